@@ -1,0 +1,81 @@
+"""The closed vocabulary of actions: everything that can be done to a subject, spelled alike everywhere.
+
+Two altitudes share one type. *Protocol steps* are the transitions of the model (`model.classic`, `model.status`): one
+request arriving, one reply processed. *Churn* is what an operator or a bad day does to whole processes; the simulator
+and live clients run it. A subject says in `Subject.actions` which kinds it understands.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+
+class ActionKind(StrEnum):
+    """What happens. A bare Kafka verb is the request *arriving at the coordinator*."""
+
+    # protocol steps of a member
+    SEND_JOIN_GROUP = "SendJoinGroup"
+    RECEIVE_JOIN_GROUP = "ReceiveJoinGroup"
+    RECEIVE_SYNC_GROUP = "ReceiveSyncGroup"
+    SEND_HEARTBEAT = "SendHeartbeat"
+    RECEIVE_HEARTBEAT = "ReceiveHeartbeat"
+    RECEIVE_ERROR = "ReceiveError"
+    SEND_LEAVE_GROUP = "SendLeaveGroup"
+    CRASH = "Crash"
+    RESTART = "Restart"
+    # protocol steps of the coordinator
+    JOIN_GROUP = "JoinGroup"
+    SYNC_GROUP = "SyncGroup"
+    HEARTBEAT = "Heartbeat"
+    LEAVE_GROUP = "LeaveGroup"
+    EXPIRE_SESSION = "ExpireSession"
+    EXPIRE_INITIAL_DELAY = "ExpireInitialDelay"
+    DELETE_GROUP = "DeleteGroup"
+    # protocol steps of the network
+    DUPLICATE_REQUEST = "DuplicateRequest"
+    DELIVER_DUPLICATE = "DeliverDuplicate"
+    # steps of a status store (the member is the worker)
+    PUT = "Put"
+    PUT_SAFE = "PutSafe"
+    APPEND = "Append"
+    FAIL_APPEND = "FailAppend"
+    READ_BACK = "ReadBack"
+    RETRY = "Retry"
+    NEXT_GENERATION = "NextGeneration"
+    # churn
+    START_MEMBER = "StartMember"
+    STOP_MEMBER = "StopMember"
+    CRASH_MEMBER = "CrashMember"
+    PAUSE_MEMBER = "PauseMember"
+    RESUME_MEMBER = "ResumeMember"
+    ADVANCE_CLOCK = "AdvanceClock"
+
+
+CHURN: Final = frozenset(
+    {
+        ActionKind.START_MEMBER,
+        ActionKind.STOP_MEMBER,
+        ActionKind.CRASH_MEMBER,
+        ActionKind.PAUSE_MEMBER,
+        ActionKind.RESUME_MEMBER,
+        ActionKind.ADVANCE_CLOCK,
+    }
+)
+"""The kinds that whole-process subjects (simulator, live clients) understand."""
+
+
+class Action(NamedTuple):
+    """One action: its kind, the member it concerns (0-based; 0 where none), and the choice among its outcomes.
+
+    ``choice`` resolves nondeterminism (which leader, which legal assignment) and carries the milliseconds of
+    ``AdvanceClock``; it is 0 where there is nothing to choose.
+    """
+
+    kind: ActionKind
+    member: int = 0
+    choice: int = 0
+
+    def __str__(self) -> str:
+        """``JoinGroup m1``; the choice follows in brackets when it is not 0."""
+        return f"{self.kind} m{self.member}" + (f" [{self.choice}]" if self.choice else "")

@@ -1,0 +1,91 @@
+"""Bounds: how large a world is explored, and how much may go wrong in it.
+
+Every disturbance has a budget; actions that lead back to convergence have none.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import ClassVar, Self
+
+from rebalance_check.model.errors import RebalanceCheckError
+
+
+class RebalanceProtocol(StrEnum):
+    """How a member treats its partitions while it rebalances (KIP-429), or the status store's protocol."""
+
+    EAGER = "eager"
+    COOPERATIVE = "cooperative"
+    STATUS = "status"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """The size of a world and its budgets of disturbance, all counts; see `address` for the short form.
+
+    ``generations`` is the highest generation explored (for the status protocol: of a worker). ``crashes`` counts
+    processes that die, ``leaves`` orderly departures, ``expiries`` sessions of *live* members that expire (zombies),
+    ``duplicates`` requests that the network delivers a second time, later, ``deletions`` removals of the empty group.
+    ``initial_delay`` says whether the first rebalance of an empty group waits for a timer
+    (``group.initial.rebalance.delay.ms`` > 0), ``member_id_required`` whether a new member is first told its id
+    (KIP-394, JoinGroup v4 and later).
+    """
+
+    protocol: RebalanceProtocol = RebalanceProtocol.EAGER
+    members: int = 3
+    partitions: int = 3
+    generations: int = 4
+    crashes: int = 1
+    leaves: int = 0
+    expiries: int = 0
+    duplicates: int = 0
+    deletions: int = 0
+    initial_delay: bool = True
+    member_id_required: bool = False
+
+    def __post_init__(self) -> None:
+        for name, low, high in (("members", 1, 6), ("partitions", 1, 6), ("generations", 1, 100)):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise RebalanceCheckError(f"{name} is {value}: choose a number from {low} to {high}")
+        for name in ("crashes", "leaves", "expiries", "duplicates", "deletions"):
+            value = getattr(self, name)
+            if not 0 <= value <= 100:
+                raise RebalanceCheckError(f"{name} is {value}: choose a number from 0 to 100")
+
+    _LETTERS: ClassVar = (
+        ("members", "m"),
+        ("partitions", "p"),
+        ("generations", "g"),
+        ("crashes", "c"),
+        ("leaves", "l"),
+        ("expiries", "x"),
+        ("duplicates", "d"),
+        ("deletions", "z"),
+        ("initial_delay", "i"),
+        ("member_id_required", "r"),
+    )
+
+    def address(self) -> str:
+        """``cooperative/3m3p4g1c0l0x0d0z1i0r``: every bound as a number and a letter, in the order of the fields."""
+        return f"{self.protocol}/" + "".join(f"{int(getattr(self, name))}{letter}" for name, letter in self._LETTERS)
+
+    @classmethod
+    def from_address(cls, text: str) -> Self:
+        """The bounds of an `address`; `RebalanceCheckError` tells which part cannot be read."""
+        protocol, _, counts = text.partition("/")
+        if protocol not in {p.value for p in RebalanceProtocol}:
+            raise RebalanceCheckError(
+                f"{protocol!r} in the address {text!r} is no protocol: write eager, cooperative or status"
+            )
+        names = {letter: name for name, letter in cls._LETTERS}
+        if not re.fullmatch(r"(\d+[a-z])*", counts) or any(letter not in names for letter in re.findall("[a-z]", counts)):
+            raise RebalanceCheckError(
+                f"{counts!r} in the address {text!r} is not a list of numbers, each with one of the letters "
+                f"{''.join(names)}"
+            )
+        values: dict[str, int] = {names[letter]: int(number) for number, letter in re.findall(r"(\d+)([a-z])", counts)}
+        flags = {name: bool(values.pop(name)) for name in ("initial_delay", "member_id_required") if name in values}
+        return replace(cls(protocol=RebalanceProtocol(protocol)), **values, **flags)

@@ -1,0 +1,404 @@
+"""The closed vocabulary of events: what an observer saw, in the past tense.
+
+Every subject emits these and every invariant reads these and nothing else, so one invariant judges a model run, a
+simulation and a recorded cluster alike. The JSON form of an event is its fields plus ``"event": <class name>``
+(`properties.history`; schema in ``docs/history.schema.json``).
+
+Who speaks. ``source`` is the observer: a member process (``m0``), ``coordinator``, ``network`` or ``harness``. ``seq``
+numbers the events of one source from 0 without a gap, so that a hole in a history is noticed. ``time_ms`` is
+milliseconds on the observer's clock, virtual or monotonic; order in a history is order of observation, and only that
+order means anything between sources.
+
+What is not known stays unknown: ``error=None`` is a request whose answer never came, ``incarnation=-1`` a client that
+cannot tell which life of the coordinator it talks to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Union
+
+UNKNOWN_INCARNATION: Final = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What all events carry; see the module for the meaning of each field."""
+
+    group: str = ""
+    source: str = ""
+    seq: int = -1
+    time_ms: int = 0
+
+
+# ------------------------------------------------------------------------------------------------ the run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted(Event):
+    """A run began: which subject, from which seed, in which bounds or settings (an address)."""
+
+    subject: str
+    seed: int = 0
+    bounds: str = ""
+    mutant: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnded(Event):
+    """The run ended in an orderly way and nothing is missing; ``pending`` names what had not converged (empty: nothing)."""
+
+    pending: tuple[str, ...] = ()
+
+
+# ------------------------------------------------------------------------------------------------ the coordinator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoordinatorEvent(Event):
+    """Seen at the coordinator. ``incarnation`` counts the lives of the group there: creation or load starts one."""
+
+    incarnation: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncarnationStarted(CoordinatorEvent):
+    """The coordinator created the group or loaded it from its log, at ``generation``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupStatusChanged(CoordinatorEvent):
+    """The group moved from one status to another (Kafka's names: Empty, PreparingRebalance, ...)."""
+
+    from_status: str
+    to_status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberAdded(CoordinatorEvent):
+    """A member id entered the group (its first JoinGroup was accepted)."""
+
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberRemoved(CoordinatorEvent):
+    """A member id left the group. ``reason``: left, session expired, rebalance timeout, sync timeout, replaced."""
+
+    member_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationStarted(CoordinatorEvent):
+    """The join phase of ``generation`` completed with these members (member ids, sorted) and this leader."""
+
+    members: tuple[str, ...]
+    leader: str
+    protocol: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMetadataAppended(CoordinatorEvent):
+    """A group metadata record was committed to the coordinator's log at ``offset``."""
+
+    members: tuple[str, ...]
+    offset: int
+
+
+# ------------------------------------------------------------------------------------------------ requests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestSent(Event):
+    """A member sent a request. ``request`` numbers the requests of one member; ``generation`` is -1 where none is sent."""
+
+    member: str
+    api: str
+    request: int
+    generation: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestAnswered(Event):
+    """A request was answered, or given up (``error=None``: the outcome is unknown and stays so).
+
+    ``leader`` is a member, ``members`` the subscriptions shown to the leader as (member, claimed partitions), and
+    ``assignment`` the partitions of a SyncGroup reply; each is empty where the reply carries none.
+    """
+
+    member: str
+    api: str
+    request: int
+    error: str | None
+    generation: int = -1
+    leader: str = ""
+    protocol: str = ""
+    members: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    assignment: tuple[str, ...] = ()
+
+
+# ------------------------------------------------------------------------------------------------ members
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberEvent(Event):
+    """Seen at a member process."""
+
+    member: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberStarted(MemberEvent):
+    """The process started; it owns nothing. ``protocol`` is eager or cooperative, where the subject can tell."""
+
+    protocol: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberCrashed(MemberEvent):
+    """The process died without a word; whatever it owned, it processes no more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberLeft(MemberEvent):
+    """The process left in an orderly way; it owns nothing any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberPaused(MemberEvent):
+    """The process stopped running (a long garbage collection, SIGSTOP); it still believes what it believed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberResumed(MemberEvent):
+    """The process runs again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationEvent(MemberEvent):
+    """Seen at a member, which was in ``generation`` under ``member_id`` ("" where the subject cannot tell)."""
+
+    generation: int
+    member_id: str = ""
+    incarnation: int = UNKNOWN_INCARNATION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberJoined(GenerationEvent):
+    """The member processed a successful JoinGroup reply: from here on it speaks for ``generation``.
+
+    ``claims`` are the partitions that it said it owned (empty under EAGER); it still owns them.
+    """
+
+    leader: bool = False
+    protocol: str = ""
+    claims: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignmentComputed(GenerationEvent):
+    """The leader computed the assignment: per member id, what it claimed, in which generation, and what it gets."""
+
+    protocol: str = ""
+    claims: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    claim_generations: tuple[tuple[str, int], ...] = ()
+    assignments: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionsAssigned(GenerationEvent):
+    """``onPartitionsAssigned``: the partitions added to what the member owns."""
+
+    partitions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionsRevoked(GenerationEvent):
+    """``onPartitionsRevoked``: given up while still the owner (a commit is legal until here)."""
+
+    partitions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionsLost(GenerationEvent):
+    """``onPartitionsLost``: already gone when the member learned of it; it must not commit them."""
+
+    partitions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignmentCompleted(GenerationEvent):
+    """The member completed the rebalance of ``generation`` and owns exactly ``owned``."""
+
+    owned: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembershipLost(GenerationEvent):
+    """The member learned that it belongs to no generation any more; ``reason`` is Kafka's error name or a timeout."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetCommitted(GenerationEvent):
+    """A commit of ``offset`` for ``partition`` was answered ``error`` (None: no answer came)."""
+
+    partition: str
+    offset: int
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorStarted(GenerationEvent):
+    """The worker started the connector."""
+
+    connector: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorStopped(GenerationEvent):
+    """The worker stopped the connector."""
+
+    connector: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStarted(GenerationEvent):
+    """The worker started the task (``connector-0``)."""
+
+    task: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStopped(GenerationEvent):
+    """The worker stopped the task."""
+
+    task: str
+
+
+# ------------------------------------------------------------------------------------------------ the status store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusEvent(Event):
+    """Seen at the status store of one worker. ``key`` is the record key (``status-task-c-0``)."""
+
+    worker: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusAttempted(StatusEvent):
+    """``put`` or, when ``safe``, ``putSafe`` was called. ``attempt`` numbers the calls of one worker; status DESTROYED
+    writes a tombstone."""
+
+    attempt: int
+    status: str
+    generation: int
+    safe: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusSuppressed(StatusEvent):
+    """The safe write was not sent: the cache held another worker's status of a higher generation."""
+
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusSent(StatusEvent):
+    """The record was handed to the producer for the ``send``-th time (from 1). ``value`` is the text, None a tombstone."""
+
+    attempt: int
+    send: int
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusAppended(StatusEvent):
+    """That send became a record of the log."""
+
+    attempt: int
+    send: int
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusAnswered(StatusEvent):
+    """The producer reported on that send: ``outcome`` is ok, retriable or fatal. A retriable one may have been appended."""
+
+    attempt: int
+    send: int
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusGivenUp(StatusEvent):
+    """No further send of this attempt will follow; ``reason``: fatal, deleted, other generation, superseded, stopped."""
+
+    attempt: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusRead(StatusEvent):
+    """The worker's reader took the record at ``offset`` into its cache. ``status`` is DESTROYED for a tombstone."""
+
+    partition: int
+    offset: int
+    status: str
+    status_worker: str = ""
+    generation: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusIgnored(StatusEvent):
+    """The reader left the record at ``offset`` out of its cache; ``reason``: malformed, stale unassigned, unknown key."""
+
+    partition: int
+    offset: int
+    reason: str
+    status: str = ""
+    status_worker: str = ""
+    generation: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusFlushStarted(Event):
+    """``flush`` was called on the worker's store."""
+
+    worker: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusFlushed(Event):
+    """``flush`` returned."""
+
+    worker: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusStoreStopped(Event):
+    """The worker's store was stopped; it sends and reads no more."""
+
+    worker: str
+
+
+AnyEvent = Union[
+    RunStarted, RunEnded,
+    IncarnationStarted, GroupStatusChanged, MemberAdded, MemberRemoved, GenerationStarted, GroupMetadataAppended,
+    RequestSent, RequestAnswered,
+    MemberStarted, MemberCrashed, MemberLeft, MemberPaused, MemberResumed,
+    MemberJoined, AssignmentComputed, PartitionsAssigned, PartitionsRevoked, PartitionsLost, AssignmentCompleted,
+    MembershipLost, OffsetCommitted, ConnectorStarted, ConnectorStopped, TaskStarted, TaskStopped,
+    StatusAttempted, StatusSuppressed, StatusSent, StatusAppended, StatusAnswered, StatusGivenUp, StatusRead,
+    StatusIgnored, StatusFlushStarted, StatusFlushed, StatusStoreStopped,
+]  # fmt: skip
+"""Every event that may stand in a history."""
+
+EVENT_TYPES: Final[dict[str, type[Event]]] = {cls.__name__: cls for cls in AnyEvent.__args__}
+"""The vocabulary by name, in the order above."""

@@ -1,0 +1,38 @@
+"""Names of things, each in Kafka's own spelling, and each a distinct type.
+
+A *member* here is a process that takes part in a group (``m0``, ``consumer-a``): the owner that an invariant speaks
+about. A *member id* is what the coordinator hands to it for one membership; a process that was removed and joins
+again holds a new one.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NewType
+
+Member = NewType("Member", str)
+MemberId = NewType("MemberId", str)
+GroupId = NewType("GroupId", str)
+InstanceId = NewType("InstanceId", str)
+WorkerId = NewType("WorkerId", str)
+
+Partition = NewType("Partition", str)
+"""A topic partition as Kafka prints it: ``topic-0``; the number stands behind the last hyphen."""
+
+TaskId = NewType("TaskId", str)
+"""A connector task as Kafka prints it: ``connector-0``."""
+
+NO_GENERATION: Final = -1
+"""The generation of a client that belongs to none (``AbstractCoordinator.Generation.NO_GENERATION``)."""
+
+
+def partition(topic: str, index: int) -> Partition:
+    """The name of partition ``index`` (from 0) of ``topic``, as ``TopicPartition.toString`` prints it."""
+    return Partition(f"{topic}-{index}")
+
+
+def split_partition(name: str) -> tuple[str, int]:
+    """Topic and index of a partition name; ``ValueError`` when no number stands behind the last hyphen."""
+    topic, _, index = name.rpartition("-")
+    if not topic or not index.isdecimal():
+        raise ValueError(f"{name!r} names no partition: expected a topic, a hyphen and a number, such as 'orders-0'")
+    return topic, int(index)

@@ -1,0 +1,1 @@
+"""The same claims at scale: campaigns, history tables and judging on PySpark."""

@@ -1,0 +1,1 @@
+"""The claims: invariants over events, the judge, verdicts and counterexamples, and the Hypothesis machines."""
