@@ -1,0 +1,59 @@
+"""What all tests share: the Hypothesis profiles, and the option that makes a skipped test a failure."""
+
+import os
+from collections.abc import Generator
+from importlib.util import find_spec
+
+import pytest
+
+PROFILE_VARIABLE = "REBALANCE_CHECK_PROFILE"
+
+
+def register_profiles() -> None:
+    """quick (default) and ci draw the same examples every time; nightly draws new ones and prints how to repeat."""
+    from hypothesis import HealthCheck, settings  # noqa: PLC0415 - the docs need no Hypothesis
+
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
+    settings.register_profile("quick", derandomize=True, deadline=None, max_examples=50, suppress_health_check=slow)
+    settings.register_profile("ci", derandomize=True, deadline=None, max_examples=300, suppress_health_check=slow)
+    settings.register_profile("nightly", deadline=None, max_examples=5000, print_blob=True, suppress_health_check=slow)
+    settings.load_profile(os.environ.get(PROFILE_VARIABLE, "quick"))
+
+
+if find_spec("hypothesis"):
+    register_profiles()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--no-skip", action="store_true", help="a skipped test fails: what was asked for must have run")
+
+
+def pytest_report_header() -> str:
+    return f"rebalance-check: Hypothesis profile {os.environ.get(PROFILE_VARIABLE, 'quick')}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and item.config.getoption("--no-skip"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped, and --no-skip forbids that: {skip_reason(report.longrepr)}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    if report.skipped and collector.config.getoption("--no-skip"):
+        report.outcome = "failed"
+        report.longrepr = f"{collector.nodeid} was skipped, and --no-skip forbids that: {skip_reason(report.longrepr)}"
+    return report
+
+
+def skip_reason(longrepr: object) -> str:
+    """The reason alone: pytest hands a skip over as (path, line, reason)."""
+    return str(longrepr[2]) if isinstance(longrepr, tuple) else str(longrepr)
