@@ -50,6 +50,8 @@ class ActionKind(StrEnum):
     PAUSE_MEMBER = "PauseMember"
     RESUME_MEMBER = "ResumeMember"
     ADVANCE_CLOCK = "AdvanceClock"
+    CHANGE_CONFIG = "ChangeConfig"
+    HEAL = "Heal"
 
 
 CHURN: Final = frozenset(
@@ -60,16 +62,23 @@ CHURN: Final = frozenset(
         ActionKind.PAUSE_MEMBER,
         ActionKind.RESUME_MEMBER,
         ActionKind.ADVANCE_CLOCK,
+        ActionKind.CHANGE_CONFIG,
+        ActionKind.HEAL,
     }
 )
-"""The kinds that whole-process subjects (simulator, live clients) understand."""
+"""The kinds that whole-process subjects (simulator, live clients) understand.
+
+``Heal`` ends the disturbed phase: every fault stops, every paused member runs again, and what is alive must settle;
+the subject waits for that, and names in ``RunEnded.pending`` what did not. ``ChangeConfig`` gives a connector of a
+Connect group ``choice`` tasks.
+"""
 
 
 class Action(NamedTuple):
     """One action: its kind, the member it concerns (0-based; 0 where none), and the choice among its outcomes.
 
     ``choice`` resolves nondeterminism (which leader, which legal assignment) and carries the milliseconds of
-    ``AdvanceClock``; it is 0 where there is nothing to choose.
+    ``AdvanceClock`` and the tasks of ``ChangeConfig``; it is 0 where there is nothing to choose.
     """
 
     kind: ActionKind

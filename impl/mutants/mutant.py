@@ -1,0 +1,56 @@
+"""What is known about a planted defect: what it breaks, who catches it, and the search that finds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Union
+
+from rebalance_check.impl.options import SimulationOptions
+from rebalance_check.model.bounds import Bounds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fuzzed:
+    """Found by simulating the seeds from ``first`` up to, not including, ``last``.
+
+    ``options`` leave the mutant's name out: it is filled in by whoever runs the search.
+    """
+
+    options: SimulationOptions
+    first: int = 0
+    last: int = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explored:
+    """Found by exhausting these bounds of the model."""
+
+    bounds: Bounds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """One planted defect.
+
+    ``what`` says in one sentence what the mutant does wrong, ``catalogue_id`` which defect of the field it repeats
+    (empty: an obvious one), ``caught_by`` the name of the invariant that must catch it.
+    """
+
+    name: str
+    what: str
+    caught_by: str
+    where: Literal["model", "impl"]
+    find: Union[Fuzzed, Explored]
+    catalogue_id: str = ""
+
+    @property
+    def command(self) -> str:
+        """The command that finds it."""
+        if isinstance(self.find, Fuzzed):
+            rest = self.find.options.command_line()
+            return (
+                f"rebalance-check fuzz --seeds {self.find.first}:{self.find.last} --mutant {self.name} {rest}".rstrip()
+            )
+        bounds = self.find.bounds
+        sizes = f"--members {bounds.members} --partitions {bounds.partitions} --generations {bounds.generations}"
+        return f"rebalance-check explore --mutant {self.name} --protocol {bounds.protocol} {sizes} --crashes {bounds.crashes}"

@@ -1,0 +1,71 @@
+"""What a simulated run is made of, apart from its seed: one value that fits on a command line."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Final
+
+from rebalance_check.model.errors import RebalanceCheckError
+
+
+class SimulatedProtocol(StrEnum):
+    """What the simulated group runs; ``mixed`` lets the seed choose one of the others."""
+
+    EAGER = "eager"
+    COOPERATIVE = "cooperative"
+    CONNECT = "connect"
+    STATUS = "status"
+    MIXED = "mixed"
+
+
+class FaultKind(StrEnum):
+    """What the seed may switch on for a run. The first five befall messages, the others processes."""
+
+    DELAY = "delay"
+    DROP = "drop"
+    DUPLICATE = "duplicate"
+    REORDER = "reorder"
+    DISCONNECT = "disconnect"
+    CRASH = "crash"
+    PAUSE = "pause"
+    SLOW_APPLICATION = "slow-application"
+
+
+ALL_FAULTS: Final = tuple(FaultKind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulationOptions:
+    """The size of the simulated world and what may go wrong in it.
+
+    ``steps`` counts the churn actions of the disturbed phase, ``faults`` lists the kinds that the seed may draw,
+    ``omit`` leaves out churn actions by their index (how a shrunk run is told), ``mutant`` names the planted defect
+    (`rebalance_check.impl.mutants`), empty for none. ``members`` are consumers or Connect workers, ``partitions``
+    are tasks for Connect and keys for the status store.
+    """
+
+    protocol: SimulatedProtocol = SimulatedProtocol.MIXED
+    members: int = 3
+    partitions: int = 4
+    steps: int = 12
+    faults: tuple[FaultKind, ...] = ALL_FAULTS
+    omit: tuple[int, ...] = ()
+    mutant: str = ""
+
+    def __post_init__(self) -> None:
+        for name, low, high in (("members", 1, 6), ("partitions", 1, 6), ("steps", 0, 10_000)):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise RebalanceCheckError(f"{name} is {value}: choose a number from {low} to {high}")
+
+    def command_line(self) -> str:
+        """The options of ``rebalance-check fuzz`` that say the same, without those that keep their default."""
+        words: list[str] = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value != field.default:
+                text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+                words += [f"--{field.name}", text or "none"]
+        return shlex.join(words)
