@@ -56,4 +56,4 @@ def pytest_make_collect_report(
 
 def skip_reason(longrepr: object) -> str:
     """The reason alone: pytest hands a skip over as (path, line, reason)."""
-    return str(longrepr[2]) if isinstance(longrepr, tuple) else str(longrepr)
+    return str(longrepr[2]).removeprefix("Skipped: ") if isinstance(longrepr, tuple) else str(longrepr)
