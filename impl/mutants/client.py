@@ -21,7 +21,7 @@ CLIENT_MUTANTS: Final = [
     ),
     Mutant(
         name="join-prepare-flag-not-rearmed-after-reset",
-        what="after its membership was reset a member rejoins without running on_join_prepare, so nothing is given up as lost",
+        what="a member whose membership was reset rejoins without on_join_prepare: nothing is given up as lost",
         caught_by="no_double_ownership",
         where="impl",
         find=_COOPERATIVE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Union
+from typing import Literal
 
 from rebalance_check.impl.options import SimulationOptions
 from rebalance_check.model.bounds import Bounds
@@ -40,7 +40,7 @@ class Mutant:
     what: str
     caught_by: str
     where: Literal["model", "impl"]
-    find: Union[Fuzzed, Explored]
+    find: Fuzzed | Explored
     catalogue_id: str = ""
 
     @property
@@ -52,5 +52,6 @@ class Mutant:
                 f"rebalance-check fuzz --seeds {self.find.first}:{self.find.last} --mutant {self.name} {rest}".rstrip()
             )
         bounds = self.find.bounds
-        sizes = f"--members {bounds.members} --partitions {bounds.partitions} --generations {bounds.generations}"
-        return f"rebalance-check explore --mutant {self.name} --protocol {bounds.protocol} {sizes} --crashes {bounds.crashes}"
+        names = ("members", "partitions", "generations", "crashes")
+        sizes = " ".join(f"--{name} {getattr(bounds, name)}" for name in names)
+        return f"rebalance-check explore --mutant {self.name} --protocol {bounds.protocol} {sizes}"

@@ -1,0 +1,13 @@
+"""Where randomness comes from: one seed, and a stream of its own for each thing that is drawn.
+
+Separate streams keep the rest of a run as it was when one thing is taken away, which is what shrinking needs.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+
+def stream(seed: int, name: str) -> Random:
+    """The generator of ``name`` in the run of ``seed``; the same on every machine and under every PYTHONHASHSEED."""
+    return Random(f"{seed}/{name}")

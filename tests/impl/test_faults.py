@@ -1,0 +1,67 @@
+"""The fault plan: drawn from the seed, swarm style, and one kind at a time removable."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from rebalance_check.impl.faults import CALM, draw_plan
+from rebalance_check.impl.options import ALL_FAULTS, FaultKind, SimulationOptions
+
+
+def test_one_seed_draws_one_plan() -> None:
+    options = SimulationOptions()
+
+    assert [draw_plan(seed, options) for seed in range(50)] == [draw_plan(seed, options) for seed in range(50)]
+
+
+def test_the_plan_does_not_depend_on_the_hash_seed() -> None:
+    code = (
+        "from rebalance_check.impl.faults import draw_plan; from rebalance_check.impl.options import SimulationOptions;"
+        "print([draw_plan(seed, SimulationOptions()) for seed in range(20)])"
+    )
+    command = [sys.executable, "-c", code]
+    plans = {
+        subprocess.run(command, env={"PYTHONHASHSEED": hash_seed}, capture_output=True, check=True).stdout
+        for hash_seed in ("1", "2")
+    }
+
+    assert len(plans) == 1
+
+
+def test_swarm__every_kind_is_on_in_some_runs_and_off_in_others__and_some_run_is_calm() -> None:
+    plans = [draw_plan(seed, SimulationOptions()) for seed in range(1_000)]
+
+    for kind in FaultKind:
+        share = sum(plan.has(kind) for plan in plans) / len(plans)
+        assert 0.4 < share < 0.6, kind
+    assert CALM in plans
+
+
+@pytest.mark.parametrize("kind", ALL_FAULTS)
+def test_taking_one_kind_away_leaves_the_others_as_they_were(kind: FaultKind) -> None:
+    rest = tuple(other for other in ALL_FAULTS if other != kind)
+
+    for seed in range(50):
+        whole, without = draw_plan(seed, SimulationOptions()), draw_plan(seed, SimulationOptions(faults=rest))
+        assert tuple(other for other in whole.kinds if other != kind) == without.kinds
+        if kind not in whole.kinds:
+            assert whole == without
+
+
+def test_a_kind_that_is_off_has_no_rate() -> None:
+    for seed in range(200):
+        plan = draw_plan(seed, SimulationOptions())
+        for kind in (FaultKind.DROP, FaultKind.DUPLICATE, FaultKind.DISCONNECT, FaultKind.REORDER):
+            assert plan.has(kind) == (getattr(plan, kind) > 0)
+        assert plan.has(FaultKind.SLOW_APPLICATION) == (plan.slow_application > 0)
+        assert plan.has(FaultKind.DELAY) == (plan.delay_ms > CALM.delay_ms)
+
+
+def test_no_faults_allowed__every_run_is_calm() -> None:
+    options = replace(SimulationOptions(), faults=())
+
+    assert {CALM} == {draw_plan(seed, options) for seed in range(50)}
