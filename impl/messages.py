@@ -231,6 +231,4 @@ class ListedGroup:
 GroupRequest = Union[
     JoinGroupRequest, SyncGroupRequest, HeartbeatRequest, LeaveGroupRequest, OffsetCommitRequest, OffsetFetchRequest
 ]
-GroupReply = Union[
-    JoinGroupReply, SyncGroupReply, HeartbeatReply, LeaveGroupReply, OffsetCommitReply, OffsetFetchReply
-]
+GroupReply = Union[JoinGroupReply, SyncGroupReply, HeartbeatReply, LeaveGroupReply, OffsetCommitReply, OffsetFetchReply]
