@@ -284,7 +284,11 @@ class TaskStopped(GenerationEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusEvent(Event):
-    """Seen at the status store of one worker. ``key`` is the record key (``status-task-c-0``)."""
+    """Seen at the status store of one worker. ``key`` is the record key (``status-task-c-0``).
+
+    ``worker`` names one store, from its start to its stop: a restarted worker is another (``w0/2``), even when it
+    writes under the same worker id. ``status_worker``, where there is one, is the worker id that the status carries.
+    """
 
     worker: str
     key: str
@@ -292,13 +296,17 @@ class StatusEvent(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusAttempted(StatusEvent):
-    """``put`` or, when ``safe``, ``putSafe`` was called. ``attempt`` numbers the calls of one worker; status DESTROYED
-    writes a tombstone."""
+    """``put`` or, when ``safe``, ``putSafe`` was called, and checked its cache at this moment.
+
+    ``attempt`` numbers the calls of one worker; status DESTROYED writes a tombstone, TOPIC the status of a topic.
+    ``status_worker`` is the worker id in the status, "" for none.
+    """
 
     attempt: int
     status: str
     generation: int
     safe: bool
+    status_worker: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,7 +346,8 @@ class StatusAnswered(StatusEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusGivenUp(StatusEvent):
-    """No further send of this attempt will follow; ``reason``: fatal, deleted, other generation, superseded, stopped."""
+    """No further send of this attempt will follow; ``reason``: fatal, deleted, other generation, superseded, stopped,
+    exception (the call was refused with one)."""
 
     attempt: int
     reason: str
@@ -346,23 +355,37 @@ class StatusGivenUp(StatusEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusRead(StatusEvent):
-    """The worker's reader took the record at ``offset`` into its cache. ``status`` is DESTROYED for a tombstone."""
+    """The worker's reader took the record at ``offset`` into its cache. ``status`` is DESTROYED for a tombstone.
+
+    ``literal`` marks the odd value that spells DESTROYED out: readers cache it like any other, and nothing is removed.
+    """
 
     partition: int
     offset: int
     status: str
     status_worker: str = ""
     generation: int = -1
+    literal: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusIgnored(StatusEvent):
-    """The reader left the record at ``offset`` out of its cache; ``reason``: malformed, stale unassigned, unknown key."""
+    """The reader left the record at ``offset`` out of its cache; ``reason``: malformed, stale unassigned, unknown key,
+    null key."""
 
     partition: int
     offset: int
     reason: str
     status: str = ""
+    status_worker: str = ""
+    generation: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusQueried(StatusEvent):
+    """The cache was asked for the status of a connector or task; ``status`` is "" when it holds none."""
+
+    status: str
     status_worker: str = ""
     generation: int = -1
 
@@ -396,7 +419,7 @@ AnyEvent = Union[
     MemberJoined, AssignmentComputed, PartitionsAssigned, PartitionsRevoked, PartitionsLost, AssignmentCompleted,
     MembershipLost, OffsetCommitted, ConnectorStarted, ConnectorStopped, TaskStarted, TaskStopped,
     StatusAttempted, StatusSuppressed, StatusSent, StatusAppended, StatusAnswered, StatusGivenUp, StatusRead,
-    StatusIgnored, StatusFlushStarted, StatusFlushed, StatusStoreStopped,
+    StatusIgnored, StatusQueried, StatusFlushStarted, StatusFlushed, StatusStoreStopped,
 ]  # fmt: skip
 """Every event that may stand in a history."""
 
