@@ -1,0 +1,36 @@
+"""The broker settings that group coordination obeys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebalance_check.model.errors import RebalanceCheckError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupConfig:
+    """Kafka's ``group.*`` settings with Kafka's defaults; times in ms.
+
+    ``new_member_join_timeout_ms`` is the constant of ``GroupMetadataManager``: how long a brand-new member may stay
+    parked in its first JoinGroup. Raises `RebalanceCheckError` for values that Kafka refuses, too.
+    """
+
+    min_session_timeout_ms: int = 6_000
+    max_session_timeout_ms: int = 1_800_000
+    initial_rebalance_delay_ms: int = 3_000
+    max_size: int = 2_147_483_647
+    new_member_join_timeout_ms: int = 300_000
+    offset_metadata_max_bytes: int = 4_096
+
+    def __post_init__(self) -> None:
+        _at_least("min_session_timeout_ms", self.min_session_timeout_ms, 1)
+        _at_least("max_session_timeout_ms", self.max_session_timeout_ms, self.min_session_timeout_ms)
+        _at_least("initial_rebalance_delay_ms", self.initial_rebalance_delay_ms, 0)
+        _at_least("max_size", self.max_size, 1)
+        _at_least("new_member_join_timeout_ms", self.new_member_join_timeout_ms, 1)
+        _at_least("offset_metadata_max_bytes", self.offset_metadata_max_bytes, 0)
+
+
+def _at_least(name: str, value: int, low: int) -> None:
+    if value < low:
+        raise RebalanceCheckError(f"{name} is {value}: choose {low} or more")

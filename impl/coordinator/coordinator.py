@@ -1,0 +1,135 @@
+"""`GroupCoordinator`: the one door to the coordinator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from rebalance_check.impl.coordinator import describe as describing
+from rebalance_check.impl.coordinator.choices import Choices
+from rebalance_check.impl.coordinator.config import GroupConfig
+from rebalance_check.impl.coordinator.heartbeat import heartbeat, on_session_timer
+from rebalance_check.impl.coordinator.join import join_group
+from rebalance_check.impl.coordinator.leave import leave_group
+from rebalance_check.impl.coordinator.offsets import offset_commit, offset_fetch
+from rebalance_check.impl.coordinator.rebalance import on_join_timer, on_sync_timer
+from rebalance_check.impl.coordinator.records import GroupLog, ImmediateLog
+from rebalance_check.impl.coordinator.shard import Answer, RecorderFor, Shard
+from rebalance_check.impl.coordinator.sync import sync_group
+from rebalance_check.impl.coordinator.timers import Timer, TimerKind
+from rebalance_check.impl.messages import (
+    DescribedGroup,
+    GroupRequest,
+    HeartbeatRequest,
+    JoinGroupRequest,
+    LeaveGroupRequest,
+    ListedGroup,
+    OffsetCommitRequest,
+    OffsetFetchRequest,
+    SyncGroupRequest,
+)
+from rebalance_check.model.errors import Error
+
+
+class GroupCoordinator:
+    """A coordinator of classic groups, driven by hand: it has no clock, no thread, no socket and no randomness.
+
+    ``config`` are the broker's settings, ``new_member_id`` makes a fresh member id from a prefix (the client id, or
+    the instance id of a static member), ``recorder_for`` gives the recorder of a group (None: nobody listens),
+    ``log`` takes the records (default: in memory, committed at once), ``choices`` resolves what Kafka leaves to hash
+    order, ``defects`` names planted bugs (`rebalance_check.impl.coordinator.defects.DEFECTS`).
+
+    Time is in ms, any origin, and must not run backwards. Timers that are due fire before a request is handled.
+    """
+
+    __slots__ = ("_shard",)
+
+    def __init__(
+        self,
+        config: GroupConfig,
+        *,
+        new_member_id: Callable[[str], str],
+        recorder_for: RecorderFor | None = None,
+        log: GroupLog | None = None,
+        choices: Choices | None = None,
+        defects: frozenset[str] = frozenset(),
+    ) -> None:
+        self._shard = Shard(
+            config,
+            new_member_id=new_member_id,
+            recorder_for=recorder_for,
+            log=log or ImmediateLog(),
+            choices=choices or Choices(),
+            defects=frozenset(defects),
+        )
+
+    @property
+    def log(self) -> GroupLog:
+        """Where the records go."""
+        return self._shard.log
+
+    def handle(self, token: Hashable, request: GroupRequest, now_ms: int) -> list[Answer]:
+        """Handle a request that arrived at ``now_ms``: the answers that are due now, in order, each with its token.
+
+        The answer to this request may be among them or come later, and others that waited may come first. A JoinGroup
+        or SyncGroup that a later one of the same member supersedes is never answered, nor is the parked SyncGroup of
+        a member that leaves.
+        """
+        self._fire_until(now_ms)
+        self._dispatch(token, request)
+        self._fire_until(now_ms)
+        return self._shard.take_answers()
+
+    def advance(self, now_ms: int) -> list[Answer]:
+        """Let time pass until ``now_ms``: the answers that the timers cause, in order."""
+        self._fire_until(now_ms)
+        return self._shard.take_answers()
+
+    def next_deadline(self) -> int | None:
+        """When `advance` has something to do next, in ms; None when nothing is armed."""
+        return self._shard.timers.next_deadline()
+
+    def describe(self, group_id: str, version: int = 5) -> DescribedGroup:
+        """DescribeGroups for one group; an absent one is Dead (from v6 on with GROUP_ID_NOT_FOUND)."""
+        return describing.describe(self._shard, group_id, version)
+
+    def list_groups(self) -> tuple[ListedGroup, ...]:
+        """ListGroups, sorted by group id."""
+        return describing.list_groups(self._shard)
+
+    def delete(self, group_id: str) -> Error:
+        """DeleteGroups for one group: only an Empty one is deleted."""
+        return describing.delete(self._shard, group_id)
+
+    def _dispatch(self, token: Hashable, request: GroupRequest) -> None:
+        match request:
+            case HeartbeatRequest():
+                heartbeat(self._shard, token, request)
+            case JoinGroupRequest():
+                join_group(self._shard, token, request)
+            case SyncGroupRequest():
+                sync_group(self._shard, token, request)
+            case LeaveGroupRequest():
+                leave_group(self._shard, token, request)
+            case OffsetCommitRequest():
+                offset_commit(self._shard, token, request)
+            case OffsetFetchRequest():
+                offset_fetch(self._shard, token, request)
+
+    def _fire_until(self, now_ms: int) -> None:
+        shard = self._shard
+        while (timer := shard.timers.pop_due(now_ms)) is not None:
+            shard.now_ms = max(shard.now_ms, timer.deadline_ms)
+            self._fire(timer)
+        shard.now_ms = max(shard.now_ms, now_ms)
+
+    def _fire(self, timer: Timer) -> None:
+        group = self._shard.groups.get(timer.key.group_id)
+        if group is None:
+            return
+        match timer.key.kind:
+            case TimerKind.SESSION:
+                on_session_timer(self._shard, group, timer.key.member_id)
+            case TimerKind.JOIN:
+                on_join_timer(self._shard, group, timer.arguments)
+            case TimerKind.SYNC:
+                on_sync_timer(self._shard, group, timer.arguments[0])

@@ -1,0 +1,163 @@
+"""The state of one classic group and its pure questions and updates (``ClassicGroup``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rebalance_check.impl.coordinator.choices import Choices
+from rebalance_check.impl.coordinator.member import GroupMember, ParkedJoin, rebalance_timeout_ms
+from rebalance_check.impl.coordinator.status import GroupStatus, assert_legal
+from rebalance_check.impl.messages import CommittedOffset, JoinedMember, JoinGroupRequest, JoinProtocol
+from rebalance_check.model.errors import Error
+
+
+@dataclass(slots=True, kw_only=True)
+class Group:
+    """Everything the coordinator knows of a group; ``members`` stand in order of admission.
+
+    ``pending_join`` holds the ids handed out with MEMBER_ID_REQUIRED and not used yet, ``pending_sync`` the members
+    that owe a SyncGroup for this generation. ``new_member_added`` prolongs the initial rebalance delay.
+    ``is_created`` is False until the group's first record is committed.
+    """
+
+    group_id: str
+    incarnation: int
+    status: GroupStatus = GroupStatus.EMPTY
+    previous_status: GroupStatus = GroupStatus.DEAD
+    status_since_ms: int = 0
+    generation: int = 0
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    leader: str | None = None
+    members: dict[str, GroupMember] = field(default_factory=dict)
+    static_members: dict[str, str] = field(default_factory=dict)
+    pending_join: set[str] = field(default_factory=set)
+    pending_sync: set[str] = field(default_factory=set)
+    awaiting_join_count: int = 0
+    supported: dict[str, int] = field(default_factory=dict)
+    new_member_added: bool = False
+    is_created: bool = True
+    offsets: dict[tuple[str, int], CommittedOffset] = field(default_factory=dict)
+
+    # ---------------------------------------------------------------------------------------------- questions
+
+    def validate_member(self, member_id: str, group_instance_id: str | None) -> Error:
+        """Who may speak for ``member_id``: NONE, UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID (``validateMember``)."""
+        if group_instance_id is not None:
+            holder = self.static_members.get(group_instance_id)
+            if holder is None:
+                return Error.UNKNOWN_MEMBER_ID
+            if holder != member_id:
+                return Error.FENCED_INSTANCE_ID
+        return Error.NONE if member_id in self.members else Error.UNKNOWN_MEMBER_ID
+
+    def can_rebalance(self) -> bool:
+        """Whether a rebalance may start from here: any status but PreparingRebalance and Dead."""
+        return self.status in {GroupStatus.EMPTY, GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE}
+
+    def has_all_members_joined(self) -> bool:
+        """Whether every member waits in JoinGroup and no id is pending: pending ids hold the join phase open."""
+        return len(self.members) == self.awaiting_join_count and not self.pending_join
+
+    def rebalance_timeout_ms(self) -> int:
+        """The longest rebalance timeout of the present members, in ms; 0 without members."""
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+    def supports_protocols(self, protocol_type: str, protocols: tuple[JoinProtocol, ...]) -> bool:
+        """The protocol gate: the same type, and one of the names listed by every member (``supportsProtocols``)."""
+        if self.status is GroupStatus.EMPTY:
+            return bool(protocol_type) and bool(protocols)
+        return protocol_type == self.protocol_type and any(
+            self.supported.get(protocol.name, 0) == len(self.members) for protocol in protocols
+        )
+
+    def select_protocol(self, choices: Choices) -> str:
+        """The vote: each member votes for its first name that all list; most votes win (``selectProtocol``)."""
+        votes: dict[str, int] = {}
+        for member in self.members.values():
+            vote = next(name for name in member.protocol_names() if self.supported.get(name) == len(self.members))
+            votes[vote] = votes.get(vote, 0) + 1
+        most = max(votes.values())
+        tied = sorted(name for name, count in votes.items() if count == most)
+        return choices.protocol(tied) if len(tied) > 1 else tied[0]
+
+    def joined_members(self) -> tuple[JoinedMember, ...]:
+        """All members with their metadata under the selected protocol: what the leader is told."""
+        return tuple(
+            JoinedMember(member.member_id, member.metadata(self.protocol_name), member.group_instance_id)
+            for member in self.members.values()
+        )
+
+    # ---------------------------------------------------------------------------------------------- updates
+
+    def move_to(self, target: GroupStatus, now_ms: int) -> None:
+        """Change status; a move that the protocol does not know raises `IllegalTransition`."""
+        assert_legal(self.group_id, self.status, target)
+        self.previous_status, self.status, self.status_since_ms = self.status, target, now_ms
+
+    def add(self, member: GroupMember) -> None:
+        """Admit ``member``: the first one sets the protocol type, and leads a leaderless group."""
+        if not self.members:
+            self.protocol_type = member.protocol_type
+        self.members[member.member_id] = member
+        if member.group_instance_id is not None:
+            self.static_members[member.group_instance_id] = member.member_id
+        if self.leader is None:
+            self.leader = member.member_id
+        self.pending_join.discard(member.member_id)
+        self._count(member, +1)
+
+    def remove(self, member_id: str, choices: Choices) -> GroupMember:
+        """Drop a member; when it led, another one leads. Its parked requests go with it, unanswered."""
+        member = self.members.pop(member_id)
+        if member.group_instance_id is not None:
+            self.static_members.pop(member.group_instance_id, None)
+        self.unpark_join(member)
+        self._count(member, -1)
+        self.pending_join.discard(member_id)
+        self.pending_sync.discard(member_id)
+        if self.leader == member_id:
+            self.leader = choices.leader(tuple(self.members)) if self.members else None
+        return member
+
+    def replace_id(self, old_id: str, new_id: str) -> GroupMember:
+        """Hand the seat of a static member to ``new_id``; `pending_sync` keeps the old id, as Kafka's does."""
+        member = self.members[old_id]
+        self.members = {new_id if key == old_id else key: value for key, value in self.members.items()}
+        member.member_id = new_id
+        if member.group_instance_id is not None:
+            self.static_members[member.group_instance_id] = new_id
+        if self.leader == old_id:
+            self.leader = new_id
+        return member
+
+    def update(self, member: GroupMember, request: JoinGroupRequest) -> None:
+        """Take protocols and timeouts from a JoinGroup of a present member."""
+        self.set_terms(member, request.protocols, rebalance_timeout_ms(request), request.session_timeout_ms)
+
+    def set_terms(
+        self, member: GroupMember, protocols: tuple[JoinProtocol, ...], rebalance_timeout: int, session_timeout: int
+    ) -> None:
+        """Set protocols, rebalance and session timeout (ms) of a present member."""
+        self._count(member, -1)
+        member.protocols = protocols
+        member.rebalance_timeout_ms = rebalance_timeout
+        member.session_timeout_ms = session_timeout
+        self._count(member, +1)
+
+    def park_join(self, member: GroupMember, parked: ParkedJoin) -> None:
+        """Let a JoinGroup wait; one that already waits is overwritten and never answered."""
+        if member.awaiting_join is None:
+            self.awaiting_join_count += 1
+        member.awaiting_join = parked
+
+    def unpark_join(self, member: GroupMember) -> ParkedJoin | None:
+        """Take out the waiting JoinGroup, if any."""
+        parked, member.awaiting_join = member.awaiting_join, None
+        if parked is not None:
+            self.awaiting_join_count -= 1
+        return parked
+
+    def _count(self, member: GroupMember, step: int) -> None:
+        for name in dict.fromkeys(member.protocol_names()):
+            self.supported[name] = self.supported.get(name, 0) + step

@@ -1,0 +1,101 @@
+"""LeaveGroup (``classicGroupLeaveToClassicGroup``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from rebalance_check.impl.coordinator import tell
+from rebalance_check.impl.coordinator.group import Group
+from rebalance_check.impl.coordinator.rebalance import maybe_complete_join, prepare_rebalance
+from rebalance_check.impl.coordinator.shard import Shard
+from rebalance_check.impl.coordinator.status import GroupStatus
+from rebalance_check.impl.messages import (
+    UNKNOWN_MEMBER_ID,
+    JoinGroupReply,
+    LeaveGroupReply,
+    LeaveGroupRequest,
+    LeftMember,
+    MemberIdentity,
+)
+from rebalance_check.model.errors import Error
+
+BATCHES_SINCE = 3
+"""The first LeaveGroup version with a list of members; before it the only member's error is the reply's."""
+
+
+def leave_group(shard: Shard, token: Hashable, request: LeaveGroupRequest) -> None:
+    """Remove the members that are named; the whole batch causes one rebalance."""
+    group = shard.groups.get(request.group_id)
+    if not request.group_id:
+        shard.answer(token, LeaveGroupReply(error=Error.INVALID_GROUP_ID))
+    elif group is None:
+        left = tuple(outcome(identity, Error.UNKNOWN_MEMBER_ID) for identity in request.members)
+        shard.answer(token, reply(request, left))
+    elif group.status is GroupStatus.DEAD:
+        shard.answer(token, LeaveGroupReply(error=Error.COORDINATOR_NOT_AVAILABLE))
+    else:
+        left = tuple(outcome(identity, leave_one(shard, group, identity)) for identity in request.members)
+        if any(entry.error is Error.NONE for entry in left):
+            after_leave(shard, group)
+        shard.log.barrier(answer_later(shard, token, request, left))
+
+
+def answer_later(
+    shard: Shard, token: Hashable, request: LeaveGroupRequest, left: tuple[LeftMember, ...]
+) -> Callable[[Error, int], None]:
+    """The answer waits for the record of a group that was emptied; when that fails it says so and nothing else."""
+
+    def on_outcome(error: Error, _: int) -> None:
+        failed = LeaveGroupReply(error=error)
+        shard.answer(token, reply(request, left) if error is Error.NONE else failed)
+
+    return on_outcome
+
+
+def outcome(identity: MemberIdentity, error: Error) -> LeftMember:
+    """The fate of one entry."""
+    return LeftMember(identity.member_id, identity.group_instance_id, error)
+
+
+def reply(request: LeaveGroupRequest, left: tuple[LeftMember, ...]) -> LeaveGroupReply:
+    """One error per entry; before v3 the first one stands for the request."""
+    first = next((entry.error for entry in left if entry.error is not Error.NONE), Error.NONE)
+    return LeaveGroupReply(error=first if request.version < BATCHES_SINCE else Error.NONE, members=left)
+
+
+def leave_one(shard: Shard, group: Group, identity: MemberIdentity) -> Error:
+    """Remove one member, or a pending id, or whoever holds an instance id (an administrator's removal)."""
+    member_id = identity.member_id
+    if member_id == UNKNOWN_MEMBER_ID:
+        member_id = group.static_members.get(identity.group_instance_id or "", "")
+        if identity.group_instance_id is None or not member_id:
+            return Error.UNKNOWN_MEMBER_ID
+    elif member_id in group.pending_join:
+        group.pending_join.discard(member_id)
+        shard.cancel_session(group, member_id)
+        return Error.NONE
+    else:
+        error = group.validate_member(member_id, identity.group_instance_id)
+        if error is not Error.NONE:
+            return error
+    remove_member(shard, group, member_id)
+    return Error.NONE
+
+
+def remove_member(shard: Shard, group: Group, member_id: str) -> None:
+    """Drop a member: a parked JoinGroup of it is answered, a parked SyncGroup never is."""
+    shard.cancel_session(group, member_id)
+    parked = group.unpark_join(group.members[member_id])
+    if parked is not None:
+        shard.answer(parked.token, JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
+    group.remove(member_id, shard.choices)
+    tell.member_removed(shard, group, member_id, "left")
+
+
+def after_leave(shard: Shard, group: Group) -> None:
+    """Somebody left, be it a pending id only: a formed group rebalances, a forming one may now be complete."""
+    if group.status in {GroupStatus.STABLE, GroupStatus.COMPLETING_REBALANCE}:
+        if "leave_without_rebalance" not in shard.defects:
+            prepare_rebalance(shard, group)
+    elif "leave_does_not_complete_join" not in shard.defects:
+        maybe_complete_join(shard, group)

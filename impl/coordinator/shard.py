@@ -1,0 +1,101 @@
+"""What the operations of one coordinator share: groups, timers, log, the time of the step, and its replies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from rebalance_check.impl.coordinator import defects as defects_module
+from rebalance_check.impl.coordinator.choices import Choices
+from rebalance_check.impl.coordinator.config import GroupConfig
+from rebalance_check.impl.coordinator.group import Group
+from rebalance_check.impl.coordinator.records import GroupLog
+from rebalance_check.impl.coordinator.timers import TimerKey, TimerKind, Timers
+from rebalance_check.impl.messages import GroupReply
+from rebalance_check.impl.recorder import Recorder
+
+RecorderFor = Callable[[str], Recorder]
+Answer = tuple[Hashable, GroupReply]
+
+
+class Shard:
+    """The working memory of a `GroupCoordinator` (``GroupCoordinatorShard``); ``now_ms`` is the time of the step."""
+
+    __slots__ = (
+        "_answers", "_lives", "_recorder_for", "_recorders",
+        "choices", "config", "defects", "groups", "log", "new_member_id", "now_ms", "timers",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        config: GroupConfig,
+        *,
+        new_member_id: Callable[[str], str],
+        recorder_for: RecorderFor | None,
+        log: GroupLog,
+        choices: Choices,
+        defects: frozenset[str],
+    ) -> None:
+        self.config = config
+        self.new_member_id = new_member_id
+        self.log = log
+        self.choices = choices
+        self.defects = defects_module.checked(defects)
+        self.groups: dict[str, Group] = {}
+        self.timers = Timers()
+        self.now_ms = 0
+        self._answers: list[Answer] = []
+        self._lives: dict[str, int] = {}
+        self._recorder_for = recorder_for
+        self._recorders: dict[str, Recorder] = {}
+
+    def answer(self, token: Hashable, reply: GroupReply) -> None:
+        """Answer a request, now or parked earlier."""
+        self._answers.append((token, reply))
+
+    def take_answers(self) -> list[Answer]:
+        """The answers given since the last call, in order."""
+        answers, self._answers = self._answers, []
+        return answers
+
+    def recorder(self, group_id: str) -> Recorder | None:
+        """The one recorder of a group; None when nobody listens."""
+        if self._recorder_for is None:
+            return None
+        if group_id not in self._recorders:
+            self._recorders[group_id] = self._recorder_for(group_id)
+        return self._recorders[group_id]
+
+    def next_incarnation(self, group_id: str) -> int:
+        """The number of the life that the group begins now; deletion does not reset the count."""
+        life = self._lives.get(group_id, -1) + 1
+        self._lives[group_id] = life
+        return life
+
+    # The three timers of the protocol, by name.
+
+    def arm_session(self, group: Group, member_id: str, timeout_ms: int) -> None:
+        """(Re)start the session of a member or of a pending id."""
+        self.timers.arm(TimerKey(TimerKind.SESSION, group.group_id, member_id), self.now_ms + timeout_ms)
+
+    def cancel_session(self, group: Group, member_id: str) -> None:
+        """End the session of a member or of a pending id without a verdict."""
+        self.timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, member_id))
+
+    def arm_join(self, group: Group, timeout_ms: int, *arguments: int) -> None:
+        """Start the deadline of the join phase; ``arguments`` are (delay, remaining) of an initial rebalance."""
+        self.timers.arm(TimerKey(TimerKind.JOIN, group.group_id), self.now_ms + timeout_ms, *arguments)
+
+    def cancel_join(self, group: Group) -> None:
+        """The join phase is over."""
+        self.timers.cancel(TimerKey(TimerKind.JOIN, group.group_id))
+
+    def arm_sync(self, group: Group) -> None:
+        """Start the deadline by which every member of this generation must have synced."""
+        if "no_sync_deadline" in self.defects:
+            return
+        key = TimerKey(TimerKind.SYNC, group.group_id)
+        self.timers.arm(key, self.now_ms + group.rebalance_timeout_ms(), group.generation)
+
+    def cancel_sync(self, group: Group) -> None:
+        """Nobody owes a SyncGroup any more."""
+        self.timers.cancel(TimerKey(TimerKind.SYNC, group.group_id))

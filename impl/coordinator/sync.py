@@ -1,0 +1,95 @@
+"""SyncGroup (``classicGroupSyncToClassicGroup``)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from rebalance_check.impl.coordinator import tell
+from rebalance_check.impl.coordinator.group import Group
+from rebalance_check.impl.coordinator.member import GroupMember, ParkedSync
+from rebalance_check.impl.coordinator.persist import append_group, group_record
+from rebalance_check.impl.coordinator.rebalance import answer_sync, prepare_rebalance, refuse_syncs, sync_reply
+from rebalance_check.impl.coordinator.shard import Shard
+from rebalance_check.impl.coordinator.status import GroupStatus
+from rebalance_check.impl.messages import SyncGroupReply, SyncGroupRequest
+from rebalance_check.model.errors import Error
+
+PROTOCOL_REQUIRED_SINCE = 5
+"""The first SyncGroup version that must name protocol type and protocol (KIP-559)."""
+
+
+def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest) -> None:
+    """Handle a SyncGroup; a follower's waits for the leader's."""
+    group = shard.groups.get(request.group_id)
+    error = refusal(shard, group, request)
+    if group is None or error is not Error.NONE:
+        shard.answer(token, SyncGroupReply(error=error))
+        return
+    member = group.members[request.member_id]
+    group.pending_sync.discard(member.member_id)
+    if not group.pending_sync:
+        shard.cancel_sync(group)
+    if group.status is GroupStatus.STABLE:
+        shard.answer(token, sync_reply(group, member))
+        return
+    member.awaiting_sync = ParkedSync(token, request)
+    if member.member_id == group.leader:
+        propose_assignment(shard, group, request)
+    elif "sync_answered_before_leader" in shard.defects:
+        answer_sync(shard, group, member, Error.NONE)
+
+
+def refusal(shard: Shard, group: Group | None, request: SyncGroupRequest) -> Error:
+    """Why a SyncGroup is refused, in Kafka's order; NONE where it is not."""
+    if request.version >= PROTOCOL_REQUIRED_SINCE and None in (request.protocol_type, request.protocol_name):
+        return Error.INCONSISTENT_GROUP_PROTOCOL
+    if not request.group_id:
+        return Error.INVALID_GROUP_ID
+    if group is None or group.status is GroupStatus.EMPTY:
+        return Error.UNKNOWN_MEMBER_ID
+    if group.status is GroupStatus.DEAD:
+        return Error.COORDINATOR_NOT_AVAILABLE
+    error = group.validate_member(request.member_id, request.group_instance_id)
+    if error is not Error.NONE:
+        return error
+    if request.generation_id != group.generation and "stale_generation_accepted_in_sync" not in shard.defects:
+        return Error.ILLEGAL_GENERATION
+    if differs(request.protocol_type, group.protocol_type) or differs(request.protocol_name, group.protocol_name):
+        return Error.INCONSISTENT_GROUP_PROTOCOL
+    return Error.REBALANCE_IN_PROGRESS if group.status is GroupStatus.PREPARING_REBALANCE else Error.NONE
+
+
+def differs(asked: str | None, present: str | None) -> bool:
+    """Whether both are known and not the same."""
+    return asked is not None and present is not None and asked != present
+
+
+def propose_assignment(shard: Shard, group: Group, request: SyncGroupRequest) -> None:
+    """Write the leader's assignment; members that it does not mention get empty bytes, strangers are ignored."""
+    assignments = {entry.member_id: entry.assignment for entry in request.assignments}
+    generation = group.generation
+
+    def on_outcome(error: Error) -> None:
+        if group.status is not GroupStatus.COMPLETING_REBALANCE or group.generation != generation:
+            return  # a rebalance started meanwhile: the record stays in the log, and nobody is told
+        if error is Error.NONE:
+            propagate(shard, group, assignments)
+        else:
+            refuse_syncs(shard, group, error)
+            prepare_rebalance(shard, group)
+
+    append_group(shard, group, group_record(group, shard.now_ms, assignments), on_outcome)
+
+
+def propagate(shard: Shard, group: Group, assignments: dict[str, bytes]) -> None:
+    """The assignment is committed: hand it out and be Stable."""
+    tell.move(shard, group, GroupStatus.STABLE)
+    for member in group.members.values():
+        member.assignment = given(shard, member, assignments)
+        answer_sync(shard, group, member, Error.NONE)
+
+
+def given(shard: Shard, member: GroupMember, assignments: dict[str, bytes]) -> bytes:
+    """What the leader gave to ``member``."""
+    forgotten = member.assignment if "stale_assignment_kept" in shard.defects else b""
+    return assignments.get(member.member_id, forgotten)
