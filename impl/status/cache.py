@@ -39,7 +39,7 @@ class Entry:
 
 
 class Fold(NamedTuple):
-    """What became of a record: ``ignored`` is why the cache did not take it, if it did not; no ``value`` is a removal."""
+    """What became of a record: ``ignored`` tells why the cache did not take it; no ``value`` is a removal."""
 
     key: StatusKey | None
     value: StatusValue | TopicValue | None = None

@@ -17,8 +17,8 @@ from rebalance_check.impl.status.cache import Entry, Fold, StatusCache
 from rebalance_check.impl.status.codec import (
     ConnectorKey,
     Status,
-    StatusWriteError,
     StatusValue,
+    StatusWriteError,
     TaskKey,
     TopicKey,
     TopicValue,
