@@ -36,7 +36,7 @@ class GroupCoordinator:
     ``config`` are the broker's settings, ``new_member_id`` makes a fresh member id from a prefix (the client id, or
     the instance id of a static member), ``recorder_for`` gives the recorder of a group (None: nobody listens),
     ``log`` takes the records (default: in memory, committed at once), ``choices`` resolves what Kafka leaves to hash
-    order, ``defects`` names planted bugs (`rebalance_check.impl.coordinator.defects.DEFECTS`).
+    order, ``defects`` names planted bugs (`rebalance_check.impl.mutants`; names of other components change nothing).
 
     Time is in ms, any origin, and must not run backwards. Timers that are due fire before a request is handled.
     """

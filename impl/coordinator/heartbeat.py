@@ -20,7 +20,7 @@ def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest) -> None:
     if group is None or error not in {Error.NONE, Error.REBALANCE_IN_PROGRESS}:
         shard.answer(token, HeartbeatReply(error=error))
         return
-    refused = error is Error.REBALANCE_IN_PROGRESS and "heartbeat_refused_while_preparing" in shard.defects
+    refused = error is Error.REBALANCE_IN_PROGRESS and "heartbeat-rejected-while-preparing" in shard.defects
     member = group.members.get(request.member_id)
     if member is not None and not refused:
         shard.arm_session(group, member.member_id, member.session_timeout_ms)
@@ -38,11 +38,11 @@ def verdict(shard: Shard, group: Group | None, request: HeartbeatRequest) -> Err
     if group.status is GroupStatus.DEAD:
         return Error.COORDINATOR_NOT_AVAILABLE
     error = group.validate_member(request.member_id, request.group_instance_id)
-    if error is Error.UNKNOWN_MEMBER_ID and "unknown_member_accepted" in shard.defects:
+    if error is Error.UNKNOWN_MEMBER_ID and "heartbeat-accepts-unknown-member" in shard.defects:
         return Error.NONE
     if error is not Error.NONE:
         return error
-    if request.generation_id != group.generation and "heartbeat_not_fenced" not in shard.defects:
+    if request.generation_id != group.generation and "heartbeat-accepts-stale-generation" not in shard.defects:
         return Error.ILLEGAL_GENERATION
     return Error.REBALANCE_IN_PROGRESS if group.status is GroupStatus.PREPARING_REBALANCE else Error.NONE
 
@@ -56,7 +56,7 @@ def on_session_timer(shard: Shard, group: Group, member_id: str) -> None:
     member = group.members.get(member_id)
     if member is None:
         return
-    if member.has_satisfied_heartbeat and "parked_member_expires" not in shard.defects:
+    if member.has_satisfied_heartbeat and "parked-member-expires" not in shard.defects:
         return  # the answer to what it waits for starts its session again
     parked = group.unpark_join(member)
     if parked is not None:
@@ -69,7 +69,7 @@ def on_session_timer(shard: Shard, group: Group, member_id: str) -> None:
 def after_expiry(shard: Shard, group: Group) -> None:
     """The group shrank: rebalance, or see whether the join phase waited for nobody else."""
     if group.status in {GroupStatus.STABLE, GroupStatus.COMPLETING_REBALANCE}:
-        if "expiry_without_rebalance" not in shard.defects:
+        if "expiry-without-rebalance" not in shard.defects:
             prepare_rebalance(shard, group)
     else:
         complete_if_all_joined(shard, group)

@@ -148,7 +148,7 @@ def add_member(shard: Shard, group: Group, member_id: str, token: Hashable, requ
     group.add(member)
     group.park_join(member, ParkedJoin(token, request))
     tell.member_added(shard, group, member_id)
-    if "new_member_never_times_out" in shard.defects:
+    if "new-member-join-timeout-never-fires" in shard.defects:
         shard.cancel_session(group, member_id)
     else:
         shard.arm_session(group, member_id, shard.config.new_member_join_timeout_ms)

@@ -95,7 +95,7 @@ def remove_member(shard: Shard, group: Group, member_id: str) -> None:
 def after_leave(shard: Shard, group: Group) -> None:
     """Somebody left, be it a pending id only: a formed group rebalances, a forming one may now be complete."""
     if group.status in {GroupStatus.STABLE, GroupStatus.COMPLETING_REBALANCE}:
-        if "leave_without_rebalance" not in shard.defects:
+        if "leave-without-rebalance" not in shard.defects:
             prepare_rebalance(shard, group)
-    elif "leave_does_not_complete_join" not in shard.defects:
+    elif "leave-does-not-complete-join" not in shard.defects:
         maybe_complete_join(shard, group)

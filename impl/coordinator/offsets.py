@@ -56,7 +56,7 @@ def refusal(shard: Shard, group: Group | None, request: OffsetCommitRequest) -> 
 
 def fencing(shard: Shard, group: Group, request: OffsetCommitRequest) -> Error:
     """Whether this member may commit in this generation."""
-    if "commit_not_fenced" in shard.defects:
+    if "commit-not-fenced" in shard.defects:
         return Error.NONE
     error = group.validate_member(request.member_id, request.group_instance_id)
     if error is Error.NONE and request.generation_id != group.generation:

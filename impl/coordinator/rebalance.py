@@ -58,7 +58,7 @@ def sync_reply(group: Group, member: GroupMember, error: Error = Error.NONE) -> 
 
 def is_join_phase_over(shard: Shard, group: Group) -> bool:
     """Whether nobody has to be waited for."""
-    if "join_completes_before_all_joined" in shard.defects and group.awaiting_join_count:
+    if "join-completes-before-all-joined" in shard.defects and group.awaiting_join_count:
         return True
     return group.has_all_members_joined()
 
@@ -103,6 +103,8 @@ def complete_join(shard: Shard, group: Group, on_outcome: Callable[[Error], None
 
 def remove_silent_dynamic_members(shard: Shard, group: Group) -> None:
     """Drop every dynamic member that does not wait in JoinGroup; static ones stay until their session ends."""
+    if "join-keeps-absent-members" in shard.defects:
+        return
     for member in list(group.members.values()):
         if member.awaiting_join is None and not member.is_static:
             shard.cancel_session(group, member.member_id)
@@ -122,8 +124,7 @@ def elect_joined_leader(shard: Shard, group: Group) -> bool:
 
 def start_generation(shard: Shard, group: Group) -> None:
     """The one place where the generation grows (``initNextGeneration``)."""
-    if "generation_not_bumped" not in shard.defects:
-        group.generation += 1
+    group.generation = next_generation(shard, group)
     group.pending_sync.clear()
     group.protocol_name = group.select_protocol(shard.choices) if group.members else None
     target = GroupStatus.COMPLETING_REBALANCE if group.members else GroupStatus.EMPTY
@@ -131,8 +132,17 @@ def start_generation(shard: Shard, group: Group) -> None:
     tell.generation_started(shard, group)
 
 
+def next_generation(shard: Shard, group: Group) -> int:
+    """One more than the present generation, also when the group has become empty."""
+    if "generation-not-advanced" in shard.defects and group.generation and group.members:
+        return group.generation
+    if "generation-reused" in shard.defects and not group.members:
+        return 0
+    return group.generation + 1
+
+
 def answer_joins(shard: Shard, group: Group) -> None:
-    """Answer every parked JoinGroup; each member, a silent static one too, gets a fresh session and owes a SyncGroup."""
+    """Answer every parked JoinGroup; each member, be it silent, gets a fresh session and owes a SyncGroup."""
     for member in group.members.values():
         parked = group.unpark_join(member)
         if parked is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from rebalance_check.impl.coordinator import defects as defects_module
 from rebalance_check.impl.coordinator.choices import Choices
 from rebalance_check.impl.coordinator.config import GroupConfig
 from rebalance_check.impl.coordinator.group import Group
@@ -39,7 +38,7 @@ class Shard:
         self.new_member_id = new_member_id
         self.log = log
         self.choices = choices
-        self.defects = defects_module.checked(defects)
+        self.defects = defects
         self.groups: dict[str, Group] = {}
         self.timers = Timers()
         self.now_ms = 0
@@ -91,7 +90,7 @@ class Shard:
 
     def arm_sync(self, group: Group) -> None:
         """Start the deadline by which every member of this generation must have synced."""
-        if "no_sync_deadline" in self.defects:
+        if "no-sync-deadline" in self.defects:
             return
         key = TimerKey(TimerKind.SYNC, group.group_id)
         self.timers.arm(key, self.now_ms + group.rebalance_timeout_ms(), group.generation)

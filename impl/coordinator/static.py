@@ -35,7 +35,7 @@ def replace_static_member(
 ) -> None:
     """Give the seat of the request's instance id to ``member_id``, fence its holder, and rebalance if need be."""
     old_id = group.static_members[request.group_instance_id or ""]
-    if "static_rejoin_keeps_old_member_id" in shard.defects:
+    if "static-rejoin-keeps-old-member-id" in shard.defects:
         member_id = old_id
     predecessor = remember(group, old_id)
     fence(shard, group, group.members[old_id])
@@ -72,7 +72,7 @@ def continue_by_status(shard: Shard, group: Group, member: GroupMember, predeces
     if group.status is GroupStatus.PREPARING_REBALANCE:
         maybe_complete_join(shard, group)
     elif group.status is GroupStatus.COMPLETING_REBALANCE:
-        if "static_join_in_completing_gets_empty" in shard.defects:
+        if "static-join-in-completing-gets-empty" in shard.defects:
             answer_without_rebalance(shard, group, member, predecessor)
         else:
             prepare_rebalance(shard, group)

@@ -35,7 +35,7 @@ def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest) -> None
     member.awaiting_sync = ParkedSync(token, request)
     if member.member_id == group.leader:
         propose_assignment(shard, group, request)
-    elif "sync_answered_before_leader" in shard.defects:
+    elif "sync-answered-before-leader" in shard.defects:
         answer_sync(shard, group, member, Error.NONE)
 
 
@@ -52,7 +52,7 @@ def refusal(shard: Shard, group: Group | None, request: SyncGroupRequest) -> Err
     error = group.validate_member(request.member_id, request.group_instance_id)
     if error is not Error.NONE:
         return error
-    if request.generation_id != group.generation and "stale_generation_accepted_in_sync" not in shard.defects:
+    if request.generation_id != group.generation and "sync-accepts-stale-generation" not in shard.defects:
         return Error.ILLEGAL_GENERATION
     if differs(request.protocol_type, group.protocol_type) or differs(request.protocol_name, group.protocol_name):
         return Error.INCONSISTENT_GROUP_PROTOCOL
@@ -91,5 +91,5 @@ def propagate(shard: Shard, group: Group, assignments: dict[str, bytes]) -> None
 
 def given(shard: Shard, member: GroupMember, assignments: dict[str, bytes]) -> bytes:
     """What the leader gave to ``member``."""
-    forgotten = member.assignment if "stale_assignment_kept" in shard.defects else b""
+    forgotten = member.assignment if "stale-assignment-kept" in shard.defects else b""
     return assignments.get(member.member_id, forgotten)

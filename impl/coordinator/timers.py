@@ -24,7 +24,7 @@ class TimerKey(NamedTuple):
 
 
 class Timer(NamedTuple):
-    """An armed timer; ``arguments`` are (delay, remaining) of an initial JOIN, (generation,) of a SYNC, else nothing."""
+    """An armed timer; ``arguments``: (delay, remaining) of an initial JOIN, (generation,) of a SYNC, else nothing."""
 
     deadline_ms: int
     order: int
