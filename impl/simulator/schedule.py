@@ -1,0 +1,132 @@
+"""The churn of a run: which process starts, stops, dies or stalls, and when. Drawn from the seed before the run begins.
+
+The same schedule runs on the simulator and on live clients of a real broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from random import Random
+from typing import Final
+
+from rebalance_check.impl.faults import FaultPlan, draw_plan
+from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.seeds import stream
+from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.subject import Schedule
+
+DRAWN_PROTOCOLS: Final = (
+    SimulatedProtocol.EAGER,
+    SimulatedProtocol.COOPERATIVE,
+    SimulatedProtocol.CONNECT,
+    SimulatedProtocol.STATUS,
+)
+PAUSES_MS: Final = (0, 5, 50, 500, 3_000, 10_000, 25_000)
+"""How far apart two churn actions may lie, at most: from a race inside one rebalance to more than any time-out."""
+
+MAX_TASKS: Final = 8
+
+
+class Process(Enum):
+    """What a member process is doing, as far as its operator knows."""
+
+    DOWN = "down"
+    RUNNING = "running"
+    PAUSED = "paused"
+
+
+CHURN_STEPS: Final = {
+    ActionKind.START_MEMBER: (Process.DOWN, Process.RUNNING),
+    ActionKind.STOP_MEMBER: (Process.RUNNING, Process.DOWN),
+    ActionKind.CRASH_MEMBER: (Process.RUNNING, Process.DOWN),
+    ActionKind.PAUSE_MEMBER: (Process.RUNNING, Process.PAUSED),
+    ActionKind.RESUME_MEMBER: (Process.PAUSED, Process.RUNNING),
+}
+"""From which to which condition each churn action takes a process; it applies to no other."""
+
+NEEDED_FAULT: Final = {ActionKind.CRASH_MEMBER: FaultKind.CRASH, ActionKind.PAUSE_MEMBER: FaultKind.PAUSE}
+
+
+def drawn_protocol(seed: int, options: SimulationOptions) -> SimulatedProtocol:
+    """The protocol that the run of ``seed`` has: the one asked for, or one drawn when that is ``mixed``."""
+    if options.protocol is not SimulatedProtocol.MIXED:
+        return options.protocol
+    return stream(seed, "protocol").choice(DRAWN_PROTOCOLS)
+
+
+def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
+    """The schedule of ``seed``: members start, ``options.steps`` churn actions, at least one member left, then `Heal`.
+
+    Actions listed in ``options.omit`` are left out, and with them those that no longer apply (a resume without its
+    pause). The bounds say how many members and partitions there are; their budgets count what the schedule holds.
+    """
+    protocol = drawn_protocol(seed, options)
+    drawn = _draw(stream(seed, "churn"), options, draw_plan(seed, options), protocol)
+    kept = [action for index, action in enumerate(drawn) if index not in options.omit]
+    return Schedule(
+        _bounds(options, protocol, kept), (*_ending_alive(_applicable(kept)), Action(ActionKind.HEAL)), seed
+    )
+
+
+def _draw(random: Random, options: SimulationOptions, plan: FaultPlan, protocol: SimulatedProtocol) -> Iterator[Action]:
+    """All starts, then steps; a step whose fault is switched off waits only, so that the others stay as they are."""
+    members = [Process.DOWN] * options.members
+    for member in range(options.members):
+        yield Action(ActionKind.START_MEMBER, member)
+        yield _pause(random)
+        members[member] = Process.RUNNING
+    for _ in range(options.steps):
+        if protocol is SimulatedProtocol.CONNECT and random.random() < 0.2:
+            yield Action(ActionKind.CHANGE_CONFIG, 0, random.randint(1, MAX_TASKS))
+        else:
+            member = random.randrange(options.members)
+            kind = random.choice([kind for kind, (before, _) in CHURN_STEPS.items() if before is members[member]])
+            if kind not in NEEDED_FAULT or plan.has(NEEDED_FAULT[kind]):
+                yield Action(kind, member)
+                members[member] = CHURN_STEPS[kind][1]
+        yield _pause(random)
+
+
+def _pause(random: Random) -> Action:
+    """Some time between two churn actions; every order of magnitude is as likely as the next."""
+    return Action(ActionKind.ADVANCE_CLOCK, 0, random.randint(0, random.choice(PAUSES_MS)))
+
+
+def _applicable(actions: Iterable[Action]) -> Iterator[Action]:
+    """The actions without those that cannot happen to a process in its condition."""
+    members: dict[int, Process] = {}
+    for action in actions:
+        if action.kind in CHURN_STEPS:
+            before, after = CHURN_STEPS[action.kind]
+            if members.get(action.member, Process.DOWN) is not before:
+                continue
+            members[action.member] = after
+        yield action
+
+
+def _ending_alive(actions: Iterable[Action]) -> Iterator[Action]:
+    """The actions, and a start of m0 when all members are down by then: a group of nobody has nothing to settle."""
+    up: set[int] = set()
+    for action in actions:
+        if action.kind in CHURN_STEPS:
+            (up.discard if CHURN_STEPS[action.kind][1] is Process.DOWN else up.add)(action.member)
+        yield action
+    if not up:
+        yield Action(ActionKind.START_MEMBER, 0)
+
+
+def _bounds(options: SimulationOptions, protocol: SimulatedProtocol, actions: list[Action]) -> Bounds:
+    """The size of the world and what befalls it."""
+    cooperative = protocol is SimulatedProtocol.COOPERATIVE
+    counts = {kind: sum(action.kind is kind for action in actions) for kind in CHURN_STEPS}
+    return Bounds(
+        protocol=RebalanceProtocol.COOPERATIVE if cooperative else RebalanceProtocol.EAGER,
+        members=options.members,
+        partitions=options.partitions,
+        generations=100,
+        crashes=min(counts[ActionKind.CRASH_MEMBER], 100),
+        leaves=min(counts[ActionKind.STOP_MEMBER], 100),
+        expiries=min(counts[ActionKind.PAUSE_MEMBER], 100),
+    )
