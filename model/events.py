@@ -16,7 +16,7 @@ cannot tell which life of the coordinator it talks to.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Union
+from typing import Final, Union, get_args
 
 UNKNOWN_INCARNATION: Final = -1
 
@@ -423,5 +423,5 @@ AnyEvent = Union[
 ]  # fmt: skip
 """Every event that may stand in a history."""
 
-EVENT_TYPES: Final[dict[str, type[Event]]] = {cls.__name__: cls for cls in AnyEvent.__args__}
+EVENT_TYPES: Final[dict[str, type[Event]]] = {cls.__name__: cls for cls in get_args(AnyEvent)}
 """The vocabulary by name, in the order above."""

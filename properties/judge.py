@@ -1,0 +1,230 @@
+"""The judge: events in, one verdict per invariant out. Premises first, violations as data, faults of its own undecided.
+
+Each group of a history is judged by folds of its own. `judge` reads a whole history; `Judge` takes one event at a time,
+for simulators and state machines that want to know at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from rebalance_check.model.events import Event, RunEnded, RunStarted
+from rebalance_check.properties.catalogue import CATALOGUE
+from rebalance_check.properties.kinds import Fold, Handler, Invariant, Kind
+from rebalance_check.properties.verdict import Counterexample, Held, Outcome, Undecided, Verdict, Violated, worst
+
+EXIT_HELD: Final = 0
+EXIT_SAFETY: Final = 10
+EXIT_PROGRESS: Final = 11
+EXIT_UNDECIDED: Final = 12
+
+NOT_ENDED: Final = (
+    "the history has no RunEnded, so it may be cut off: judge the complete history, or leave this claim out"
+)
+EMPTY: Final = "the history holds no event: check that it is the right file and that recording was switched on"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a judge says about a history.
+
+    ``verdicts`` maps each invariant that was asked for, in that order, to the worst of its verdicts over the groups of
+    the history; ``events`` is the number of events read; ``ended`` says whether the run ended in an orderly way.
+    """
+
+    verdicts: Mapping[Invariant, Verdict]
+    events: int
+    ended: bool
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst outcome of all."""
+        return max((v.outcome for v in self.verdicts.values()), key=list(Outcome).index, default=Outcome.HELD)
+
+    @property
+    def exit_code(self) -> int:
+        """0 held, 10 a safety claim is violated, 11 only a progress claim is, 12 undecided."""
+        violated = [i for i, v in self.verdicts.items() if isinstance(v, Violated)]
+        if violated:
+            return EXIT_SAFETY if any(i.kind is Kind.SAFETY for i in violated) else EXIT_PROGRESS
+        return EXIT_UNDECIDED if self.outcome is Outcome.UNDECIDED else EXIT_HELD
+
+    @property
+    def counterexamples(self) -> tuple[Counterexample, ...]:
+        """The first counterexample of each violated invariant, safety before progress."""
+        found = [(i, v) for i, v in self.verdicts.items() if isinstance(v, Violated)]
+        return tuple(v.counterexample for i, v in sorted(found, key=lambda pair: pair[0].kind is Kind.PROGRESS))
+
+    def verdict(self, name: str) -> Verdict:
+        """The verdict on the invariant called ``name``; `KeyError` when it was not asked for."""
+        for invariant, verdict in self.verdicts.items():
+            if invariant.name == name:
+                return verdict
+        raise KeyError(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the invariants that were asked for, in order."""
+        return tuple(i.name for i in self.verdicts)
+
+    def check(self) -> None:
+        """Raise the `Violation` of the first violated invariant (safety before progress), if there is one."""
+        for found in self.counterexamples:
+            raise next(i for i in self.verdicts if i.name == found.invariant).violation(found)
+
+
+@dataclass(slots=True)
+class _Panel:
+    """The folds that judge one group, and what silenced some of them."""
+
+    invariants: Sequence[Invariant]
+    folds: dict[str, Fold] = field(default_factory=dict)
+    faults: dict[str, str] = field(default_factory=dict)
+    dispatch: dict[type[Event], tuple[Handler, ...]] = field(default_factory=dict)
+    counts: Counter[type[Event]] = field(default_factory=Counter)
+    broken: str = ""
+
+    def __post_init__(self) -> None:
+        for invariant in self.invariants:
+            try:
+                self.folds[invariant.name] = invariant.start()
+            except Exception as fault:  # a checker's fault is a verdict, not a crash
+                self.faults[invariant.name] = _blame(fault)
+        self._index()
+
+    def _index(self) -> None:
+        self.dispatch.clear()
+        for name, fold in self.folds.items():
+            if name not in self.faults:
+                for event_type, handler in fold.handlers.items():
+                    self.dispatch[event_type] = (*self.dispatch.get(event_type, ()), handler)
+
+    def observe(self, event: Event) -> None:
+        kind = type(event)
+        self.counts[kind] += 1
+        for handler in self.dispatch.get(kind, ()):
+            try:
+                handler(event)
+            except Exception as fault:  # a checker's fault is a verdict, not a crash
+                self._silence(handler, event, fault)
+
+    def _silence(self, handler: Handler, event: Event, fault: Exception) -> None:
+        for name, fold in self.folds.items():
+            if handler in fold.handlers.values() and name not in self.faults:
+                self.faults[name] = f"{_blame(fault)} at event {event.seq} of {event.source}"
+        self._index()
+
+    def verdict(self, invariant: Invariant, ended: bool) -> Verdict:
+        if invariant.name in self.faults:
+            return Undecided(self.faults[invariant.name])
+        fold = self.folds[invariant.name]
+        try:
+            verdict = fold.verdict()
+        except Exception as fault:  # a checker's fault is a verdict, not a crash
+            return Undecided(_blame(fault))
+        if isinstance(verdict, Violated):
+            return verdict
+        if self.broken:
+            return Undecided(self.broken)
+        if isinstance(verdict, Held):
+            if invariant.needs_end and not ended:
+                return Undecided(NOT_ENDED)
+            return Held(sum(self.counts[event_type] for event_type in fold.handlers))
+        return verdict
+
+
+class Judge:
+    """Judges a history as it happens: `observe` each event, ask for a `judgement` at any time.
+
+    ``invariants`` defaults to the whole catalogue.
+    """
+
+    def __init__(self, invariants: Sequence[Invariant] | None = None) -> None:
+        self.invariants = tuple(CATALOGUE if invariants is None else invariants)
+        self._panels: dict[str, _Panel] = {}
+        self._next: dict[tuple[str, str], int] = {}
+        self._run: list[Event] = []
+        self._broken = ""
+        self._events = 0
+        self._ended = False
+
+    def observe(self, event: Event) -> None:
+        """Take the next event of the history."""
+        self._events += 1
+        key = (event.group, event.source)
+        expected = self._next.get(key, 0)
+        if event.seq != expected and not (event.seq == -1 and expected == 0):
+            self._hole(event, expected)
+        if event.seq >= 0:
+            self._next[key] = event.seq + 1
+        if isinstance(event, RunStarted | RunEnded):
+            self._observe_run(event)
+        else:
+            panel = self._panels.get(event.group) or self._open(event.group)
+            if not panel.broken:
+                panel.observe(event)
+
+    def judgement(self) -> Judgement:
+        """The verdict on all that was observed so far."""
+        panels = list(self._panels.values())
+        verdicts: dict[Invariant, Verdict] = {}
+        for invariant in self.invariants:
+            said = [panel.verdict(invariant, self._ended) for panel in panels]
+            verdicts[invariant] = worst(said) if self._events else Undecided(EMPTY)
+        return Judgement(verdicts, self._events, self._ended)
+
+    def _open(self, group: str) -> _Panel:
+        panel = self._panels[group] = _Panel(self.invariants, broken=self._broken)
+        for event in self._run:
+            panel.observe(event)
+        return panel
+
+    def _observe_run(self, event: RunStarted | RunEnded) -> None:
+        """The run's own events concern every group; a second start means two histories in one."""
+        if self._run and isinstance(event, RunStarted):
+            self._break_all("the history holds a second RunStarted: judge each run on its own")
+        self._run.append(event)
+        self._ended = isinstance(event, RunEnded)
+        if not self._panels:
+            self._open(event.group)
+            return
+        for panel in self._panels.values():
+            if not panel.broken:
+                panel.observe(event)
+
+    def _hole(self, event: Event, expected: int) -> None:
+        """From a hole on nothing is concluded: what is missing may be the very event that makes the rest legal."""
+        reason = (
+            f"events of {event.source or 'an unnamed source'} are missing or out of order: expected number {expected}, "
+            f"got {event.seq}; record again, or judge the part before it"
+        )
+        if isinstance(event, RunStarted | RunEnded):
+            self._break_all(reason)
+        else:
+            panel = self._panels.get(event.group) or self._open(event.group)
+            panel.broken = panel.broken or reason
+
+    def _break_all(self, reason: str) -> None:
+        self._broken = self._broken or reason
+        for panel in self._panels.values():
+            panel.broken = panel.broken or reason
+
+
+def judge(history: Iterable[Event], invariants: Sequence[Invariant] | None = None) -> Judgement:
+    """Judge a history, in one pass and constant memory per member and partition.
+
+    ``history`` is one run in order of observation; ``invariants`` defaults to the whole catalogue. Never raises on
+    account of the history's content: what cannot be decided is `Undecided`, with the reason.
+    """
+    judging = Judge(invariants)
+    observe = judging.observe
+    for event in history:
+        observe(event)
+    return judging.judgement()
+
+
+def _blame(fault: Exception) -> str:
+    return f"the checker itself failed ({type(fault).__name__}: {fault}); please report it with this history"

@@ -1,0 +1,102 @@
+"""What an invariant is: a named claim with its source and premises, and a fold that reads events.
+
+To add one, subclass `Fold`, hand its handlers to `Fold.__init__`, call `Fold.violated` where the claim breaks, and put
+an `Invariant` value beside it. A fold sees the events of one group, in order of observation, and only the types it
+listens to; it never raises to report a violation. If it does raise, the fault is the checker's, and the judge says
+*undecided*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from rebalance_check.model.events import Event
+from rebalance_check.properties.verdict import Because, Counterexample, Held, Undecided, Verdict, Violated, Violation
+
+Handler: TypeAlias = Callable[[Any], None]
+"""Takes an event of the type it is registered for."""
+
+
+class Kind(StrEnum):
+    """Safety: never broken at any step. Progress: reached before the run ended."""
+
+    SAFETY = "safety"
+    PROGRESS = "progress"
+
+
+class Fold:
+    """The running memory of one invariant about one group.
+
+    ``invariant`` is the claim it speaks for, ``handlers`` maps each event type it listens to to the method that takes
+    it. `verdict` may be asked at any time; it speaks about what was observed so far.
+    """
+
+    def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler]) -> None:
+        self.invariant = invariant
+        self.handlers = dict(handlers)
+        self.count = 0
+        self._first: Counterexample | None = None
+        self._doubt = ""
+
+    def observe(self, event: Event) -> None:
+        """Take one event; types that nobody listens to are passed over."""
+        handler = self.handlers.get(type(event))
+        if handler is not None:
+            handler(event)
+
+    def violated(self, headline: str, because: list[Because], events: list[Event]) -> None:
+        """Note that the claim broke; the first time becomes the counterexample, all are counted.
+
+        ``because`` ends on the contradiction; ``events`` are those concerned, the last one being where it broke.
+        """
+        self.count += 1
+        if self._first is None:
+            self._first = Counterexample(
+                invariant=self.invariant.name,
+                headline=headline,
+                claim=self.invariant.claim,
+                because=tuple(because),
+                events=tuple(events),
+                group=events[-1].group,
+            )
+
+    def doubt(self, reason: str) -> None:
+        """Note that a premise of this claim does not hold in this history: the verdict is undecided, not held."""
+        self._doubt = self._doubt or reason
+
+    def verdict(self) -> Verdict:
+        """What can be said so far: a violation stands; otherwise a doubt; otherwise held."""
+        if self._first is not None:
+            return Violated(self._first, self.count)
+        return Undecided(self._doubt) if self._doubt else Held()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Invariant:
+    """A named claim about histories.
+
+    ``name`` reads as the claim (``no_double_ownership``) and is how it is selected; ``family`` groups related claims;
+    ``claim`` is one sentence; ``source`` the KIP or Kafka class it is taken from; ``premises`` what must be true of a
+    history before the claim may speak; ``violation`` the exception class; ``fold`` starts a fresh memory for one
+    group. ``needs_end``: without an orderly end of the run nothing can be concluded, except that it is violated.
+    """
+
+    name: str
+    family: str
+    claim: str
+    source: str
+    violation: type[Violation]
+    fold: Callable[[Invariant], Fold]
+    premises: tuple[str, ...] = ()
+    kind: Kind = Kind.SAFETY
+    needs_end: bool = False
+
+    def start(self) -> Fold:
+        """A fresh fold for one group."""
+        return self.fold(self)
+
+    def __repr__(self) -> str:
+        return f"<Invariant {self.name}>"

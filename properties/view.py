@@ -1,0 +1,211 @@
+"""What an observer may conclude from events: who belongs to which generation, and who holds what since when.
+
+Folds share these two memories instead of each inventing its own. What is unknown stays unknown: a client that cannot
+tell the coordinator's incarnation is placed in one only where the coordinator's own events say which.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from rebalance_check.model.events import (
+    UNKNOWN_INCARNATION,
+    AssignmentCompleted,
+    ConnectorStarted,
+    ConnectorStopped,
+    Event,
+    GenerationEvent,
+    GenerationStarted,
+    IncarnationStarted,
+    MemberAdded,
+    MemberCrashed,
+    MemberEvent,
+    MemberJoined,
+    MemberLeft,
+    MemberRemoved,
+    MembershipLost,
+    MemberStarted,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
+    TaskStarted,
+    TaskStopped,
+)
+from rebalance_check.model.ids import NO_GENERATION
+from rebalance_check.properties.kinds import Handler
+
+Round: TypeAlias = tuple[int, int]
+"""Incarnation and generation: only the pair is unique, since a failover may hand out a generation again."""
+
+
+class Rounds:
+    """What the coordinator's own events tell: the members of each generation, and who was removed.
+
+    Empty where the history holds no coordinator events; then nobody is known to be removed.
+    """
+
+    def __init__(self) -> None:
+        self.members: dict[Round, frozenset[str]] = {}
+        self.incarnations = 0
+        self._round_of: dict[tuple[str, int], int] = {}
+        self._removed: set[tuple[int, str]] = set()
+        self.handlers: dict[type[Event], Handler] = {
+            IncarnationStarted: self.on_incarnation,
+            GenerationStarted: self.on_generation,
+            MemberAdded: self.on_added,
+            MemberRemoved: self.on_removed,
+        }
+
+    def on_incarnation(self, _event: IncarnationStarted) -> None:
+        """Another life of the group at the coordinator."""
+        self.incarnations += 1
+
+    def on_generation(self, event: GenerationStarted) -> None:
+        """Remember who is in the generation, so that a member id and a generation tell the incarnation."""
+        self.members[event.incarnation, event.generation] = frozenset(event.members)
+        for member_id in event.members:
+            self._round_of[member_id, event.generation] = event.incarnation
+
+    def on_added(self, event: MemberAdded) -> None:
+        """A member id entered the group."""
+        self._removed.discard((event.incarnation, event.member_id))
+
+    def on_removed(self, event: MemberRemoved) -> None:
+        """A member id left the group; whoever still acts under it is a zombie."""
+        self._removed.add((event.incarnation, event.member_id))
+
+    def round_of(self, event: GenerationEvent) -> Round:
+        """The incarnation and generation a member speaks for; the incarnation stays unknown where nothing tells it."""
+        if event.incarnation != UNKNOWN_INCARNATION:
+            return event.incarnation, event.generation
+        return self._round_of.get((event.member_id, event.generation), UNKNOWN_INCARNATION), event.generation
+
+    def is_removed(self, incarnation: int, member_id: str) -> bool:
+        """Whether the coordinator removed this member id in this incarnation."""
+        return (incarnation, member_id) in self._removed
+
+
+@dataclass(slots=True)
+class Holder:
+    """What one member process holds, and for which generation it speaks (None: it knows that it belongs to none)."""
+
+    name: str
+    round: Round | None = None
+    member_id: str = ""
+    joined: Event | None = None
+    holds: dict[str, Event] = field(default_factory=dict)
+    unconfirmed: set[str] = field(default_factory=set)
+
+
+class Holdings:
+    """Who holds which partition, connector and task. ``changed`` is told after each step that adds a claim to hold.
+
+    A thing is named as reports print it: ``t-0``, ``connector c``, ``task c-0``. ``holds`` maps it to the event since
+    which it is held.
+    """
+
+    def __init__(self, rounds: Rounds) -> None:
+        self.rounds = rounds
+        self.members: dict[str, Holder] = {}
+        self.holders: dict[str, dict[str, Holder]] = {}
+        self.handlers: dict[type[Event], Handler] = {
+            MemberStarted: self.on_gone,
+            MemberCrashed: self.on_gone,
+            MemberLeft: self.on_gone,
+            MemberJoined: self.on_joined,
+            MembershipLost: self.on_membership_lost,
+            PartitionsAssigned: self.on_assigned,
+            PartitionsRevoked: self.on_given_up,
+            PartitionsLost: self.on_given_up,
+            AssignmentCompleted: self.on_completed,
+            ConnectorStarted: self.on_connector_started,
+            ConnectorStopped: self.on_connector_stopped,
+            TaskStarted: self.on_task_started,
+            TaskStopped: self.on_task_stopped,
+        }
+
+    def changed(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
+        """Told that ``holder`` now holds ``things`` in a generation of which that was not known before."""
+
+    def of(self, name: str) -> Holder:
+        """What the member process ``name`` holds."""
+        holder = self.members.get(name)
+        if holder is None:
+            holder = self.members[name] = Holder(name)
+        return holder
+
+    def on_gone(self, event: MemberEvent) -> None:
+        """The process starts afresh or ended: it holds nothing and belongs to no generation."""
+        holder = self.of(event.member)
+        self._drop(holder, tuple(holder.holds))
+        holder.round, holder.member_id, holder.joined = None, "", None
+
+    def on_joined(self, event: MemberJoined) -> None:
+        """It speaks for the generation from here on, for all that it still holds."""
+        holder = self._speak(event)
+        if holder.holds:
+            self.changed(holder, tuple(holder.holds), event)
+
+    def on_membership_lost(self, event: MembershipLost) -> None:
+        """It knows that it belongs to no generation; what it still holds it holds as a zombie."""
+        holder = self.of(event.member)
+        holder.round, holder.joined = None, event
+        holder.unconfirmed.update(thing for thing in holder.holds if " " in thing)
+
+    def on_assigned(self, event: PartitionsAssigned) -> None:
+        """The partitions were added."""
+        self._take(event, event.partitions)
+
+    def on_given_up(self, event: PartitionsRevoked | PartitionsLost) -> None:
+        """The partitions were revoked or lost."""
+        self._drop(self.of(event.member), event.partitions)
+
+    def on_completed(self, event: AssignmentCompleted) -> None:
+        """It holds exactly these; anything else it held was silently replaced (EAGER)."""
+        holder = self._speak(event)
+        held = holder.holds
+        if len(held) != len(event.owned) or any(thing not in held for thing in event.owned):
+            self._drop(holder, tuple(thing for thing in held if thing not in event.owned and " " not in thing))
+            self._take(event, tuple(thing for thing in event.owned if thing not in held))
+        if holder.unconfirmed:
+            holder.unconfirmed.clear()
+
+    def on_connector_started(self, event: ConnectorStarted) -> None:
+        """The worker runs the connector."""
+        self._take(event, (f"connector {event.connector}",))
+
+    def on_connector_stopped(self, event: ConnectorStopped) -> None:
+        """The worker runs the connector no more."""
+        self._drop(self.of(event.member), (f"connector {event.connector}",))
+
+    def on_task_started(self, event: TaskStarted) -> None:
+        """The worker runs the task."""
+        self._take(event, (f"task {event.task}",))
+
+    def on_task_stopped(self, event: TaskStopped) -> None:
+        """The worker runs the task no more."""
+        self._drop(self.of(event.member), (f"task {event.task}",))
+
+    def _speak(self, event: GenerationEvent) -> Holder:
+        holder = self.of(event.member)
+        if event.generation != NO_GENERATION:
+            holder.round, holder.member_id, holder.joined = self.rounds.round_of(event), event.member_id, event
+        return holder
+
+    def _take(self, event: GenerationEvent, things: tuple[str, ...]) -> None:
+        holder = self._speak(event)
+        for thing in things:
+            holder.holds[thing] = event
+            holders = self.holders.get(thing)
+            if holders is None:
+                self.holders[thing] = {holder.name: holder}
+            else:
+                holders[holder.name] = holder
+        self.changed(holder, things, event)
+
+    def _drop(self, holder: Holder, things: tuple[str, ...]) -> None:
+        for thing in things:
+            if holder.holds.pop(thing, None) is not None:
+                self.holders[thing].pop(holder.name, None)
+                holder.unconfirmed.discard(thing)
