@@ -1,0 +1,13 @@
+"""The explorer: every state of a model within its bounds, breadth first, so that a counterexample is a shortest one.
+
+``explore(bounds)`` is the door. The compiled backend (extra ``explore``) handles millions of states in seconds; the
+interpreted one needs the standard library alone and is the reference for it.
+"""
+
+from __future__ import annotations
+
+from rebalance_check.model.explore.door import explore
+from rebalance_check.model.explore.path import Path
+from rebalance_check.model.explore.result import Exploration, Progress
+
+__all__ = ["Exploration", "Path", "Progress", "explore"]
