@@ -1,0 +1,17 @@
+# Settings that the scripts of this folder share; source it. Every value can be set from outside.
+
+: "${KAFKA_VERSIONS:=3.9.2 4.3.1}"                # Kafka releases of the broker suites
+: "${KAFKA_IMAGE:=rebalance-check/kafka}"         # name of the image built here, tagged with the release
+: "${REBALANCE_CHECK_CACHE:=${XDG_CACHE_HOME:-$HOME/.cache}/rebalance-check}"
+: "${DEBIAN_MIRROR:=http://deb.debian.org/debian}"
+: "${DEBIAN_SUITE:=bookworm}"
+
+CI_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+ROOT=$(dirname "$CI_DIR")
+export KAFKA_VERSIONS KAFKA_IMAGE REBALANCE_CHECK_CACHE DEBIAN_MIRROR DEBIAN_SUITE
+mkdir -p "$REBALANCE_CHECK_CACHE"
+
+say() { printf '\n== %s\n' "$*"; }
+
+# jars_of RELEASE: the folder that holds the jars of that Kafka release.
+jars_of() { printf '%s/kafka/%s' "$REBALANCE_CHECK_CACHE" "$1"; }

@@ -1,0 +1,222 @@
+"""Replies of the group protocol, between `impl.messages` and kafka-python's classes: the other half of `requests`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from kafka.protocol import consumer as wire
+from kafka.protocol.api_message import ApiMessage
+
+from rebalance_check.impl import messages as msg
+from rebalance_check.integration.wire.requests import LEAVE_BATCH_VERSION, OFFSET_FETCH_BATCH_VERSION
+from rebalance_check.model.errors import Error, RebalanceCheckError
+
+Answered = tuple[msg.GroupRequest, msg.GroupReply]
+"""A request with its reply."""
+
+PROTOCOL_TYPE_VERSION: Final = 7
+"""From this version a JoinGroup reply carries the protocol type, and may carry no protocol name (KIP-559)."""
+
+
+def replies_to_wire(answered: Sequence[Answered]) -> ApiMessage:
+    """The message that answers one wire request: one pair, or one for each group of a batched OffsetFetch.
+
+    It carries the version of the request and waits for a header.
+    """
+    request, reply = answered[0]
+    version = request.version
+    message: ApiMessage
+    if isinstance(request, msg.OffsetFetchRequest):
+        message = _offset_fetch_to_wire(version, answered)
+    else:
+        message = _TO_WIRE[type(request)](version, reply)
+    message.API_VERSION = version
+    return message
+
+
+def _join_group_to_wire(version: int, reply: msg.JoinGroupReply) -> ApiMessage:
+    member_of = wire.JoinGroupResponse.JoinGroupResponseMember
+    # Below v7 a missing name travels as "", from v7 on an empty one as null (JoinGroupResponse's constructor).
+    name = (reply.protocol_name or None) if version >= PROTOCOL_TYPE_VERSION else (reply.protocol_name or "")
+    return wire.JoinGroupResponse(
+        error_code=int(reply.error),
+        generation_id=reply.generation_id,
+        protocol_type=reply.protocol_type,
+        protocol_name=name,
+        leader=reply.leader,
+        skip_assignment=reply.skip_assignment,
+        member_id=reply.member_id,
+        members=[
+            member_of(member_id=m.member_id, group_instance_id=m.group_instance_id, metadata=m.metadata)
+            for m in reply.members
+        ],
+    )
+
+
+def _sync_group_to_wire(_version: int, reply: msg.SyncGroupReply) -> ApiMessage:
+    return wire.SyncGroupResponse(
+        error_code=int(reply.error),
+        protocol_type=reply.protocol_type,
+        protocol_name=reply.protocol_name,
+        assignment=reply.assignment,
+    )
+
+
+def _heartbeat_to_wire(_version: int, reply: msg.HeartbeatReply) -> ApiMessage:
+    return wire.HeartbeatResponse(error_code=int(reply.error))
+
+
+def _leave_group_to_wire(version: int, reply: msg.LeaveGroupReply) -> ApiMessage:
+    if version < LEAVE_BATCH_VERSION:
+        first = reply.members[0].error if reply.members else Error.NONE
+        return wire.LeaveGroupResponse(error_code=int(reply.error or first))
+    member_of = wire.LeaveGroupResponse.MemberResponse
+    return wire.LeaveGroupResponse(
+        error_code=int(reply.error),
+        members=[
+            member_of(member_id=m.member_id, group_instance_id=m.group_instance_id, error_code=int(m.error))
+            for m in reply.members
+        ],
+    )
+
+
+def _offset_commit_to_wire(_version: int, reply: msg.OffsetCommitReply) -> ApiMessage:
+    topic_of = wire.OffsetCommitResponse.OffsetCommitResponseTopic
+    partition_of = topic_of.OffsetCommitResponsePartition
+    by_topic: dict[str, list[Any]] = {}
+    for topic, index, error in reply.partitions:
+        by_topic.setdefault(topic, []).append(partition_of(partition_index=index, error_code=int(error)))
+    return wire.OffsetCommitResponse(
+        topics=[topic_of(name=name, partitions=partitions) for name, partitions in by_topic.items()]
+    )
+
+
+def _offset_fetch_to_wire(version: int, answered: Sequence[Answered]) -> ApiMessage:
+    response = wire.OffsetFetchResponse
+    if version < OFFSET_FETCH_BATCH_VERSION:
+        _, reply = answered[0]
+        topic_of = response.OffsetFetchResponseTopic
+        topics = _fetched_topics(topic_of, topic_of.OffsetFetchResponsePartition, reply)
+        return response(error_code=int(reply.error), topics=topics)
+    group_of = response.OffsetFetchResponseGroup
+    topic = group_of.OffsetFetchResponseTopics
+    groups = [
+        group_of(
+            group_id=request.group_id,
+            error_code=int(reply.error),
+            topics=_fetched_topics(topic, topic.OffsetFetchResponsePartitions, reply),
+        )
+        for request, reply in answered
+    ]
+    return response(groups=groups)
+
+
+def _fetched_topics(topic_of: Any, partition_of: Any, reply: Any) -> list[Any]:
+    by_topic: dict[str, list[Any]] = {}
+    for o in reply.offsets:
+        by_topic.setdefault(o.topic, []).append(
+            partition_of(
+                partition_index=o.partition,
+                committed_offset=o.offset,
+                committed_leader_epoch=o.leader_epoch,
+                metadata=o.metadata,
+                error_code=0,
+            )
+        )
+    return [topic_of(name=name, partitions=partitions) for name, partitions in by_topic.items()]
+
+
+_TO_WIRE: Final[dict[type, Any]] = {
+    msg.JoinGroupRequest: _join_group_to_wire,
+    msg.SyncGroupRequest: _sync_group_to_wire,
+    msg.HeartbeatRequest: _heartbeat_to_wire,
+    msg.LeaveGroupRequest: _leave_group_to_wire,
+    msg.OffsetCommitRequest: _offset_commit_to_wire,
+}
+
+
+def reply_from_wire(response: Any, request: msg.GroupRequest) -> msg.GroupReply:
+    """The reply to ``request`` inside a decoded message.
+
+    `RebalanceCheckError` when the broker used an error code that no group API documents.
+    """
+    reply: msg.GroupReply = _FROM_WIRE[type(request)](response, request.version)
+    return reply
+
+
+def error_from_wire(code: int) -> Error:
+    """Kafka's name of an error code; `RebalanceCheckError` for one that group APIs do not use."""
+    try:
+        return Error(code)
+    except ValueError:
+        raise RebalanceCheckError(
+            f"the broker answered with error code {code}, which is none of the group protocol's: look it up in Kafka's "
+            f"Errors class and extend rebalance_check.model.errors.Error"
+        ) from None
+
+
+def _join_group(response: Any, _version: int) -> msg.JoinGroupReply:
+    return msg.JoinGroupReply(
+        error=error_from_wire(response.error_code),
+        generation_id=response.generation_id,
+        protocol_type=response.protocol_type,
+        protocol_name=response.protocol_name or None,
+        leader=response.leader,
+        skip_assignment=response.skip_assignment,
+        member_id=response.member_id,
+        members=tuple(msg.JoinedMember(m.member_id, bytes(m.metadata), m.group_instance_id) for m in response.members),
+    )
+
+
+def _sync_group(response: Any, _version: int) -> msg.SyncGroupReply:
+    return msg.SyncGroupReply(
+        error=error_from_wire(response.error_code),
+        protocol_type=response.protocol_type,
+        protocol_name=response.protocol_name,
+        assignment=bytes(response.assignment),
+    )
+
+
+def _heartbeat(response: Any, _version: int) -> msg.HeartbeatReply:
+    return msg.HeartbeatReply(error=error_from_wire(response.error_code))
+
+
+def _leave_group(response: Any, version: int) -> msg.LeaveGroupReply:
+    members: tuple[msg.LeftMember, ...] = ()
+    if version >= LEAVE_BATCH_VERSION:
+        members = tuple(
+            msg.LeftMember(m.member_id, m.group_instance_id, error_from_wire(m.error_code)) for m in response.members
+        )
+    return msg.LeaveGroupReply(error=error_from_wire(response.error_code), members=members)
+
+
+def _offset_commit(response: Any, _version: int) -> msg.OffsetCommitReply:
+    partitions = tuple(
+        (topic.name, p.partition_index, error_from_wire(p.error_code))
+        for topic in response.topics
+        for p in topic.partitions
+    )
+    return msg.OffsetCommitReply(partitions=partitions)
+
+
+def _offset_fetch(response: Any, version: int) -> msg.OffsetFetchReply:
+    group = response.groups[0] if version >= OFFSET_FETCH_BATCH_VERSION else response
+    offsets = tuple(
+        msg.CommittedOffset(
+            topic.name, p.partition_index, p.committed_offset, p.metadata or "", p.committed_leader_epoch
+        )
+        for topic in group.topics
+        for p in topic.partitions
+    )
+    return msg.OffsetFetchReply(error=error_from_wire(group.error_code), offsets=offsets)
+
+
+_FROM_WIRE: Final[dict[type, Any]] = {
+    msg.JoinGroupRequest: _join_group,
+    msg.SyncGroupRequest: _sync_group,
+    msg.HeartbeatRequest: _heartbeat,
+    msg.LeaveGroupRequest: _leave_group,
+    msg.OffsetCommitRequest: _offset_commit,
+    msg.OffsetFetchRequest: _offset_fetch,
+}
