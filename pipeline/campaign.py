@@ -1,0 +1,91 @@
+"""A campaign: many seeds under one set of options; how it is cut into shards, and what is still missing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import msgspec
+
+from rebalance_check.impl.options import SimulationOptions
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import Event
+
+Simulate: TypeAlias = Callable[[int, SimulationOptions], Iterable[Event]]
+"""A subject as a function of seed and options. It travels to other processes, so it must stand in a module."""
+
+LAST_SEED: Final = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """What all runs of a table have in common.
+
+    ``subject`` names who ran, ``options`` how, ``version`` which version of this package: another version may make
+    another history of the same seed, so tables of two versions are not mixed.
+    """
+
+    subject: str
+    options: SimulationOptions
+    version: str
+
+    @property
+    def options_json(self) -> str:
+        """The options in canonical JSON: equal options give equal text."""
+        return msgspec.json.encode(self.options, order="deterministic").decode()
+
+
+def parse_seeds(text: str) -> range:
+    """``0:300`` as the seeds from 0 up to, not including, 300; ``7`` as the one seed 7."""
+    first, colon, last = text.partition(":")
+    try:
+        start = int(first)
+        seeds = range(start, int(last) if colon else start + 1)
+    except ValueError:
+        raise RebalanceCheckError(
+            f"the seeds {text!r} are no range: write FIRST:LAST, such as 0:300, or one seed"
+        ) from None
+    check_seeds(seeds)
+    return seeds
+
+
+def check_seeds(seeds: range) -> None:
+    """`RebalanceCheckError` unless the seeds are a non-empty, gapless range of numbers that a table can hold."""
+    if seeds.step != 1 or not seeds:
+        raise RebalanceCheckError(
+            f"the seeds {seeds} hold nothing or leave some out: give FIRST:LAST with FIRST < LAST"
+        )
+    if seeds.start < 0 or seeds.stop - 1 > LAST_SEED:
+        raise RebalanceCheckError(f"the seeds {seeds} go beyond 0..{LAST_SEED}: choose smaller ones")
+
+
+def shards(seeds: range, size: int) -> Iterator[range]:
+    """The seeds in order, cut into pieces of ``size``."""
+    for first in range(seeds.start, seeds.stop, size):
+        yield range(first, min(first + size, seeds.stop))
+
+
+def shard_size(runs: int, workers: int) -> int:
+    """Runs per shard: few enough to lose little in a kill and keep all workers busy, enough for few files."""
+    return min(max(runs // (8 * workers), 16), 1024)
+
+
+def missing(seeds: range, done: Sequence[range]) -> list[range]:
+    """The parts of ``seeds`` that no range of ``done`` covers, in order."""
+    gaps: list[range] = []
+    first = seeds.start
+    for piece in sorted(done, key=lambda r: r.start):
+        if piece.start > first:
+            gaps.append(range(first, min(piece.start, seeds.stop)))
+        first = max(first, piece.stop)
+        if first >= seeds.stop:
+            break
+    if first < seeds.stop:
+        gaps.append(range(first, seeds.stop))
+    return [gap for gap in gaps if gap]
+
+
+def overlap(seeds: range, other: range) -> range:
+    """The seeds in both."""
+    return range(max(seeds.start, other.start), max(seeds.start, other.start, min(seeds.stop, other.stop)))

@@ -1,0 +1,95 @@
+"""The two doors of the pipeline: `fuzz` runs a campaign and judges it, `judge_table` judges what a campaign left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from rebalance_check.impl.options import SimulationOptions
+from rebalance_check.impl.simulator import simulate as simulator
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.pipeline.campaign import Campaign, Simulate, check_seeds
+from rebalance_check.pipeline.in_memory import fuzz_in_memory
+from rebalance_check.pipeline.results import FuzzResult, Progress, silent
+from rebalance_check.pipeline.runner import Runner, Work
+from rebalance_check.pipeline.session import LOCAL_MASTER
+from rebalance_check.properties.catalogue import select
+
+ENGINES: Final = ("local", "spark")
+
+
+def fuzz(
+    seeds: range,
+    options: SimulationOptions,
+    *,
+    engine: str = "local",
+    out: Path | None = None,
+    invariants: Sequence[str] = (),
+    simulate: Simulate = simulator,
+    subject: str = "simulator",
+    master: str = LOCAL_MASTER,
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> FuzzResult:
+    """Simulate the seeds, judge every run, and explain one run per broken claim.
+
+    ``engine`` is ``local`` (``workers`` processes, default one per core) or ``spark`` (``master``, default embedded).
+    ``out`` is the folder of the history table: started again with the same campaign, only what is missing of the seeds
+    is simulated. Without it the local engine keeps nothing, Spark a table that is deleted at the end. ``invariants``
+    are names or families (default: all), ``simulate`` and ``subject`` put another subject in the simulator's place.
+
+    Raises `RebalanceCheckError` for seeds, engine, folder or extras that do not serve.
+    """
+    check_seeds(seeds)
+    require_engine(engine)
+    campaign = Campaign(subject, options, version("rebalance-check"))
+    work = Work(seeds, Runner(simulate, campaign), tuple(invariant.name for invariant in select(invariants)))
+    if out is None and engine == "local":
+        return fuzz_in_memory(work, workers, progress)
+    require_tables()
+    from rebalance_check.pipeline.engines import engine_named  # noqa: PLC0415 - needs the extra `tables`
+    from rebalance_check.pipeline.on_table import fuzz_on_table  # noqa: PLC0415 - needs the extra `tables`
+
+    chosen = engine_named(engine, master, workers)
+    with TemporaryDirectory(prefix="rebalance-check-") as scratch:
+        return fuzz_on_table(work, chosen, out or Path(scratch) / "table", progress)
+
+
+def judge_table(
+    path: Path,
+    *,
+    engine: str = "local",
+    invariants: Sequence[str] = (),
+    master: str = LOCAL_MASTER,
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> FuzzResult:
+    """Judge every run of a history table that `fuzz` wrote to ``path``; the table is read only.
+
+    Raises `RebalanceCheckError` when it is no table, damaged, or holds what is no event.
+    """
+    require_engine(engine)
+    require_tables()
+    from rebalance_check.pipeline import on_table  # noqa: PLC0415 - needs the extra `tables`
+    from rebalance_check.pipeline.engines import engine_named  # noqa: PLC0415 - needs the extra `tables`
+
+    return on_table.judge_table(path, engine_named(engine, master, workers), invariants, progress)
+
+
+def require_engine(name: str) -> None:
+    """`RebalanceCheckError` unless ``name`` is one of `ENGINES`."""
+    if name not in ENGINES:
+        raise RebalanceCheckError(f"{name!r} is no engine: choose one of {', '.join(ENGINES)}")
+
+
+def require_tables() -> None:
+    """`RebalanceCheckError` unless the extra for tables is installed."""
+    if find_spec("pyarrow") is None:
+        raise RebalanceCheckError(
+            "history tables need PyArrow, which is not installed: pip install 'rebalance-check[tables]', "
+            "or leave out --out and use --engine local"
+        )

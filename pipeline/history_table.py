@@ -1,0 +1,257 @@
+"""A folder of histories that survives a kill: shards appear whole or not at all, and each seed stands in one of them.
+
+::
+
+    DIR/campaign.json              what all runs have in common; another campaign is refused
+    DIR/runs/seeds-0-63.parquet    one committed shard: the seeds 0 to 63, a file (local) or a folder (Spark)
+    DIR/verdicts.parquet           what the judge said the last time
+    DIR/staging/                   work in progress; whatever a dead process left here counts for nothing
+
+The rename of a finished shard into ``runs/`` is the commit, and only the process that holds the lock commits.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.pipeline.campaign import Campaign, missing, overlap
+from rebalance_check.pipeline.schema import RUNS, SCHEMA_VERSION, require_columns
+
+SHARD_NAME: Final = re.compile(r"seeds-(\d+)-(\d+)\.parquet")
+BATCH_RUNS: Final = 64
+"""Runs that are held in memory at a time while a shard is read."""
+
+
+class BrokenTableError(RebalanceCheckError):
+    """The table is damaged or is none; the message names the file and the next move."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One committed piece of a table: its seeds and where they stand."""
+
+    seeds: range
+    path: Path
+
+    def files(self) -> list[Path]:
+        """The Parquet files: itself, or the parts that Spark wrote."""
+        return sorted(self.path.glob("part-*.parquet")) if self.path.is_dir() else [self.path]
+
+    def batches(self, columns: Sequence[str] = ("seed", "events")) -> Iterator[pa.RecordBatch]:
+        """The rows, a few runs at a time; `BrokenTableError` when a file cannot be read."""
+        for path in self.files():
+            try:
+                with pq.ParquetFile(path) as file:
+                    yield from file.iter_batches(BATCH_RUNS, columns=list(columns))
+            except (pa.ArrowException, OSError) as fault:
+                raise unreadable(path, fault) from fault
+
+    def histories(self) -> Iterator[tuple[int, list[str]]]:
+        """Seed and encoded events of each run."""
+        for batch in self.batches():
+            yield from zip(batch["seed"].to_pylist(), batch["events"].to_pylist(), strict=True)
+
+    def check(self) -> None:
+        """`BrokenTableError` unless every file can be opened, has the columns, and all seeds are there."""
+        rows = 0
+        for path in self.files():
+            try:
+                with pq.ParquetFile(path) as file:
+                    require_columns(file.schema_arrow, RUNS, path)
+                    rows += file.metadata.num_rows
+            except (pa.ArrowException, OSError) as fault:
+                raise unreadable(path, fault) from fault
+        if rows != len(self.seeds):
+            raise BrokenTableError(
+                f"{self.path} should hold {len(self.seeds)} runs by its name and holds {rows}: "
+                f"delete it and run the same command again, only these seeds will be repeated"
+            )
+
+
+def unreadable(path: Path, fault: Exception) -> BrokenTableError:
+    """The error for a Parquet file that is truncated or no Parquet file."""
+    reason = str(fault).splitlines()[0] if str(fault) else type(fault).__name__
+    return BrokenTableError(
+        f"{path} cannot be read ({reason}): delete it and run the same command again, only its seeds will be repeated"
+    )
+
+
+class HistoryTable:
+    """The folder of one campaign. Reading needs no lock; `writing` takes it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.runs = path / "runs"
+        self.verdicts = path / "verdicts.parquet"
+        self._marker = path / "campaign.json"
+        self._staging = path / "staging"
+
+    def shards(self, seeds: range | None = None) -> list[Shard]:
+        """The committed shards that hold some of ``seeds`` (default: all shards), in order of their seeds."""
+        found: list[Shard] = []
+        for path in self.runs.iterdir() if self.runs.is_dir() else ():
+            match = SHARD_NAME.fullmatch(path.name)
+            if match is None:
+                raise BrokenTableError(f"{path} is no shard of a history table: move it out of {self.runs}")
+            found.append(Shard(range(int(match[1]), int(match[2]) + 1), path))
+        found.sort(key=lambda shard: (shard.seeds.start, shard.seeds.stop))
+        for before, after in pairwise(found):
+            if overlap(before.seeds, after.seeds):
+                raise BrokenTableError(f"{before.path} and {after.path.name} hold the same seeds: delete one of them")
+        return found if seeds is None else [shard for shard in found if overlap(shard.seeds, seeds)]
+
+    def missing(self, seeds: range) -> list[range]:
+        """What of ``seeds`` is not committed yet."""
+        return missing(seeds, [shard.seeds for shard in self.shards()])
+
+    def check(self, seeds: range | None = None) -> None:
+        """`BrokenTableError` unless this is a table and each of its shards that holds ``seeds`` is whole."""
+        self.campaign_json()
+        for shard in self.shards(seeds):
+            shard.check()
+
+    def totals(self, seeds: range) -> tuple[int, int]:
+        """How many runs of ``seeds`` there are, and how many events in them."""
+        runs = events = 0
+        for shard in self.shards(seeds):
+            for batch in shard.batches(("seed", "event_count")):
+                counts = dict(zip(batch["seed"].to_pylist(), batch["event_count"].to_pylist(), strict=True))
+                inside = [count for seed, count in counts.items() if seed in seeds]
+                runs, events = runs + len(inside), events + sum(inside)
+        return runs, events
+
+    def campaign_json(self) -> dict[str, object]:
+        """The marker that makes a folder a table; `BrokenTableError` when it is not there, not readable, or too new."""
+        try:
+            found = msgspec.json.decode(self._marker.read_bytes(), type=dict[str, object])
+        except FileNotFoundError:
+            raise BrokenTableError(
+                f"{self.path} holds no history table (no campaign.json): name a folder that "
+                "`fuzz --out` wrote, or history files"
+            ) from None
+        except (msgspec.DecodeError, OSError) as fault:
+            raise BrokenTableError(
+                f"{self._marker} cannot be read ({fault}): restore it or choose another folder"
+            ) from fault
+        if found.get("schema") != SCHEMA_VERSION:
+            raise BrokenTableError(
+                f"{self.path} is a table of version {found.get('schema')!r}, this program reads version "
+                f"{SCHEMA_VERSION}: read it with the version of rebalance-check that wrote it"
+            )
+        return found
+
+    @contextmanager
+    def writing(self, campaign: Campaign) -> Iterator[Path]:
+        """Hold the table alone, to add runs of ``campaign``; gives a fresh folder for work in progress.
+
+        Raises `RebalanceCheckError` when another process writes here, or the table belongs to another campaign.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        with self._locked():
+            self._claim(campaign)
+            shutil.rmtree(self._staging, ignore_errors=True)
+            self._staging.mkdir()
+            self.runs.mkdir(exist_ok=True)
+            try:
+                yield Path(tempfile.mkdtemp(dir=self._staging))
+            finally:
+                shutil.rmtree(self._staging, ignore_errors=True)
+
+    def commit(self, staged: Path, seeds: range) -> Shard:
+        """Make a finished shard part of the table, at one stroke; only inside `writing`."""
+        target = self.runs / f"seeds-{seeds.start}-{seeds.stop - 1}.parquet"
+        Shard(seeds, staged).check()
+        for path in Shard(seeds, staged).files():
+            _sync(path)
+        staged.rename(target)
+        _sync(self.runs)
+        return Shard(seeds, target)
+
+    def replace_verdicts(self, staged: Path) -> None:
+        """Put freshly made verdicts in the place of the old ones; only inside `writing`."""
+        if self.verdicts.is_dir():
+            shutil.rmtree(self.verdicts)
+        else:
+            self.verdicts.unlink(missing_ok=True)
+        staged.rename(self.verdicts)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with (self.path / ".lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RebalanceCheckError(
+                    f"another process is writing to {self.path}: wait for it, or choose another --out"
+                ) from None
+            yield
+
+    def _claim(self, campaign: Campaign) -> None:
+        """Write the marker of a new table; hold that of an old one against ``campaign``."""
+        wanted: dict[str, object] = {
+            "schema": SCHEMA_VERSION,
+            "subject": campaign.subject,
+            "version": campaign.version,
+            "options": msgspec.to_builtins(campaign.options),
+        }
+        if not self._marker.exists():
+            self._refuse_strangers()
+            _write_whole(self._marker, msgspec.json.format(msgspec.json.encode(wanted)) + b"\n")
+            return
+        found = self.campaign_json()
+        wanted = msgspec.json.decode(msgspec.json.encode(wanted))
+        if found != wanted:
+            raise RebalanceCheckError(
+                f"{self.path} belongs to another campaign ({_difference(found, wanted)}): "
+                f"choose another --out, or the options that it was begun with"
+            )
+
+    def _refuse_strangers(self) -> None:
+        strangers = sorted(path.name for path in self.path.iterdir() if not path.name.startswith("."))
+        if strangers:
+            raise RebalanceCheckError(
+                f"{self.path} is no history table and not empty (it holds {strangers[0]}): choose another --out"
+            )
+
+
+def _difference(found: dict[str, object], wanted: dict[str, object]) -> str:
+    """The first value that differs, innermost name first: ``members is 3 there, 4 here``."""
+    for name in sorted(found.keys() | wanted.keys()):
+        there, here = found.get(name), wanted.get(name)
+        if isinstance(there, dict) and isinstance(here, dict) and there != here:
+            return _difference(there, here)
+        if there != here:
+            return f"{name} is {there!r} there, {here!r} here"
+    return "its description differs"
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write a small file so that it is there whole or not at all."""
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_bytes(content)
+    _sync(temporary)
+    temporary.rename(path)
+
+
+def _sync(path: Path) -> None:
+    """Have the disk hold what was written, so that a commit never names data that a power cut can take."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,68 @@
+"""A campaign that keeps nothing: simulate and judge in one go, in processes, with the base install."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from rebalance_check.pipeline.campaign import shard_size, shards
+from rebalance_check.pipeline.judging import explain, failing_seeds, judge_run, tally
+from rebalance_check.pipeline.processes import run_tasks
+from rebalance_check.pipeline.results import FuzzResult, Progress
+from rebalance_check.pipeline.rows import VerdictRow
+from rebalance_check.pipeline.runner import Runner, Work
+from rebalance_check.properties.catalogue import select
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedShard:
+    """The verdicts of a few seeds."""
+
+    runs: int
+    events: int
+    rows: list[VerdictRow]
+
+
+def judge_seeds(seeds: range, runner: Runner, names: Sequence[str]) -> JudgedShard:
+    """Simulate and judge the seeds, one after the other."""
+    invariants = select(names)
+    events, rows = 0, list[VerdictRow]()
+    for seed in seeds:
+        history = runner.events(seed)
+        events += len(history)
+        rows += judge_run(seed, history, invariants)
+    return JudgedShard(len(seeds), events, rows)
+
+
+def fuzz_in_memory(work: Work, workers: int | None, tell: Progress) -> FuzzResult:
+    """`rebalance_check.pipeline.fuzz.fuzz` without a table."""
+    started = time.perf_counter()
+    judged = list(_watched(_judge_all(work, workers or os.cpu_count() or 1), len(work.seeds), tell))
+    verdicts = tally(chain.from_iterable(shard.rows for shard in judged), work.names)
+    return FuzzResult(
+        engine="local",
+        runs=sum(shard.runs for shard in judged),
+        events=sum(shard.events for shard in judged),
+        resumed=0,
+        verdicts=verdicts,
+        counterexamples=explain(verdicts, work.runner.events),
+        failing_seeds=failing_seeds(verdicts),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _judge_all(work: Work, workers: int) -> Iterator[JudgedShard]:
+    size = shard_size(len(work.seeds), workers)
+    tasks = ((judge_seeds, (piece, work.runner, work.names)) for piece in shards(work.seeds, size))
+    return run_tasks(tasks, workers if len(work.seeds) > size else 1)
+
+
+def _watched(shards_done: Iterator[JudgedShard], total: int, tell: Progress) -> Iterator[JudgedShard]:
+    done = 0
+    for shard in shards_done:
+        done += shard.runs
+        tell("simulate", done, total)
+        yield shard

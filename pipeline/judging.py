@@ -1,0 +1,115 @@
+"""Judging many runs by the same invariants as ever: a run becomes verdict rows, rows become a tally per claim."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import Event
+from rebalance_check.pipeline.rows import VerdictRow
+from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.verdict import Counterexample, Outcome, Undecided, Verdict, Violated
+
+
+def judge_run(seed: int, events: Iterable[Event], invariants: Sequence[Invariant]) -> list[VerdictRow]:
+    """Judge one run: a row per invariant, in the order given."""
+    judgement = judge(events, invariants)
+    return [
+        VerdictRow(seed, invariant.name, verdict.outcome, _count(verdict), judgement.events, _detail(verdict))
+        for invariant, verdict in judgement.verdicts.items()
+    ]
+
+
+def _count(verdict: Verdict) -> int:
+    return verdict.count if isinstance(verdict, Violated) else 0
+
+
+def _detail(verdict: Verdict) -> str:
+    if isinstance(verdict, Violated):
+        return verdict.counterexample.headline
+    return verdict.reason if isinstance(verdict, Undecided) else ""
+
+
+@dataclass(slots=True)
+class ClaimTally:
+    """What became of one claim in many runs: how many runs per outcome, which runs broke it, and why one is open.
+
+    ``violations`` are the rows of the runs that broke the claim, in order of their seeds; ``first_undecided`` is the
+    row of the undecided run with the smallest seed.
+    """
+
+    invariant: str
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    violations: list[VerdictRow] = field(default_factory=list)
+    first_undecided: VerdictRow | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst outcome of all runs."""
+        return max((o for o in Outcome if self.outcomes[o]), key=list(Outcome).index, default=Outcome.UNDECIDED)
+
+    @property
+    def reason(self) -> str:
+        """Why the undecided run with the smallest seed is undecided; empty when there is none."""
+        return self.first_undecided.detail if self.first_undecided else ""
+
+    @property
+    def shortest(self) -> VerdictRow | None:
+        """The shortest run that broke the claim; among equals that with the smallest seed."""
+        return min(self.violations, key=lambda row: (row.event_count, row.seed), default=None)
+
+
+def tally(rows: Iterable[VerdictRow], invariants: Sequence[str]) -> dict[str, ClaimTally]:
+    """Add verdict rows up, one tally per name of ``invariants``, in that order; the order of rows does not matter."""
+    tallies = {name: ClaimTally(name) for name in invariants}
+    for row in rows:
+        claim = tallies[row.invariant]
+        claim.outcomes[row.outcome] += 1
+        if row.outcome is Outcome.VIOLATED:
+            claim.violations.append(row)
+        elif row.outcome is Outcome.UNDECIDED:
+            first = claim.first_undecided
+            claim.first_undecided = row if first is None or row.seed < first.seed else first
+    for claim in tallies.values():
+        claim.violations.sort(key=lambda row: row.seed)
+    return tallies
+
+
+def failing_seeds(tallies: Mapping[str, ClaimTally]) -> tuple[int, ...]:
+    """The seeds of all runs that broke any claim, in order."""
+    return tuple(sorted({row.seed for claim in tallies.values() for row in claim.violations}))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRun:
+    """The shortest run that broke a claim: its seed, its history, and why the claim does not hold in it."""
+
+    seed: int
+    history: tuple[Event, ...]
+    counterexample: Counterexample
+
+
+def explain(tallies: Mapping[str, ClaimTally], history_of: Callable[[int], Sequence[Event]]) -> tuple[FoundRun, ...]:
+    """The shortest run of each broken claim, judged once more for its counterexample.
+
+    Raises `RebalanceCheckError` when the second look sees no violation: then the history of a seed is not always the
+    same, and no verdict on it is worth anything.
+    """
+    found: list[FoundRun] = []
+    for claim in tallies.values():
+        if claim.shortest is None:
+            continue
+        seed = claim.shortest.seed
+        history = tuple(history_of(seed))
+        verdict = judge(history, select([claim.invariant])).verdict(claim.invariant)
+        if not isinstance(verdict, Violated):
+            raise RebalanceCheckError(
+                f"seed {seed} broke {claim.invariant} and, run again, does not: its history is not the same each time; "
+                f"look for a clock, a random number or the order of a set that the seed does not decide"
+            )
+        found.append(FoundRun(seed, history, verdict.counterexample))
+    return tuple(found)
