@@ -12,7 +12,8 @@ class GroupConfig:
     """Kafka's ``group.*`` settings with Kafka's defaults; times in ms.
 
     ``new_member_join_timeout_ms`` is the constant of ``GroupMetadataManager``: how long a brand-new member may stay
-    parked in its first JoinGroup. Raises `RebalanceCheckError` for values that Kafka refuses, too.
+    parked in its first JoinGroup. ``write_timeout_ms`` is ``offsets.commit.timeout.ms``: how long an answer waits for
+    the log. Raises `RebalanceCheckError` for values that Kafka refuses, too.
     """
 
     min_session_timeout_ms: int = 6_000
@@ -21,6 +22,7 @@ class GroupConfig:
     max_size: int = 2_147_483_647
     new_member_join_timeout_ms: int = 300_000
     offset_metadata_max_bytes: int = 4_096
+    write_timeout_ms: int = 5_000
 
     def __post_init__(self) -> None:
         _at_least("min_session_timeout_ms", self.min_session_timeout_ms, 1)
@@ -29,6 +31,7 @@ class GroupConfig:
         _at_least("max_size", self.max_size, 1)
         _at_least("new_member_join_timeout_ms", self.new_member_join_timeout_ms, 1)
         _at_least("offset_metadata_max_bytes", self.offset_metadata_max_bytes, 0)
+        _at_least("write_timeout_ms", self.write_timeout_ms, 1)
 
 
 def _at_least(name: str, value: int, low: int) -> None:

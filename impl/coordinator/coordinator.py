@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 
 from rebalance_check.impl.coordinator import describe as describing
 from rebalance_check.impl.coordinator.choices import Choices
 from rebalance_check.impl.coordinator.config import GroupConfig
+from rebalance_check.impl.coordinator.failover import forget, load, unload
+from rebalance_check.impl.coordinator.gate import Phase, gate, phase_error
 from rebalance_check.impl.coordinator.heartbeat import heartbeat, on_session_timer
 from rebalance_check.impl.coordinator.join import join_group
 from rebalance_check.impl.coordinator.leave import leave_group
+from rebalance_check.impl.coordinator.logs import GroupLog, ImmediateLog
 from rebalance_check.impl.coordinator.offsets import offset_commit, offset_fetch
 from rebalance_check.impl.coordinator.rebalance import on_join_timer, on_sync_timer
-from rebalance_check.impl.coordinator.records import GroupLog, ImmediateLog
+from rebalance_check.impl.coordinator.records import Record
 from rebalance_check.impl.coordinator.shard import Answer, RecorderFor, Shard
 from rebalance_check.impl.coordinator.sync import sync_group
 from rebalance_check.impl.coordinator.timers import Timer, TimerKind
+from rebalance_check.impl.coordinator.writes import on_write_timer
 from rebalance_check.impl.messages import (
     DescribedGroup,
     GroupRequest,
@@ -41,7 +45,7 @@ class GroupCoordinator:
     Time is in ms, any origin, and must not run backwards. Timers that are due fire before a request is handled.
     """
 
-    __slots__ = ("_shard",)
+    __slots__ = ("_phase", "_shard")
 
     def __init__(
         self,
@@ -61,6 +65,7 @@ class GroupCoordinator:
             choices=choices or Choices(),
             defects=frozenset(defects),
         )
+        self._phase = Phase.ACTIVE
 
     @property
     def log(self) -> GroupLog:
@@ -75,7 +80,11 @@ class GroupCoordinator:
         a member that leaves.
         """
         self._fire_until(now_ms)
-        self._dispatch(token, request)
+        refused = gate(self._shard.config, self._phase, request)
+        if refused is None:
+            self._dispatch(token, request)
+        else:
+            self._shard.answer(token, refused)
         self._fire_until(now_ms)
         return self._shard.take_answers()
 
@@ -90,6 +99,9 @@ class GroupCoordinator:
 
     def describe(self, group_id: str, version: int = 5) -> DescribedGroup:
         """DescribeGroups for one group; an absent one is Dead (from v6 on with GROUP_ID_NOT_FOUND)."""
+        error = phase_error(self._phase)
+        if error is not Error.NONE:
+            return DescribedGroup(error=error, group_id=group_id, state="", protocol_type="", protocol_name="")
         return describing.describe(self._shard, group_id, version)
 
     def list_groups(self) -> tuple[ListedGroup, ...]:
@@ -98,7 +110,29 @@ class GroupCoordinator:
 
     def delete(self, group_id: str) -> Error:
         """DeleteGroups for one group: only an Empty one is deleted."""
-        return describing.delete(self._shard, group_id)
+        error = phase_error(self._phase)
+        return error if error is not Error.NONE else describing.delete(self._shard, group_id)
+
+    def unload(self, now_ms: int) -> list[Answer]:
+        """Stop serving: everything parked or uncommitted is answered NOT_COORDINATOR, and later requests are, too."""
+        self._fire_until(now_ms)
+        self._phase = Phase.CLOSED
+        unload(self._shard)
+        return self._shard.take_answers()
+
+    def start_loading(self) -> None:
+        """Forget everything without a word, as a process that died, and begin to read the log: requests must wait."""
+        self._phase = Phase.LOADING
+        forget(self._shard)
+
+    def load(self, records: Iterable[Record], now_ms: int) -> list[Answer]:
+        """Serve the groups that ``records`` tell of, each in a new incarnation; see `start_loading`."""
+        self._fire_until(now_ms)
+        forget(self._shard)
+        self._phase = Phase.ACTIVE
+        load(self._shard, records)
+        self._fire_until(now_ms)
+        return self._shard.take_answers()
 
     def _dispatch(self, token: Hashable, request: GroupRequest) -> None:
         match request:
@@ -123,6 +157,9 @@ class GroupCoordinator:
         shard.now_ms = max(shard.now_ms, now_ms)
 
     def _fire(self, timer: Timer) -> None:
+        if timer.key.kind is TimerKind.WRITE:
+            on_write_timer(self._shard, timer.key)
+            return
         group = self._shard.groups.get(timer.key.group_id)
         if group is None:
             return

@@ -7,6 +7,7 @@ from rebalance_check.impl.coordinator.member import GroupMember
 from rebalance_check.impl.coordinator.records import GroupTombstone, OffsetTombstone, Record
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
+from rebalance_check.impl.coordinator.writes import append, write_error
 from rebalance_check.impl.messages import DescribedGroup, DescribedMember, ListedGroup
 from rebalance_check.model.errors import Error
 
@@ -53,21 +54,21 @@ def list_groups(shard: Shard) -> tuple[ListedGroup, ...]:
 
 
 def delete(shard: Shard, group_id: str) -> Error:
-    """Delete an Empty group with its offsets; NON_EMPTY_GROUP or GROUP_ID_NOT_FOUND otherwise."""
+    """Delete an Empty group with its offsets; NON_EMPTY_GROUP or GROUP_ID_NOT_FOUND otherwise.
+
+    NONE on a log that withholds the outcome means that the deletion is under way.
+    """
     group = shard.groups.get(group_id)
     if group is None or group.status is GroupStatus.DEAD:
         return Error.GROUP_ID_NOT_FOUND
     if group.status is not GroupStatus.EMPTY:
         return Error.NON_EMPTY_GROUP
     tombstones: list[Record] = [OffsetTombstone(group_id, *key) for key in sorted(group.offsets)]
-    outcome = Error.NONE
+    outcomes: list[Error] = []
 
-    def on_outcome(error: Error, _: int) -> None:
-        nonlocal outcome
-        outcome = error
-        if error is Error.NONE:
-            shard.groups.pop(group_id, None)
-            shard.timers.cancel_group(group_id)
+    def on_commit(_: int) -> None:
+        shard.groups.pop(group_id, None)
+        shard.timers.cancel_group(group_id)
 
-    shard.log.append((*tombstones, GroupTombstone(group_id)), on_outcome)
-    return outcome
+    append(shard, (*tombstones, GroupTombstone(group_id)), outcomes.append, on_commit)
+    return write_error(outcomes[0]) if outcomes else Error.NONE

@@ -9,6 +9,7 @@ from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.rebalance import complete_join, is_join_phase_over, prepare_rebalance
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
+from rebalance_check.impl.coordinator.writes import after_writes, write_error
 from rebalance_check.impl.messages import HeartbeatReply, HeartbeatRequest, JoinGroupReply
 from rebalance_check.model.errors import Error
 
@@ -24,15 +25,15 @@ def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest) -> None:
     member = group.members.get(request.member_id)
     if member is not None and not refused:
         shard.arm_session(group, member.member_id, member.session_timeout_ms)
-    shard.log.barrier(
-        lambda failed, _: shard.answer(token, HeartbeatReply(error=error if failed is Error.NONE else failed))
-    )
+
+    def on_answer(failed: Error) -> None:
+        shard.answer(token, HeartbeatReply(error=error if failed is Error.NONE else write_error(failed)))
+
+    after_writes(shard, on_answer)
 
 
 def verdict(shard: Shard, group: Group | None, request: HeartbeatRequest) -> Error:
     """What a heartbeat is told, in Kafka's order; in CompletingRebalance that is NONE, whatever its comments say."""
-    if not request.group_id:
-        return Error.INVALID_GROUP_ID
     if group is None:
         return Error.UNKNOWN_MEMBER_ID
     if group.status is GroupStatus.DEAD:
@@ -60,7 +61,7 @@ def on_session_timer(shard: Shard, group: Group, member_id: str) -> None:
         return  # the answer to what it waits for starts its session again
     parked = group.unpark_join(member)
     if parked is not None:
-        shard.answer(parked.token, JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
+        shard.answer_join(parked, JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
     group.remove(member_id, shard.choices)
     tell.member_removed(shard, group, member_id, "session expired")
     after_expiry(shard, group)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 
 from rebalance_check.impl.coordinator import tell
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember, ParkedJoin, new_member
-from rebalance_check.impl.coordinator.persist import append_group, group_record
 from rebalance_check.impl.coordinator.rebalance import join_reply, maybe_complete_join, prepare_rebalance
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.static import replace_static_member
 from rebalance_check.impl.coordinator.status import GroupStatus
+from rebalance_check.impl.coordinator.writes import append_group, group_record, write_error
 from rebalance_check.impl.messages import UNKNOWN_MEMBER_ID, JoinGroupReply, JoinGroupRequest
 from rebalance_check.model.errors import Error
 
@@ -21,10 +22,6 @@ MEMBER_ID_REQUIRED_SINCE = 4
 
 def join_group(shard: Shard, token: Hashable, request: JoinGroupRequest) -> None:
     """Handle a JoinGroup; the answer may come at the end of the join phase."""
-    error = gate(shard, request)
-    if error is not Error.NONE:
-        refuse(shard, token, error, request.member_id)
-        return
     group = shard.groups.get(request.group_id)
     if group is not None:
         join_existing(shard, group, token, request)
@@ -32,16 +29,6 @@ def join_group(shard: Shard, token: Hashable, request: JoinGroupRequest) -> None
         refuse(shard, token, Error.UNKNOWN_MEMBER_ID, request.member_id)
     else:
         join_absent(shard, token, request)
-
-
-def gate(shard: Shard, request: JoinGroupRequest) -> Error:
-    """What is refused before any group is looked at."""
-    if not request.group_id:
-        return Error.INVALID_GROUP_ID
-    config = shard.config
-    if not config.min_session_timeout_ms <= request.session_timeout_ms <= config.max_session_timeout_ms:
-        return Error.INVALID_SESSION_TIMEOUT
-    return Error.NONE
 
 
 def refuse(shard: Shard, token: Hashable, error: Error, member_id: str = UNKNOWN_MEMBER_ID) -> None:
@@ -55,12 +42,7 @@ def join_absent(shard: Shard, token: Hashable, request: JoinGroupRequest) -> Non
     record = group_record(group, shard.now_ms)
     join_existing(shard, group, token, request)
 
-    def on_outcome(error: Error) -> None:
-        group.is_created = error is Error.NONE
-        if error is not Error.NONE:
-            undo_creation(shard, group, error)
-
-    append_group(shard, group, record, on_outcome)
+    append_group(shard, group, record, lambda error: on_creation(shard, group, error))
 
 
 def create_group(shard: Shard, group_id: str) -> Group:
@@ -72,14 +54,21 @@ def create_group(shard: Shard, group_id: str) -> Group:
     return group
 
 
-def undo_creation(shard: Shard, group: Group, error: Error) -> None:
-    """The group's first record failed: the group never was, and whoever is parked in it learns the error."""
-    shard.groups.pop(group.group_id, None)
-    shard.timers.cancel_group(group.group_id)
+def on_creation(shard: Shard, group: Group, error: Error) -> None:
+    """The fate of the group's first record: if it failed, the group never was; if it timed out, its members stay.
+
+    Either way whoever is parked in it learns the error.
+    """
+    if error is Error.NONE:
+        return
+    if error is not Error.REQUEST_TIMED_OUT:
+        shard.groups.pop(group.group_id, None)
+        shard.timers.cancel_group(group.group_id)
     for member in group.members.values():
-        parked = group.unpark_join(member)
+        parked = member.awaiting_join
         if parked is not None:
-            refuse(shard, parked.token, error)
+            shard.answer_join(parked, JoinGroupReply(error=write_error(error)))
+            member.awaiting_join = replace(parked, is_answered=True)
 
 
 def join_existing(shard: Shard, group: Group, token: Hashable, request: JoinGroupRequest) -> None:

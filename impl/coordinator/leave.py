@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 
 from rebalance_check.impl.coordinator import tell
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.rebalance import maybe_complete_join, prepare_rebalance
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
+from rebalance_check.impl.coordinator.writes import OnAnswer, after_writes, write_error
 from rebalance_check.impl.messages import (
     UNKNOWN_MEMBER_ID,
     JoinGroupReply,
@@ -26,30 +27,30 @@ BATCHES_SINCE = 3
 def leave_group(shard: Shard, token: Hashable, request: LeaveGroupRequest) -> None:
     """Remove the members that are named; the whole batch causes one rebalance."""
     group = shard.groups.get(request.group_id)
-    if not request.group_id:
-        shard.answer(token, LeaveGroupReply(error=Error.INVALID_GROUP_ID))
-    elif group is None:
+    if group is None:
         left = tuple(outcome(identity, Error.UNKNOWN_MEMBER_ID) for identity in request.members)
         shard.answer(token, reply(request, left))
     elif group.status is GroupStatus.DEAD:
         shard.answer(token, LeaveGroupReply(error=Error.COORDINATOR_NOT_AVAILABLE))
     else:
         left = tuple(outcome(identity, leave_one(shard, group, identity)) for identity in request.members)
+        failures: list[Error] = []
         if any(entry.error is Error.NONE for entry in left):
-            after_leave(shard, group)
-        shard.log.barrier(answer_later(shard, token, request, left))
+            after_leave(shard, group, failures.append)
+        after_writes(shard, answer_later(shard, token, reply(request, left), failures))
 
 
-def answer_later(
-    shard: Shard, token: Hashable, request: LeaveGroupRequest, left: tuple[LeftMember, ...]
-) -> Callable[[Error, int], None]:
-    """The answer waits for the record of a group that was emptied; when that fails it says so and nothing else."""
+def answer_later(shard: Shard, token: Hashable, answer: LeaveGroupReply, emptied: list[Error]) -> OnAnswer:
+    """The answer waits for earlier writes, and for the record of a group that was ``emptied``.
 
-    def on_outcome(error: Error, _: int) -> None:
-        failed = LeaveGroupReply(error=error)
-        shard.answer(token, reply(request, left) if error is Error.NONE else failed)
+    When that failed, the answer is the error and no entries, although the members are gone from memory.
+    """
 
-    return on_outcome
+    def on_answer(error: Error) -> None:
+        failed = next((failure for failure in (*emptied, error) if failure is not Error.NONE), None)
+        shard.answer(token, answer if failed is None else LeaveGroupReply(error=write_error(failed)))
+
+    return on_answer
 
 
 def outcome(identity: MemberIdentity, error: Error) -> LeftMember:
@@ -87,15 +88,15 @@ def remove_member(shard: Shard, group: Group, member_id: str) -> None:
     shard.cancel_session(group, member_id)
     parked = group.unpark_join(group.members[member_id])
     if parked is not None:
-        shard.answer(parked.token, JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
+        shard.answer_join(parked, JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
     group.remove(member_id, shard.choices)
     tell.member_removed(shard, group, member_id, "left")
 
 
-def after_leave(shard: Shard, group: Group) -> None:
+def after_leave(shard: Shard, group: Group, on_empty: OnAnswer) -> None:
     """Somebody left, be it a pending id only: a formed group rebalances, a forming one may now be complete."""
     if group.status in {GroupStatus.STABLE, GroupStatus.COMPLETING_REBALANCE}:
         if "leave-without-rebalance" not in shard.defects:
-            prepare_rebalance(shard, group)
+            prepare_rebalance(shard, group, on_empty)
     elif "leave-does-not-complete-join" not in shard.defects:
-        maybe_complete_join(shard, group)
+        maybe_complete_join(shard, group, on_empty)

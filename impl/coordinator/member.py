@@ -10,10 +10,14 @@ from rebalance_check.impl.messages import JoinGroupRequest, JoinProtocol, SyncGr
 
 @dataclass(frozen=True, slots=True)
 class ParkedJoin:
-    """A JoinGroup that waits for the end of the join phase; ``token`` is whom to answer."""
+    """A JoinGroup that waits for the end of the join phase; ``token`` is whom to answer.
+
+    ``is_answered`` when an error was sent meanwhile: the member still counts as waiting, and hears nothing more.
+    """
 
     token: Hashable
     request: JoinGroupRequest
+    is_answered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

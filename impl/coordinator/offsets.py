@@ -8,6 +8,7 @@ from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.records import OffsetRecord
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
+from rebalance_check.impl.coordinator.writes import after_writes, append, write_error
 from rebalance_check.impl.messages import (
     CommittedOffset,
     OffsetCommitReply,
@@ -16,6 +17,9 @@ from rebalance_check.impl.messages import (
     OffsetFetchRequest,
 )
 from rebalance_check.model.errors import Error
+
+NETWORK_ERROR = Error.COORDINATOR_LOAD_IN_PROGRESS
+"""What a commit is told when its write met NETWORK_EXCEPTION; other requests hear that error itself."""
 
 NOT_FOUND_SINCE = 9
 """The first OffsetCommit version that answers GROUP_ID_NOT_FOUND where older ones say ILLEGAL_GENERATION."""
@@ -76,12 +80,14 @@ def write(shard: Shard, group: Group, token: Hashable, request: OffsetCommitRequ
     limit = shard.config.offset_metadata_max_bytes
     fitting = tuple(offset for offset in request.offsets if len(offset.metadata.encode()) <= limit)
 
-    def on_outcome(error: Error, _: int) -> None:
-        if error is Error.NONE:
-            group.offsets.update({(offset.topic, offset.partition): offset for offset in fitting})
-        shard.answer(token, commit_reply(request, error, limit))
+    def on_commit(_: int) -> None:
+        group.offsets.update({(offset.topic, offset.partition): offset for offset in fitting})
 
-    shard.log.append(tuple(OffsetRecord(group.group_id, offset) for offset in fitting), on_outcome)
+    def on_answer(error: Error) -> None:
+        told = NETWORK_ERROR if error is Error.NETWORK_EXCEPTION else write_error(error)
+        shard.answer(token, commit_reply(request, told, limit))
+
+    append(shard, tuple(OffsetRecord(group.group_id, offset) for offset in fitting), on_answer, on_commit)
 
 
 def commit_reply(request: OffsetCommitRequest, error: Error, limit: int | None = None) -> OffsetCommitReply:
@@ -103,16 +109,20 @@ def commit_reply(request: OffsetCommitRequest, error: Error, limit: int | None =
 def offset_fetch(shard: Shard, token: Hashable, request: OffsetFetchRequest) -> None:
     """Read committed offsets; classic groups fence no reader. ``require_stable`` waits for earlier writes."""
     if request.require_stable:
-        shard.log.barrier(lambda error, _: shard.answer(token, fetch_reply(shard, request, error)))
+        after_writes(shard, lambda error: shard.answer(token, fetch_reply(shard, request, error)))
     else:
         shard.answer(token, fetch_reply(shard, request, Error.NONE))
 
 
 def fetch_reply(shard: Shard, request: OffsetFetchRequest, error: Error) -> OffsetFetchReply:
     """Each partition asked for, -1 where nothing is committed; all that are committed where none is named."""
+    if error is not Error.NONE:
+        told = write_error(error)
+        unavailable = told is Error.COORDINATOR_NOT_AVAILABLE
+        return OffsetFetchReply(error=Error.NOT_COORDINATOR if unavailable else told)
     group = shard.groups.get(request.group_id)
     committed = group.offsets if group is not None else {}
     asked = sorted(committed) if request.partitions is None else request.partitions
     nothing = [CommittedOffset(topic, partition, -1) for topic, partition in asked]
     found = tuple(committed.get((none.topic, none.partition), none) for none in nothing)
-    return OffsetFetchReply(error=error, offsets=found if error is Error.NONE else ())
+    return OffsetFetchReply(offsets=found)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from rebalance_check.impl.coordinator import tell
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
-from rebalance_check.impl.coordinator.persist import append_group, group_record
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
+from rebalance_check.impl.coordinator.writes import OnAnswer, append_group, group_record
 from rebalance_check.impl.messages import JoinGroupReply, SyncGroupReply
 from rebalance_check.model.errors import Error
 
 
-def prepare_rebalance(shard: Shard, group: Group) -> None:
-    """Start a rebalance (``prepareRebalance``); from Empty the initial delay runs, else all may have joined already."""
+def prepare_rebalance(shard: Shard, group: Group, on_empty: OnAnswer | None = None) -> None:
+    """Start a rebalance (``prepareRebalance``); from Empty the initial delay runs, else all may have joined already.
+
+    ``on_empty`` gets the fate of the record that a group writes which this leaves Empty.
+    """
     if group.status is GroupStatus.COMPLETING_REBALANCE:
         refuse_syncs(shard, group, Error.REBALANCE_IN_PROGRESS)
     group.pending_sync.clear()
@@ -26,7 +27,7 @@ def prepare_rebalance(shard: Shard, group: Group) -> None:
         delay = shard.config.initial_rebalance_delay_ms
         shard.arm_join(group, delay, delay, max(group.rebalance_timeout_ms() - delay, 0))
     elif is_join_phase_over(shard, group):
-        complete_join(shard, group)
+        complete_join(shard, group, on_empty)
     else:
         shard.arm_join(group, group.rebalance_timeout_ms())
 
@@ -63,11 +64,11 @@ def is_join_phase_over(shard: Shard, group: Group) -> bool:
     return group.has_all_members_joined()
 
 
-def maybe_complete_join(shard: Shard, group: Group) -> None:
+def maybe_complete_join(shard: Shard, group: Group, on_empty: OnAnswer | None = None) -> None:
     """End the join phase when all have joined; an initial rebalance ends by its timer only."""
     initial = group.previous_status is GroupStatus.EMPTY
     if group.status is GroupStatus.PREPARING_REBALANCE and not initial and is_join_phase_over(shard, group):
-        complete_join(shard, group)
+        complete_join(shard, group, on_empty)
 
 
 def on_join_timer(shard: Shard, group: Group, arguments: tuple[int, ...]) -> None:
@@ -84,11 +85,8 @@ def on_join_timer(shard: Shard, group: Group, arguments: tuple[int, ...]) -> Non
         complete_join(shard, group)
 
 
-def complete_join(shard: Shard, group: Group, on_outcome: Callable[[Error], None] | None = None) -> None:
-    """End the join phase: drop who did not rejoin, elect, start the next generation (``completeClassicGroupJoin``).
-
-    ``on_outcome`` is called with the fate of the record that a group which became Empty writes.
-    """
+def complete_join(shard: Shard, group: Group, on_empty: OnAnswer | None = None) -> None:
+    """End the join phase: drop who did not rejoin, elect, start the next generation (``completeClassicGroupJoin``)."""
     shard.cancel_join(group)
     remove_silent_dynamic_members(shard, group)
     if not elect_joined_leader(shard, group):
@@ -96,7 +94,7 @@ def complete_join(shard: Shard, group: Group, on_outcome: Callable[[Error], None
         return
     start_generation(shard, group)
     if group.status is GroupStatus.EMPTY:
-        append_group(shard, group, group_record(group, shard.now_ms), on_outcome or (lambda _: None))
+        append_group(shard, group, group_record(group, shard.now_ms), on_empty or (lambda _: None))
     else:
         answer_joins(shard, group)
 
@@ -146,7 +144,7 @@ def answer_joins(shard: Shard, group: Group) -> None:
     for member in group.members.values():
         parked = group.unpark_join(member)
         if parked is not None:
-            shard.answer(parked.token, join_reply(group, member.member_id))
+            shard.answer_join(parked, join_reply(group, member.member_id))
         shard.arm_session(group, member.member_id, member.session_timeout_ms)
         member.is_new = False
         group.pending_sync.add(member.member_id)

@@ -1,13 +1,11 @@
-"""What a coordinator writes to its log, and the port through which it writes (``GroupMetadataKey`` and siblings)."""
+"""What a coordinator writes to its log (``GroupMetadataKey`` and siblings)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from rebalance_check.impl.messages import CommittedOffset
-from rebalance_check.model.errors import Error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,34 +60,3 @@ class OffsetTombstone:
 
 
 Record: TypeAlias = GroupRecord | GroupTombstone | OffsetRecord | OffsetTombstone
-
-OnOutcome = Callable[[Error, int], None]
-"""Called once per append with NONE and the offset of its last record, or with the error of the write and -1."""
-
-
-class GroupLog(Protocol):
-    """Where records go. An outcome may come at once or later; outcomes come in the order of the appends."""
-
-    def append(self, records: tuple[Record, ...], on_outcome: OnOutcome) -> None:
-        """Write ``records`` as one unit."""
-
-    def barrier(self, on_outcome: OnOutcome) -> None:
-        """Report when everything appended before has its outcome: replies that wait for earlier writes hang on it."""
-
-
-class ImmediateLog:
-    """A log in memory that commits at once; ``records`` is all that was ever written, in order."""
-
-    __slots__ = ("records",)
-
-    def __init__(self) -> None:
-        self.records: list[Record] = []
-
-    def append(self, records: tuple[Record, ...], on_outcome: OnOutcome) -> None:
-        """Keep ``records`` and report success."""
-        self.records.extend(records)
-        on_outcome(Error.NONE, len(self.records) - 1)
-
-    def barrier(self, on_outcome: OnOutcome) -> None:
-        """Report at once: nothing is ever pending."""
-        on_outcome(Error.NONE, len(self.records) - 1)

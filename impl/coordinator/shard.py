@@ -7,10 +7,12 @@ from collections.abc import Callable, Hashable
 from rebalance_check.impl.coordinator.choices import Choices
 from rebalance_check.impl.coordinator.config import GroupConfig
 from rebalance_check.impl.coordinator.group import Group
-from rebalance_check.impl.coordinator.records import GroupLog
+from rebalance_check.impl.coordinator.logs import GroupLog
+from rebalance_check.impl.coordinator.member import ParkedJoin
 from rebalance_check.impl.coordinator.timers import TimerKey, TimerKind, Timers
-from rebalance_check.impl.messages import GroupReply
+from rebalance_check.impl.messages import GroupReply, JoinGroupReply
 from rebalance_check.impl.recorder import Recorder
+from rebalance_check.model.errors import Error
 
 RecorderFor = Callable[[str], Recorder]
 Answer = tuple[Hashable, GroupReply]
@@ -20,8 +22,8 @@ class Shard:
     """The working memory of a `GroupCoordinator` (``GroupCoordinatorShard``); ``now_ms`` is the time of the step."""
 
     __slots__ = (
-        "_answers", "_lives", "_recorder_for", "_recorders",
-        "choices", "config", "defects", "groups", "log", "new_member_id", "now_ms", "timers",
+        "_answers", "_lives", "_recorder_for", "_recorders", "_writes", "choices", "config", "defects",
+        "groups", "log", "new_member_id", "now_ms", "pending_writes", "timers",
     )  # fmt: skip
 
     def __init__(
@@ -42,6 +44,8 @@ class Shard:
         self.groups: dict[str, Group] = {}
         self.timers = Timers()
         self.now_ms = 0
+        self.pending_writes: dict[TimerKey, Callable[[Error], None]] = {}
+        self._writes = 0
         self._answers: list[Answer] = []
         self._lives: dict[str, int] = {}
         self._recorder_for = recorder_for
@@ -50,6 +54,16 @@ class Shard:
     def answer(self, token: Hashable, reply: GroupReply) -> None:
         """Answer a request, now or parked earlier."""
         self._answers.append((token, reply))
+
+    def answer_join(self, parked: ParkedJoin, reply: JoinGroupReply) -> None:
+        """Answer a parked JoinGroup, unless that was done already."""
+        if not parked.is_answered:
+            self.answer(parked.token, reply)
+
+    def next_write(self) -> int:
+        """A fresh number for a write."""
+        self._writes += 1
+        return self._writes
 
     def take_answers(self) -> list[Answer]:
         """The answers given since the last call, in order."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from rebalance_check.impl.coordinator import tell
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember, ParkedJoin
-from rebalance_check.impl.coordinator.persist import append_group, group_record
 from rebalance_check.impl.coordinator.rebalance import join_reply, maybe_complete_join, prepare_rebalance
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
+from rebalance_check.impl.coordinator.writes import append_group, group_record, write_error
 from rebalance_check.impl.messages import JoinGroupReply, JoinGroupRequest, JoinProtocol, SyncGroupReply
 from rebalance_check.model.errors import Error
 
@@ -61,7 +61,7 @@ def fence(shard: Shard, group: Group, member: GroupMember) -> None:
     """Answer whatever the old holder has parked with FENCED_INSTANCE_ID."""
     parked_join = group.unpark_join(member)
     if parked_join is not None:
-        shard.answer(parked_join.token, JoinGroupReply(error=Error.FENCED_INSTANCE_ID, member_id=member.member_id))
+        shard.answer_join(parked_join, JoinGroupReply(error=Error.FENCED_INSTANCE_ID, member_id=member.member_id))
     parked_sync, member.awaiting_sync = member.awaiting_sync, None
     if parked_sync is not None:
         shard.answer(parked_sync.token, SyncGroupReply(error=Error.FENCED_INSTANCE_ID))
@@ -84,14 +84,17 @@ def continue_by_status(shard: Shard, group: Group, member: GroupMember, predeces
 
 def persist_replacement(shard: Shard, group: Group, member: GroupMember, predecessor: Predecessor) -> None:
     """No rebalance: write the new id with the existing assignments, and answer when that is committed."""
+    member_id = member.member_id
 
-    def on_outcome(error: Error) -> None:
+    def on_answer(error: Error) -> None:
+        if group.members.get(member_id) is not member:
+            return  # the seat changed hands again, or was given up: its next holder has its own write
         if error is Error.NONE:
             answer_without_rebalance(shard, group, member, predecessor)
         else:
             undo_replacement(shard, group, member, predecessor, error)
 
-    append_group(shard, group, group_record(group, shard.now_ms), on_outcome)
+    append_group(shard, group, group_record(group, shard.now_ms), on_answer)
 
 
 def answer_without_rebalance(shard: Shard, group: Group, member: GroupMember, predecessor: Predecessor) -> None:
@@ -102,8 +105,8 @@ def answer_without_rebalance(shard: Shard, group: Group, member: GroupMember, pr
     leads = group.leader == member.member_id
     knows_skip = parked.request.version >= SKIP_ASSIGNMENT_SINCE
     reply = join_reply(group, member.member_id, with_members=knows_skip)
-    shard.answer(
-        parked.token,
+    shard.answer_join(
+        parked,
         JoinGroupReply(
             generation_id=reply.generation_id,
             protocol_type=reply.protocol_type,
@@ -117,12 +120,10 @@ def answer_without_rebalance(shard: Shard, group: Group, member: GroupMember, pr
 
 
 def undo_replacement(shard: Shard, group: Group, member: GroupMember, predecessor: Predecessor, error: Error) -> None:
-    """The write failed: id, protocols and timeouts go back, unless the seat has changed hands again meanwhile."""
-    if group.members.get(member.member_id) is not member:
-        return
+    """The write failed: id, protocols and timeouts go back to what they were."""
     parked = group.unpark_join(member)
     if parked is not None:
-        shard.answer(parked.token, JoinGroupReply(error=error))
+        shard.answer_join(parked, JoinGroupReply(error=write_error(error)))
     group.set_terms(member, predecessor.protocols, predecessor.rebalance_timeout_ms, predecessor.session_timeout_ms)
     tell.member_removed(shard, group, member.member_id, "replaced")
     group.replace_id(member.member_id, predecessor.member_id)

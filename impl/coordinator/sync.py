@@ -7,15 +7,12 @@ from collections.abc import Hashable
 from rebalance_check.impl.coordinator import tell
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember, ParkedSync
-from rebalance_check.impl.coordinator.persist import append_group, group_record
 from rebalance_check.impl.coordinator.rebalance import answer_sync, prepare_rebalance, refuse_syncs, sync_reply
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
+from rebalance_check.impl.coordinator.writes import append_group, group_record, write_error
 from rebalance_check.impl.messages import SyncGroupReply, SyncGroupRequest
 from rebalance_check.model.errors import Error
-
-PROTOCOL_REQUIRED_SINCE = 5
-"""The first SyncGroup version that must name protocol type and protocol (KIP-559)."""
 
 
 def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest) -> None:
@@ -41,10 +38,6 @@ def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest) -> None
 
 def refusal(shard: Shard, group: Group | None, request: SyncGroupRequest) -> Error:
     """Why a SyncGroup is refused, in Kafka's order; NONE where it is not."""
-    if request.version >= PROTOCOL_REQUIRED_SINCE and None in (request.protocol_type, request.protocol_name):
-        return Error.INCONSISTENT_GROUP_PROTOCOL
-    if not request.group_id:
-        return Error.INVALID_GROUP_ID
     if group is None or group.status is GroupStatus.EMPTY:
         return Error.UNKNOWN_MEMBER_ID
     if group.status is GroupStatus.DEAD:
@@ -69,16 +62,16 @@ def propose_assignment(shard: Shard, group: Group, request: SyncGroupRequest) ->
     assignments = {entry.member_id: entry.assignment for entry in request.assignments}
     generation = group.generation
 
-    def on_outcome(error: Error) -> None:
+    def on_answer(error: Error) -> None:
         if group.status is not GroupStatus.COMPLETING_REBALANCE or group.generation != generation:
             return  # a rebalance started meanwhile: the record stays in the log, and nobody is told
         if error is Error.NONE:
             propagate(shard, group, assignments)
         else:
-            refuse_syncs(shard, group, error)
+            refuse_syncs(shard, group, write_error(error))
             prepare_rebalance(shard, group)
 
-    append_group(shard, group, group_record(group, shard.now_ms, assignments), on_outcome)
+    append_group(shard, group, group_record(group, shard.now_ms, assignments), on_answer)
 
 
 def propagate(shard: Shard, group: Group, assignments: dict[str, bytes]) -> None:

@@ -13,10 +13,14 @@ class TimerKind(StrEnum):
     SESSION = "session"
     JOIN = "join"
     SYNC = "sync"
+    WRITE = "write"
 
 
 class TimerKey(NamedTuple):
-    """Arming a key again replaces the earlier timer; ``member_id`` is empty for the timers of a whole group."""
+    """Arming a key again replaces the earlier timer; ``member_id`` is empty for the timers of a whole group.
+
+    A WRITE belongs to no group; ``member_id`` is its number.
+    """
 
     kind: TimerKind
     group_id: str

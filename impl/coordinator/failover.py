@@ -1,0 +1,124 @@
+"""Taking a coordinator's groups out of service, and reading them back from the log (``onUnloaded``, ``onLoaded``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rebalance_check.impl.coordinator import tell
+from rebalance_check.impl.coordinator.group import Group
+from rebalance_check.impl.coordinator.member import GroupMember
+from rebalance_check.impl.coordinator.rebalance import prepare_rebalance
+from rebalance_check.impl.coordinator.records import (
+    GroupRecord,
+    GroupTombstone,
+    MemberRecord,
+    OffsetRecord,
+    OffsetTombstone,
+    Record,
+)
+from rebalance_check.impl.coordinator.shard import Shard
+from rebalance_check.impl.coordinator.status import GroupStatus
+from rebalance_check.impl.messages import CommittedOffset, JoinGroupReply, JoinProtocol, SyncGroupReply
+from rebalance_check.model.errors import Error
+
+
+def unload(shard: Shard) -> None:
+    """Fail what is not committed, then let every group die: whatever is parked is answered NOT_COORDINATOR."""
+    shard.timers.clear()
+    pending, shard.pending_writes = shard.pending_writes, {}
+    for waiting in pending.values():
+        waiting(Error.NOT_COORDINATOR)
+    shard.timers.clear()
+    for group in shard.groups.values():
+        tell.move(shard, group, GroupStatus.DEAD)
+        for member in group.members.values():
+            dismiss(shard, group, member)
+    shard.groups.clear()
+
+
+def dismiss(shard: Shard, group: Group, member: GroupMember) -> None:
+    """Answer what ``member`` has parked; it must ask the next coordinator."""
+    parked_join = group.unpark_join(member)
+    if parked_join is not None:
+        shard.answer_join(parked_join, JoinGroupReply(error=Error.NOT_COORDINATOR, member_id=member.member_id))
+    parked_sync, member.awaiting_sync = member.awaiting_sync, None
+    if parked_sync is not None:
+        shard.answer(parked_sync.token, SyncGroupReply(error=Error.NOT_COORDINATOR))
+
+
+def forget(shard: Shard) -> None:
+    """Drop everything in memory without a word: the process died."""
+    shard.timers.clear()
+    shard.pending_writes.clear()
+    shard.groups.clear()
+    shard.take_answers()
+
+
+def load(shard: Shard, records: Iterable[Record]) -> None:
+    """Bring the groups back as their last records tell, with a fresh session for every member."""
+    latest, offsets = replay(records)
+    for group_id in sorted(latest.keys() | offsets.keys()):
+        record = latest.get(group_id)
+        group = Group(group_id=group_id, incarnation=shard.next_incarnation(group_id))
+        if record is not None:
+            restore(group, record)
+        group.offsets.update(offsets.get(group_id, {}))
+        shard.groups[group_id] = group
+        tell.incarnation_started(shard, group)
+        resume(shard, group)
+
+
+def replay(
+    records: Iterable[Record],
+) -> tuple[dict[str, GroupRecord], dict[str, dict[tuple[str, int], CommittedOffset]]]:
+    """The last record of each group, and its committed offsets; tombstones take both away."""
+    groups: dict[str, GroupRecord] = {}
+    offsets: dict[str, dict[tuple[str, int], CommittedOffset]] = {}
+    for record in records:
+        match record:
+            case GroupRecord():
+                groups[record.group_id] = record
+            case GroupTombstone():
+                groups.pop(record.group_id, None)
+            case OffsetRecord():
+                committed = record.committed
+                offsets.setdefault(record.group_id, {})[committed.topic, committed.partition] = committed
+            case OffsetTombstone():
+                offsets.get(record.group_id, {}).pop((record.topic, record.partition), None)
+    return groups, {group_id: kept for group_id, kept in offsets.items() if kept}
+
+
+def restore(group: Group, record: GroupRecord) -> None:
+    """What survives: generation, protocol, leader, and the members of the record, each with one protocol."""
+    group.generation = record.generation
+    group.protocol_type = record.protocol_type or None
+    group.protocol_name = record.protocol_name
+    group.status_since_ms = record.timestamp_ms
+    for member_record in record.members:
+        group.add(restored_member(record, member_record))
+    group.protocol_type = record.protocol_type or None
+    group.leader = record.leader
+    group.status = GroupStatus.STABLE if record.members else GroupStatus.EMPTY
+
+
+def restored_member(record: GroupRecord, member: MemberRecord) -> GroupMember:
+    """A member as its record tells; it is not new, and nothing of it is parked."""
+    return GroupMember(
+        member_id=member.member_id,
+        group_instance_id=member.group_instance_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        session_timeout_ms=member.session_timeout_ms,
+        protocol_type=record.protocol_type,
+        protocols=(JoinProtocol(record.protocol_name or "", member.subscription),),
+        assignment=member.assignment,
+    )
+
+
+def resume(shard: Shard, group: Group) -> None:
+    """Start the sessions anew; a group that has outgrown the limit rebalances at once."""
+    for member in group.members.values():
+        shard.arm_session(group, member.member_id, member.session_timeout_ms)
+    if len(group.members) > shard.config.max_size:
+        prepare_rebalance(shard, group)

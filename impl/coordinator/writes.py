@@ -1,0 +1,131 @@
+"""Writing to the log: the time limit of a write, what a failed one becomes in an answer, and the record of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from rebalance_check.impl.coordinator import tell
+from rebalance_check.impl.coordinator.group import Group
+from rebalance_check.impl.coordinator.records import GroupRecord, MemberRecord, Record
+from rebalance_check.impl.coordinator.shard import Shard
+from rebalance_check.impl.coordinator.timers import TimerKey, TimerKind
+from rebalance_check.model.errors import Error
+
+OnAnswer = Callable[[Error], None]
+
+WRITE_ERRORS: Final[dict[Error, Error]] = {
+    Error.UNKNOWN_TOPIC_OR_PARTITION: Error.COORDINATOR_NOT_AVAILABLE,
+    Error.NOT_ENOUGH_REPLICAS: Error.COORDINATOR_NOT_AVAILABLE,
+    Error.REQUEST_TIMED_OUT: Error.COORDINATOR_NOT_AVAILABLE,
+    Error.NOT_LEADER_OR_FOLLOWER: Error.NOT_COORDINATOR,
+    Error.KAFKA_STORAGE_ERROR: Error.NOT_COORDINATOR,
+    Error.MESSAGE_TOO_LARGE: Error.UNKNOWN_SERVER_ERROR,
+    Error.RECORD_LIST_TOO_LARGE: Error.UNKNOWN_SERVER_ERROR,
+    Error.INVALID_FETCH_SIZE: Error.UNKNOWN_SERVER_ERROR,
+}
+"""What a member is told of a failed write; errors that are not listed stand for themselves."""
+
+
+def append(
+    shard: Shard,
+    records: tuple[Record, ...],
+    on_answer: OnAnswer,
+    on_commit: Callable[[int], None] | None = None,
+) -> None:
+    """Write ``records``. ``on_answer`` is called once: with NONE, a failure, or REQUEST_TIMED_OUT after the limit.
+
+    A time-out is no failure: ``on_commit`` gets the offset whenever the records are committed, however late.
+    """
+    waiter = Waiter(shard, on_answer)
+
+    def on_outcome(error: Error, offset: int) -> None:
+        if error is Error.NONE and on_commit is not None:
+            on_commit(offset)
+        waiter.tell(error)
+
+    shard.log.append(records, on_outcome)
+    waiter.limit()
+
+
+def after_writes(shard: Shard, on_answer: OnAnswer) -> None:
+    """Call ``on_answer`` once every earlier write has its outcome, at most the limit later."""
+    waiter = Waiter(shard, on_answer)
+    shard.log.barrier(lambda error, _: waiter.tell(error))
+    waiter.limit()
+
+
+class Waiter:
+    """Someone who waits for a write: told once, by the outcome or by the time limit, whichever comes first."""
+
+    __slots__ = ("_is_told", "_key", "_on_answer", "_shard")
+
+    def __init__(self, shard: Shard, on_answer: OnAnswer) -> None:
+        self._shard = shard
+        self._on_answer = on_answer
+        self._is_told = False
+        self._key: TimerKey | None = None
+
+    def limit(self) -> None:
+        """From now on the time runs; nothing to do when the outcome was there at once."""
+        if not self._is_told:
+            self._key = TimerKey(TimerKind.WRITE, "", str(self._shard.next_write()))
+            self._shard.timers.arm(self._key, self._shard.now_ms + self._shard.config.write_timeout_ms)
+            self._shard.pending_writes[self._key] = self.tell
+
+    def tell(self, error: Error) -> None:
+        """The outcome; the second and later ones are not heard."""
+        if self._is_told:
+            return
+        self._is_told = True
+        if self._key is not None:
+            self._shard.timers.cancel(self._key)
+            self._shard.pending_writes.pop(self._key, None)
+        self._on_answer(error)
+
+
+def on_write_timer(shard: Shard, key: TimerKey) -> None:
+    """A write took too long."""
+    if key in shard.pending_writes:
+        shard.pending_writes[key](Error.REQUEST_TIMED_OUT)
+
+
+def write_error(error: Error) -> Error:
+    """What a member is told of a write that ended with ``error``."""
+    return WRITE_ERRORS.get(error, error)
+
+
+def group_record(group: Group, now_ms: int, assignments: dict[str, bytes] | None = None) -> GroupRecord:
+    """The record of a group as it stands; ``assignments`` replaces those in memory (a leader's SyncGroup)."""
+    return GroupRecord(
+        group_id=group.group_id,
+        generation=group.generation,
+        protocol_type=group.protocol_type or "",
+        protocol_name=group.protocol_name,
+        leader=group.leader,
+        timestamp_ms=group.status_since_ms or now_ms,
+        members=tuple(
+            MemberRecord(
+                member_id=member.member_id,
+                group_instance_id=member.group_instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                rebalance_timeout_ms=member.rebalance_timeout_ms,
+                session_timeout_ms=member.session_timeout_ms,
+                subscription=member.metadata(group.protocol_name),
+                assignment=member.assignment if assignments is None else assignments.get(member.member_id, b""),
+            )
+            for member in group.members.values()
+        ),
+    )
+
+
+def append_group(shard: Shard, group: Group, record: GroupRecord, on_answer: OnAnswer) -> None:
+    """Write ``record``, tell of its commit, and report the outcome as `append` does."""
+
+    def on_commit(offset: int) -> None:
+        group.is_created = True
+        members = tuple(member.member_id for member in record.members)
+        tell.metadata_appended(shard, group, record.generation, members, offset)
+
+    append(shard, (record,), on_answer, on_commit)
