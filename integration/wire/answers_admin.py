@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from kafka.protocol.admin import DeleteGroupsResponse, DescribeGroupsResponse, ListGroupsResponse
-from kafka.protocol.api_message import ApiMessage
-
 from rebalance_check.impl.messages import DescribedGroup, ListedGroup
+from rebalance_check.integration.wire.kafka_python import ApiMessage, admin
 from rebalance_check.model.errors import Error
 
 NO_AUTHORIZED_OPERATIONS: Final = -2147483648
@@ -18,11 +16,11 @@ GROUP_TYPE: Final = "classic"
 
 def describe_groups(request: Any, describe: Callable[[str], DescribedGroup]) -> ApiMessage:
     """Each group asked for."""
-    return DescribeGroupsResponse(groups=[_described(describe(group_id)) for group_id in request.groups])
+    return admin.DescribeGroupsResponse(groups=[_described(describe(group_id)) for group_id in request.groups])
 
 
 def _described(group: DescribedGroup) -> Any:
-    described = DescribeGroupsResponse.DescribedGroup
+    described = admin.DescribeGroupsResponse.DescribedGroup
     member = described.DescribedGroupMember
     return described(
         error_code=int(group.error),
@@ -49,18 +47,18 @@ def list_groups(request: Any, groups: Sequence[ListedGroup]) -> ApiMessage:
     """The groups that pass the filters of v4 (states) and v5 (types); empty filters let all pass, case is ignored."""
     states = {state.lower() for state in request.states_filter or ()}
     types = {name.lower() for name in request.types_filter or ()}
-    listed = ListGroupsResponse.ListedGroup
+    listed = admin.ListGroupsResponse.ListedGroup
     chosen = [
         listed(group_id=g.group_id, protocol_type=g.protocol_type, group_state=g.state, group_type=GROUP_TYPE)
         for g in groups
         if (not states or g.state.lower() in states) and (not types or GROUP_TYPE in types)
     ]
-    return ListGroupsResponse(error_code=0, groups=chosen)
+    return admin.ListGroupsResponse(error_code=0, groups=chosen)
 
 
 def delete_groups(request: Any, delete: Callable[[str], Error]) -> ApiMessage:
     """Delete each group, or say why not."""
-    result = DeleteGroupsResponse.DeletableGroupResult
-    return DeleteGroupsResponse(
+    result = admin.DeleteGroupsResponse.DeletableGroupResult
+    return admin.DeleteGroupsResponse(
         results=[result(group_id=name, error_code=int(delete(name))) for name in request.groups_names]
     )

@@ -8,11 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kafka import errors
-from kafka.protocol.admin import CreateTopicsResponse
-from kafka.protocol.api_message import ApiMessage
-from kafka.protocol.metadata import ApiVersionsResponse, FindCoordinatorResponse, MetadataResponse
-
+from rebalance_check.integration.wire.kafka_python import ApiMessage, admin, errors
+from rebalance_check.integration.wire.kafka_python import metadata as wire
 from rebalance_check.integration.wire.topics import Topics
 from rebalance_check.model.errors import Error
 
@@ -33,9 +30,9 @@ class Address:
 
 def api_versions(served: dict[int, tuple[int, int]], *, error: Error = Error.NONE) -> ApiMessage:
     """The apis with their lowest and highest version, sorted by key."""
-    api = ApiVersionsResponse.ApiVersion
+    api = wire.ApiVersionsResponse.ApiVersion
     keys = [api(api_key=key, min_version=low, max_version=high) for key, (low, high) in sorted(served.items())]
-    return ApiVersionsResponse(error_code=int(error), api_keys=keys)
+    return wire.ApiVersionsResponse(error_code=int(error), api_keys=keys)
 
 
 def metadata(request: Any, topics: Topics, address: Address) -> ApiMessage:
@@ -43,9 +40,9 @@ def metadata(request: Any, topics: Topics, address: Address) -> ApiMessage:
     wanted = [topic.name for topic in request.topics or ()]
     ask_all = request.topics is None or (request.API_VERSION == 0 and not wanted)
     names = topics.names() if ask_all else wanted
-    broker = MetadataResponse.MetadataResponseBroker(node_id=NODE_ID, host=address.host, port=address.port, rack=None)
-    return MetadataResponse(
-        brokers=[broker],
+    broker_of = wire.MetadataResponse.MetadataResponseBroker
+    return wire.MetadataResponse(
+        brokers=[broker_of(node_id=NODE_ID, host=address.host, port=address.port, rack=None)],
         cluster_id=CLUSTER_ID,
         controller_id=NODE_ID,
         topics=[_topic_metadata(name, topics.partitions(name)) for name in names],
@@ -53,7 +50,7 @@ def metadata(request: Any, topics: Topics, address: Address) -> ApiMessage:
 
 
 def _topic_metadata(name: str, partitions: int | None) -> Any:
-    topic = MetadataResponse.MetadataResponseTopic
+    topic = wire.MetadataResponse.MetadataResponseTopic
     if partitions is None:
         return topic(error_code=int(Error.UNKNOWN_TOPIC_OR_PARTITION), name=name, is_internal=False, partitions=[])
     partition = topic.MetadataResponsePartition
@@ -84,9 +81,9 @@ def find_coordinator(request: Any, address: Address, *, error: Error = Error.NON
         else {"node_id": -1, "host": "", "port": -1}
     )
     if request.API_VERSION < COORDINATOR_BATCH_VERSION:
-        return FindCoordinatorResponse(error_code=int(error), error_message=None, **here)
-    coordinator = FindCoordinatorResponse.Coordinator
-    return FindCoordinatorResponse(
+        return wire.FindCoordinatorResponse(error_code=int(error), error_message=None, **here)
+    coordinator = wire.FindCoordinatorResponse.Coordinator
+    return wire.FindCoordinatorResponse(
         coordinators=[
             coordinator(key=key, error_code=int(error), error_message=None, **here) for key in request.coordinator_keys
         ]
@@ -95,7 +92,7 @@ def find_coordinator(request: Any, address: Address, *, error: Error = Error.NON
 
 def create_topics(request: Any, topics: Topics) -> ApiMessage:
     """Create each topic, or say why not; with ``validate_only`` only say."""
-    result = CreateTopicsResponse.CreatableTopicResult
+    result = admin.CreateTopicsResponse.CreatableTopicResult
     results = []
     for topic in request.topics:
         partitions = max(len(topic.assignments), 1) if topic.num_partitions == -1 else topic.num_partitions
@@ -112,7 +109,7 @@ def create_topics(request: Any, topics: Topics) -> ApiMessage:
                 configs=[],
             )
         )
-    return CreateTopicsResponse(topics=results)
+    return admin.CreateTopicsResponse(topics=results)
 
 
 def _creation_error(topics: Topics, name: str, partitions: int) -> int:

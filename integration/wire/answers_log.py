@@ -6,36 +6,32 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from kafka import errors
-from kafka.protocol.api_message import ApiMessage
-from kafka.protocol.consumer import FetchResponse, ListOffsetsResponse
-from kafka.protocol.producer import InitProducerIdResponse, ProduceResponse
-
+from rebalance_check.integration.wire.kafka_python import ApiMessage, consumer, errors, producer
 from rebalance_check.integration.wire.topics import CorruptBatch, Topics
 from rebalance_check.model.errors import Error
 
 
 def init_producer_id(producer_id: int) -> ApiMessage:
     """A producer id that nobody else has, at epoch 0."""
-    return InitProducerIdResponse(error_code=0, producer_id=producer_id, producer_epoch=0)
+    return producer.InitProducerIdResponse(error_code=0, producer_id=producer_id, producer_epoch=0)
 
 
 def produce(request: Any, topics: Topics, *, error: Error = Error.NONE) -> ApiMessage:
     """Append each partition's records, or answer ``error`` for all of them without appending."""
-    response_of = ProduceResponse.TopicProduceResponse
+    response_of = producer.ProduceResponse.TopicProduceResponse
     responses = []
     for topic in request.topic_data:
         partitions = [_produce_one(topic.name, data, topics, error) for data in topic.partition_data]
         responses.append(response_of(name=topic.name, partition_responses=partitions))
     topics.wake()
-    return ProduceResponse(responses=responses)
+    return producer.ProduceResponse(responses=responses)
 
 
 def _produce_one(name: str, data: Any, topics: Topics, error: Error) -> Any:
     code, offset = int(error), -1
     if error is Error.NONE:
         code, offset = _append(name, data, topics)
-    return ProduceResponse.TopicProduceResponse.PartitionProduceResponse(
+    return producer.ProduceResponse.TopicProduceResponse.PartitionProduceResponse(
         index=data.index,
         error_code=code,
         base_offset=offset,
@@ -74,9 +70,9 @@ async def fetch(request: Any, topics: Topics) -> ApiMessage:
     by_topic: dict[str, list[Any]] = {}
     for name, data in partitions:
         by_topic.setdefault(name, []).append(data)
-    topic_of = FetchResponse.FetchableTopicResponse
+    topic_of = consumer.FetchResponse.FetchableTopicResponse
     responses = [topic_of(topic=name, partitions=found) for name, found in by_topic.items()]
-    return FetchResponse(error_code=0, session_id=0, responses=responses)
+    return consumer.FetchResponse(error_code=0, session_id=0, responses=responses)
 
 
 def _fetched(request: Any, topics: Topics) -> Iterator[tuple[str, Any]]:
@@ -93,7 +89,7 @@ def _read(name: str, wanted: Any, topics: Topics) -> Any:
         code = int(Error.NONE if 0 <= wanted.fetch_offset <= end else Error.OFFSET_OUT_OF_RANGE)
         if code == 0:
             records = log.read(wanted.fetch_offset, wanted.partition_max_bytes)
-    return FetchResponse.FetchableTopicResponse.PartitionData(
+    return consumer.FetchResponse.FetchableTopicResponse.PartitionData(
         partition_index=wanted.partition,
         error_code=code,
         high_watermark=end,
@@ -107,8 +103,8 @@ def _read(name: str, wanted: Any, topics: Topics) -> Any:
 
 def list_offsets(request: Any, topics: Topics) -> ApiMessage:
     """The offset for each partition's timestamp (earliest, latest, or a time in ms)."""
-    topic_of = ListOffsetsResponse.ListOffsetsTopicResponse
-    return ListOffsetsResponse(
+    topic_of = consumer.ListOffsetsResponse.ListOffsetsTopicResponse
+    return consumer.ListOffsetsResponse(
         topics=[
             topic_of(name=topic.name, partitions=[_offset(topic.name, p, topics) for p in topic.partitions])
             for topic in request.topics
@@ -119,7 +115,7 @@ def list_offsets(request: Any, topics: Topics) -> ApiMessage:
 def _offset(name: str, wanted: Any, topics: Topics) -> Any:
     log = topics.log(name, wanted.partition_index)
     code = int(Error.UNKNOWN_TOPIC_OR_PARTITION if log is None else Error.NONE)
-    return ListOffsetsResponse.ListOffsetsTopicResponse.ListOffsetsPartitionResponse(
+    return consumer.ListOffsetsResponse.ListOffsetsTopicResponse.ListOffsetsPartitionResponse(
         partition_index=wanted.partition_index,
         error_code=code,
         timestamp=-1,

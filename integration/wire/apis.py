@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from kafka.protocol import admin, consumer, metadata, producer
-from kafka.protocol.api_message import ApiMessage
+from rebalance_check.integration.wire.kafka_python import ApiMessage, admin, consumer, metadata, producer
 
 
 class Api(NamedTuple):

@@ -14,8 +14,6 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from kafka.protocol.api_message import ApiMessage
-
 from rebalance_check.impl import messages as msg
 from rebalance_check.impl.coordinator import GroupCoordinator
 from rebalance_check.integration.wire import answers_admin, answers_cluster, answers_log
@@ -29,6 +27,7 @@ from rebalance_check.integration.wire.frames import (
     frame_length,
     read_prefix,
 )
+from rebalance_check.integration.wire.kafka_python import ApiMessage
 from rebalance_check.integration.wire.refusals import refusal
 from rebalance_check.integration.wire.replies import replies_to_wire
 from rebalance_check.integration.wire.requests import GROUP_API_KEYS, requests_from_wire
@@ -124,14 +123,12 @@ class WireBroker:
             return _unsupported_version(prefix)
         request = decode_request(api.request, prefix, frame)
         response = await self._with_faults(request, _peer(writer))
-        if response is Effect.CLOSE_BEFORE:
-            return None
-        if not isinstance(response, ApiMessage):
-            return b""
+        if isinstance(response, Effect):
+            return None if response is Effect.CLOSE_BEFORE else b""
         return encode_response(response, prefix.api_version, prefix.correlation_id)
 
-    async def _with_faults(self, request: Any, peer: str) -> ApiMessage | Effect | None:
-        """The response, None when there is none, or CLOSE_BEFORE when the connection is to be closed."""
+    async def _with_faults(self, request: Any, peer: str) -> ApiMessage | Effect:
+        """The response; DROP_REPLY when there is none, CLOSE_BEFORE when the connection is to be closed."""
         fault = self.faults.strike(api_name(request), request)
         if fault is None:
             return await self._respond(request, peer)
@@ -144,11 +141,11 @@ class WireBroker:
         response = await self._respond(request, peer)
         if fault.effect is Effect.CLOSE_AFTER:
             return Effect.CLOSE_BEFORE
-        return None if fault.effect is Effect.DROP_REPLY else response
+        return Effect.DROP_REPLY if fault.effect is Effect.DROP_REPLY else response
 
     # -------------------------------------------------------------------------------------------- requests
 
-    async def _respond(self, request: Any, peer: str) -> ApiMessage | None:
+    async def _respond(self, request: Any, peer: str) -> ApiMessage | Effect:
         if request.API_KEY in GROUP_API_KEYS:
             parts = requests_from_wire(request, client_host=peer)
             return replies_to_wire([(part, await self._coordinate(part)) for part in parts])
@@ -157,7 +154,7 @@ class WireBroker:
             return await answers_log.fetch(request, self.topics)
         if name == "Produce":
             response = answers_log.produce(request, self.topics)
-            return response if request.acks != 0 else None
+            return response if request.acks != 0 else Effect.DROP_REPLY
         return self._plain_answers()[name](request)
 
     def _plain_answers(self) -> dict[str, Callable[[Any], ApiMessage]]:

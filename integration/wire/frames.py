@@ -10,7 +10,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kafka.protocol.api_message import ApiMessage
+from rebalance_check.integration.wire.kafka_python import ApiMessage
 
 MAX_FRAME_BYTES: Final = 16 * 1024 * 1024
 """A longer request is refused; Kafka's own limit, ``socket.request.max.bytes``, is 100 MiB."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kafka.protocol.api_message import ApiMessage
-
 from rebalance_check.impl import messages as msg
 from rebalance_check.integration.wire import answers_cluster, answers_log
 from rebalance_check.integration.wire.apis import api_name
+from rebalance_check.integration.wire.kafka_python import ApiMessage
 from rebalance_check.integration.wire.replies import replies_to_wire
 from rebalance_check.integration.wire.requests import GROUP_API_KEYS, requests_from_wire
 from rebalance_check.integration.wire.topics import Topics

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from kafka.protocol import consumer as wire
-from kafka.protocol.api_message import ApiMessage
-
 from rebalance_check.impl import messages as msg
+from rebalance_check.integration.wire.kafka_python import ApiMessage
+from rebalance_check.integration.wire.kafka_python import consumer as wire
 from rebalance_check.integration.wire.requests import LEAVE_BATCH_VERSION, OFFSET_FETCH_BATCH_VERSION
 from rebalance_check.model.errors import Error, RebalanceCheckError
 

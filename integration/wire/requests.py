@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from kafka.protocol import consumer as wire
-from kafka.protocol.api_message import ApiMessage
-
 from rebalance_check.impl import messages as msg
+from rebalance_check.integration.wire.kafka_python import ApiMessage
+from rebalance_check.integration.wire.kafka_python import consumer as wire
 
 OFFSET_FETCH_BATCH_VERSION: Final = 8
 """From this version one OffsetFetch asks for many groups (KIP-709)."""

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from kafka.record.memory_records import MemoryRecords
+from rebalance_check.integration.wire.kafka_python import MemoryRecords
 
 EARLIEST_TIMESTAMP: Final = -2
 LATEST_TIMESTAMP: Final = -1

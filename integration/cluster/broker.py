@@ -1,0 +1,73 @@
+"""`open_broker`: the one way to a broker, whatever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rebalance_check.integration.cluster.interrupts import orderly_end
+from rebalance_check.integration.cluster.local import local_kafka
+from rebalance_check.integration.cluster.readiness import await_ready
+from rebalance_check.integration.wire.call import split_address
+from rebalance_check.integration.wire.embedded import EmbeddedBroker
+from rebalance_check.model.errors import RebalanceCheckError
+
+
+class BrokerSpec(StrEnum):
+    """The brokers that have a name; any other spec is the address of a running one."""
+
+    EMBEDDED = "embedded"
+    LOCAL = "local"
+    TESTCONTAINERS = "testcontainers"
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A broker that coordinates groups: its address, and what reports call it (``embedded``, ``kafka 4.3.1``)."""
+
+    bootstrap: str
+    name: str
+
+
+def open_broker(spec: str) -> AbstractContextManager[Broker]:
+    """The broker that ``spec`` names, as a context manager: ready inside, and gone outside if it was started here.
+
+    ``embedded`` is the reference coordinator behind a port; ``local`` a Kafka started with plain ``java`` from the jars
+    in REBALANCE_CHECK_KAFKA_JARS; ``testcontainers`` a Kafka in a container (image: REBALANCE_CHECK_KAFKA_IMAGE);
+    ``HOST:PORT`` one that runs already. A broker that cannot be had raises `RebalanceCheckError`.
+    """
+    if spec not in set(BrokerSpec):
+        try:
+            split_address(spec)
+        except RebalanceCheckError:
+            names = ", ".join(BrokerSpec)
+            raise RebalanceCheckError(f"{spec!r} is no broker: write {names}, or HOST:PORT") from None
+    return _open(spec)
+
+
+@contextmanager
+def _open(spec: str) -> Iterator[Broker]:
+    with orderly_end(), _started(spec) as (bootstrap, name):
+        yield Broker(bootstrap, name)
+
+
+@contextmanager
+def _started(spec: str) -> Iterator[tuple[str, str]]:
+    match spec:
+        case BrokerSpec.EMBEDDED:
+            with EmbeddedBroker() as broker:
+                yield broker.bootstrap, "embedded"
+        case BrokerSpec.LOCAL:
+            with local_kafka() as (bootstrap, version):
+                yield bootstrap, f"kafka {version}"
+        case BrokerSpec.TESTCONTAINERS:
+            # Docker's client takes half a second to import: only those who want a container pay for it.
+            from rebalance_check.integration.cluster.container import containered_kafka  # noqa: PLC0415 - see above
+
+            with containered_kafka() as (bootstrap, version):
+                yield bootstrap, f"kafka {version}"
+        case _:
+            await_ready(spec, timeout_s=5.0)
+            yield spec, spec

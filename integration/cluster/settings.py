@@ -1,0 +1,62 @@
+"""How a throw-away Kafka node is configured: one KRaft node, broker and controller in one, everything on loopback."""
+
+from __future__ import annotations
+
+from typing import Final
+
+CLUSTER_ID: Final = "cmViYWxhbmNlLWNoZWNrIQ"
+"""16 bytes in URL-safe base64, as `StorageTool` wants them; any will do for a log that is thrown away."""
+
+JVM_OPTIONS: Final = (
+    "-Xms256m",
+    "-Xmx512m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Djava.awt.headless=true",
+    "-Djava.net.preferIPv4Stack=true",
+)
+"""A small heap and a compiler that is quick to start: a node is up in about two seconds."""
+
+FORMAT_CLASS: Final = "kafka.tools.StorageTool"
+MAIN_CLASS: Final = "kafka.Kafka"
+
+_SMALL: Final = {
+    "process.roles": "broker,controller",
+    "node.id": "1",
+    "controller.listener.names": "CONTROLLER",
+    "inter.broker.listener.name": "PLAINTEXT",
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    "offsets.topic.num.partitions": "1",
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.num.partitions": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "auto.create.topics.enable": "false",
+    "num.network.threads": "1",
+    "num.io.threads": "2",
+    "num.recovery.threads.per.data.dir": "1",
+    "log.cleaner.dedupe.buffer.size": "2097152",
+}
+
+_GROUPS: Final = {
+    # The model has no initial delay in these runs, and sessions are short so that real expiry can be waited for.
+    "group.initial.rebalance.delay.ms": "0",
+    "group.min.session.timeout.ms": "100",
+}
+
+
+def server_properties(*, listen: str, port: int, controller_port: int, advertised_port: int, log_dir: str) -> str:
+    """The text of ``server.properties``.
+
+    ``listen`` is the address to bind (``127.0.0.1``, or ``0.0.0.0`` inside a container whose port is published on
+    loopback); clients are told ``127.0.0.1:advertised_port``.
+    """
+    chosen = {
+        **_SMALL,
+        **_GROUPS,
+        "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
+        "listeners": f"PLAINTEXT://{listen}:{port},CONTROLLER://127.0.0.1:{controller_port}",
+        "advertised.listeners": f"PLAINTEXT://127.0.0.1:{advertised_port}",
+        "log.dirs": log_dir,
+    }
+    return "".join(f"{key}={value}\n" for key, value in chosen.items())
