@@ -1,0 +1,338 @@
+"""A consumer's member of its group: which partitions it owns, and when it gives them up (``ConsumerCoordinator``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypedDict
+
+from rebalance_check.impl.assignors.assignor import Assignor
+from rebalance_check.impl.client.committing import Commit, CommitOutcome, Committing
+from rebalance_check.impl.client.config import ClientConfig
+from rebalance_check.impl.client.core import always_found
+from rebalance_check.impl.client.generation import MemberState
+from rebalance_check.impl.client.leading import Leading
+from rebalance_check.impl.client.listener import RebalanceListener
+from rebalance_check.impl.codecs.consumer_protocol import (
+    PROTOCOL_TYPE,
+    Subscription,
+    read_assignment,
+    write_subscription,
+)
+from rebalance_check.impl.recorder import Recorder
+from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.model.bounds import RebalanceProtocol
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import (
+    AssignmentCompleted,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
+)
+from rebalance_check.model.ids import NO_GENERATION
+
+AUTO_COMMIT_INTERVAL_MS: Final = 5_000
+"""Kafka's default of ``auto.commit.interval.ms``."""
+
+
+class GenerationFields(TypedDict):
+    """The fields that all events of a member in a generation share."""
+
+    member: str
+    generation: int
+    member_id: str
+
+
+class ConsumerCoordinator(Leading, Committing):
+    """The consumer protocol, EAGER or COOPERATIVE.
+
+    ``topics`` is the subscription (by name; patterns are not supported), ``partitions_per_topic`` what the client
+    knows about the cluster (`update_metadata`), ``auto_commit_ms`` the interval of automatic commits, None for none.
+    The rebalance protocol is the highest that *all* ``assignors`` support, whatever assignor the group then selects;
+    `RebalanceCheckError` when there is none or two assignors share a name.
+    """
+
+    def __init__(
+        self,
+        config: ClientConfig,
+        recorder: Recorder,
+        *,
+        member: str,
+        topics: Sequence[str],
+        assignors: Sequence[Assignor],
+        partitions_per_topic: Mapping[str, int],
+        listener: RebalanceListener | None = None,
+        auto_commit_ms: int | None = None,
+        rack: str | None = None,
+        find_coordinator: Callable[[], bool] = always_found,
+        defects: frozenset[str] = frozenset(),
+    ) -> None:
+        super().__init__(config, recorder, member=member, find_coordinator=find_coordinator, defects=defects)
+        self.protocol = common_protocol(assignors)
+        self.assignors = {assignor.name: assignor for assignor in assignors}
+        self.listener = listener or RebalanceListener()
+        self.partitions_per_topic = dict(partitions_per_topic)
+        self.rack = rack
+        self._subscription = tuple(topics)
+        self._joined_subscription: tuple[str, ...] | None = None
+        self._owned: tuple[TopicPartition, ...] = ()
+        self._positions: dict[TopicPartition, int] = {}
+        self._pending_revocation: frozenset[TopicPartition] = frozenset()
+        self._auto_commit_ms = auto_commit_ms
+        self._next_auto_commit_ms = 0
+        self._prepare_commit: Commit | None = None
+        self._prepare_until_ms: int | None = None
+        self._final_commit: Commit | None = None
+
+    # ------------------------------------------------------------------------------------------------ the application
+
+    @property
+    def owned(self) -> tuple[TopicPartition, ...]:
+        """The partitions that the member believes to own, sorted."""
+        return self._owned
+
+    def fetchable(self) -> tuple[TopicPartition, ...]:
+        """The owned partitions of which records may be delivered: not while they wait for their last commit."""
+        return tuple(tp for tp in self._owned if tp not in self._pending_revocation)
+
+    def consumed(self, partition: TopicPartition, offset: int) -> None:
+        """The application processed ``partition`` up to, not including, ``offset``; commits take it from here."""
+        if partition not in self._owned:
+            raise RebalanceCheckError(f"{self.member} does not own {partition.name}: it cannot consume it")
+        self._positions[partition] = offset
+
+    def positions(self) -> dict[TopicPartition, int]:
+        """The next offset to read of each owned partition that was consumed."""
+        return dict(self._positions)
+
+    def subscribe(self, topics: Sequence[str]) -> None:
+        """Change the subscription; the next poll joins again."""
+        self._subscription = tuple(topics)
+
+    def unsubscribe(self, now_ms: int) -> None:
+        """Give everything up, leave the group and subscribe to nothing."""
+        self.maybe_leave_group("the consumer unsubscribed from all topics", now_ms)
+        self._subscription = ()
+
+    def update_metadata(self, partitions_per_topic: Mapping[str, int]) -> None:
+        """The client learned of other topics or partition counts; a leader joins again if that matters."""
+        self.partitions_per_topic = dict(partitions_per_topic)
+
+    # ------------------------------------------------------------------------------------------------ the contract
+
+    def protocol_type(self) -> str:
+        """``consumer``."""
+        return PROTOCOL_TYPE
+
+    def metadata(self) -> Sequence[tuple[str, bytes]]:
+        """One subscription per assignor, with the claims and the generation of the moment."""
+        self._joined_subscription = self._subscription
+        return [
+            (name, write_subscription(self._subscription_for(assignor))) for name, assignor in self.assignors.items()
+        ]
+
+    def _subscription_for(self, assignor: Assignor) -> Subscription:
+        return Subscription(
+            topics=self._subscription,
+            user_data=assignor.subscription_user_data(self._subscription),
+            owned=self._owned,
+            generation=self._generation.generation_id,
+            rack=self.rack,
+        )
+
+    def claims(self) -> tuple[str, ...]:
+        """The names of the owned partitions."""
+        return tuple(tp.name for tp in self._owned)
+
+    def rejoin_needed_or_pending(self) -> bool:
+        """Also when the subscription changed, or (leader) the partitions that the assignment was computed from."""
+        if not self._subscription:
+            return False
+        if self.assigned_topics_changed():
+            self.request_rejoin("cached metadata has changed")
+        elif self._joined_subscription is not None and set(self._joined_subscription) != set(self._subscription):
+            self.request_rejoin("subscription has changed")
+        return super().rejoin_needed_or_pending()
+
+    def on_join_prepare(self, generation_id: int, member_id: str) -> bool:
+        """Commit, then give up what the next generation must not find here.
+
+        All is lost when the membership was reset in any way; EAGER revokes all; COOPERATIVE revokes the topics that
+        it no longer wants and claims the rest.
+        """
+        if not self._committed_before_joining():
+            return False
+        self.stop_leading()
+        if generation_id == NO_GENERATION or member_id == "":
+            self._lose()
+        elif self.protocol is RebalanceProtocol.COOPERATIVE:
+            unwanted = tuple(tp for tp in self._owned if tp.topic not in self._subscription)
+            if unwanted:
+                self._revoke(unwanted)
+        elif "eager-keeps-partitions-while-joining" not in self.defects:
+            self._revoke(self._owned)
+        return True
+
+    def on_join_complete(
+        self,
+        generation_id: int,
+        member_id: str,  # noqa: ARG002 - part of the contract
+        protocol: str,
+        assignment: bytes,
+    ) -> None:
+        """Revoke what is no longer assigned (COOPERATIVE, and join again for it), then own what is.
+
+        An assignment with a topic that the member no longer wants changes nothing: it joins again. A callback that
+        raises does not stop the new assignment from taking effect; the first exception surfaces afterwards.
+        """
+        assignor = self._selected(protocol)
+        assigned = tuple(sorted(read_assignment(assignment).partitions))
+        if any(tp.topic not in self._subscription for tp in assigned):
+            self.request_rejoin("received assignment does not match the current subscription")
+            return
+        if "revoked-partitions-kept" in self.defects:
+            assigned = tuple(sorted({*assigned, *self._owned}))
+        problems: list[Exception] = []
+        if self.protocol is RebalanceProtocol.COOPERATIVE:
+            gone = tuple(tp for tp in self._owned if tp not in assigned)
+            _collect(problems, lambda: self._revoke_and_rejoin(gone))
+        assignor.on_assignment(assigned, generation_id)
+        _collect(problems, lambda: self._own(assigned))
+        if problems:
+            raise problems[0]
+
+    def on_leave_prepare(self) -> None:
+        """Everything goes: lost when the member is not a settled part of a generation, else revoked."""
+        if not self._owned:
+            return
+        if self._generation.reset or self._state is not MemberState.STABLE:
+            self._lose()
+        else:
+            self._revoke(self._owned)
+
+    def on_close(self) -> bool:
+        """The last automatic commit must be answered before the member leaves."""
+        if self._auto_commit_ms is None:
+            return True
+        if self._final_commit is None:
+            self._final_commit = self._commit(self._positions)
+        return self._final_commit.outcome is not CommitOutcome.PENDING
+
+    def on_poll(self) -> None:
+        """Commit periodically."""
+        due = self._auto_commit_ms is not None and self._now_ms >= self._next_auto_commit_ms
+        if due and self._state is MemberState.STABLE:
+            self._restart_auto_commit()
+            self._commit(self._positions)
+
+    def next_poll(self) -> int | None:
+        """As the base class, plus the next automatic commit, minus a join that waits for its commit."""
+        if self._prepare_commit is not None and self._prepare_commit.outcome is CommitOutcome.PENDING:
+            return self._prepare_until_ms
+        due = super().next_poll()
+        if due is None and self._auto_commit_ms is not None and self._state is MemberState.STABLE and not self.closed:
+            return self._next_auto_commit_ms
+        return due
+
+    # ------------------------------------------------------------------------------------------------ ownership
+
+    def _selected(self, protocol: str) -> Assignor:
+        assignor = self.assignors.get(protocol)
+        if assignor is None:
+            raise RebalanceCheckError(
+                f"the group selected the assignor {protocol!r}, which {self.member} does not have "
+                f"({', '.join(self.assignors)}): configure it"
+            )
+        return assignor
+
+    def _revoke(self, partitions: tuple[TopicPartition, ...]) -> None:
+        """Tell the application while the partitions are still owned, then let them go, whatever it raised."""
+        try:
+            self.listener.on_partitions_revoked(partitions)
+        finally:
+            self._let_go(partitions)
+            self.recorder.emit(PartitionsRevoked(**self._about(), partitions=_names(partitions)))
+
+    def _revoke_and_rejoin(self, partitions: tuple[TopicPartition, ...]) -> None:
+        if partitions:
+            self.request_rejoin("need to revoke partitions and re-join")
+            self._revoke(partitions)
+
+    def _lose(self) -> None:
+        partitions = self._owned
+        if not partitions or "lost-partitions-kept-after-fencing" in self.defects:
+            return
+        try:
+            self.listener.on_partitions_lost(partitions)
+        finally:
+            self._let_go(partitions)
+            self.recorder.emit(PartitionsLost(**self._about(), partitions=_names(partitions)))
+
+    def _let_go(self, partitions: tuple[TopicPartition, ...]) -> None:
+        self._owned = tuple(tp for tp in self._owned if tp not in partitions)
+        self._positions = {tp: offset for tp, offset in self._positions.items() if tp in self._owned}
+        self._pending_revocation = frozenset()
+
+    def _own(self, assigned: tuple[TopicPartition, ...]) -> None:
+        added = tuple(tp for tp in assigned if tp not in self._owned)
+        self._owned = assigned
+        self._positions = {tp: offset for tp, offset in self._positions.items() if tp in assigned}
+        self._restart_auto_commit()
+        self.recorder.emit(PartitionsAssigned(**self._about(), partitions=_names(added)))
+        self.recorder.emit(AssignmentCompleted(**self._about(), owned=_names(assigned)))
+        self.listener.on_partitions_assigned(added)
+
+    def _about(self) -> GenerationFields:
+        return {
+            "member": self.member,
+            "generation": self._generation.generation_id,
+            "member_id": self._generation.member_id,
+        }
+
+    # ------------------------------------------------------------------------------------------------ auto-commit
+
+    def _restart_auto_commit(self) -> None:
+        self._next_auto_commit_ms = self._now_ms + (self._auto_commit_ms or 0)
+
+    def _committed_before_joining(self) -> bool:
+        """Whether the commit that precedes a rebalance is over: done, refused for good, or out of time."""
+        if self._auto_commit_ms is None:
+            return True
+        if self._prepare_until_ms is None:
+            self._prepare_until_ms = self._now_ms + self.config.rebalance_timeout_ms
+        if self._prepare_commit is None:
+            if self.protocol is RebalanceProtocol.EAGER:
+                self._pending_revocation = frozenset(self._owned)
+            self._prepare_commit = self._commit(self._positions)
+        outcome = self._prepare_commit.outcome
+        if self._now_ms < self._prepare_until_ms and outcome is CommitOutcome.PENDING:
+            return False
+        self._prepare_commit = None
+        if self._now_ms < self._prepare_until_ms and outcome is CommitOutcome.RETRIABLE:
+            self._retry_ms = self._now_ms + self.config.retry_backoff_ms
+            return False
+        self._prepare_until_ms = None
+        return True
+
+
+def common_protocol(assignors: Sequence[Assignor]) -> RebalanceProtocol:
+    """The highest rebalance protocol that all assignors support."""
+    names = [assignor.name for assignor in assignors]
+    if not names or len(set(names)) != len(names):
+        raise RebalanceCheckError(f"the assignors are {names}: name at least one, and each only once")
+    common = frozenset.intersection(*(assignor.protocols for assignor in assignors))
+    if RebalanceProtocol.COOPERATIVE in common:
+        return RebalanceProtocol.COOPERATIVE
+    if RebalanceProtocol.EAGER in common:
+        return RebalanceProtocol.EAGER
+    raise RebalanceCheckError(f"the assignors {names} have no rebalance protocol in common: choose others")
+
+
+def _collect(problems: list[Exception], step: Callable[[], None]) -> None:
+    try:
+        step()
+    except Exception as problem:  # whatever the application's callback raises is raised again when all steps ran
+        problems.append(problem)
+
+
+def _names(partitions: Sequence[TopicPartition]) -> tuple[str, ...]:
+    return tuple(tp.name for tp in partitions)

@@ -1,0 +1,193 @@
+"""The abstract coordinator of KIP-795: everything a member of a group does, apart from what the group is for.
+
+How to use it as a base class: implement `protocol_type`, `metadata`, `on_join_prepare`, `perform_assignment` and
+`on_join_complete`; the rest has defaults. Nothing in here does I/O, waits, or reads a clock. Whoever drives it
+
+- calls `poll` on behalf of the application and `tick` on behalf of the heartbeat thread, each with the time in ms;
+- after every call puts the requests of `take_requests` on the wire and hands every answer to `receive`;
+- wakes up again at `next_deadline` (for `tick`) and `next_poll` (for `poll`).
+
+An application that does not poll while ticks go on is a zombie in the making, exactly as with the Java client.
+Callbacks run inside `poll` and `close` only. Rules for implementers: `on_join_complete` may see identical arguments
+again after it raised; a fencing token for the outside world comes from `generation_if_stable`, never from
+`generation`; leadership is a fact about one generation and must not be remembered across a rebalance.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from rebalance_check.impl.client.failures import JoinAttempt, JoinFailure, Retry
+from rebalance_check.impl.client.generation import Generation, MemberState
+from rebalance_check.impl.client.heartbeating import Heartbeating
+from rebalance_check.impl.client.joining import Joining
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import MemberLeft
+
+
+class Coordinator(Joining, Heartbeating, ABC):
+    """One member of one group (``AbstractCoordinator``)."""
+
+    _retry_ms = 0
+
+    # ------------------------------------------------------------------------------------------------ the contract
+
+    @abstractmethod
+    def on_join_prepare(self, generation_id: int, member_id: str) -> bool:
+        """Give up what the old generation granted; the arguments are that generation (-1 and "" after a reset).
+
+        Called before the first JoinGroup of a rebalance and again after every reset. False means "not finished, call
+        again, do not join yet". It is not called again in the same chain after it raised.
+        """
+
+    @abstractmethod
+    def on_join_complete(self, generation_id: int, member_id: str, protocol: str, assignment: bytes) -> None:
+        """Apply the assignment of a generation; may be called again with the same arguments after it raised."""
+
+    def on_leave_prepare(self) -> None:
+        """The member is about to leave in an orderly way: give up what it holds."""
+
+    def on_close(self) -> bool:
+        """Last work before leaving; False means "not finished, call `close` again"."""
+        return True
+
+    def on_poll(self) -> None:
+        """The end of every `poll` that raised nothing: the place for periodic work of the application side."""
+
+    # ------------------------------------------------------------------------------------------------ who am I
+
+    @property
+    def state(self) -> MemberState:
+        """Where the member stands in the rebalance."""
+        return self._state
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` has finished."""
+        return self._closed
+
+    def generation(self) -> Generation:
+        """The present generation, stable or not; changes as soon as JoinGroup is answered."""
+        return self._generation
+
+    def generation_if_stable(self) -> Generation | None:
+        """The present generation when the member is STABLE, else None."""
+        return self._generation if self._state is MemberState.STABLE else None
+
+    def member_id(self) -> str:
+        """The member id, "" when the member has none."""
+        return self._generation.member_id
+
+    # ------------------------------------------------------------------------------------------------ the application
+
+    def poll(self, now_ms: int) -> None:
+        """The application polls: join, complete, run callbacks, as far as that goes without waiting.
+
+        Raises `GroupError` when the coordinator refuses for good, and whatever a callback or the assignor raises.
+        """
+        if self._closed:
+            raise RebalanceCheckError(f"{self.member} was closed and cannot poll any more: start a new member")
+        self.poll_heartbeat(now_ms)
+        self._read_answers()
+        self.ensure_active_group(now_ms)
+        self.on_poll()
+
+    def next_poll(self) -> int | None:
+        """When `poll` can make progress by itself next, in ms (0: at once); None while it waits for an answer."""
+        if self._closed:
+            return None
+        if self._unread or self._failure is not None:
+            return 0
+        if not self._coordinator_known:
+            return self._discover_ms
+        if not self.rejoin_needed_or_pending():
+            return None
+        waiting = self._join is not None and not self._join.done
+        return None if waiting else self._retry_ms
+
+    def rejoin_needed_or_pending(self) -> bool:
+        """Whether the next poll must join; override to add reasons of your own and call this one."""
+        return self._rejoin_needed or self._join is not None
+
+    def ensure_active_group(self, now_ms: int) -> bool:
+        """Join and complete as far as possible now; True when the member is active and nothing is pending.
+
+        An attempt that is under way is continued, never doubled.
+        """
+        self._now_ms = now_ms
+        while self.rejoin_needed_or_pending():
+            if now_ms < self._retry_ms or not self._ensure_coordinator() or not self._prepared():
+                return False
+            if self._join is None:
+                self._send_join()
+            attempt = self._join
+            if attempt is None or not attempt.done:
+                return False
+            self._finish(attempt)
+        return self._ensure_coordinator()
+
+    def _read_answers(self) -> None:
+        unread, self._unread = self._unread, []
+        for sent, reply in unread:
+            sent.handle(sent, reply)
+
+    def _prepared(self) -> bool:
+        """Run `on_join_prepare` once per chain; the flag falls first, so an exception is no invitation to repeat."""
+        if not self._needs_join_prepare:
+            return True
+        self._needs_join_prepare = False
+        prepared = self.on_join_prepare(self._generation.generation_id, self._generation.member_id)
+        self._needs_join_prepare = not prepared
+        return prepared
+
+    def _finish(self, attempt: JoinAttempt) -> None:
+        if attempt.failure is not None:
+            self._recover(attempt.failure)
+        elif self._generation.reset or self._state is not MemberState.STABLE or attempt.assignment is None:
+            # the heartbeat side left the group between the answer and this poll
+            self._join = None
+            self._reset(keep_member=False, reason="")
+        else:
+            generation = self._generation
+            self.on_join_complete(
+                generation.generation_id, generation.member_id, generation.protocol or "", attempt.assignment
+            )
+            self._join = None
+            self._needs_join_prepare = True
+
+    def _recover(self, failure: JoinFailure) -> None:
+        """Start the next attempt at once, after the backoff, or never; `on_join_prepare` is not run again by itself."""
+        self._join = None
+        self._rejoin_needed = True
+        if failure.retry is Retry.AFTER_BACKOFF:
+            self._retry_ms = self._now_ms + self.config.retry_backoff_ms
+        elif failure.cause is not None:
+            raise failure.cause
+
+    # ------------------------------------------------------------------------------------------------ leaving
+
+    def maybe_leave_group(self, reason: str, now_ms: int) -> None:
+        """Leave without closing: `on_leave_prepare`, LeaveGroup where there is something to leave, full reset."""
+        self._now_ms = now_ms
+        self.on_leave_prepare()
+        self._leave(reason, told=True)
+
+    def close(self, now_ms: int) -> bool:
+        """End the membership: last work, `on_leave_prepare`, LeaveGroup, reset. True when done, else call it again.
+
+        Does not wait for a JoinGroup in flight (Java with a timeout of 0): the coordinator may keep a member that
+        nobody is until its session expires. No callback runs after it returned True.
+        """
+        self._now_ms = now_ms
+        if self._closed:
+            return True
+        if not self.on_close():
+            return False
+        self.on_leave_prepare()
+        if self.config.leave_on_close:
+            self._leave("the member is being closed", told=False)
+        else:
+            self._reset(keep_member=False, reason="")
+        self._closed = True
+        self.recorder.emit(MemberLeft(member=self.member))
+        return True

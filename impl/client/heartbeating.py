@@ -1,0 +1,130 @@
+"""The heartbeat side of a member: heartbeats, the session, the poll interval, and leaving.
+
+In the Java client this is a thread of its own. It goes on while the application is stuck between two polls, which is
+how a member can be alive for the coordinator and useless, or out of the group and still processing (a zombie).
+"""
+
+from __future__ import annotations
+
+from rebalance_check.impl.client.core import CoordinatorCore, Sent
+from rebalance_check.impl.client.failures import GroupError
+from rebalance_check.impl.client.generation import MemberState
+from rebalance_check.impl.messages import GroupReply, HeartbeatRequest, LeaveGroupRequest, MemberIdentity
+from rebalance_check.model.errors import Error
+
+_JOINED = (MemberState.COMPLETING_REBALANCE, MemberState.STABLE)
+_LEAVE_REASON = "poll timeout expired"
+
+
+class Heartbeating(CoordinatorCore):
+    """`tick` and the answers to Heartbeat and LeaveGroup."""
+
+    def tick(self, now_ms: int) -> None:
+        """The heartbeat thread wakes up: find the coordinator, end session or poll interval, or send a heartbeat.
+
+        The end of the session only makes the client look for its coordinator; it resets nothing and revokes nothing.
+        """
+        self._now_ms = now_ms
+        if not self._heartbeats_enabled() or not self._ensure_coordinator():
+            return
+        if now_ms >= self._timers.session_ms:
+            self._forget_coordinator()
+        elif now_ms >= self._timers.poll_ms:
+            self.on_poll_timeout()
+            self._leave(_LEAVE_REASON, told=True)
+        elif now_ms >= self._timers.heartbeat_ms:
+            self._send_heartbeat()
+
+    def next_deadline(self) -> int | None:
+        """When `tick` has something to do next, in ms; None while heartbeats are off (see `next_poll`)."""
+        if not self._heartbeats_enabled():
+            return None
+        return self._timers.next_ms if self._coordinator_known else self._discover_ms
+
+    def poll_heartbeat(self, now_ms: int) -> None:
+        """The application is alive: start the poll interval anew, and raise what stopped the heartbeats, once."""
+        self._now_ms = now_ms
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        self._timers.polled(now_ms)
+
+    def time_to_next_heartbeat(self, now_ms: int) -> int | None:
+        """Milliseconds until the next heartbeat is due; None before joining."""
+        return max(0, self._timers.heartbeat_ms - now_ms) if self._heartbeats_enabled() else None
+
+    def on_poll_timeout(self) -> None:
+        """Notification, on the heartbeat side, that the application did not poll in time and the member will leave."""
+
+    def _heartbeats_enabled(self) -> bool:
+        """No heartbeats while a JoinGroup is parked (the coordinator needs none then) or after a fatal error."""
+        return self._state in _JOINED and self._failure is None and not self._closed
+
+    # ------------------------------------------------------------------------------------------------ heartbeats
+
+    def _send_heartbeat(self) -> None:
+        self._timers.sent(self._now_ms)
+        self._send(
+            HeartbeatRequest(
+                group_id=self.config.group_id,
+                version=self.config.heartbeat_version,
+                client_id=self.config.client_id,
+                generation_id=self._generation.generation_id,
+                member_id=self._generation.member_id,
+                group_instance_id=self.config.group_instance_id,
+            ),
+            self._heartbeat_answered,
+        )
+
+    def _heartbeat_answered(self, sent: Sent, reply: GroupReply | None) -> None:
+        """``HeartbeatResponseHandler``. An error of an older generation counts as a success: the session is alive."""
+        error = None if reply is None else reply.error
+        if error is Error.NONE or (error is Error.REBALANCE_IN_PROGRESS and self._state is not MemberState.STABLE):
+            self._timers.answered(self._now_ms)
+        elif error is Error.REBALANCE_IN_PROGRESS:
+            self.request_rejoin("group is already rebalancing")
+            self._timers.answered(self._now_ms)
+        elif error in {Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR}:
+            self._timers.failed(self._now_ms)
+            self._forget_coordinator()
+        elif error in {Error.ILLEGAL_GENERATION, Error.UNKNOWN_MEMBER_ID, Error.FENCED_INSTANCE_ID}:
+            self._heartbeat_refused(sent, error)
+        else:
+            self._timers.failed(self._now_ms)
+
+    def _heartbeat_refused(self, sent: Sent, error: Error) -> None:
+        if not self._unchanged(sent):
+            self._timers.answered(self._now_ms)
+            return
+        self._timers.failed(self._now_ms)
+        self._reset(keep_member=error is Error.ILLEGAL_GENERATION, reason=error.name)
+        if error is Error.FENCED_INSTANCE_ID:
+            self._failure = GroupError("Heartbeat", error, "another process uses this group instance id")
+
+    def request_rejoin(self, reason: str) -> None:
+        """Join again at the next poll; membership stays what it is."""
+        self._rejoin_needed = True
+        self._rejoin_reason = reason
+
+    # ------------------------------------------------------------------------------------------------ leaving
+
+    def _leave(self, reason: str, *, told: bool) -> None:
+        """Send LeaveGroup where there is something to leave, without waiting for its answer, and forget the membership.
+
+        Static members never send it. ``told`` says that the loss is an event of its own.
+        """
+        sendable = self._state is not MemberState.UNJOINED and self._generation.member_id != ""
+        if sendable and self._coordinator_known and self.config.group_instance_id is None:
+            self._send(
+                LeaveGroupRequest(
+                    group_id=self.config.group_id,
+                    version=self.config.leave_group_version,
+                    client_id=self.config.client_id,
+                    members=(MemberIdentity(self._generation.member_id, None, reason),),
+                ),
+                self._leave_answered,
+            )
+        self._reset(keep_member=False, reason=reason if told else "")
+
+    def _leave_answered(self, sent: Sent, reply: GroupReply | None) -> None:
+        """Only reported: the member is gone, whatever the coordinator says."""

@@ -1,0 +1,123 @@
+"""The leader's part of a consumer group: compute everybody's assignment, and watch what it was computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rebalance_check.impl.assignors.assignor import Assignments, Assignor
+from rebalance_check.impl.client.coordinator import Coordinator
+from rebalance_check.impl.codecs.consumer_protocol import (
+    Assignment,
+    Subscription,
+    read_assignment,
+    read_subscription,
+    write_assignment,
+)
+from rebalance_check.impl.codecs.wire import MalformedBytes
+from rebalance_check.impl.messages import JoinedMember
+from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.model.bounds import RebalanceProtocol
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import AssignmentComputed
+from rebalance_check.model.ids import NO_GENERATION
+
+_VALIDATES_ITSELF: Final = "cooperative-sticky"
+
+
+class Leading(Coordinator):
+    """``ConsumerCoordinator.onLeaderElected`` and what leadership leaves behind."""
+
+    protocol: RebalanceProtocol
+    assignors: Mapping[str, Assignor]
+    partitions_per_topic: Mapping[str, int]
+    _assigned_from: dict[str, int] | None = None
+    _group_topics: frozenset[str] = frozenset()
+
+    def perform_assignment(self, leader_id: str, protocol: str, members: Sequence[JoinedMember]) -> Mapping[str, bytes]:
+        """Run the selected assignor over what the members said; `MalformedBytes` when one of them cannot be read."""
+        subscriptions = _subscriptions(members)
+        self._watch(subscriptions)
+        assignor = self.assignors.get(protocol)
+        if assignor is None:
+            raise RebalanceCheckError(f"the group selected {protocol!r}, which its leader {leader_id} does not have")
+        assigned = assignor.assign(self.partitions_per_topic, subscriptions)
+        if self.protocol is RebalanceProtocol.COOPERATIVE and assignor.name != _VALIDATES_ITSELF:
+            _validate_cooperative(subscriptions, assigned, assignor.name)
+        self._tell_assignment(protocol, subscriptions, assigned)
+        return {member: write_assignment(Assignment(partitions=given)) for member, given in assigned.items()}
+
+    def on_assignment_skipped(self, members: Sequence[JoinedMember]) -> None:
+        """Watch from now on; what changed while the leader was away goes unnoticed."""
+        self._watch(_subscriptions(members))
+
+    def assigned_topics_changed(self) -> bool:
+        """Whether the member leads and its assignment was computed from other partition counts than it knows now."""
+        return self._assigned_from is not None and self._assigned_from != self._snapshot()
+
+    def stop_leading(self) -> None:
+        """Forget the last round; whoever leads the next one watches."""
+        self._assigned_from = None
+        self._group_topics = frozenset()
+
+    def describe_metadata(self, metadata: bytes) -> tuple[str, ...]:
+        """The names of the claimed partitions."""
+        try:
+            return tuple(tp.name for tp in read_subscription(metadata).owned)
+        except MalformedBytes:
+            return ()
+
+    def describe_assignment(self, assignment: bytes) -> tuple[str, ...]:
+        """The names of the assigned partitions, sorted."""
+        try:
+            return _sorted_names(read_assignment(assignment).partitions)
+        except MalformedBytes:
+            return ()
+
+    def _watch(self, subscriptions: Mapping[str, Subscription]) -> None:
+        self._group_topics = frozenset(topic for one in subscriptions.values() for topic in one.topics)
+        self._assigned_from = self._snapshot()
+
+    def _snapshot(self) -> dict[str, int]:
+        return {topic: count for topic, count in self.partitions_per_topic.items() if topic in self._group_topics}
+
+    def _tell_assignment(self, protocol: str, subscriptions: Mapping[str, Subscription], assigned: Assignments) -> None:
+        generation = self.generation()
+        self.recorder.emit(
+            AssignmentComputed(
+                member=self.member,
+                generation=generation.generation_id,
+                member_id=generation.member_id,
+                protocol=protocol,
+                claims=tuple((member, _sorted_names(one.owned)) for member, one in subscriptions.items()),
+                claim_generations=tuple(
+                    (member, NO_GENERATION if one.generation is None else one.generation)
+                    for member, one in subscriptions.items()
+                ),
+                assignments=tuple((member, _sorted_names(given)) for member, given in assigned.items()),
+            )
+        )
+
+
+def _subscriptions(members: Sequence[JoinedMember]) -> dict[str, Subscription]:
+    return {
+        member.member_id: replace(read_subscription(member.metadata), group_instance_id=member.group_instance_id)
+        for member in sorted(members, key=lambda member: member.member_id)
+    }
+
+
+def _validate_cooperative(subscriptions: Mapping[str, Subscription], assigned: Assignments, name: str) -> None:
+    """Nothing may go to a new owner in the round in which its old owner still claims it."""
+    claims = {member: set(one.owned) for member, one in subscriptions.items()}
+    added = {tp for member, given in assigned.items() for tp in given if tp not in claims[member]}
+    revoked = {tp for member, owned in claims.items() for tp in owned if tp not in assigned[member]}
+    if moved := sorted(added & revoked):
+        raise RebalanceCheckError(
+            f"the assignor {name!r} moves {moved[0].name} straight from one COOPERATIVE owner to the next: "
+            "it must withhold it for one round, or support EAGER only"
+        )
+
+
+def _sorted_names(partitions: Sequence[TopicPartition]) -> tuple[str, ...]:
+    return tuple(tp.name for tp in sorted(partitions))

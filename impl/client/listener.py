@@ -1,0 +1,23 @@
+"""What an application is told about its partitions (``ConsumerRebalanceListener``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rebalance_check.impl.topic_partition import TopicPartition
+
+
+class RebalanceListener:
+    """Callbacks on the application's side, all inside `poll` or `close`; these do nothing.
+
+    What one of them raises surfaces from `poll` after the state change that it was told about.
+    """
+
+    def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:
+        """These came on top of what was owned; called after each rebalance, also with none."""
+
+    def on_partitions_revoked(self, partitions: Sequence[TopicPartition]) -> None:
+        """These are about to go and are still owned: the last moment to commit them."""
+
+    def on_partitions_lost(self, partitions: Sequence[TopicPartition]) -> None:
+        """These are gone, and somebody else may own them already: committing them is no longer legal."""
