@@ -6,10 +6,29 @@ from collections.abc import Iterable
 from typing import Final
 
 from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.properties.agreement import AssignmentIsComplete, AssignmentIsDisjoint, OneLeader, OneProtocol
+from rebalance_check.properties.callbacks import CallbacksAlternate, EagerJoinsEmptyHanded
+from rebalance_check.properties.cooperative import RevokedBeforeReassigned
+from rebalance_check.properties.fencing import LostIsNotCommitted, StaleGenerationIsRefused
+from rebalance_check.properties.generation import GenerationMonotonicity
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.ownership import NoDoubleOwnership
+from rebalance_check.properties.progress import RebalanceCompletes
 
-CATALOGUE: Final[tuple[Invariant, ...]] = (NoDoubleOwnership,)
+CATALOGUE: Final[tuple[Invariant, ...]] = (
+    NoDoubleOwnership,
+    GenerationMonotonicity,
+    RevokedBeforeReassigned,
+    CallbacksAlternate,
+    EagerJoinsEmptyHanded,
+    StaleGenerationIsRefused,
+    LostIsNotCommitted,
+    OneLeader,
+    OneProtocol,
+    AssignmentIsDisjoint,
+    AssignmentIsComplete,
+    RebalanceCompletes,
+)
 """Every built-in invariant."""
 
 

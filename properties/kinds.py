@@ -38,7 +38,7 @@ class Fold:
         self.invariant = invariant
         self.handlers = dict(handlers)
         self.count = 0
-        self._first: Counterexample | None = None
+        self._found: Counterexample | None = None
         self._doubt = ""
 
     def observe(self, event: Event) -> None:
@@ -53,8 +53,8 @@ class Fold:
         ``because`` ends on the contradiction; ``events`` are those concerned, the last one being where it broke.
         """
         self.count += 1
-        if self._first is None:
-            self._first = Counterexample(
+        if self._found is None:
+            self._found = Counterexample(
                 invariant=self.invariant.name,
                 headline=headline,
                 claim=self.invariant.claim,
@@ -69,8 +69,8 @@ class Fold:
 
     def verdict(self) -> Verdict:
         """What can be said so far: a violation stands; otherwise a doubt; otherwise held."""
-        if self._first is not None:
-            return Violated(self._first, self.count)
+        if self._found is not None:
+            return Violated(self._found, self.count)
         return Undecided(self._doubt) if self._doubt else Held()
 
 

@@ -1,0 +1,132 @@
+"""Revoked before reassigned: under COOPERATIVE a partition is given on only after its owner gave it up."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.events import AssignmentComputed, Event, MemberJoined, RequestSent
+from rebalance_check.properties.kinds import Fold, Invariant
+from rebalance_check.properties.verdict import STEP, Because, Violation
+from rebalance_check.properties.view import Holder, Holdings, Rounds
+
+
+class RevokedBeforeReassignedViolated(Violation):
+    """A partition was given to a new owner although its owner had not given it up."""
+
+
+class _Transfer(Fold):
+    """Looks at each assignment that a leader computed, and at each grant that a member received."""
+
+    def __init__(self, invariant: Invariant) -> None:
+        self._rounds = Rounds()
+        self._holdings = _Watched(self)
+        self._rejoining: set[str] = set()
+        handlers = self._rounds.handlers | self._holdings.handlers
+        super().__init__(
+            invariant,
+            handlers | {AssignmentComputed: self.on_computed, RequestSent: self.on_sent, MemberJoined: self.on_joined},
+        )
+
+    @property
+    def rounds(self) -> Rounds:
+        """What the coordinator's events tell."""
+        return self._rounds
+
+    def on_sent(self, event: RequestSent) -> None:
+        """A member that asked to join speaks for what it holds; one that is silent does not."""
+        if event.api == "JoinGroup":
+            self._rejoining.add(event.member)
+
+    def on_joined(self, event: MemberJoined) -> None:
+        """The join was answered."""
+        self._rejoining.discard(event.member)
+        self._holdings.on_joined(event)
+
+    def on_computed(self, event: AssignmentComputed) -> None:
+        """What one member claims and does not keep, no other member gets, unless it claims it too."""
+        claims = {member: frozenset(things) for member, things in event.claims}
+        kept = {member: frozenset(things) for member, things in event.assignments}
+        for receiver, things in event.assignments:
+            for thing in things:
+                if thing in claims.get(receiver, ()):
+                    continue
+                for owner, claimed in claims.items():
+                    if owner != receiver and thing in claimed and thing not in kept.get(owner, ()):
+                        self._report_computed(event, owner, receiver, thing)
+
+    def _report_computed(self, event: AssignmentComputed, owner: str, receiver: str, thing: str) -> None:
+        self.violated(
+            f"{thing} goes from {owner} to {receiver} within generation {event.generation}",
+            [
+                Because(f"{owner} claimed {thing} when it joined generation {event.generation}.", event),
+                Because(f"the leader {event.member} gave {thing} to {receiver} in the same round, at {STEP}, before "
+                        f"{owner} could revoke it: contradiction.", event),
+            ],
+            [event],
+        )  # fmt: skip
+
+    def look(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
+        """Nobody else who takes part in this generation may still hold what was granted in it."""
+        if holder.round is None:
+            return
+        for thing in things:
+            if thing not in holder.holds or holder.holds[thing] is not event:
+                continue
+            holders = self._holdings.holders[thing]
+            if len(holders) > 1:
+                for other in list(holders.values()):
+                    if other is not holder and self._takes_part(other, holder.round) and thing not in other.unconfirmed:
+                        self._report_grant(other, holder, thing, event)
+
+    def _takes_part(self, other: Holder, granted: tuple[int, int]) -> bool:
+        """In the generation at the coordinator, by a join of its own, and not removed since."""
+        if other.round is None or self._rounds.is_removed(granted[0], other.member_id):
+            return False
+        asked = other.name in self._rejoining and other.member_id in self._rounds.members.get(granted, ())
+        return other.round == granted or asked
+
+    def _report_grant(self, owner: Holder, receiver: Holder, thing: str, event: Event) -> None:
+        generation = receiver.round[1] if receiver.round else 0
+        self.violated(
+            f"{thing} is granted to {receiver.name} in generation {generation} while {owner.name} still holds it",
+            [
+                Because(f"{owner.name} holds {thing} since {STEP}, and takes part in generation {generation}.",
+                        owner.holds[thing]),
+                Because(f"{receiver.name} got {thing} at {STEP} before {owner.name} gave it up: contradiction.", event),
+            ],
+            [owner.holds[thing], event],
+        )  # fmt: skip
+
+
+class _Watched(Holdings):
+    def __init__(self, fold: _Transfer) -> None:
+        super().__init__(fold.rounds)
+        self._fold = fold
+
+    def changed(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
+        self._fold.look(holder, things, event)
+
+
+RevokedBeforeReassigned: Final = Invariant(
+    name="revoked_before_reassigned",
+    family="cooperative",
+    claim="what a member claims is given to another only in a later round, after the member gave it up",
+    source="KIP-429; CooperativeStickyAssignor.adjustAssignment; ConsumerCoordinator.validateCooperativeAssignment",
+    premises=(
+        "a claim is passed over where the receiver claims the partition too (one of the claims is stale)",
+        "a member takes part in a generation when it asked to join it and the coordinator did not remove it since",
+        "a member that is silent, removed, or knows that it lost its membership is a zombie and binds nobody",
+    ),
+    violation=RevokedBeforeReassignedViolated,
+    fold=_Transfer,
+)
+"""What a member claims is given to another only in a later round, after the member gave it up.
+
+Source: KIP-429; ``CooperativeStickyAssignor`` withholds, ``ConsumerCoordinator.validateCooperativeAssignment`` checks
+custom assignors. EAGER members claim nothing and hold nothing while they join, so the claim holds for them too.
+
+The smallest history that breaks it::
+
+    AssignmentComputed(member="m0", generation=2, claims=(("m0", ("t-0",)), ("m1", ())),
+                       assignments=(("m0", ()), ("m1", ("t-0",))))
+"""

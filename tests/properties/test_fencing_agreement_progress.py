@@ -1,0 +1,180 @@
+"""Fencing, agreement and progress: who is refused, what all are told, and how a run must end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rebalance_check.model.events import (
+    AssignmentCompleted,
+    AssignmentComputed,
+    Event,
+    GenerationStarted,
+    IncarnationStarted,
+    MemberCrashed,
+    MemberJoined,
+    MemberRemoved,
+    MemberStarted,
+    OffsetCommitted,
+    PartitionsAssigned,
+    PartitionsLost,
+    RequestAnswered,
+    RequestSent,
+)
+from rebalance_check.properties.agreement import AssignmentIsComplete, AssignmentIsDisjoint, OneLeader, OneProtocol
+from rebalance_check.properties.fencing import LostIsNotCommitted, StaleGenerationIsRefused
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.progress import RebalanceCompletes
+from rebalance_check.properties.verdict import Outcome, Violated
+
+History = Callable[..., list[Event]]
+
+
+def outcome(invariant: Invariant, events: list[Event]) -> Outcome:
+    return judge(events, [invariant]).outcome
+
+
+def started(generation: int, incarnation: int = 1) -> GenerationStarted:
+    return GenerationStarted(incarnation=incarnation, generation=generation, members=("a",), leader="a")
+
+
+def sent(generation: int, api: str = "OffsetCommit") -> RequestSent:
+    return RequestSent(member="m0", api=api, request=7, generation=generation)
+
+
+def answered(error: str | None, api: str = "OffsetCommit") -> RequestAnswered:
+    return RequestAnswered(member="m0", api=api, request=7, error=error)
+
+
+def test_stale_generation_is_refused__accepted_after_the_next_started__is_violated(history: History) -> None:
+    for api in ("OffsetCommit", "Heartbeat", "SyncGroup"):
+        events = history(started(2), sent(1, api), answered("NONE", api))
+        assert outcome(StaleGenerationIsRefused, events) is Outcome.VIOLATED
+
+
+def test_stale_generation_is_refused__refused_or_never_answered__holds(history: History) -> None:
+    for error in ("ILLEGAL_GENERATION", None):
+        assert outcome(StaleGenerationIsRefused, history(started(2), sent(1), answered(error))) is Outcome.HELD
+
+
+def test_stale_generation_is_refused__it_was_current_when_sent__holds(history: History) -> None:
+    assert outcome(StaleGenerationIsRefused, history(started(1), sent(1), started(2), answered("NONE"))) is Outcome.HELD
+
+
+def test_stale_generation_is_refused__a_failover_went_back__holds(history: History) -> None:
+    load = IncarnationStarted(incarnation=2, generation=1)
+    assert outcome(StaleGenerationIsRefused, history(started(2), sent(1), load, answered("NONE"))) is Outcome.HELD
+    assert outcome(StaleGenerationIsRefused, history(started(2), load, sent(1), answered("NONE"))) is Outcome.HELD
+
+
+def test_stale_generation_is_refused__a_new_process_reuses_the_request_number__holds(history: History) -> None:
+    events = history(started(2), sent(1), MemberStarted(member="m0"), sent(2), answered("NONE"))
+    assert outcome(StaleGenerationIsRefused, events) is Outcome.HELD
+
+
+LOST = PartitionsLost(member="m0", generation=-1, partitions=("t-0",))
+
+
+def committed(generation: int, error: str | None = "NONE") -> OffsetCommitted:
+    return OffsetCommitted(member="m0", generation=generation, partition="t-0", offset=5, error=error)
+
+
+def test_lost_is_not_committed__committed_in_the_generation_after__is_violated(history: History) -> None:
+    joined = MemberJoined(member="m0", generation=3)
+    assert outcome(LostIsNotCommitted, history(LOST, joined, committed(3))) is Outcome.VIOLATED
+
+
+def test_lost_is_not_committed__assigned_again_first__holds(history: History) -> None:
+    joined = MemberJoined(member="m0", generation=3)
+    again = PartitionsAssigned(member="m0", generation=3, partitions=("t-0",))
+    assert outcome(LostIsNotCommitted, history(LOST, joined, again, committed(3))) is Outcome.HELD
+
+
+def test_lost_is_not_committed__a_commit_that_was_on_its_way__holds(history: History) -> None:
+    assert outcome(LostIsNotCommitted, history(LOST, committed(2))) is Outcome.HELD
+    joined = MemberJoined(member="m0", generation=3)
+    assert outcome(LostIsNotCommitted, history(LOST, joined, committed(2))) is Outcome.HELD
+
+
+def test_lost_is_not_committed__refused_or_by_a_new_process__holds(history: History) -> None:
+    joined = MemberJoined(member="m0", generation=3)
+    assert outcome(LostIsNotCommitted, history(LOST, joined, committed(3, "UNKNOWN_MEMBER_ID"))) is Outcome.HELD
+    crashed = MemberCrashed(member="m0")
+    assert outcome(LostIsNotCommitted, history(LOST, crashed, joined, committed(3))) is Outcome.HELD
+
+
+def joined(member: str, *, leader: bool = False, protocol: str = "", incarnation: int = 1) -> MemberJoined:
+    return MemberJoined(
+        member=member, member_id=f"{member}-id", generation=1, incarnation=incarnation, leader=leader, protocol=protocol
+    )
+
+
+def test_one_leader__two_members_lead__is_violated(history: History) -> None:
+    assert outcome(OneLeader, history(joined("m0", leader=True), joined("m1", leader=True))) is Outcome.VIOLATED
+
+
+def test_one_leader__told_again_or_in_another_life_or_replaced__holds(history: History) -> None:
+    first = joined("m0", leader=True)
+    assert outcome(OneLeader, history(first, joined("m1"), first)) is Outcome.HELD
+    assert outcome(OneLeader, history(first, joined("m1", leader=True, incarnation=2))) is Outcome.HELD
+    replaced = MemberRemoved(incarnation=1, generation=1, member_id="m0-id", reason="replaced")
+    assert outcome(OneLeader, history(first, replaced, joined("m1", leader=True))) is Outcome.HELD
+
+
+def test_one_protocol__two_protocols__is_violated(history: History) -> None:
+    one, other = joined("m0", protocol="range"), joined("m1", protocol="roundrobin")
+    assert outcome(OneProtocol, history(one, other)) is Outcome.VIOLATED
+    assert outcome(OneProtocol, history(one, joined("m1", protocol="range"))) is Outcome.HELD
+
+
+def computed(*gets: tuple[str, tuple[str, ...]], claims: tuple[tuple[str, tuple[str, ...]], ...] = ()) -> Event:
+    return AssignmentComputed(member="m0", member_id="a", generation=1, incarnation=1, claims=claims, assignments=gets)
+
+
+def owns(*partitions: str) -> AssignmentCompleted:
+    return AssignmentCompleted(member="m0", member_id="a", generation=1, incarnation=1, owned=partitions)
+
+
+def test_assignment_is_disjoint__one_partition_to_two_members__is_violated(history: History) -> None:
+    assert outcome(AssignmentIsDisjoint, history(computed(("a", ("t-0",)), ("b", ("t-0",))))) is Outcome.VIOLATED
+    assert outcome(AssignmentIsDisjoint, history(computed(("a", ("t-0",)), ("b", ("t-1",))))) is Outcome.HELD
+
+
+def test_assignment_is_complete__all_owned_at_the_end__holds(history: History) -> None:
+    assert outcome(AssignmentIsComplete, history(started(1), computed(("a", ("t-0",))), owns("t-0"))) is Outcome.HELD
+
+
+def test_assignment_is_complete__assigned_but_not_owned__is_violated(history: History) -> None:
+    assert outcome(AssignmentIsComplete, history(started(1), computed(("a", ("t-0",))), owns())) is Outcome.VIOLATED
+
+
+def test_assignment_is_complete__withheld_and_never_handed_out__is_violated(history: History) -> None:
+    withheld = computed(("a", ("t-0",)), ("b", ()), claims=(("a", ("t-0", "t-1")), ("b", ())))
+    assert outcome(AssignmentIsComplete, history(started(1), withheld, owns("t-0"))) is Outcome.VIOLATED
+
+
+def test_assignment_is_complete__something_is_pending_or_nobody_is_left__holds(history: History) -> None:
+    events = [started(1), computed(("a", ("t-0",))), owns()]
+    assert outcome(AssignmentIsComplete, history(*events, pending=("m0 is slow",))) is Outcome.HELD
+    assert outcome(AssignmentIsComplete, history(*events, MemberCrashed(member="m0"))) is Outcome.HELD
+
+
+def test_assignment_is_complete__the_history_is_cut_off__is_undecided(history: History) -> None:
+    events = history(started(1), computed(("a", ("t-0",))), owns(), ended=False)
+    assert outcome(AssignmentIsComplete, events) is Outcome.UNDECIDED
+
+
+def test_rebalance_completes__nothing_pending__holds(history: History) -> None:
+    assert judge(history(started(1)), [RebalanceCompletes]).exit_code == 0
+
+
+def test_rebalance_completes__something_pending__is_violated(history: History) -> None:
+    judgement = judge(history(started(1), pending=("m0 waits for SyncGroup", "t-0 has no owner")), [RebalanceCompletes])
+    assert judgement.exit_code == 11
+    verdict = judgement.verdict("rebalance_completes")
+    assert isinstance(verdict, Violated)
+    assert verdict.counterexample.headline == "m0 waits for SyncGroup and 1 more"
+
+
+def test_rebalance_completes__the_history_is_cut_off__is_undecided(history: History) -> None:
+    assert judge(history(started(1), ended=False), [RebalanceCompletes]).exit_code == 12

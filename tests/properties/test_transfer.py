@@ -1,0 +1,153 @@
+"""Revoked before reassigned, the callback contract and the EAGER barrier: how partitions change hands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rebalance_check.model.events import (
+    AssignmentCompleted,
+    AssignmentComputed,
+    Event,
+    GenerationStarted,
+    MemberCrashed,
+    MemberJoined,
+    MemberRemoved,
+    MembershipLost,
+    MemberStarted,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
+    RequestSent,
+)
+from rebalance_check.properties.callbacks import CallbacksAlternate, EagerJoinsEmptyHanded
+from rebalance_check.properties.cooperative import RevokedBeforeReassigned
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.verdict import Outcome
+
+History = Callable[..., list[Event]]
+Shares = dict[str, tuple[str, ...]]
+
+
+def outcome(invariant: Invariant, events: list[Event]) -> Outcome:
+    return judge(events, [invariant]).outcome
+
+
+def computed(claims: Shares, gets: Shares) -> AssignmentComputed:
+    return AssignmentComputed(
+        member="m0", generation=2, claims=tuple(claims.items()), assignments=tuple(gets.items())
+    )  # fmt: skip
+
+
+def assigned(member: str, generation: int, *partitions: str, member_id: str = "") -> PartitionsAssigned:
+    return PartitionsAssigned(
+        member=member, generation=generation, partitions=partitions, member_id=member_id, incarnation=1
+    )
+
+
+def revoked(member: str, generation: int, *partitions: str) -> PartitionsRevoked:
+    return PartitionsRevoked(member=member, generation=generation, partitions=partitions)
+
+
+def test_revoked_before_reassigned__given_on_in_the_same_round__is_violated(history: History) -> None:
+    step = computed({"a": ("t-0",), "b": ()}, {"a": (), "b": ("t-0",)})
+    assert outcome(RevokedBeforeReassigned, history(step)) is Outcome.VIOLATED
+
+
+def test_revoked_before_reassigned__withheld__holds(history: History) -> None:
+    step = computed({"a": ("t-0", "t-1"), "b": ()}, {"a": ("t-0",), "b": ()})
+    assert outcome(RevokedBeforeReassigned, history(step)) is Outcome.HELD
+
+
+def test_revoked_before_reassigned__a_stale_claim_beaten_by_a_newer_claimant__holds(history: History) -> None:
+    step = computed({"a": ("t-0",), "b": ("t-0",)}, {"a": (), "b": ("t-0",)})
+    assert outcome(RevokedBeforeReassigned, history(step)) is Outcome.HELD
+
+
+GRANT = [
+    assigned("m0", 1, "t-0", member_id="a"),
+    RequestSent(member="m0", api="JoinGroup", request=1),
+    GenerationStarted(incarnation=1, generation=2, members=("a", "b"), leader="b"),
+    assigned("m1", 2, "t-0", member_id="b"),
+]
+
+
+def test_revoked_before_reassigned__granted_while_a_member_of_the_round_holds_it__is_violated(
+    history: History,
+) -> None:
+    assert outcome(RevokedBeforeReassigned, history(*GRANT)) is Outcome.VIOLATED
+    given_up = [*GRANT[:3], revoked("m0", 1, "t-0"), GRANT[3]]
+    assert outcome(RevokedBeforeReassigned, history(*given_up)) is Outcome.HELD
+
+
+def test_revoked_before_reassigned__the_holder_is_silent__holds(history: History) -> None:
+    assert outcome(RevokedBeforeReassigned, history(GRANT[0], *GRANT[2:])) is Outcome.HELD
+
+
+def test_revoked_before_reassigned__the_holder_was_removed__holds(history: History) -> None:
+    removed = MemberRemoved(incarnation=1, generation=2, member_id="a", reason="session expired")
+    assert outcome(RevokedBeforeReassigned, history(*GRANT[:3], removed, GRANT[3])) is Outcome.HELD
+
+
+def test_revoked_before_reassigned__the_holder_knows_that_it_is_out__holds(history: History) -> None:
+    lost = MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")
+    assert outcome(RevokedBeforeReassigned, history(*GRANT[:3], lost, GRANT[3])) is Outcome.HELD
+
+
+def test_callbacks_alternate__assigned_revoked_assigned_lost__holds(history: History) -> None:
+    events = [
+        assigned("m0", 1, "t-0", "t-1"),
+        AssignmentCompleted(member="m0", generation=1, owned=("t-1", "t-0")),
+        revoked("m0", 1, "t-0"),
+        assigned("m0", 2, "t-0"),
+        PartitionsLost(member="m0", generation=-1, partitions=("t-0", "t-1")),
+    ]
+    assert outcome(CallbacksAlternate, history(*events)) is Outcome.HELD
+
+
+def test_callbacks_alternate__assigned_twice__is_violated(history: History) -> None:
+    assert outcome(CallbacksAlternate, history(assigned("m0", 1, "t-0"), assigned("m0", 2, "t-0"))) is Outcome.VIOLATED
+
+
+def test_callbacks_alternate__assigned_again_after_a_crash__holds(history: History) -> None:
+    events = [assigned("m0", 1, "t-0"), MemberCrashed(member="m0"), assigned("m0", 2, "t-0")]
+    assert outcome(CallbacksAlternate, history(*events)) is Outcome.HELD
+
+
+def test_callbacks_alternate__given_up_twice__is_violated(history: History) -> None:
+    lost = PartitionsLost(member="m0", generation=-1, partitions=("t-0",))
+    assert (
+        outcome(CallbacksAlternate, history(assigned("m0", 1, "t-0"), revoked("m0", 1, "t-0"), lost))
+        is Outcome.VIOLATED
+    )
+    assert outcome(CallbacksAlternate, history(revoked("m0", 1, "t-0"))) is Outcome.VIOLATED
+
+
+def test_callbacks_alternate__owns_what_no_callback_told__is_violated(history: History) -> None:
+    more = AssignmentCompleted(member="m0", generation=1, owned=("t-0", "t-1"))
+    less = AssignmentCompleted(member="m0", generation=1, owned=())
+    assert outcome(CallbacksAlternate, history(assigned("m0", 1, "t-0"), more)) is Outcome.VIOLATED
+    assert outcome(CallbacksAlternate, history(assigned("m0", 1, "t-0"), less)) is Outcome.VIOLATED
+
+
+def test_callbacks_alternate__a_worker_without_callbacks__holds(history: History) -> None:
+    assert (
+        outcome(CallbacksAlternate, history(AssignmentCompleted(member="w0", generation=1, owned=("c",))))
+        is Outcome.HELD
+    )
+
+
+def test_eager_joins_empty_handed__all_revoked_before__holds(history: History) -> None:
+    events = [
+        MemberStarted(member="m0", protocol="eager"),
+        assigned("m0", 1, "t-0"),
+        revoked("m0", 1, "t-0"),
+        MemberJoined(member="m0", generation=2),
+    ]
+    assert outcome(EagerJoinsEmptyHanded, history(*events)) is Outcome.HELD
+    assert outcome(EagerJoinsEmptyHanded, history(*events[:2], events[3])) is Outcome.VIOLATED
+
+
+def test_eager_joins_empty_handed__a_cooperative_member_keeps_partitions__holds(history: History) -> None:
+    events = [MemberStarted(member="m0", protocol="cooperative"), assigned("m0", 1, "t-0")]
+    assert outcome(EagerJoinsEmptyHanded, history(*events, MemberJoined(member="m0", generation=2))) is Outcome.HELD
