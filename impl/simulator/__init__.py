@@ -1,0 +1,21 @@
+"""The deterministic simulator: one seed in, one history out.
+
+``schedule`` draws the churn, ``world`` holds clock, network, coordinator and processes, ``process`` is one member with
+its two threads, ``group`` says what runs inside them, ``convergence`` heals and waits, ``subject`` puts it all behind
+the one door.
+"""
+
+from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
+from rebalance_check.impl.simulator.subject import SimulatorSubject, simulate, simulate_into
+
+__all__ = [
+    "FaultKind",
+    "SimulatedProtocol",
+    "SimulationOptions",
+    "SimulatorSubject",
+    "churn_schedule",
+    "drawn_protocol",
+    "simulate",
+    "simulate_into",
+]

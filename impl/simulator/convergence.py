@@ -1,0 +1,78 @@
+"""The healed phase: nothing goes wrong any more, so the group must settle on one complete assignment and keep it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from rebalance_check.impl.simulator.settings import CHECK_MS, GROUP, HEALING_MS, SETTLED_MS
+from rebalance_check.impl.simulator.world import World
+
+
+def settle(world: World) -> tuple[str, ...]:
+    """Let time pass until the group has been settled, in one generation, for `SETTLED_MS`.
+
+    What is still pending after `HEALING_MS` is returned, each as a short sentence; nothing when all is well.
+    """
+    clock = world.clock
+    end_ms = clock.now_ms + HEALING_MS
+    since_ms, settled = clock.now_ms, ""
+    while clock.now_ms < end_ms:
+        clock.run_until(clock.now_ms + CHECK_MS)
+        present = "" if _is_unsettled(world) else generations(world)
+        if not present or present != settled:
+            since_ms, settled = clock.now_ms, present
+        elif clock.now_ms - since_ms >= SETTLED_MS:
+            return ()
+    return pending(world) or (f"the group rebalances for ever: {generations(world)}",)
+
+
+def _is_unsettled(world: World) -> bool:
+    """Whether anything is pending; the first reason is enough."""
+    return next(_reasons(world), None) is not None
+
+
+def generations(world: World) -> str:
+    """Which generation each member is in; it changes when anybody rebalances."""
+    return ", ".join(
+        f"{member.name} in {member.application.standing}" for member in world.members if member.application
+    )
+
+
+def pending(world: World) -> tuple[str, ...]:
+    """What keeps the group from being settled now: each member, the group's status, each thing to own, each death."""
+    return tuple(_reasons(world))
+
+
+def _reasons(world: World) -> Iterator[str]:
+    yield from _pending_members(world)
+    yield from _pending_group(world)
+    yield from _pending_ownership(world)
+    yield from (f"{member.name} died: {member.death}" for member in world.members if member.death)
+
+
+def _pending_members(world: World) -> Iterator[str]:
+    for member in world.members:
+        if member.application is not None and (reason := member.application.pending()):
+            yield f"{member.name} {reason}"
+
+
+def _pending_group(world: World) -> Iterator[str]:
+    group = world.coordinator.describe(GROUP)
+    alive = sum(member.is_up for member in world.members)
+    if group.state != "Stable":
+        yield f"the group is {group.state}"
+    if len(group.members) != alive:
+        yield f"the group counts {len(group.members)} members, {alive} are alive"
+
+
+def _pending_ownership(world: World) -> Iterator[str]:
+    owners = Counter(thing for member in world.members if member.application for thing in member.application.holds)
+    for thing in world.to_own:
+        if not owners[thing]:
+            yield f"{thing} has no owner"
+    for thing, count in sorted(owners.items()):
+        if count > 1:
+            yield f"{thing} has {count} owners"
+        if thing not in world.to_own:
+            yield f"{thing} is owned and does not exist"

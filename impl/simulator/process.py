@@ -1,0 +1,272 @@
+"""A member process in virtual time: an application thread, a heartbeat thread and one connection.
+
+The application thread alternates between `poll` and whatever else it does; while it is inside a poll, every reply wakes
+it. The heartbeat thread ticks at the deadlines that the coordinator names. A paused process does neither, and what
+reaches its socket meanwhile waits there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Final, Protocol
+
+from rebalance_check.impl.client.failures import GroupError
+from rebalance_check.impl.clock import Timer
+from rebalance_check.impl.messages import GroupReply, GroupRequest
+from rebalance_check.impl.network import Connection, SimulatedNetwork
+from rebalance_check.impl.recorder import Recorder
+from rebalance_check.model.errors import Error
+from rebalance_check.model.events import MemberCrashed, MemberPaused, MemberResumed
+
+POLL_MS: Final = 2_000
+"""How long one call of ``poll`` waits for records."""
+
+
+RESTART_MS: Final = 1_000
+"""How soon a supervisor starts a process again that gave up."""
+
+
+class Application(Protocol):
+    """What runs inside a process, from its start to its end: a client coordinator and the code that uses it."""
+
+    def poll(self, now_ms: int) -> None:
+        """What the application thread does inside ``poll``."""
+
+    def work(self, now_ms: int) -> None:
+        """What it does between two polls."""
+
+    def tick(self, now_ms: int) -> None:
+        """What the heartbeat thread does."""
+
+    def receive(self, correlation_id: int, reply: GroupReply | None, now_ms: int) -> None:
+        """A reply came, or (None) its request was given up."""
+
+    def take_requests(self) -> list[tuple[int, GroupRequest]]:
+        """What is to be sent, in order."""
+
+    def next_deadline(self) -> int | None:
+        """When the heartbeat thread has something to do."""
+
+    def next_poll(self) -> int | None:
+        """When the application thread, waiting inside ``poll``, can make progress by itself (0: at once)."""
+
+    def close(self, now_ms: int) -> bool:
+        """Leave in an orderly way; False while something must be answered first."""
+
+    def pending(self) -> str:
+        """What this member waits for; empty when it is settled."""
+
+    @property
+    def standing(self) -> str:
+        """Membership and generation, for the eye."""
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """What it owns: partitions, or connectors and tasks."""
+
+
+class MemberProcess:
+    """One slot of the run (``m0``): at any time a process of that name runs, is paused, or is down."""
+
+    def __init__(
+        self,
+        name: str,
+        network: SimulatedNetwork,
+        random: Random,
+        recorder: Recorder,
+        start: Callable[[], Application],
+    ) -> None:
+        self.name = name
+        self.application: Application | None = None
+        self._clock = network.clock
+        self._random = random
+        self._network = network
+        self._recorder = recorder
+        self._start = start
+        self._connection: Connection | None = None
+        self._paused = False
+        self._closing = False
+        self._in_poll = False
+        self._arrived: list[tuple[int, GroupReply | None]] = []
+        self._poll_timer: Timer | None = None
+        self._retry_timer: Timer | None = None
+        self._tick_timer: Timer | None = None
+        self.death = ""
+
+    @property
+    def is_up(self) -> bool:
+        """Whether there is a process, running or paused."""
+        return self.application is not None
+
+    # -------------------------------------------------------------------------------------------- its operator
+
+    def start(self) -> None:
+        """A fresh process, with nothing remembered. One that is still closing is killed: two would share a name."""
+        if self.application is not None:
+            self.crash()
+        self.application = self._start()
+        self._connection = self._network.connect(self._receive)
+        self._enter_poll()
+
+    def stop(self) -> None:
+        """Leave the group and end: polls and heartbeats stop, and as soon as the last commit is answered it is over."""
+        self._cancel_timers()
+        self._in_poll = False
+        self._closing = True
+        self._close()
+
+    def _close(self) -> None:
+        application = self.application
+        if application is None:
+            self._closing = False
+            return
+        closed = application.close(self._clock.now_ms)
+        self._send()
+        if closed:
+            self._end()
+
+    def crash(self) -> None:
+        """Die on the spot."""
+        if self.application is not None:
+            self._recorder.emit(MemberCrashed(member=self.name))
+        self._end()
+
+    def pause(self) -> None:
+        """Stop running: neither thread does anything until `resume`."""
+        if self.application is None:
+            return
+        self._recorder.emit(MemberPaused(member=self.name))
+        self._paused = True
+        self._cancel_timers()
+
+    def resume(self) -> None:
+        """Run again. The seed decides whether the heartbeat thread or the application thread is first."""
+        if not self._paused:
+            return
+        self._recorder.emit(MemberResumed(member=self.name))
+        self._paused = False
+        threads = [self._tick, self._enter_poll]
+        self._random.shuffle(threads)
+        for thread in threads:
+            thread()
+
+    # -------------------------------------------------------------------------------------------- application thread
+
+    def _enter_poll(self) -> None:
+        """The application calls ``poll``; what arrived while it was paused is read first."""
+        arrived, self._arrived = self._arrived, []
+        self._in_poll = True
+        for correlation_id, reply in arrived:
+            self._receive(correlation_id, reply)
+        if self.application is not None:
+            self._poll_timer = self._clock.after(POLL_MS, self._leave_poll)
+            self._poll()
+
+    def _poll(self) -> None:
+        """One round of the loop inside ``poll``."""
+        application = self.application
+        if application is not None and self._survives(application.poll):
+            self._send()
+            self._poll_again_when(application.next_poll())
+
+    def _poll_again_when(self, next_ms: int | None) -> None:
+        """Arrange the next round: now or after a backoff; None waits for a reply or for the end of ``poll``."""
+        if self._retry_timer is not None:
+            self._retry_timer.cancel()
+            self._retry_timer = None
+        if next_ms is not None:
+            self._retry_timer = self._clock.at(max(next_ms, self._clock.now_ms + 1), self._poll_again)
+
+    def _poll_again(self) -> None:
+        if self._in_poll:
+            self._poll()
+
+    def _survives(self, step: Callable[[int], None]) -> bool:
+        """Run a step of the application; a fatal error of the group protocol ends the process.
+
+        A static member that was fenced is started again by its supervisor: its own stray JoinGroup can do that to it.
+        Any other death is remembered, for a healthy group has none.
+        """
+        try:
+            step(self._clock.now_ms)
+        except GroupError as fault:
+            self.crash()
+            if fault.error is Error.FENCED_INSTANCE_ID:
+                self._poll_timer = self._clock.after(RESTART_MS, self.start)
+            else:
+                self.death = str(fault)
+            return False
+        return True
+
+    def _leave_poll(self) -> None:
+        """``poll`` returned; the application works, takes its time when it is slow, and polls again."""
+        application = self.application
+        if application is None:
+            return
+        self._in_poll = False
+        if not self._survives(application.work):
+            return
+        self._send()
+        plan = self._network.plan
+        if self._network.happens(plan.slow_application):
+            self._poll_timer = self._clock.after(self._random.randrange(plan.slow_ms), self._enter_poll)
+        else:
+            self._enter_poll()
+
+    # -------------------------------------------------------------------------------------------- heartbeat thread
+
+    def _tick(self) -> None:
+        self._tick_timer = None
+        if self.application is not None:
+            self.application.tick(self._clock.now_ms)
+            self._send()
+
+    # -------------------------------------------------------------------------------------------- connection
+
+    def _receive(self, correlation_id: int, reply: GroupReply | None) -> None:
+        if self.application is None:
+            return
+        if self._paused:
+            self._arrived.append((correlation_id, reply))
+            return
+        self.application.receive(correlation_id, reply, self._clock.now_ms)
+        if self._closing:
+            self._close()
+        elif self._in_poll and (next_ms := self.application.next_poll()) is not None and next_ms <= self._clock.now_ms:
+            self._poll()
+        else:
+            self._send()
+
+    def _send(self) -> None:
+        """Send what is to be sent, and see to it that the heartbeat thread wakes in time."""
+        application, connection = self.application, self._connection
+        if application is None or connection is None:
+            return
+        for correlation_id, request in application.take_requests():
+            connection.send(correlation_id, request)
+        deadline_ms = None if self._closing else application.next_deadline()
+        if deadline_ms is not None:
+            self._wake_at(max(deadline_ms, self._clock.now_ms + 1))
+
+    def _wake_at(self, deadline_ms: int) -> None:
+        """Tick then, or earlier when that is arranged already: a tick too many does nothing."""
+        armed = self._tick_timer
+        if armed is None or deadline_ms < armed.deadline_ms:
+            if armed is not None:
+                armed.cancel()
+            self._tick_timer = self._clock.at(deadline_ms, self._tick)
+
+    def _end(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self.application = self._connection = None
+        self._paused = self._in_poll = self._closing = False
+        self._arrived.clear()
+        self._cancel_timers()
+
+    def _cancel_timers(self) -> None:
+        for timer in (self._poll_timer, self._retry_timer, self._tick_timer):
+            if timer is not None:
+                timer.cancel()
+        self._poll_timer = self._retry_timer = self._tick_timer = None

@@ -1,0 +1,129 @@
+"""The simulator as a `Subject`: churn in, events out; and `simulate`, which runs the schedule of a seed on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rebalance_check.impl.faults import CALM, FaultPlan, draw_plan
+from rebalance_check.impl.mutants import defects_of
+from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator.convergence import settle
+from rebalance_check.impl.simulator.group import build_members
+from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
+from rebalance_check.impl.simulator.settings import GroupSettings, draw_settings
+from rebalance_check.impl.simulator.world import Listener, World
+from rebalance_check.impl.status.simulation import simulate_status
+from rebalance_check.model.actions import CHURN, Action, ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import Event, RunEnded, RunStarted
+
+NAME: Final = "simulator"
+
+
+class SimulatorSubject:
+    """A whole group in virtual time, disturbed by churn and by the faults that the seed draws.
+
+    ``options`` say what `Bounds` cannot: protocol (never ``mixed`` by the time it runs), allowed faults, mutant.
+    ``listener`` hears each event at once; without one, `perform` returns them.
+    """
+
+    name = NAME
+    actions = CHURN
+
+    def __init__(self, options: SimulationOptions, listener: Listener | None = None) -> None:
+        self._options = options
+        self._heard: list[Event] = []
+        self._listener: Listener = listener or self._heard.append
+        self._world: World | None = None
+        self._pending: tuple[str, ...] = ()
+
+    def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
+        """A fresh world; the sizes are those of ``bounds``, the rest is drawn from ``seed``."""
+        protocol = drawn_protocol(seed, self._options)
+        if protocol is SimulatedProtocol.STATUS:
+            raise RebalanceCheckError("the status protocol has no churn schedule: call simulate() with these options")
+        options = replace(self._options, protocol=protocol, members=bounds.members, partitions=bounds.partitions)
+        plan, settings = draw_plan(seed, options), draw_settings(seed, protocol)
+        self._pending = ()
+        self._world = World(seed, plan, defects_of(options.mutant), self._listener)
+        self._world.harness.emit(
+            RunStarted(subject=NAME, seed=seed, bounds=_address(options, settings, plan), mutant=options.mutant)
+        )
+        build_members(self._world, options, settings)
+        return self._take()
+
+    def perform(self, action: Action) -> Sequence[Event]:
+        """Do one churn action, and let happen what it causes at once; time passes in `AdvanceClock` and `Heal` only."""
+        world = self._world
+        if world is None:
+            raise RebalanceCheckError(f"{action} came before open() or after close(): open the simulator first")
+        if action.kind is ActionKind.HEAL:
+            self._heal(world)
+        else:
+            _EFFECTS[action.kind](world, action)
+        return self._take()
+
+    def close(self) -> Sequence[Event]:
+        """End the run; `RunEnded` names what had not settled when it was healed."""
+        world, self._world = self._world, None
+        if world is not None:
+            world.harness.emit(RunEnded(pending=self._pending))
+        return self._take()
+
+    def _heal(self, world: World) -> None:
+        world.network.plan = CALM
+        for member in world.members:
+            member.resume()
+        self._pending = settle(world)
+
+    def _take(self) -> list[Event]:
+        heard = self._heard[:]
+        self._heard.clear()
+        return heard
+
+
+def _advance(world: World, action: Action) -> None:
+    world.clock.run_until(world.clock.now_ms + action.choice)
+
+
+_EFFECTS: Final[dict[ActionKind, Callable[[World, Action], None]]] = {
+    ActionKind.START_MEMBER: lambda world, action: world.members[action.member].start(),
+    ActionKind.STOP_MEMBER: lambda world, action: world.members[action.member].stop(),
+    ActionKind.CRASH_MEMBER: lambda world, action: world.members[action.member].crash(),
+    ActionKind.PAUSE_MEMBER: lambda world, action: world.members[action.member].pause(),
+    ActionKind.RESUME_MEMBER: lambda world, action: world.members[action.member].resume(),
+    ActionKind.CHANGE_CONFIG: lambda world, action: world.change_config(action.choice),
+    ActionKind.ADVANCE_CLOCK: _advance,
+}
+
+
+def _address(options: SimulationOptions, settings: GroupSettings, plan: FaultPlan) -> str:
+    """What tells this run from others of its seed: the options, and what was drawn: settings and faults."""
+    return f"{options.command_line()}; {settings}; faults drawn: {plan}"
+
+
+def simulate_into(seed: int, options: SimulationOptions, listener: Listener) -> None:
+    """Run the simulation of ``seed`` and hand each event to ``listener`` as it is observed.
+
+    A pure function of ``seed`` and ``options``: the events are the same on every machine, under every PYTHONHASHSEED,
+    and whatever ran before. Raises `RebalanceCheckError` when the mutant is unknown.
+    """
+    if drawn_protocol(seed, options) is SimulatedProtocol.STATUS:
+        simulate_status(seed, options, listener)
+        return
+    subject = SimulatorSubject(options, listener)
+    schedule = churn_schedule(seed, options)
+    subject.open(schedule.bounds, schedule.seed)
+    for action in schedule.actions:
+        subject.perform(action)
+    subject.close()
+
+
+def simulate(seed: int, options: SimulationOptions) -> list[Event]:
+    """The history of ``seed`` under ``options``; see `simulate_into`."""
+    history: list[Event] = []
+    simulate_into(seed, options, history.append)
+    return history

@@ -1,0 +1,75 @@
+"""The world of one run: a clock, a network, one coordinator, and the member processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import cast
+
+from rebalance_check.impl.clock import Timer, VirtualClock
+from rebalance_check.impl.coordinator import GroupCoordinator
+from rebalance_check.impl.faults import FaultPlan
+from rebalance_check.impl.messages import GroupReply, GroupRequest
+from rebalance_check.impl.network import SimulatedNetwork, Token
+from rebalance_check.impl.recorder import Recorder
+from rebalance_check.impl.seeds import stream
+from rebalance_check.impl.simulator.process import MemberProcess
+from rebalance_check.impl.simulator.settings import BROKER, GROUP
+from rebalance_check.model.events import Event
+
+Listener = Callable[[Event], None]
+
+
+class World:
+    """Everything that exists in a run of ``seed``; ``listener`` hears every event in the order of observation."""
+
+    def __init__(self, seed: int, plan: FaultPlan, defects: frozenset[str], listener: Listener) -> None:
+        self.clock = VirtualClock()
+        self.defects = defects
+        self.seed = seed
+        self._listener = listener
+        self._member_ids = 0
+        self.network = SimulatedNetwork(self.clock, stream(seed, "network"), plan, self._serve)
+        self.coordinator = GroupCoordinator(
+            BROKER,
+            new_member_id=self._new_member_id,
+            recorder_for=lambda group: self.recorder("coordinator", group),
+            defects=defects,
+        )
+        self.harness = self.recorder("harness")
+        self.members: list[MemberProcess] = []
+        self.to_own: tuple[str, ...] = ()
+        self.change_config: Callable[[int], None] = lambda _tasks: None
+        self._coordinator_timer: Timer | None = None
+
+    def recorder(self, source: str, group: str = GROUP) -> Recorder:
+        """A recorder of this run; ask for each source once, for it numbers the events."""
+        return Recorder(group, source, self.clock.now, self._listener)
+
+    def _new_member_id(self, prefix: str) -> str:
+        """``m0-1``, ``m1-2``: unique in the run, and telling the process."""
+        self._member_ids += 1
+        return f"{prefix}-{self._member_ids}"
+
+    # -------------------------------------------------------------------------------------------- the coordinator
+
+    def _serve(self, token: Token | None, request: GroupRequest) -> None:
+        """A request reaches the coordinator."""
+        self._answer(self.coordinator.handle(token, request, self.clock.now_ms))
+
+    def _advance_coordinator(self) -> None:
+        self._coordinator_timer = None
+        self._answer(self.coordinator.advance(self.clock.now_ms))
+
+    def _answer(self, answers: list[tuple[Hashable, GroupReply]]) -> None:
+        """Send the answers, and let the coordinator's next timer fire in time.
+
+        A timer that was put off meanwhile wakes the coordinator for nothing, and is armed again.
+        """
+        for token, reply in answers:
+            self.network.answer(cast("Token | None", token), reply)
+        deadline_ms = self.coordinator.next_deadline()
+        armed = self._coordinator_timer
+        if deadline_ms is not None and (armed is None or deadline_ms < armed.deadline_ms):
+            if armed is not None:
+                armed.cancel()
+            self._coordinator_timer = self.clock.at(deadline_ms, self._advance_coordinator)
