@@ -1,0 +1,286 @@
+"""What every status store must hold, derived from the events alone: its cache, its entries, its writes.
+
+This is the slow and obvious second implementation that the claims compare a store with. A `Store` lives from its start
+to its stop; *entry* is Kafka's word for what a store knows of one connector or task: the last value read, how many
+writes it admitted, and whether a tombstone ended it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from rebalance_check.model.events import (
+    Event,
+    StatusAnswered,
+    StatusAttempted,
+    StatusGivenUp,
+    StatusIgnored,
+    StatusRead,
+    StatusSent,
+    StatusStoreStopped,
+    StatusSuppressed,
+)
+from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.verdict import Because
+
+DESTROYED: Final = "DESTROYED"
+STALE_UNASSIGNED: Final = "stale unassigned"
+
+Item = tuple[str, ...]
+"""What a record key names: ``("connector", c)`` or ``("task", c, number)``."""
+
+Seen = StatusRead | StatusIgnored
+"""A record as a store's reader reported it."""
+
+
+def item_of(key: str) -> Item | None:
+    """The connector or task that a record key names; None for topics and for keys that name nothing."""
+    kind, _, rest = key.removeprefix("status-").partition("-")
+    if not key.startswith("status-") or not rest:
+        return None
+    if kind == "connector":
+        return "connector", rest
+    if kind != "task":
+        return None
+    pieces = rest.split("-")
+    while pieces and not pieces[-1]:
+        pieces.pop()  # Java's split forgets empty pieces at the end
+    if len(pieces) < 2 or not pieces[-1].removeprefix("+").isdecimal():
+        return None
+    return "task", "-".join(pieces[:-1]), str(int(pieces[-1]))
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """One life of a connector or task in one store; ``value`` is the record read last, ``latest`` the last write."""
+
+    value: Seen | None = None
+    sequence: int = 0
+    latest: StatusAttempted | None = None
+    removed_by: StatusRead | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Write:
+    """One call of put or putSafe.
+
+    ``checks`` holds, for each send, what was cached when it was checked: at the call, then at each retriable answer.
+    ``against`` says why the write may not be sent again, and ``evidence`` is the event that says
+    so; ``overtaken`` is a younger write of the entry that was admitted by then; ``before`` the write that came before.
+    """
+
+    attempted: StatusAttempted
+    entry: Entry | None
+    sequence: int
+    checks: list[Seen | None]
+    before: StatusAttempted | None = None
+    against: str = ""
+    evidence: Event | None = None
+    overtaken: StatusAttempted | None = None
+    sent: list[StatusSent] = field(default_factory=list)
+    answered: StatusAnswered | None = None
+    suppressed: bool = False
+    given_up: StatusGivenUp | None = None
+
+    @property
+    def checked(self) -> Seen | None:
+        """What was cached at the last check."""
+        return self.checks[-1]
+
+
+@dataclass(slots=True, eq=False)
+class Store:
+    """One store, as it must be after the events so far."""
+
+    entries: dict[Item, Entry] = field(default_factory=dict)
+    writes: dict[int, Write] = field(default_factory=dict)
+    generation: StatusAttempted | None = None
+    stopped: bool = False
+
+    def value(self, item: Item) -> Seen | None:
+        """The record whose value is cached for an item."""
+        entry = self.entries.get(item)
+        return None if entry is None else entry.value
+
+
+def is_removal(event: Seen) -> bool:
+    """Whether the record is a tombstone."""
+    return isinstance(event, StatusRead) and event.status == DESTROYED and not event.literal
+
+
+def is_newer(cached: Seen | None, attempted: StatusAttempted) -> bool:
+    """Whether the cached value is another worker's and of a higher generation: then a safe write must not be sent."""
+    return (
+        cached is not None
+        and cached.status_worker not in {"", attempted.status_worker}
+        and cached.generation > attempted.generation
+    )
+
+
+def is_stale(cached: Seen | None, incoming: Seen, item: Item) -> bool:
+    """KAFKA-12525: an UNASSIGNED of a task does not replace a RUNNING of its own or a later generation."""
+    return (
+        item[0] == "task"
+        and incoming.status == "UNASSIGNED"
+        and cached is not None
+        and cached.status == "RUNNING"
+        and cached.generation >= incoming.generation
+    )
+
+
+def described(value: Seen | None) -> str:
+    """``RUNNING of w0:8083 in generation 3``, or ``nothing``."""
+    if value is None:
+        return "nothing"
+    return f"{value.status} of {value.status_worker or 'no worker'} in generation {value.generation}"
+
+
+class StatusFold(Fold):
+    """A fold over what the stores must hold. Subclasses override the ``see_`` methods they judge by.
+
+    Each ``see_`` method is called *before* the memory takes the event, except `see_attempt`, which needs the write.
+    """
+
+    def __init__(self, invariant: Invariant, more: dict[type[Event], Handler] | None = None) -> None:
+        self.stores: dict[str, Store] = {}
+        handlers: dict[type[Event], Handler] = {
+            StatusAttempted: self._attempted,
+            StatusSuppressed: self._suppressed,
+            StatusSent: self._sent,
+            StatusAnswered: self._answered,
+            StatusGivenUp: self._given_up,
+            StatusRead: self._read,
+            StatusIgnored: self._read,
+            StatusStoreStopped: self._stopped,
+        }
+        super().__init__(invariant, handlers | (more or {}))
+
+    def of(self, worker: str) -> Store:
+        """The store of that name."""
+        store = self.stores.get(worker)
+        if store is None:
+            store = self.stores[worker] = Store()
+        return store
+
+    def write_of(self, event: StatusSuppressed | StatusSent | StatusAnswered | StatusGivenUp) -> Write | None:
+        """The write that an event is about; None (and a doubt) when its call is not in the history."""
+        write = self.of(event.worker).writes.get(event.attempt)
+        if write is None:
+            self.doubt(
+                f"attempt {event.attempt} of {event.worker} is not in the history: record from the store's start"
+            )
+        return write
+
+    def broken(self, headline: str, reasons: Iterable[Because]) -> None:
+        """A violation whose events are those that its reasons name, in the order of the reasons."""
+        because = list(reasons)
+        self.violated(headline, because, list(dict.fromkeys(r.event for r in because if r.event is not None)))
+
+    # -------------------------------------------------------------------------------------------- what is judged
+
+    def see_suppressed(self, write: Write, event: StatusSuppressed) -> None:
+        """A write was suppressed."""
+
+    def see_sent(self, write: Write, event: StatusSent) -> None:
+        """A write was handed to the producer."""
+
+    def see_given_up(self, write: Write, event: StatusGivenUp) -> None:
+        """A write was given up."""
+
+    def see_read(self, store: Store, item: Item, event: Seen) -> None:
+        """A record was read, or left out."""
+
+    # -------------------------------------------------------------------------------------------- the memory
+
+    def _attempted(self, event: StatusAttempted) -> None:
+        store = self.of(event.worker)
+        item = item_of(event.key)
+        if item is None:
+            store.writes[event.attempt] = Write(event, None, 0, [None])
+            return
+        entry = store.entries.setdefault(item, Entry())
+        entry.sequence += 1
+        store.generation = event
+        store.writes[event.attempt] = Write(event, entry, entry.sequence, [entry.value], entry.latest)
+        entry.latest = event
+
+    def _suppressed(self, event: StatusSuppressed) -> None:
+        write = self.write_of(event)
+        if write is not None:
+            self.see_suppressed(write, event)
+            write.suppressed = True
+            self._not_admitted(write)
+
+    def _not_admitted(self, write: Write) -> None:
+        """A write that its check stopped consumes no sequence number."""
+        if write.entry is not None:
+            write.entry.sequence -= 1
+            write.entry.latest = write.before
+
+    def _sent(self, event: StatusSent) -> None:
+        write = self.write_of(event)
+        if write is not None:
+            self.see_sent(write, event)
+            write.sent.append(event)
+
+    def _answered(self, event: StatusAnswered) -> None:
+        write = self.write_of(event)
+        if write is None:
+            return
+        write.answered = event
+        if event.outcome == "retriable":
+            entry = write.entry
+            write.checks.append(entry.value if entry is not None else None)
+            write.against, write.evidence = self._against(self.of(event.worker), write)
+            write.overtaken = entry.latest if entry is not None and entry.sequence != write.sequence else None
+
+    def _against(self, store: Store, write: Write) -> tuple[str, Event | None]:
+        """Why a failed write may not be sent again (the completion callback's rules), and the event to show for it."""
+        entry, attempted = write.entry, write.attempted
+        if entry is None:
+            return "", None
+        if entry.removed_by is not None:
+            return "deleted", entry.removed_by
+        if store.generation is not None and store.generation.generation != attempted.generation:
+            return "other generation", store.generation
+        if attempted.safe and is_newer(entry.value, attempted):
+            return "superseded", entry.value
+        if attempted.safe and entry.sequence != write.sequence:
+            return "superseded", entry.latest
+        return "", None
+
+    def _given_up(self, event: StatusGivenUp) -> None:
+        write = self.write_of(event)
+        if write is None:
+            return
+        self.see_given_up(write, event)
+        write.given_up = event
+        if event.reason == "exception" and not write.sent and write.attempted.status_worker:
+            self._not_admitted(write)  # the check itself threw
+
+    def _read(self, event: Seen) -> None:
+        item = item_of(event.key)
+        if item is None or (isinstance(event, StatusIgnored) and event.reason != STALE_UNASSIGNED):
+            return
+        store = self.of(event.worker)
+        self.see_read(store, item, event)
+        if isinstance(event, StatusRead) and is_removal(event):
+            remove(store, item, event)
+        elif not is_stale(store.value(item), event, item):
+            store.entries.setdefault(item, Entry()).value = event
+
+    def _stopped(self, event: StatusStoreStopped) -> None:
+        self.of(event.worker).stopped = True
+
+
+def remove(store: Store, item: Item, tombstone: StatusRead) -> None:
+    """A tombstone ends an entry, and with a connector's all entries of its tasks."""
+    ended = [item]
+    if item[0] == "connector":
+        ended += [other for other in store.entries if other[0] == "task" and other[1] == item[1]]
+    for one in ended:
+        entry = store.entries.pop(one, None)
+        if entry is not None:
+            entry.removed_by = tombstone
