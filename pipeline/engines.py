@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from rebalance_check.pipeline.campaign import shard_size, shards
 from rebalance_check.pipeline.history_table import HistoryTable
 from rebalance_check.pipeline.judging_tables import judge_on_spark, judge_shard
-from rebalance_check.pipeline.processes import run_tasks
+from rebalance_check.pipeline.processes import Processes, cores
 from rebalance_check.pipeline.results import Progress
 from rebalance_check.pipeline.runner import Runner
 from rebalance_check.pipeline.session import LOCAL_MASTER, spark_session, translated
@@ -46,24 +45,24 @@ class LocalEngine:
     name = "local"
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = workers or os.cpu_count() or 1
+        self._processes = Processes(workers or cores())
 
     def running(self) -> AbstractContextManager[object]:
-        """Nothing to hold: processes come and go with each phase."""
-        return nullcontext()
+        """Hold the processes; they start when there is work."""
+        return self._processes
 
     def simulate(
         self, table: HistoryTable, staging: Path, gaps: Sequence[range], runner: Runner, tell: Progress
     ) -> None:
         """One file per shard, written by a process, committed here as soon as it is whole."""
         total, done = sum(map(len, gaps)), 0
-        size = shard_size(total, self.workers)
+        size = shard_size(total, self._processes.count)
         tasks = (
             (_simulate_shard, (staging / f"{piece.start}.parquet", piece, runner))
             for gap in gaps
             for piece in shards(gap, size)
         )
-        for path, piece in run_tasks(tasks, self.workers if total > size else 1):
+        for path, piece in self._processes.run(tasks):
             table.commit(path, piece)
             done += len(piece)
             tell("simulate", done, total)
@@ -71,10 +70,9 @@ class LocalEngine:
     def judge(self, table: HistoryTable, into: Path, names: Sequence[str], seeds: range, tell: Progress) -> None:
         """One file of verdicts per shard."""
         into.mkdir()
-        pieces = table.shards(seeds)
-        tasks = ((judge_shard, (into / shard.path.name, shard, names, seeds)) for shard in pieces)
+        tasks = ((judge_shard, (into / shard.path.name, shard, names, seeds)) for shard in table.shards(seeds))
         done = 0
-        for runs in run_tasks(tasks, min(self.workers, len(pieces))):
+        for runs in self._processes.run(tasks):
             done += runs
             tell("judge", done, len(seeds))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from itertools import chain
 
 from rebalance_check.pipeline.campaign import shard_size, shards
 from rebalance_check.pipeline.judging import explain, failing_seeds, judge_run, tally
-from rebalance_check.pipeline.processes import run_tasks
+from rebalance_check.pipeline.processes import Processes, cores
 from rebalance_check.pipeline.results import FuzzResult, Progress
 from rebalance_check.pipeline.rows import VerdictRow
 from rebalance_check.pipeline.runner import Runner, Work
@@ -40,7 +39,10 @@ def judge_seeds(seeds: range, runner: Runner, names: Sequence[str]) -> JudgedSha
 def fuzz_in_memory(work: Work, workers: int | None, tell: Progress) -> FuzzResult:
     """`rebalance_check.pipeline.fuzz.fuzz` without a table."""
     started = time.perf_counter()
-    judged = list(_watched(_judge_all(work, workers or os.cpu_count() or 1), len(work.seeds), tell))
+    size = shard_size(len(work.seeds), workers or cores())
+    tasks = [(judge_seeds, (piece, work.runner, work.names)) for piece in shards(work.seeds, size)]
+    with Processes(min(workers or cores(), len(tasks))) as processes:
+        judged = list(_watched(processes.run(tasks), len(work.seeds), tell))
     verdicts = tally(chain.from_iterable(shard.rows for shard in judged), work.names)
     return FuzzResult(
         engine="local",
@@ -52,12 +54,6 @@ def fuzz_in_memory(work: Work, workers: int | None, tell: Progress) -> FuzzResul
         failing_seeds=failing_seeds(verdicts),
         seconds=time.perf_counter() - started,
     )
-
-
-def _judge_all(work: Work, workers: int) -> Iterator[JudgedShard]:
-    size = shard_size(len(work.seeds), workers)
-    tasks = ((judge_seeds, (piece, work.runner, work.names)) for piece in shards(work.seeds, size))
-    return run_tasks(tasks, workers if len(work.seeds) > size else 1)
 
 
 def _watched(shards_done: Iterator[JudgedShard], total: int, tell: Progress) -> Iterator[JudgedShard]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from itertools import islice
 from multiprocessing.connection import wait as wait_for_handles
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
 
@@ -33,23 +33,35 @@ def serve_parent() -> None:
     threading.Thread(target=watch, daemon=True, name="watch-parent").start()
 
 
-def run_tasks(tasks: Iterable[Task[T]], workers: int) -> Iterator[T]:
-    """The results of the tasks, in the order in which they finish.
+def cores() -> int:
+    """How many processes this machine runs at once."""
+    return os.cpu_count() or 1
 
-    ``workers`` is the number of processes; 1 runs the tasks in this process. Processes are *spawned*, so the calling
-    program must be importable (guard a script with ``if __name__ == "__main__"``). When a task fails, the others are
-    given up and its exception is raised.
+
+class Processes:
+    """A pool of processes; ``count`` 1 works in this process instead. Use it as a context manager.
+
+    Processes are *spawned*, when there is something to do, so the calling program must be importable (guard a script
+    with ``if __name__ == "__main__"``).
     """
-    if workers <= 1:
-        for function, arguments in tasks:
-            yield function(*arguments)
-        return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=serve_parent) as pool:
-        try:
-            yield from _as_completed(pool, iter(tasks), 2 * workers)
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        context = multiprocessing.get_context("spawn")
+        self._pool = ProcessPoolExecutor(count, mp_context=context, initializer=serve_parent) if count > 1 else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def run(self, tasks: Iterable[Task[T]]) -> Iterator[T]:
+        """The results of the tasks in the order in which they finish; a failed task raises its exception."""
+        if self._pool is None:
+            return (function(*arguments) for function, arguments in tasks)
+        return _as_completed(self._pool, iter(tasks), 2 * self.count)
 
 
 def _as_completed(pool: ProcessPoolExecutor, tasks: Iterator[Task[T]], ahead: int) -> Iterator[T]:

@@ -26,14 +26,17 @@ WORKER_ERRORS: Final = r"rebalance_check\.\w[\w.]*Error"
 
 EVERYWHERE: Final = {
     "spark.ui.enabled": "false",
-    "spark.log.level": "ERROR",
+    "spark.ui.showConsoleProgress": "false",  # the face draws the only progress bar
     "spark.sql.execution.arrow.maxRecordsPerBatch": "256",  # one row is a whole run
     "spark.sql.parquet.compression.codec": "zstd",
 }
 EMBEDDED: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # up in 8 s instead of 12 s
+    "spark.driver.extraJavaOptions": (
+        "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "  # up in 8 s instead of 12 s
+        f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
+    ),
     "spark.sql.shuffle.partitions": "4",
 }
 

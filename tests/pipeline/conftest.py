@@ -1,0 +1,38 @@
+"""Subjects that worker processes can import, and the one Spark session that all tests share."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rebalance_check.impl.options import SimulationOptions
+
+SUBJECTS = Path(__file__).parent / "subjects"
+sys.path.insert(0, str(SUBJECTS))
+
+
+@pytest.fixture(scope="session")
+def toy() -> Any:
+    """The module `toy_subject`, importable by spawned processes, and pickled by value for Spark's workers."""
+    import toy_subject  # noqa: PLC0415 - importable only since the line above
+
+    return toy_subject
+
+
+@pytest.fixture
+def options() -> SimulationOptions:
+    return SimulationOptions()
+
+
+@pytest.fixture(scope="session")
+def spark(toy: Any) -> Iterator[Any]:
+    from pyspark import cloudpickle  # noqa: PLC0415 - an extra
+
+    from rebalance_check.pipeline.session import start  # noqa: PLC0415 - an extra
+
+    cloudpickle.register_pickle_by_value(toy)
+    session = start("local[2]")
+    yield session
+    session.stop()
