@@ -1,0 +1,152 @@
+"""The classic group protocol (JoinGroup, SyncGroup, Heartbeat, LeaveGroup), EAGER and COOPERATIVE, as one model.
+
+Read in this order: `classic_state` (what there is), `classic_member` (the client side), `classic_coordinator` (the
+broker side), `classic_network`, `assignment` (what a leader may decide), `classic_claims` (what must hold).
+
+What is left open, and explored in all ways: the order of everything; who leads after a leader is gone; which of the
+legal targets a leader picks; when a timer fires. What is left out: static members, offsets, heartbeats while a
+SyncGroup is outstanding, several protocols to vote on, failover of the coordinator.
+"""
+
+from typing import Final
+
+from rebalance_check.model.actions import ActionKind
+from rebalance_check.model.assignment import target_table
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic_claims import (
+    assignment_is_a_function, at_most_one_owner, copy_is_stale, copy_takes_the_place, eager_owns_nothing_while_joining,
+    empty_group_is_clean, everyone_is_stable, generation_has_only_who_joined, generation_is_monotone,
+    generation_is_new_after_each_join_phase, generation_is_not_ahead, group_empties, heartbeat_is_fenced,
+    heartbeat_meets_illegal_generation, heartbeat_meets_rebalance, heartbeat_meets_unknown_member, id_is_required,
+    join_meets_unknown_member, leader_is_a_member, leader_is_down, no_generation_owns_nothing, owned_equals_assigned,
+    partition_is_withheld, pending_ids_are_not_members, requests_are_parked_in_their_phase, second_round_happens,
+    sync_is_fenced, sync_meets_illegal_generation, sync_meets_rebalance, sync_meets_unknown_member,
+    zombie_owns_beside_the_owner,
+)  # fmt: skip
+from rebalance_check.model.classic_coordinator import (
+    delete_group, deliver_choices, deliver_duplicate, expire_choices, expire_initial_delay, expire_session, heartbeat,
+    join_group, leave_choices, leave_group, sync_group,
+)  # fmt: skip
+from rebalance_check.model.classic_member import (
+    crash, join_choices, receive_error, receive_heartbeat, receive_join_group, receive_sync_group, restart,
+    send_heartbeat, send_join_group, send_leave_group,
+)  # fmt: skip
+from rebalance_check.model.classic_network import duplicate_request
+from rebalance_check.model.classic_state import Config, State, is_cooperative, sizes
+from rebalance_check.model.layout import NIL
+from rebalance_check.model.specification import Model, Rule
+
+RULES: Final = (
+    Rule(ActionKind.SEND_JOIN_GROUP, send_join_group),
+    Rule(ActionKind.RECEIVE_JOIN_GROUP, receive_join_group, join_choices),
+    Rule(ActionKind.RECEIVE_SYNC_GROUP, receive_sync_group),
+    Rule(ActionKind.SEND_HEARTBEAT, send_heartbeat),
+    Rule(ActionKind.RECEIVE_HEARTBEAT, receive_heartbeat),
+    Rule(ActionKind.RECEIVE_ERROR, receive_error),
+    Rule(ActionKind.SEND_LEAVE_GROUP, send_leave_group),
+    Rule(ActionKind.CRASH, crash),
+    Rule(ActionKind.RESTART, restart),
+    Rule(ActionKind.JOIN_GROUP, join_group),
+    Rule(ActionKind.SYNC_GROUP, sync_group),
+    Rule(ActionKind.HEARTBEAT, heartbeat),
+    Rule(ActionKind.LEAVE_GROUP, leave_group, leave_choices),
+    Rule(ActionKind.EXPIRE_SESSION, expire_session, expire_choices),
+    Rule(ActionKind.EXPIRE_INITIAL_DELAY, expire_initial_delay, members=False),
+    Rule(ActionKind.DELETE_GROUP, delete_group, members=False),
+    Rule(ActionKind.DUPLICATE_REQUEST, duplicate_request),
+    Rule(ActionKind.DELIVER_DUPLICATE, deliver_duplicate, deliver_choices, members=False),
+)
+
+CLAIMS: Final = (
+    at_most_one_owner,
+    generation_is_not_ahead,
+    eager_owns_nothing_while_joining,
+    no_generation_owns_nothing,
+    owned_equals_assigned,
+    assignment_is_a_function,
+    pending_ids_are_not_members,
+    leader_is_a_member,
+    empty_group_is_clean,
+    requests_are_parked_in_their_phase,
+)
+
+STEP_CLAIMS: Final = (
+    generation_is_monotone,
+    generation_is_new_after_each_join_phase,
+    generation_has_only_who_joined,
+    sync_is_fenced,
+    heartbeat_is_fenced,
+)
+
+SOMETIMES: Final = (
+    everyone_is_stable,
+    zombie_owns_beside_the_owner,
+    second_round_happens,
+    partition_is_withheld,
+    group_empties,
+    leader_is_down,
+    id_is_required,
+    join_meets_unknown_member,
+    sync_meets_unknown_member,
+    sync_meets_illegal_generation,
+    sync_meets_rebalance,
+    heartbeat_meets_unknown_member,
+    heartbeat_meets_illegal_generation,
+    heartbeat_meets_rebalance,
+    copy_is_stale,
+    copy_takes_the_place,
+)
+
+
+def configure(bounds: Bounds) -> Config:
+    """The bounds as the model reads them."""
+    start, targets = target_table(bounds.members, bounds.partitions)
+    return Config(
+        members=bounds.members,
+        partitions=bounds.partitions,
+        generations=bounds.generations,
+        crashes=bounds.crashes,
+        leaves=bounds.leaves,
+        expiries=bounds.expiries,
+        duplicates=bounds.duplicates,
+        deletions=bounds.deletions,
+        cooperative=is_cooperative(bounds),
+        initial_delay=bounds.initial_delay,
+        member_id_required=bounds.member_id_required,
+        target_start=start,
+        targets=targets,
+    )
+
+
+def init(s: State) -> None:
+    """No group yet, and every process about to join."""
+    s.leader = NIL
+    s.stray.member = NIL
+
+
+def within_bounds(c: Config, s: State) -> bool:
+    """Generations beyond the bounds are not explored."""
+    return s.generation <= c.generations
+
+
+MODEL: Final = Model(
+    name="classic",
+    modules=(
+        "rebalance_check.model.classic_state",
+        "rebalance_check.model.assignment",
+        "rebalance_check.model.classic_network",
+        "rebalance_check.model.classic_member",
+        "rebalance_check.model.classic_coordinator",
+        "rebalance_check.model.classic_claims",
+        "rebalance_check.model.classic",
+    ),
+    state=State,
+    sizes=sizes,
+    configure=configure,
+    init=init,
+    rules=RULES,
+    within_bounds=within_bounds,
+    claims=CLAIMS,
+    step_claims=STEP_CLAIMS,
+    sometimes=SOMETIMES,
+)

@@ -1,0 +1,352 @@
+"""The broker side of the classic protocol: Kafka's group coordinator (``GroupMetadataManager``, ``ClassicGroup``).
+
+Each request is answered at once or *parked* until the phase it waits for is over. Timers are actions that may happen at
+any time: `expire_session` stands for the session, rebalance and sync time-outs alike, since all of them remove a member.
+"""
+
+from rebalance_check.model.assignment import clean_claims
+from rebalance_check.model.classic_network import clear, is_parked, put, refuse
+from rebalance_check.model.classic_state import (
+    Config, GroupStatus, MemberStatus, MessageKind, State, has, nth, size, with_, without,
+)  # fmt: skip
+from rebalance_check.model.errors import Error
+from rebalance_check.model.layout import NIL
+
+# ------------------------------------------------------------------------------------------------ JoinGroup
+
+
+def join_group(c: Config, s: State, m: int) -> bool:
+    """A JoinGroup arrives: the decision order of ``classicGroupJoinToClassicGroup``."""
+    net = s.member[m].net
+    if net.kind != MessageKind.JOIN_REQUEST:
+        return False
+    if net.flag == 0:
+        join_without_id(c, s, m)
+    elif has(s.pending, m):
+        add_member(c, s, m, net.partitions, net.generation, False)
+    elif not has(s.members, m):
+        refuse(c, s, m, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)
+    elif is_answered_at_once(c, s, m, net.partitions, net.generation):
+        answer_join(c, s, m)
+    else:
+        rejoin(c, s, m, net.partitions, net.generation, False)
+    return True
+
+
+def join_without_id(c: Config, s: State, m: int) -> None:
+    """A newcomer creates the group if need be; it becomes a member, or is told the id to come back with (KIP-394)."""
+    net = s.member[m].net
+    if s.status == GroupStatus.DEAD:
+        s.status = GroupStatus.EMPTY
+    if c.member_id_required:
+        s.pending = with_(s.pending, m)
+        refuse(c, s, m, MessageKind.JOIN_REPLY, Error.MEMBER_ID_REQUIRED)
+    else:
+        add_member(c, s, m, net.partitions, net.generation, False)
+
+
+def is_answered_at_once(c: Config, s: State, m: int, claims: int, claim_generation: int) -> bool:
+    """Whether a member that joins again learns the current generation without a rebalance.
+
+    So it is when its metadata did not change: while COMPLETING for anyone, while STABLE for a follower.
+    """
+    me = s.member[m]
+    if s.status == GroupStatus.PREPARING or (s.status == GroupStatus.STABLE and m == s.leader):
+        return False
+    return not c.cooperative or (me.claims == claims and me.claim_generation == claim_generation)
+
+
+def add_member(c: Config, s: State, m: int, claims: int, claim_generation: int, copied: bool) -> None:
+    """A new member, parked until the join phase is over; the first one leads."""
+    s.members = with_(s.members, m)
+    s.pending = without(s.pending, m)
+    if s.leader == NIL:
+        s.leader = m
+    rejoin(c, s, m, claims, claim_generation, copied)
+
+
+def rejoin(c: Config, s: State, m: int, claims: int, claim_generation: int, copied: bool) -> None:
+    """A member joins: its metadata is replaced, its request parked, and a rebalance is under way."""
+    prepare_rebalance(c, s)
+    s.member[m].claims = claims
+    s.member[m].claim_generation = claim_generation
+    s.joined = with_(s.joined, m)
+    park(c, s, m, copied)
+    if s.initial == 1 and not c.initial_delay:
+        complete_join(c, s)
+    else:
+        maybe_complete_join(c, s)
+
+
+def park(c: Config, s: State, m: int, copied: bool) -> None:
+    """Hold back the answer. A later request of the same member takes the place of an earlier one."""
+    if copied:
+        s.orphans = with_(s.orphans, m)
+    else:
+        s.orphans = without(s.orphans, m)
+        put(c, s.member[m].net, MessageKind.NOTHING)
+
+
+def answer_join(c: Config, s: State, m: int) -> None:
+    """Tell m the current generation, and the leader who claims what."""
+    net = s.member[m].net
+    put(c, net, MessageKind.JOIN_REPLY)
+    net.generation = s.generation
+    if m == s.leader:
+        net.flag = 1
+        clean_claims(c, s, net)
+
+
+# ------------------------------------------------------------------------------------------------ the join phase
+
+
+def prepare_rebalance(c: Config, s: State) -> None:
+    """Begin the join phase unless it has begun; parked SyncGroups are told to join again (``prepareRebalance``)."""
+    if s.status == GroupStatus.COMPLETING:
+        for x in range(c.members):
+            s.member[x].assignment = 0
+            if has(s.synced, x) and may_answer(s, x):
+                refuse(c, s, x, MessageKind.SYNC_REPLY, Error.REBALANCE_IN_PROGRESS)
+        s.orphans = s.orphans & ~s.synced
+        s.synced = 0
+    if s.status == GroupStatus.EMPTY:
+        s.initial = 1
+    s.status = GroupStatus.PREPARING
+
+
+def may_answer(s: State, x: int) -> bool:
+    """Whether the answer to x's parked request reaches the process: not that of a copy, nor of a process that died."""
+    return not has(s.orphans, x) and s.member[x].status != MemberStatus.DOWN
+
+
+def all_joined(s: State) -> bool:
+    """Whether every member has joined and no id that was handed out is still to come (``hasAllMembersJoined``)."""
+    return s.joined == s.members and s.pending == 0
+
+
+def maybe_complete_join(c: Config, s: State) -> None:
+    """End the join phase when nobody is missing; the first one of an empty group ends by its timer only."""
+    if s.status == GroupStatus.PREPARING and s.initial == 0 and all_joined(s):
+        complete_join(c, s)
+
+
+def complete_join(c: Config, s: State) -> None:
+    """The join phase ends: the next generation begins, and everyone who joined is told (``completeClassicGroupJoin``)."""
+    s.initial = 0
+    s.generation += 1
+    s.status = GroupStatus.EMPTY if s.members == 0 else GroupStatus.COMPLETING
+    for x in range(c.members):
+        if has(s.joined, x) and may_answer(s, x):
+            answer_join(c, s, x)
+    s.orphans = s.orphans & ~s.joined
+    s.joined = 0
+
+
+def expire_initial_delay(c: Config, s: State) -> bool:
+    """The initial rebalance delay is over."""
+    if s.initial == 0:
+        return False
+    complete_join(c, s)
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ SyncGroup, Heartbeat
+
+
+def fence(s: State, m: int, generation: int) -> int:
+    """What is wrong with a request of m for a generation: the checks that SyncGroup and Heartbeat share, in order."""
+    if not has(s.members, m):
+        return Error.UNKNOWN_MEMBER_ID
+    if generation != s.generation:
+        return Error.ILLEGAL_GENERATION
+    if s.status == GroupStatus.PREPARING:
+        return Error.REBALANCE_IN_PROGRESS
+    return Error.NONE
+
+
+def sync_group(c: Config, s: State, m: int) -> bool:
+    """A SyncGroup arrives (``classicGroupSyncToClassicGroup``): a follower is parked until the leader's has arrived."""
+    net = s.member[m].net
+    if net.kind != MessageKind.SYNC_REQUEST:
+        return False
+    error = fence(s, m, net.generation)
+    if error != Error.NONE:
+        refuse(c, s, m, MessageKind.SYNC_REPLY, error)
+    elif s.status == GroupStatus.COMPLETING and m != s.leader:
+        s.synced = with_(s.synced, m)
+        park(c, s, m, False)
+    else:
+        if s.status == GroupStatus.COMPLETING:
+            for x in range(c.members):
+                s.member[x].assignment = net.parts[x] if has(s.members, x) else 0
+            propagate(c, s)
+        answer_sync(c, s, m)
+    return True
+
+
+def propagate(c: Config, s: State) -> None:
+    """The assignment is known: the group is stable, and everyone who waits for it is answered."""
+    s.status = GroupStatus.STABLE
+    for x in range(c.members):
+        if has(s.synced, x) and may_answer(s, x):
+            answer_sync(c, s, x)
+    s.orphans = s.orphans & ~s.synced
+    s.synced = 0
+
+
+def answer_sync(c: Config, s: State, m: int) -> None:
+    """Tell m its assignment."""
+    put(c, s.member[m].net, MessageKind.SYNC_REPLY)
+    s.member[m].net.partitions = s.member[m].assignment
+
+
+def heartbeat(c: Config, s: State, m: int) -> bool:
+    """A Heartbeat arrives (``classicGroupHeartbeatToClassicGroup``)."""
+    net = s.member[m].net
+    if net.kind != MessageKind.HEARTBEAT_REQUEST:
+        return False
+    error = fence(s, m, net.generation)
+    put(c, net, MessageKind.HEARTBEAT_REPLY)
+    net.error = error
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ members that go
+
+
+def heirs(s: State, m: int) -> int:
+    """How many may lead after m: hash order decides among those who remain (``ClassicGroup.remove``)."""
+    others = size(without(s.members, m))
+    return others if m == s.leader and others > 0 else 1
+
+
+def remove_member(s: State, m: int, k: int) -> None:
+    """The coordinator forgets m's id, and a copy sent under it is stale; the k-th that remains leads."""
+    s.members = without(s.members, m)
+    s.pending = without(s.pending, m)
+    s.joined = without(s.joined, m)
+    s.synced = without(s.synced, m)
+    s.orphans = without(s.orphans, m)
+    s.member[m].claims = 0
+    s.member[m].claim_generation = 0
+    s.member[m].assignment = 0
+    if s.leader == m:
+        s.leader = NIL if s.members == 0 else nth(s.members, k)
+    if s.stray.member == m:
+        s.stray.stale = 1
+
+
+def rebalance_without(c: Config, s: State) -> None:
+    """A member or pending id is gone: those who remain share its partitions out.
+
+    A group that nobody is left in becomes empty at once, whatever ids are pending: its rebalance timeout is 0.
+    """
+    if s.status == GroupStatus.COMPLETING or s.status == GroupStatus.STABLE:
+        prepare_rebalance(c, s)
+        if s.members == 0:
+            complete_join(c, s)
+    maybe_complete_join(c, s)
+
+
+def leave_choices(s: State, m: int) -> int:
+    """Who leads next."""
+    return heirs(s, m) if s.member[m].net.kind == MessageKind.LEAVE_REQUEST else 1
+
+
+def leave_group(c: Config, s: State, m: int, k: int) -> bool:
+    """A LeaveGroup arrives; it carries no generation, so it is never fenced by one."""
+    net = s.member[m].net
+    if net.kind != MessageKind.LEAVE_REQUEST:
+        return False
+    put(c, net, MessageKind.NOTHING)
+    if has(s.members, m):
+        remove_member(s, m, k)
+        rebalance_without(c, s)
+    return True
+
+
+def expire_choices(s: State, m: int) -> int:
+    """Who leads next."""
+    return heirs(s, m)
+
+
+def expire_session(c: Config, s: State, m: int, k: int) -> bool:
+    """A member was silent for too long. One that is parked never is; a live one becomes a zombie, which has a budget."""
+    if not has(s.members | s.pending, m) or is_parked(s, m):
+        return False
+    if s.member[m].status != MemberStatus.DOWN:
+        if s.expiries >= c.expiries:
+            return False
+        s.expiries += 1
+    was_member = has(s.members, m)
+    remove_member(s, m, k)
+    if s.status == GroupStatus.PREPARING:
+        if all_joined(s):  # an expiry may end even the initial rebalance early, a leave may not
+            complete_join(c, s)
+    elif was_member:
+        rebalance_without(c, s)
+    return True
+
+
+def delete_group(c: Config, s: State) -> bool:
+    """DeleteGroups removes the empty group; the next one of its name counts its generations from 0 again."""
+    if s.status != GroupStatus.EMPTY or s.deletions >= c.deletions:
+        return False
+    s.deletions += 1
+    s.status = GroupStatus.DEAD
+    s.generation = 0
+    s.pending = 0
+    s.stray.stale = 1 if s.stray.kind != MessageKind.NOTHING else 0
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ copies
+
+
+def deliver_choices(s: State) -> int:
+    """Who leads next, when the copy is a LeaveGroup."""
+    if s.stray.kind == MessageKind.LEAVE_REQUEST and s.stray.stale == 0:
+        return heirs(s, s.stray.member)
+    return 1
+
+
+def deliver_duplicate(c: Config, s: State, k: int) -> bool:
+    """The copy of a request arrives; whatever the coordinator answers to it goes nowhere.
+
+    Under an id that the coordinator has forgotten it is refused with UNKNOWN_MEMBER_ID, and changes nothing.
+    """
+    if s.stray.kind == MessageKind.NOTHING:
+        return False
+    if s.stray.stale == 0:
+        m = s.stray.member
+        if s.stray.kind == MessageKind.JOIN_REQUEST:
+            copied_join(c, s, m)
+        elif s.stray.kind == MessageKind.SYNC_REQUEST:
+            copied_sync(c, s, m)
+        else:
+            remove_member(s, m, k)
+            rebalance_without(c, s)
+    clear(c, s.stray)
+    return True
+
+
+def copied_join(c: Config, s: State, m: int) -> None:
+    """`join_group` for a copy."""
+    claims = s.stray.partitions
+    claim_generation = s.stray.generation
+    if has(s.pending, m):
+        add_member(c, s, m, claims, claim_generation, True)
+    elif not is_answered_at_once(c, s, m, claims, claim_generation):
+        rejoin(c, s, m, claims, claim_generation, True)
+
+
+def copied_sync(c: Config, s: State, m: int) -> None:
+    """`sync_group` for a copy."""
+    if fence(s, m, s.stray.generation) == Error.NONE and s.status == GroupStatus.COMPLETING:
+        if m == s.leader:
+            for x in range(c.members):
+                s.member[x].assignment = s.stray.parts[x] if has(s.members, x) else 0
+            propagate(c, s)
+        else:
+            s.synced = with_(s.synced, m)
+            park(c, s, m, True)

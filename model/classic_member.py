@@ -1,0 +1,147 @@
+"""The client side of the classic protocol: ``AbstractCoordinator`` with ``ConsumerCoordinator``, one outstanding request.
+
+What a reply resets: UNKNOWN_MEMBER_ID the id and the generation; ILLEGAL_GENERATION the generation; both lose all
+partitions. REBALANCE_IN_PROGRESS and a request that nobody answers reset nothing; the member joins again.
+"""
+
+from rebalance_check.model.assignment import assign, kept, most_kept, target_count
+from rebalance_check.model.classic_network import is_error_reply, is_unanswered, put
+from rebalance_check.model.classic_state import Config, Member, MemberStatus, MessageKind, State, has
+from rebalance_check.model.errors import Error
+
+
+def send_join_group(c: Config, s: State, m: int) -> bool:
+    """An unjoined member asks to join. EAGER revokes everything first; COOPERATIVE keeps it, and claims it."""
+    me = s.member[m]
+    if me.status != MemberStatus.UNJOINED or me.net.kind != MessageKind.NOTHING:
+        return False
+    if not c.cooperative:
+        me.owned = 0
+    put(c, me.net, MessageKind.JOIN_REQUEST)
+    me.net.flag = me.has_id
+    if c.cooperative:
+        me.net.partitions = me.owned
+        me.net.generation = me.generation
+    me.status = MemberStatus.JOINING
+    return True
+
+
+def join_choices(c: Config, s: State, m: int) -> int:
+    """A leader chooses among the targets of its group."""
+    net = s.member[m].net
+    if net.kind == MessageKind.JOIN_REPLY and net.flag == 1:
+        return target_count(c, net.group)
+    return 1
+
+
+def receive_join_group(c: Config, s: State, m: int, k: int) -> bool:
+    """The member belongs to the new generation from here on, and syncs; the leader with the assignment of target k."""
+    me = s.member[m]
+    net = me.net
+    if net.kind != MessageKind.JOIN_REPLY or is_error_reply(net):
+        return False
+    if net.flag == 1:
+        target = c.targets[c.target_start[net.group] + k]
+        if c.cooperative and kept(c, net, target) < most_kept(c, net):
+            return False
+        assign(c, net, target)
+    me.status = MemberStatus.SYNCING
+    me.has_id = 1
+    me.generation = net.generation
+    net.kind = MessageKind.SYNC_REQUEST
+    net.partitions = 0
+    net.group = 0
+    return True
+
+
+def receive_sync_group(c: Config, s: State, m: int) -> bool:
+    """The member takes over its assignment. COOPERATIVE revokes what is missing from it, and then joins again."""
+    me = s.member[m]
+    net = me.net
+    if net.kind != MessageKind.SYNC_REPLY or is_error_reply(net):
+        return False
+    revoked = me.owned & ~net.partitions
+    me.owned = net.partitions
+    me.status = MemberStatus.UNJOINED if c.cooperative and revoked != 0 else MemberStatus.STABLE
+    put(c, net, MessageKind.NOTHING)
+    return True
+
+
+def send_heartbeat(c: Config, s: State, m: int) -> bool:
+    """A stable member tells that it is alive."""
+    me = s.member[m]
+    if me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING:
+        return False
+    put(c, me.net, MessageKind.HEARTBEAT_REQUEST)
+    me.net.generation = me.generation
+    return True
+
+
+def receive_heartbeat(c: Config, s: State, m: int) -> bool:
+    """All is well."""
+    net = s.member[m].net
+    if net.kind != MessageKind.HEARTBEAT_REPLY or is_error_reply(net):
+        return False
+    put(c, net, MessageKind.NOTHING)
+    return True
+
+
+def receive_error(c: Config, s: State, m: int) -> bool:
+    """A request was refused, or its time ran out: reset what the error says, and join again."""
+    me = s.member[m]
+    if not (is_error_reply(me.net) or is_unanswered(s, m)):
+        return False
+    if me.net.error == Error.MEMBER_ID_REQUIRED:
+        me.has_id = 1
+    if me.net.error == Error.UNKNOWN_MEMBER_ID:
+        me.has_id = 0
+    if me.net.error == Error.UNKNOWN_MEMBER_ID or me.net.error == Error.ILLEGAL_GENERATION:
+        lose_everything(me)
+    me.status = MemberStatus.UNJOINED
+    put(c, me.net, MessageKind.NOTHING)
+    return True
+
+
+def lose_everything(me: Member) -> None:
+    """The member belongs to no generation, so its partitions are lost (``onPartitionsLost``)."""
+    me.generation = 0
+    me.owned = 0
+
+
+def send_leave_group(c: Config, s: State, m: int) -> bool:
+    """A stable member closes: it revokes everything, says goodbye and is gone."""
+    me = s.member[m]
+    if me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING or s.leaves >= c.leaves:
+        return False
+    s.leaves += 1
+    stop(c, me)
+    me.net.kind = MessageKind.LEAVE_REQUEST
+    return True
+
+
+def crash(c: Config, s: State, m: int) -> bool:
+    """A process dies without a word, and its connection with it."""
+    me = s.member[m]
+    if me.status == MemberStatus.DOWN or s.crashes >= c.crashes:
+        return False
+    s.crashes += 1
+    stop(c, me)
+    return True
+
+
+def stop(c: Config, me: Member) -> None:
+    """The process is gone, with all it knew."""
+    me.status = MemberStatus.DOWN
+    me.has_id = 0
+    me.generation = 0
+    me.owned = 0
+    put(c, me.net, MessageKind.NOTHING)
+
+
+def restart(s: State, m: int) -> bool:
+    """A process starts again; before the coordinator has forgotten its old id it would be another slot."""
+    me = s.member[m]
+    if me.status != MemberStatus.DOWN or me.net.kind != MessageKind.NOTHING or has(s.members | s.pending, m):
+        return False
+    me.status = MemberStatus.UNJOINED
+    return True

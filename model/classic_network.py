@@ -1,0 +1,77 @@
+"""The network of the classic protocol: one message between a process and the coordinator, and one stray copy."""
+
+from rebalance_check.model.classic_state import Config, Copy, MemberStatus, Message, MessageKind, State, has
+from rebalance_check.model.errors import Error
+from rebalance_check.model.layout import NIL
+
+
+def put(c: Config, net: Message, kind: int) -> None:
+    """Replace the message in a slot by an empty one of another kind."""
+    net.kind = kind
+    net.error = 0
+    net.flag = 0
+    net.generation = 0
+    net.partitions = 0
+    net.group = 0
+    for x in range(c.members):
+        net.parts[x] = 0
+
+
+def refuse(c: Config, s: State, m: int, kind: int, error: int) -> None:
+    """Answer a request of m that is not parked with an error."""
+    put(c, s.member[m].net, kind)
+    s.member[m].net.error = error
+
+
+def is_parked(s: State, m: int) -> bool:
+    """Whether the coordinator holds back the answer to a JoinGroup or SyncGroup under m's id."""
+    return has(s.joined | s.synced, m)
+
+
+def is_unanswered(s: State, m: int) -> bool:
+    """Whether process m waits for an answer that will never come: a copy took the place of its parked request."""
+    me = s.member[m]
+    waiting = me.status == MemberStatus.JOINING or me.status == MemberStatus.SYNCING
+    return waiting and me.net.kind == MessageKind.NOTHING and (has(s.orphans, m) or not is_parked(s, m))
+
+
+def duplicate_request(c: Config, s: State, m: int) -> bool:
+    """The network keeps a copy of m's request, to be delivered later.
+
+    A JoinGroup without a member id is not copied: its copy is what another process does that joins and dies. Nor is a
+    Heartbeat: a copy changes nothing, and nobody gets the answer.
+    """
+    net = s.member[m].net
+    if s.stray.kind != MessageKind.NOTHING or s.duplicates >= c.duplicates:
+        return False
+    if not (
+        (net.kind == MessageKind.JOIN_REQUEST and net.flag == 1)
+        or net.kind == MessageKind.SYNC_REQUEST
+        or net.kind == MessageKind.LEAVE_REQUEST
+    ):
+        return False
+    s.duplicates += 1
+    s.stray.kind = net.kind
+    s.stray.member = m
+    s.stray.stale = 0 if has(s.members | s.pending, m) else 1
+    s.stray.generation = net.generation
+    s.stray.partitions = net.partitions
+    for x in range(c.members):
+        s.stray.parts[x] = net.parts[x]
+    return True
+
+
+def clear(c: Config, stray: Copy) -> None:
+    """The copy has been delivered."""
+    stray.kind = MessageKind.NOTHING
+    stray.member = NIL
+    stray.stale = 0
+    stray.generation = 0
+    stray.partitions = 0
+    for x in range(c.members):
+        stray.parts[x] = 0
+
+
+def is_error_reply(net: Message) -> bool:
+    """Whether the slot holds a reply that refuses the request."""
+    return net.error != Error.NONE

@@ -1,0 +1,191 @@
+"""The state of the classic group protocol: a coordinator, its members, and what is in flight between them.
+
+A slot is a process. It holds at most one member id that the coordinator knows; a process that comes back while the
+coordinator still remembers the old one would be another slot. Partitions are numbered from 0 and sets of them are bit
+masks. Generation 0 of a member is "none" (Kafka's -1): the first that a group completes is 1.
+"""
+
+from enum import IntEnum
+from typing import Final, NamedTuple
+
+from rebalance_check.model.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.layout import SYMMETRIC, Index, IndexSet, Layout, Number, PerMember, layout
+
+
+class GroupStatus(IntEnum):
+    """The coordinator's status of the group (``ClassicGroupState``); DEAD is also a group that does not exist."""
+
+    DEAD = 0
+    EMPTY = 1
+    PREPARING = 2
+    COMPLETING = 3
+    STABLE = 4
+
+
+STATUS_NAMES: Final = {
+    GroupStatus.DEAD: "Dead",
+    GroupStatus.EMPTY: "Empty",
+    GroupStatus.PREPARING: "PreparingRebalance",
+    GroupStatus.COMPLETING: "CompletingRebalance",
+    GroupStatus.STABLE: "Stable",
+}
+"""As DescribeGroups spells them."""
+
+
+class MemberStatus(IntEnum):
+    """What the process is doing (``AbstractCoordinator.MemberState``, and DOWN for one that does not run)."""
+
+    UNJOINED = 0
+    JOINING = 1
+    SYNCING = 2
+    STABLE = 3
+    DOWN = 4
+
+
+class MessageKind(IntEnum):
+    """The one message between a process and the coordinator."""
+
+    NOTHING = 0
+    JOIN_REQUEST = 1
+    JOIN_REPLY = 2
+    SYNC_REQUEST = 3
+    SYNC_REPLY = 4
+    HEARTBEAT_REQUEST = 5
+    HEARTBEAT_REPLY = 6
+    LEAVE_REQUEST = 7
+
+
+class Config(NamedTuple):
+    """The bounds as the model reads them, with the table of targets (`model.assignment`)."""
+
+    members: int
+    partitions: int
+    generations: int
+    crashes: int
+    leaves: int
+    expiries: int
+    duplicates: int
+    deletions: int
+    cooperative: bool
+    initial_delay: bool
+    member_id_required: bool
+    target_start: tuple[int, ...]
+    targets: tuple[int, ...]
+
+
+@layout
+class Message(Layout):
+    """A request or its reply. A field that the kind does not use is 0.
+
+    JOIN_REQUEST: ``flag`` carries a member id; ``partitions`` and ``generation`` are the claims and their generation.
+    JOIN_REPLY: ``error``, ``generation``, ``flag`` to the leader, which also gets the ``group``, for each member the
+    partitions that it owns once the claims are cleaned (``parts``), and those claimed twice (``partitions``).
+    SYNC_REQUEST: ``generation``; ``flag`` from the leader, with the assignment in ``parts``.
+    SYNC_REPLY: ``error``, assigned ``partitions``. HEARTBEAT_REQUEST: ``generation``. HEARTBEAT_REPLY: ``error``.
+    """
+
+    kind: Number
+    error: Number
+    flag: Number
+    generation: Number
+    partitions: Number
+    group: IndexSet
+    parts: PerMember[Number]
+
+
+@layout
+class Copy(Layout):
+    """A request of ``member`` that the network keeps for later; ``stale`` once the coordinator forgot the id in it."""
+
+    kind: Number
+    member: Index
+    stale: Number
+    generation: Number
+    partitions: Number
+    parts: PerMember[Number]
+
+
+@layout
+class Member(Layout):
+    """A process (the first four), and what the coordinator keeps about its member id (the next three)."""
+
+    status: Number
+    has_id: Number
+    generation: Number
+    owned: Number
+    claims: Number
+    claim_generation: Number
+    assignment: Number
+    net: Message
+
+
+@layout
+class State(Layout):
+    """Everything. The sets say which slots' ids the coordinator holds as members, as pending ids (KIP-394), and with a
+    parked JoinGroup or SyncGroup; ``orphans`` have a parked *copy*, whose answer goes nowhere. ``initial`` marks a
+    rebalance entered from Empty. The last five count the disturbances so far.
+    """
+
+    status: Number
+    initial: Number
+    generation: Number
+    leader: Index
+    members: IndexSet
+    pending: IndexSet
+    joined: IndexSet
+    synced: IndexSet
+    orphans: IndexSet
+    stray: Copy
+    member: PerMember[Member]
+    crashes: Number
+    leaves: Number
+    expiries: Number
+    duplicates: Number
+    deletions: Number
+
+
+def sizes(bounds: Bounds) -> dict[str, int]:
+    """The dimensions of the state."""
+    return {SYMMETRIC: bounds.members}
+
+
+def is_cooperative(bounds: Bounds) -> bool:
+    """Whether members keep their partitions while they rebalance."""
+    return bounds.protocol is RebalanceProtocol.COOPERATIVE
+
+
+# ------------------------------------------------------------------------------------------------ sets
+
+
+def has(mask: int, x: int) -> bool:
+    """Whether x is in the set."""
+    return (mask >> x) & 1 == 1
+
+
+def with_(mask: int, x: int) -> int:
+    """The set and x."""
+    return mask | (1 << x)
+
+
+def without(mask: int, x: int) -> int:
+    """The set but x."""
+    return mask & ~(1 << x)
+
+
+def size(mask: int) -> int:
+    """How many are in the set."""
+    count = 0
+    while mask != 0:
+        mask = mask & (mask - 1)
+        count += 1
+    return count
+
+
+def nth(mask: int, k: int) -> int:
+    """The k-th element of the set, from 0; the set has more than k."""
+    for _ in range(k):
+        mask = mask & (mask - 1)
+    x = 0
+    while not has(mask, x):
+        x += 1
+    return x
