@@ -7,37 +7,78 @@ from typing import Final
 from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant
 from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 
-_STATUS: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.STATUS))
+_STATUS: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40))
+
+
+def _mutant(name: str, what: str, caught_by: str, catalogue_id: str = "") -> Mutant:
+    return Mutant(
+        name=name,
+        what=what,
+        caught_by=f"safe_status_writes.{caught_by}",
+        where="impl",
+        find=_STATUS,
+        catalogue_id=catalogue_id,
+    )
+
 
 STATUS_MUTANTS: Final = [
-    Mutant(
-        name="put-safe-ignores-generation",
-        what="putSafe overwrites another worker of a higher generation",
-        caught_by="safe_status_writes",
-        where="impl",
-        find=_STATUS,
+    _mutant(
+        "put-safe-ignores-generation",
+        "putSafe overwrites another worker's status of a higher generation",
+        "explained_overwrite",
     ),
-    Mutant(
-        name="stale-unassigned-read",
-        what="an UNASSIGNED of an older generation replaces RUNNING in the cache",
-        caught_by="safe_status_writes",
-        where="impl",
-        find=_STATUS,
-        catalogue_id="status-stale-unassigned-overwrites-running",
+    _mutant(
+        "stale-unassigned-read",
+        "a late UNASSIGNED replaces a RUNNING of its own or a later generation in the cache",
+        "stale_unassigned_ignored",
+        "status-stale-unassigned-overwrites-running",
     ),
-    Mutant(
-        name="retry-ignores-sequence",
-        what="a safe write is retried although a younger write of the same entry was sent",
-        caught_by="safe_status_writes",
-        where="impl",
-        find=_STATUS,
-        catalogue_id="status-unguarded-retry-reorders",
+    _mutant(
+        "retry-ignores-sequence",
+        "a safe write is retried although a younger write of the same entry was admitted",
+        "no_self_reordering",
+        "status-unguarded-retry-reorders",
     ),
-    Mutant(
-        name="retry-after-tombstone",
-        what="a write is retried after the tombstone of its entry was read",
-        caught_by="safe_status_writes",
-        where="impl",
-        find=_STATUS,
+    _mutant(
+        "retry-ignores-generation",
+        "a write is retried although the store has moved to another generation",
+        "retries_are_admitted",
+    ),
+    _mutant(
+        "retry-unchecked",
+        "a write that failed retriably is sent again whatever has happened since",
+        "retries_are_admitted",
+        "status-unguarded-retry-reorders",
+    ),
+    _mutant(
+        "retry-after-tombstone",
+        "a write is retried after the tombstone of its entry was read",
+        "no_resurrection_by_retry",
+    ),
+    _mutant(
+        "retry-writes-current-cache",
+        "a retry sends the status that is cached by then instead of the bytes of its first send",
+        "retries_repeat_the_bytes",
+    ),
+    _mutant(
+        "cascade-skipped",
+        "the tombstone of a connector leaves the statuses of its tasks in the cache",
+        "cache_follows_reads",
+        "status-deleted-task-lingers",
+    ),
+    _mutant(
+        "cache-written-at-send",
+        "a write changes the writer's cache at once instead of when it is read back",
+        "cache_follows_reads",
+    ),
+    _mutant(
+        "destroyed-written-as-value",
+        "DESTROYED is written as a value instead of a tombstone",
+        "retries_repeat_the_bytes",
+    ),
+    _mutant(
+        "flush-returns-early",
+        "flush does not wait for the sends that are in flight",
+        "flush_waits",
     ),
 ]

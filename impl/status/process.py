@@ -195,6 +195,18 @@ class WorkerProcess:
         """A slow start may be over only after the item was revoked: RUNNING is written all the same (Kafka does)."""
         self.write(key, Status.RUNNING, safe=False)
 
+    def fail(self, key: Key) -> None:
+        """The item fails; in half of the cases somebody restarts it soon."""
+        self.write(key, Status.FAILED, safe=True)
+        if self._conditions.random.random() < 0.5:
+            self._after(self._conditions.delay(), partial(self.restart, key))
+
+    def restart(self, key: Key) -> None:
+        """An operator restarts the item, if it still runs here."""
+        if key in self.owned:
+            self.write(key, Status.RESTARTING, safe=False)
+            self.write(key, Status.RUNNING, safe=False)
+
     def clean_up(self, configured: Iterable[Key]) -> None:
         """What a leader does on every assignment: tombstones for what is cached and not configured any more."""
         keep = set(configured)

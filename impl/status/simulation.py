@@ -233,15 +233,15 @@ class Cluster:
                 worker.store.delete_topic(TopicKey("t", "c0"))
                 worker.pump()
             case Churn.FAIL if item is not None:
-                worker.write(item, Status.FAILED, safe=True)
+                worker.fail(item)
             case Churn.PAUSE if item is not None:
                 worker.write(item, Status.PAUSED, safe=False)
             case Churn.RESTART_TASK if item is not None:
-                worker.write(item, Status.RESTARTING, safe=False)
-                worker.write(item, Status.RUNNING, safe=False)
+                worker.restart(item)
 
     def _query(self, worker: WorkerProcess) -> None:
-        for key in self.configured:
+        """What a REST request for the status of everything asks, deleted or not."""
+        for key in [*[ConnectorKey(name) for name in sorted({task.connector for task in self._tasks})], *self._tasks]:
             worker.store.get(key)
 
     # -------------------------------------------------------------------------------------------- healing
