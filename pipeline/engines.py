@@ -26,17 +26,21 @@ class Engine(Protocol):
     @property
     def name(self) -> str:
         """What results call it."""
+        ...
 
     def running(self) -> AbstractContextManager[object]:
         """Hold what the engine needs (a session), once around all work."""
+        ...
 
     def simulate(
         self, table: HistoryTable, staging: Path, gaps: Sequence[range], runner: Runner, tell: Progress
     ) -> None:
         """Commit the runs of the seeds in ``gaps`` to the table; a kill at any time loses no committed shard."""
+        ...
 
     def judge(self, table: HistoryTable, into: Path, names: Sequence[str], seeds: range, tell: Progress) -> None:
         """Write the verdict rows of ``seeds`` as Parquet files into the folder ``into``, which is not there yet."""
+        ...
 
 
 class LocalEngine:

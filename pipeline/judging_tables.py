@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,6 +23,8 @@ from rebalance_check.properties.verdict import Outcome
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+IS_HELD: Final = pc.field("outcome") == Outcome.HELD.value
 
 
 def decode_run(seed: int, lines: Iterable[str]) -> Iterator[Event]:
@@ -74,10 +76,9 @@ def tally_verdicts(path: Path, names: Sequence[str]) -> dict[str, ClaimTally]:
     for file in sorted(path.glob("*.parquet")):
         with pq.ParquetFile(file) as parquet:
             for batch in parquet.iter_batches():
-                is_held = pc.equal(batch["outcome"], Outcome.HELD.value)
-                for found in pc.value_counts(batch["invariant"].filter(is_held)).to_pylist():
+                for found in batch.filter(IS_HELD)["invariant"].value_counts().to_pylist():
                     held[found["values"]] += found["counts"]
-                rest += [_verdict_row(row) for row in batch.filter(pc.invert(is_held)).to_pylist()]
+                rest += [_verdict_row(row) for row in batch.filter(~IS_HELD).to_pylist()]
     tallies = tally(rest, names)
     for name, count in held.items():
         tallies[name].outcomes[Outcome.HELD] += count
