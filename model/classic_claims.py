@@ -6,7 +6,7 @@ broker only promises that it can commit nothing.
 """
 
 from rebalance_check.model.classic_state import (
-    Config, GroupStatus, Member, MemberStatus, Message, MessageKind, State, has, size,
+    Config, GroupStatus, Member, MemberStatus, Message, MessageKind, State, has, minus, size,
 )  # fmt: skip
 from rebalance_check.model.errors import Error
 from rebalance_check.model.layout import NIL
@@ -109,7 +109,8 @@ def requests_are_parked_in_their_phase(s: State) -> bool:
         return False
     if s.synced != 0 and s.status != GroupStatus.COMPLETING:
         return False
-    return (s.joined | s.synced) & ~s.members == 0 and s.orphans & ~(s.joined | s.synced) == 0
+    parked = s.joined | s.synced
+    return minus(parked, s.members) == 0 and minus(s.orphans, parked) == 0
 
 
 # ------------------------------------------------------------------------------------------------ of every step
@@ -147,7 +148,7 @@ def generation_has_only_who_joined(c: Config, s: State, t: State) -> bool:
     for m in range(c.members):
         if has(t.members, m) and not joins(s, m):
             return False
-    return size(t.members & ~s.joined) <= 1
+    return size(minus(t.members, s.joined)) <= 1
 
 
 def sync_is_fenced(c: Config, s: State, t: State) -> bool:

@@ -7,7 +7,7 @@ any time: `expire_session` stands for the session, rebalance and sync time-outs 
 from rebalance_check.model.assignment import clean_claims
 from rebalance_check.model.classic_network import clear, is_parked, put, refuse
 from rebalance_check.model.classic_state import (
-    Config, GroupStatus, MemberStatus, MessageKind, State, has, nth, size, with_, without,
+    Config, GroupStatus, MemberStatus, MessageKind, State, has, minus, nth, size, with_, without,
 )  # fmt: skip
 from rebalance_check.model.errors import Error
 from rebalance_check.model.layout import NIL
@@ -107,7 +107,7 @@ def prepare_rebalance(c: Config, s: State) -> None:
             s.member[x].assignment = 0
             if has(s.synced, x) and may_answer(s, x):
                 refuse(c, s, x, MessageKind.SYNC_REPLY, Error.REBALANCE_IN_PROGRESS)
-        s.orphans = s.orphans & ~s.synced
+        s.orphans = minus(s.orphans, s.synced)
         s.synced = 0
     if s.status == GroupStatus.EMPTY:
         s.initial = 1
@@ -138,7 +138,7 @@ def complete_join(c: Config, s: State) -> None:
     for x in range(c.members):
         if has(s.joined, x) and may_answer(s, x):
             answer_join(c, s, x)
-    s.orphans = s.orphans & ~s.joined
+    s.orphans = minus(s.orphans, s.joined)
     s.joined = 0
 
 
@@ -190,7 +190,7 @@ def propagate(c: Config, s: State) -> None:
     for x in range(c.members):
         if has(s.synced, x) and may_answer(s, x):
             answer_sync(c, s, x)
-    s.orphans = s.orphans & ~s.synced
+    s.orphans = minus(s.orphans, s.synced)
     s.synced = 0
 
 

@@ -6,7 +6,7 @@ partitions. REBALANCE_IN_PROGRESS and a request that nobody answers reset nothin
 
 from rebalance_check.model.assignment import assign, kept, most_kept, target_count
 from rebalance_check.model.classic_network import is_error_reply, is_unanswered, put
-from rebalance_check.model.classic_state import Config, Member, MemberStatus, MessageKind, State, has
+from rebalance_check.model.classic_state import Config, Member, MemberStatus, MessageKind, State, has, minus
 from rebalance_check.model.errors import Error
 
 
@@ -60,7 +60,7 @@ def receive_sync_group(c: Config, s: State, m: int) -> bool:
     net = me.net
     if net.kind != MessageKind.SYNC_REPLY or is_error_reply(net):
         return False
-    revoked = me.owned & ~net.partitions
+    revoked = minus(me.owned, net.partitions)
     me.owned = net.partitions
     me.status = MemberStatus.UNJOINED if c.cooperative and revoked != 0 else MemberStatus.STABLE
     put(c, net, MessageKind.NOTHING)

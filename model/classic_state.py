@@ -172,20 +172,25 @@ def without(mask: int, x: int) -> int:
     return mask & ~(1 << x)
 
 
+def minus(mask: int, other: int) -> int:
+    """The set without the elements of another."""
+    return mask ^ (mask & other)
+
+
 def size(mask: int) -> int:
     """How many are in the set."""
     count = 0
-    while mask != 0:
-        mask = mask & (mask - 1)
-        count += 1
+    for x in range(8):
+        if has(mask, x):
+            count += 1
     return count
 
 
 def nth(mask: int, k: int) -> int:
     """The k-th element of the set, from 0; the set has more than k."""
-    for _ in range(k):
-        mask = mask & (mask - 1)
     x = 0
-    while not has(mask, x):
+    while k > 0 or not has(mask, x):
+        if has(mask, x):
+            k -= 1
         x += 1
     return x

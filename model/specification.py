@@ -125,7 +125,7 @@ def assemble(model: Model, edit: Edit | None = None) -> dict[str, Any]:
         tree.body = [
             node for node in tree.body if not (isinstance(node, ast.ImportFrom) and node.module in model.modules)
         ]
-        exec(compile(tree, str(importlib.import_module(name).__file__), "exec"), space)
+        exec(compile(tree, str(importlib.import_module(name).__file__), "exec", dont_inherit=True), space)
     return space
 
 
