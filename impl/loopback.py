@@ -7,7 +7,7 @@ the place for bad days.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, cast
 
 from rebalance_check.impl.client.coordinator import Coordinator
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
@@ -89,7 +89,8 @@ class Loopback:
         return min([next_poll_ms, *(max(ms, self.now_ms + 1) for ms in deadlines if ms is not None)])
 
     def _deliver(self, answers: Iterable[Answer]) -> None:
-        for (name, correlation_id), reply in answers:
+        for token, reply in answers:
+            name, correlation_id = cast("tuple[str, int]", token)
             if client := self.clients.get(name):
                 client.receive(correlation_id, reply, self.now_ms)
 

@@ -1,0 +1,54 @@
+"""``cooperative-sticky``: sticky for members that keep their partitions while they join (KIP-429).
+
+A partition that changes hands is given to nobody in the round that takes it away: its old owner sees it missing,
+revokes it and joins again, and the next round gives it to the new owner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rebalance_check.impl.assignors.assignor import Assignments
+from rebalance_check.impl.assignors.claims import Claim
+from rebalance_check.impl.assignors.sticky import StickyFamily
+from rebalance_check.impl.codecs.consumer_protocol import Subscription
+from rebalance_check.impl.codecs.sticky_user_data import read_cooperative, write_cooperative
+from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.model.bounds import RebalanceProtocol
+from rebalance_check.model.ids import NO_GENERATION
+
+
+class CooperativeStickyAssignor(StickyFamily):
+    """Claims are what the subscription says the member owns, in the generation that it carries (KIP-792).
+
+    Withholding depends on the claims only, so it is right under an EAGER leader, too.
+    """
+
+    name = "cooperative-sticky"
+    protocols = frozenset({RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER})
+
+    def __init__(self, defects: frozenset[str] = frozenset()) -> None:
+        super().__init__(defects)
+        self._generation = NO_GENERATION
+
+    def claim(self, subscription: Subscription) -> Claim:
+        """The generation of the subscription wins; clients before v2 carry one in the user data."""
+        generation = subscription.generation
+        if generation is None:
+            generation = read_cooperative(subscription.user_data)
+        return Claim(subscription.owned, NO_GENERATION if generation is None else generation)
+
+    def subscription_user_data(self, topics: Sequence[str]) -> bytes | None:  # noqa: ARG002 - part of the interface
+        """The generation of the last assignment, -1 before the first."""
+        return write_cooperative(self._generation)
+
+    def assign(self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignments:
+        """Balanced and sticky, minus what its old owner may still hold."""
+        assigned, withheld = self._assign(partitions_per_topic, subscriptions)
+        if "cooperative-leader-does-not-withhold" in self.defects:
+            withheld = set()
+        return {member: tuple(sorted(tp for tp in given if tp not in withheld)) for member, given in assigned.items()}
+
+    def on_assignment(self, partitions: Sequence[TopicPartition], generation: int) -> None:  # noqa: ARG002 - interface
+        """Remember the generation."""
+        self._generation = generation

@@ -1,0 +1,82 @@
+"""``sticky``: balanced, and as few partitions as possible change their owner (``StickyAssignor``, EAGER)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+from rebalance_check.impl.assignors.assignor import Assignments, subscribed_topics
+from rebalance_check.impl.assignors.claims import Claim, believed
+from rebalance_check.impl.assignors.constrained import assign_constrained
+from rebalance_check.impl.assignors.general import assign_general
+from rebalance_check.impl.codecs.consumer_protocol import Subscription
+from rebalance_check.impl.codecs.sticky_user_data import read_sticky, write_sticky
+from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.model.bounds import RebalanceProtocol
+from rebalance_check.model.ids import NO_GENERATION
+
+
+class StickyFamily(ABC):
+    """What ``sticky`` and ``cooperative-sticky`` share; they differ in where a member's claims are found."""
+
+    def __init__(self, defects: frozenset[str] = frozenset()) -> None:
+        self.defects = defects
+
+    @abstractmethod
+    def claim(self, subscription: Subscription) -> Claim:
+        """What a member says it owned."""
+
+    def _assign(
+        self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]
+    ) -> tuple[dict[str, list[TopicPartition]], set[TopicPartition]]:
+        """The balanced assignment, and the partitions of it that their old owners may still hold."""
+        subscribers = subscribed_topics(partitions_per_topic, subscriptions)
+        counts = {topic: partitions_per_topic[topic] for topic in subscribers}
+        partitions = [TopicPartition(topic, number) for topic, count in counts.items() for number in range(count)]
+        claims = {member: self.claim(subscriptions[member]) for member in sorted(subscriptions)}
+        ownership = believed(claims, counts, self.defects)
+        if len({frozenset(one.topics) for one in subscriptions.values()}) == 1:
+            result = assign_constrained(partitions, ownership)
+            return result.assigned, set(result.transferring)
+        assigned = assign_general(partitions, subscribers, ownership)
+        return assigned, _moved(subscriptions, assigned)
+
+
+class StickyAssignor(StickyFamily):
+    """Remembers its own assignment, so stickiness survives that an EAGER member gives up everything to join."""
+
+    name = "sticky"
+    protocols = frozenset({RebalanceProtocol.EAGER})
+
+    def __init__(self, defects: frozenset[str] = frozenset()) -> None:
+        super().__init__(defects)
+        self._previous: tuple[TopicPartition, ...] | None = None
+        self._generation = NO_GENERATION
+
+    def claim(self, subscription: Subscription) -> Claim:
+        """From the user data alone."""
+        said = read_sticky(subscription.user_data)
+        return Claim(said.partitions, NO_GENERATION if said.generation is None else said.generation)
+
+    def subscription_user_data(self, topics: Sequence[str]) -> bytes | None:  # noqa: ARG002 - part of the interface
+        """The last assignment and its generation; None before the first."""
+        return None if self._previous is None else write_sticky(self._previous, self._generation)
+
+    def assign(self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignments:
+        """Balanced and sticky; nothing is withheld, since an EAGER member owns nothing while it joins."""
+        assigned, _ = self._assign(partitions_per_topic, subscriptions)
+        return {member: tuple(sorted(given)) for member, given in assigned.items()}
+
+    def on_assignment(self, partitions: Sequence[TopicPartition], generation: int) -> None:
+        """Remember for the next round."""
+        self._previous, self._generation = tuple(partitions), generation
+
+
+def _moved(
+    subscriptions: Mapping[str, Subscription], assigned: Mapping[str, Sequence[TopicPartition]]
+) -> set[TopicPartition]:
+    """Partitions added to one member and revoked from another, by what the members themselves say they own."""
+    claims = {member: set(one.owned) for member, one in subscriptions.items()}
+    added = {tp for member, given in assigned.items() for tp in given if tp not in claims[member]}
+    revoked = {tp for member, owned in claims.items() for tp in owned if tp not in assigned[member]}
+    return added & revoked
