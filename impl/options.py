@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeVar
 
 from rebalance_check.model.errors import RebalanceCheckError
 
@@ -33,6 +33,8 @@ class FaultKind(StrEnum):
     SLOW_APPLICATION = "slow-application"
 
 
+E = TypeVar("E", bound=StrEnum)
+
 ALL_FAULTS: Final = tuple(FaultKind)
 
 
@@ -43,7 +45,8 @@ class SimulationOptions:
     ``steps`` counts the churn actions of the disturbed phase, ``faults`` lists the kinds that the seed may draw,
     ``omit`` leaves out churn actions by their index (how a shrunk run is told), ``mutant`` names the planted defect
     (`rebalance_check.impl.mutants`), empty for none. ``members`` are consumers or Connect workers, ``partitions``
-    are tasks for Connect and keys for the status store.
+    are tasks for Connect and keys for the status store. Names are taken for protocol and faults, too;
+    `RebalanceCheckError` when there is no such name, or a size is out of range.
     """
 
     protocol: SimulatedProtocol = SimulatedProtocol.MIXED
@@ -55,6 +58,8 @@ class SimulationOptions:
     mutant: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "protocol", _named(SimulatedProtocol, self.protocol, "protocol"))
+        object.__setattr__(self, "faults", tuple(_named(FaultKind, kind, "fault") for kind in self.faults))
         for name, low, high in (("members", 1, 6), ("partitions", 1, 6), ("steps", 0, 10_000)):
             value = getattr(self, name)
             if not low <= value <= high:
@@ -69,3 +74,11 @@ class SimulationOptions:
                 text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
                 words += [f"--{field.name}", text or "none"]
         return shlex.join(words)
+
+
+def _named(kind: type[E], name: str, what: str) -> E:
+    """The value of an enum by its name, as it stands on a command line or in JSON."""
+    try:
+        return kind(name)
+    except ValueError:
+        raise RebalanceCheckError(f"{name!r} is no {what}: choose from {', '.join(kind)}") from None

@@ -1,0 +1,44 @@
+"""Simulation options: checked at the door, and told on one command line."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.model.errors import RebalanceCheckError
+
+
+def test_names_become_what_they_name() -> None:
+    options = SimulationOptions(protocol="status", faults=("drop", "delay"))  # type: ignore[arg-type]  # as from a shell
+
+    assert options.protocol is SimulatedProtocol.STATUS
+    assert options.faults == (FaultKind.DROP, FaultKind.DELAY)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"protocol": "raft"}, "'raft' is no protocol: choose from eager, cooperative, connect, status, mixed"),
+        ({"faults": ("fire",)}, "'fire' is no fault: choose from delay, drop"),
+        ({"members": 0}, "members is 0: choose a number from 1 to 6"),
+        ({"partitions": 7}, "partitions is 7: choose a number from 1 to 6"),
+        ({"steps": -1}, "steps is -1: choose a number from 0 to 10000"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused__with_the_choices(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(RebalanceCheckError, match=message):
+        SimulationOptions(**wrong)  # type: ignore[arg-type]  # that it is wrong is the point
+
+
+def test_the_command_line_holds_what_is_not_default() -> None:
+    assert SimulationOptions().command_line() == ""
+    options = SimulationOptions(protocol=SimulatedProtocol.EAGER, members=2, faults=(), omit=(3, 7), mutant="a-b")
+
+    assert options.command_line() == "--protocol eager --members 2 --faults none --omit 3,7 --mutant a-b"
+
+
+def test_options_survive_json() -> None:
+    options = SimulationOptions(protocol=SimulatedProtocol.CONNECT, faults=(FaultKind.CRASH,), omit=(1,))
+
+    assert msgspec.json.decode(msgspec.json.encode(options), type=SimulationOptions) == options
