@@ -16,27 +16,25 @@ def settle(world: World) -> tuple[str, ...]:
     """
     clock = world.clock
     end_ms = clock.now_ms + HEALING_MS
-    since_ms, settled = clock.now_ms, ""
+    since_ms, settled = clock.now_ms, None
     while clock.now_ms < end_ms:
         clock.run_until(clock.now_ms + CHECK_MS)
-        present = "" if _is_unsettled(world) else generations(world)
-        if not present or present != settled:
+        present = None if _is_unsettled(world) else _standings(world)
+        if present is None or present != settled:
             since_ms, settled = clock.now_ms, present
         elif clock.now_ms - since_ms >= SETTLED_MS:
             return ()
-    return pending(world) or (f"the group rebalances for ever: {generations(world)}",)
+    return pending(world) or ("the group rebalances again and again",)
+
+
+def _standings(world: World) -> tuple[tuple[int, str], ...]:
+    """Generation and member id of everybody; they change when anybody rebalances."""
+    return tuple(member.application.standing() for member in world.members if member.application is not None)
 
 
 def _is_unsettled(world: World) -> bool:
     """Whether anything is pending; the first reason is enough."""
     return next(_reasons(world), None) is not None
-
-
-def generations(world: World) -> str:
-    """Which generation each member is in; it changes when anybody rebalances."""
-    return ", ".join(
-        f"{member.name} in {member.application.standing}" for member in world.members if member.application
-    )
 
 
 def pending(world: World) -> tuple[str, ...]:
@@ -55,6 +53,9 @@ def _pending_members(world: World) -> Iterator[str]:
     for member in world.members:
         if member.application is not None and (reason := member.application.pending()):
             yield f"{member.name} {reason}"
+    generations = {generation for generation, _ in _standings(world)}
+    if len(generations) > 1:
+        yield f"members are in the generations {', '.join(map(str, sorted(generations)))} at once"
 
 
 def _pending_group(world: World) -> Iterator[str]:

@@ -16,7 +16,7 @@ from rebalance_check.impl.clock import Timer
 from rebalance_check.impl.messages import GroupReply, GroupRequest
 from rebalance_check.impl.network import Connection, SimulatedNetwork
 from rebalance_check.impl.recorder import Recorder
-from rebalance_check.model.errors import Error
+from rebalance_check.model.errors import Error, RebalanceCheckError
 from rebalance_check.model.events import MemberCrashed, MemberPaused, MemberResumed
 
 POLL_MS: Final = 2_000
@@ -57,9 +57,8 @@ class Application(Protocol):
     def pending(self) -> str:
         """What this member waits for; empty when it is settled."""
 
-    @property
-    def standing(self) -> str:
-        """Membership and generation, for the eye."""
+    def standing(self) -> tuple[int, str]:
+        """Generation and member id."""
 
     @property
     def holds(self) -> tuple[str, ...]:
@@ -183,16 +182,16 @@ class MemberProcess:
             self._poll()
 
     def _survives(self, step: Callable[[int], None]) -> bool:
-        """Run a step of the application; a fatal error of the group protocol ends the process.
+        """Run a step of the application; what its coordinator raises ends the process.
 
         A static member that was fenced is started again by its supervisor: its own stray JoinGroup can do that to it.
         Any other death is remembered, for a healthy group has none.
         """
         try:
             step(self._clock.now_ms)
-        except GroupError as fault:
+        except RebalanceCheckError as fault:
             self.crash()
-            if fault.error is Error.FENCED_INSTANCE_ID:
+            if isinstance(fault, GroupError) and fault.error is Error.FENCED_INSTANCE_ID:
                 self._poll_timer = self._clock.after(RESTART_MS, self.start)
             else:
                 self.death = str(fault)
