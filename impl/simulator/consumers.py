@@ -7,8 +7,10 @@ from random import Random
 from typing import Final
 
 from rebalance_check.impl.assignors.assignor import Assignor
+from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyAssignor
 from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
+from rebalance_check.impl.assignors.sticky import StickyAssignor
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.recorder import Recorder
@@ -25,6 +27,8 @@ COMMITS: Final = 0.5
 ASSIGNORS: Final[dict[str, Callable[[frozenset[str]], Assignor]]] = {
     "range": RangeAssignor,
     "roundrobin": lambda _defects: RoundRobinAssignor(),
+    "sticky": StickyAssignor,
+    "cooperative-sticky": CooperativeStickyAssignor,
 }
 """How each assignor is made; every member makes its own, for some remember between rounds."""
 
@@ -69,11 +73,10 @@ class ConsumerApplication(ConsumerCoordinator):
             return f"is {self.state.value}"
         return "wants to join again" if self.rejoin_needed_or_pending() else ""
 
-    @property
-    def standing(self) -> str:
-        """Membership and generation."""
+    def standing(self) -> tuple[int, str]:
+        """Generation and member id."""
         generation = self.generation()
-        return f"generation {generation.generation_id} as {generation.member_id}"
+        return generation.generation_id, generation.member_id
 
     @property
     def holds(self) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ CHECK_MS: Final = 1_000
 """How often the healed phase looks whether everything is settled."""
 
 ASSIGNORS: Final = {
-    SimulatedProtocol.EAGER: (("range",), ("roundrobin",)),
+    SimulatedProtocol.EAGER: (("range",), ("roundrobin",), ("sticky",), ("range", "cooperative-sticky")),
     SimulatedProtocol.COOPERATIVE: (("cooperative-sticky",),),
     SimulatedProtocol.CONNECT: ((),),
 }
