@@ -26,7 +26,7 @@ LABEL_RULE, LABEL_MEMBER = 24, 16
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The compiled entry points of a model at given sizes, and its configuration with tables as arrays."""
+    """The compiled entry points of a model at given sizes, and its configuration as a record."""
 
     expand: Callable[..., tuple[int, int]]
     absorb: Callable[..., None]
@@ -111,7 +111,7 @@ def compile_model(model: Model, bounds: Bounds, edit: Edit | None = None) -> Pro
     key = digest(model, edit, generated, Path(kernel.__file__).read_text(encoding="utf-8"), numba.__version__)
     space = one_namespace(model, edit, generated, kernel)
     compiled = jit(numba, space, kernel.ENTRY_POINTS, cache_directory() / key)
-    config = with_arrays(model.configure(bounds))
+    config = as_record(model.configure(bounds))
     return Program(compiled["expand"], compiled["absorb"], compiled["rehash"], config)
 
 
@@ -152,10 +152,27 @@ def is_ours(value: Any, where: set[str]) -> bool:
     )
 
 
-def with_arrays(config: Any) -> Any:
-    """A configuration whose tables are arrays."""
+SHORTEST_TABLE = 4096
+
+
+def as_record(config: Any) -> Any:
+    """A configuration as one NumPy record, which compiled functions hand on as a bare pointer.
+
+    A named tuple that holds arrays would count references at every call. Tables are padded to a power of two, so that
+    bounds of different size share one record type, and with it the compiled code.
+    """
     import numpy as np  # noqa: PLC0415
 
-    return config._replace(
-        **{name: np.array(value, np.int64) for name, value in config._asdict().items() if isinstance(value, tuple)}
-    )
+    fields: list[Any] = []
+    for name, value in config._asdict().items():
+        if isinstance(value, tuple):
+            fields.append((name, np.int32, (1 << max(len(value), SHORTEST_TABLE).bit_length(),)))
+        else:
+            fields.append((name, np.bool_ if isinstance(value, bool) else np.int64))
+    record = np.zeros(1, np.dtype(fields, align=True))
+    for name, value in config._asdict().items():
+        if isinstance(value, tuple):
+            record[name][0, : len(value)] = value
+        else:
+            record[name][0] = value
+    return record[0]
