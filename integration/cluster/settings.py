@@ -33,11 +33,12 @@ _SMALL: Final = {
     "transaction.state.log.min.isr": "1",
     "auto.create.topics.enable": "false",
     "num.network.threads": "1",
-    "num.io.threads": "2",
+    "num.io.threads": "1",
     "num.recovery.threads.per.data.dir": "1",
     "log.cleaner.dedupe.buffer.size": "2097152",
 }
 
+# One thread reads and one handles: what arrives first is handled first, which lockstep replay counts on.
 _GROUPS: Final = {
     # The model has no initial delay in these runs, and sessions are short so that real expiry can be waited for.
     "group.initial.rebalance.delay.ms": "0",

@@ -9,8 +9,6 @@ from rebalance_check.impl.messages import DescribedGroup, ListedGroup
 from rebalance_check.integration.wire.kafka_python import ApiMessage, admin
 from rebalance_check.model.errors import Error
 
-NO_AUTHORIZED_OPERATIONS: Final = -2147483648
-"""What Kafka answers when the client did not ask for them."""
 GROUP_TYPE: Final = "classic"
 
 
@@ -39,7 +37,6 @@ def _described(group: DescribedGroup) -> Any:
             )
             for m in group.members
         ],
-        authorized_operations=NO_AUTHORIZED_OPERATIONS,
     )
 
 

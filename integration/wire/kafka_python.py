@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     ApiMessage = Any
-    KafkaProtocol = Any
-    MemoryRecords = Any
+    KafkaProtocol: Any
+    MemoryRecords: Any
     admin: Any
     consumer: Any
     errors: Any

@@ -1,0 +1,51 @@
+"""kafka-python's clients: the one place that knows where they live, and what of them this project uses.
+
+The package ships no types, and type checkers hold stubs of an older release against it; what is subclassed is declared
+here, the rest passes as Any.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    KafkaConsumer: Any
+    KafkaProducer: Any
+    MemberState: Any
+    OffsetAndMetadata: Any
+    TopicPartition: Any
+    errors: Any
+
+    class ConsumerRebalanceListener:
+        """Three callbacks, each with the partitions concerned."""
+
+    class _Assignor:
+        name: str
+        member_assignment: Any
+
+        def assign(self, cluster: Any, members: Any) -> Any: ...
+        def metadata(self, topics: Any) -> Any: ...
+
+    class RangePartitionAssignor(_Assignor):
+        """EAGER."""
+
+    class CooperativeStickyAssignor(_Assignor):
+        """COOPERATIVE."""
+
+else:
+    from kafka import ConsumerRebalanceListener, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition, errors
+    from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
+    from kafka.coordinator.assignors.range import RangePartitionAssignor
+    from kafka.structs import MemberState
+
+__all__ = [
+    "ConsumerRebalanceListener",
+    "CooperativeStickyAssignor",
+    "KafkaConsumer",
+    "KafkaProducer",
+    "MemberState",
+    "OffsetAndMetadata",
+    "RangePartitionAssignor",
+    "TopicPartition",
+    "errors",
+]

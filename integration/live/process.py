@@ -1,0 +1,95 @@
+"""A member process as its operator sees it: start, ask to leave, kill, stop, continue."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from rebalance_check.integration.live.settings import MemberOrder
+from rebalance_check.model.errors import RebalanceCheckError
+
+START_TIMEOUT_S: Final = 20.0
+LEAVE_TIMEOUT_S: Final = 20.0
+POLL_S: Final = 0.01
+
+
+class MemberProcess:
+    """One life of one member. Its error output goes to a file next to its recording."""
+
+    def __init__(self, order: MemberOrder) -> None:
+        self.order = order
+        self.paused = False
+        log = Path(order.recording).with_suffix(".log")
+        with log.open("wb") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "rebalance_check.integration.live.member", msgspec.json.encode(order).decode()],
+                stdin=subprocess.PIPE,
+                stdout=errors,
+                stderr=errors,
+            )
+        self._log = log
+
+    def await_started(self) -> None:
+        """Return when its first event is recorded; `RebalanceCheckError` when it ends before, or takes too long."""
+        recording = Path(self.order.recording)
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not recording.exists() or not recording.stat().st_size:
+            if not self.alive or time.monotonic() > deadline:
+                raise RebalanceCheckError(f"member {self.order.member} did not start; {self._last_words()}")
+            time.sleep(POLL_S)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs, or is paused."""
+        return self._process.poll() is None
+
+    @property
+    def leaving(self) -> bool:
+        """Whether it was asked to leave."""
+        return self._process.stdin is not None and self._process.stdin.closed
+
+    def ask_to_leave(self) -> None:
+        """Close its standard input; it leaves on its own time. A paused one must run to obey."""
+        self.resume()
+        if self._process.stdin is not None and not self._process.stdin.closed:
+            self._process.stdin.close()
+
+    def await_end(self) -> None:
+        """Return when the process has ended; `RebalanceCheckError` when it failed, or does not end in time."""
+        try:
+            code = self._process.wait(LEAVE_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise RebalanceCheckError(
+                f"member {self.order.member} did not leave within {LEAVE_TIMEOUT_S:g} s and was killed; "
+                f"{self._last_words()}"
+            ) from None
+        if code not in (0, -signal.SIGKILL):
+            raise RebalanceCheckError(f"member {self.order.member} failed with exit code {code}; {self._last_words()}")
+
+    def kill(self) -> None:
+        """End it without a word, and return when it is gone."""
+        self._process.kill()
+        self._process.wait()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+    def pause(self) -> None:
+        """Stop the whole process, its heartbeats included."""
+        self._process.send_signal(signal.SIGSTOP)
+        self.paused = True
+
+    def resume(self) -> None:
+        """Let it run again."""
+        self._process.send_signal(signal.SIGCONT)
+        self.paused = False
+
+    def _last_words(self) -> str:
+        lines = self._log.read_text(errors="replace").splitlines()
+        return "its last lines: " + " | ".join(lines[-3:]) if lines else "it printed nothing"

@@ -1,0 +1,197 @@
+"""Live clients as a `Subject`: churn in, one history out."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from rebalance_check.impl.recorder import Recorder
+from rebalance_check.integration.cluster.broker import Broker
+from rebalance_check.integration.live.process import MemberProcess
+from rebalance_check.integration.live.recording import RawRecording, merge
+from rebalance_check.integration.live.settings import LiveSettings, MemberOrder
+from rebalance_check.integration.live.settling import await_settled
+from rebalance_check.integration.live.topics import create_topic, fill
+from rebalance_check.model.actions import CHURN, Action, ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import (
+    Event,
+    MemberCrashed,
+    MemberPaused,
+    MemberResumed,
+    RunEnded,
+    RunStarted,
+)
+
+RECORDS_PER_PARTITION: Final = 200
+HARNESS: Final = "harness"
+
+
+class LiveSubject:
+    """A group of real kafka-python consumers on ``broker``, each a process that real signals befall.
+
+    ``folder`` receives the raw recordings while the run goes on (default: a temporary folder that goes with the run).
+    What happened is told by `close` as one merged history; `perform` returns nothing, since what an action causes is
+    seen by other processes, later.
+    """
+
+    actions = CHURN - {ActionKind.CHANGE_CONFIG}
+
+    def __init__(self, broker: Broker, settings: LiveSettings, folder: Path | None = None) -> None:
+        self.name = f"kafka-python on {broker.name}"
+        self._broker = broker
+        self._settings = settings
+        self._folder = folder
+        self._run: _Run | None = None
+
+    def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
+        """A fresh topic and group; members start when the schedule says so."""
+        self._run = _Run(self._broker, self._settings, bounds, self._folder)
+        address = f"{bounds.address()} session {self._settings.session_timeout_ms} ms"
+        self._run.harness.emit(RunStarted(subject=self.name, seed=seed, bounds=address))
+        return ()
+
+    def perform(self, action: Action) -> Sequence[Event]:
+        """Do one churn action; `Heal` returns when the group has settled, or is known not to."""
+        if self._run is None:
+            raise RebalanceCheckError(f"{action} came before open() or after close(): open the subject first")
+        self._run.perform(action)
+        return ()
+
+    def close(self) -> Sequence[Event]:
+        """End every member, orderly if it can, and return the merged history."""
+        run, self._run = self._run, None
+        if run is None:
+            return ()
+        try:
+            run.end()
+            return list(merge(run.recordings))
+        finally:
+            run.discard()
+
+
+class _Run:
+    """One run: its folder, its group, its processes."""
+
+    def __init__(self, broker: Broker, settings: LiveSettings, bounds: Bounds, folder: Path | None) -> None:
+        self._settings = settings
+        self._bounds = bounds
+        self._broker = broker
+        self._temporary = folder is None
+        self._folder = folder or Path(tempfile.mkdtemp(prefix="rebalance-check-live-"))
+        self._folder.mkdir(parents=True, exist_ok=True)
+        # Kafka remembers groups and topics: every run has its own.
+        identity = uuid.uuid4().hex[:8]
+        self._group, self._topic = f"live-{identity}", f"t{identity}"
+        self._processes: list[MemberProcess | None] = [None] * bounds.members
+        self._pending: tuple[str, ...] = ()
+        self.recordings: list[Path] = []
+        self._harness_file = RawRecording(self._new_recording(HARNESS))
+        self.harness: Recorder = self._harness_file.recorder(self._group, HARNESS)
+        create_topic(broker.bootstrap, self._topic, bounds.partitions)
+        fill(broker.bootstrap, self._topic, bounds.partitions, RECORDS_PER_PARTITION)
+        self._effects: dict[ActionKind, Callable[[Action], None]] = {
+            ActionKind.START_MEMBER: self._start,
+            ActionKind.STOP_MEMBER: self._stop,
+            ActionKind.CRASH_MEMBER: self._crash,
+            ActionKind.PAUSE_MEMBER: self._pause,
+            ActionKind.RESUME_MEMBER: self._resume,
+            ActionKind.ADVANCE_CLOCK: self._wait,
+            ActionKind.HEAL: self._heal,
+        }
+
+    def perform(self, action: Action) -> None:
+        self._effects[action.kind](action)
+
+    def end(self) -> None:
+        """Ask all members to leave, and close the recording of the harness when they have."""
+        try:
+            alive = [process for process in self._processes if process is not None]
+            for process in alive:
+                process.ask_to_leave()
+            for process in alive:
+                process.await_end()
+            self.harness.emit(RunEnded(pending=self._pending))
+        finally:
+            self._kill_all()
+            self._harness_file.close()
+
+    def discard(self) -> None:
+        """Remove the folder if it was made for this run."""
+        if self._temporary:
+            shutil.rmtree(self._folder)
+
+    def _kill_all(self) -> None:
+        for process in self._processes:
+            if process is not None and process.alive:
+                process.kill()
+
+    def _new_recording(self, name: str) -> Path:
+        path = self._folder / f"{len(self.recordings):03d}-{name}.raw"
+        self.recordings.append(path)
+        return path
+
+    def _of(self, action: Action) -> MemberProcess:
+        process = self._processes[action.member]
+        if process is None or not process.alive:
+            raise RebalanceCheckError(f"{action} needs m{action.member} to run, and it does not: start it first")
+        return process
+
+    def _start(self, action: Action) -> None:
+        previous = self._processes[action.member]
+        if previous is not None and previous.alive:
+            previous.await_end()
+        name = f"m{action.member}"
+        order = MemberOrder(
+            bootstrap=self._broker.bootstrap,
+            group=self._group,
+            topic=self._topic,
+            member=name,
+            recording=str(self._new_recording(name)),
+            settings=self._settings,
+        )
+        process = self._processes[action.member] = MemberProcess(order)
+        process.await_started()
+
+    def _stop(self, action: Action) -> None:
+        self._of(action).ask_to_leave()
+
+    def _crash(self, action: Action) -> None:
+        self._of(action).kill()
+        self.harness.emit(MemberCrashed(member=f"m{action.member}"))
+
+    def _pause(self, action: Action) -> None:
+        self._of(action).pause()
+        self.harness.emit(MemberPaused(member=f"m{action.member}"))
+
+    def _resume(self, action: Action) -> None:
+        process = self._of(action)
+        self.harness.emit(MemberResumed(member=f"m{action.member}"))
+        process.resume()
+
+    def _wait(self, action: Action) -> None:
+        time.sleep(action.choice * self._settings.time_scale / 1000)
+
+    def _heal(self, _action: Action) -> None:
+        running = 0
+        for slot, process in enumerate(self._processes):
+            if process is None:
+                continue
+            if process.paused and process.alive:
+                self._resume(Action(ActionKind.RESUME_MEMBER, slot))
+            if process.leaving:
+                process.await_end()
+            running += process.alive
+        self._pending = await_settled(
+            self._broker.bootstrap,
+            self._group,
+            members=running,
+            partitions=self._bounds.partitions,
+            timeout_s=self._settings.settle_timeout_ms / 1000,
+        )

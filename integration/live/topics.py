@@ -1,0 +1,58 @@
+"""The topics of a run: created and filled through the plain protocol."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+from rebalance_check.integration.kafka_clients import KafkaProducer
+from rebalance_check.integration.wire.call import Connection
+from rebalance_check.integration.wire.kafka_python import admin, errors, metadata
+from rebalance_check.model.errors import RebalanceCheckError
+
+CREATE_TIMEOUT_MS: Final = 10_000
+CREATE_VERSION: Final = 4
+METADATA_VERSION: Final = 5
+
+
+def create_topic(bootstrap: str, name: str, partitions: int, *, compacted: bool = False) -> None:
+    """Create a topic and return when it has leaders; `RebalanceCheckError` when the broker refuses."""
+    topic_of = admin.CreateTopicsRequest.CreatableTopic
+    config_of = topic_of.CreatableTopicConfig
+    configs = [config_of(name="cleanup.policy", value="compact")] if compacted else []
+    topic = topic_of(name=name, num_partitions=partitions, replication_factor=1, assignments=[], configs=configs)
+    request = admin.CreateTopicsRequest(topics=[topic], timeout_ms=CREATE_TIMEOUT_MS, validate_only=False)
+    with Connection(bootstrap) as broker:
+        result = broker.call(request, CREATE_VERSION).topics[0]
+        if result.error_code:
+            raise RebalanceCheckError(
+                f"the broker at {bootstrap} refuses to create the topic {name!r}: "
+                f"{errors.for_code(result.error_code).__name__}"
+            )
+        _await_leaders(broker, name, partitions)
+
+
+def _await_leaders(broker: Connection, name: str, partitions: int) -> None:
+    deadline = time.monotonic() + CREATE_TIMEOUT_MS / 1000
+    while True:
+        topics: list[Any] = [metadata.MetadataRequest.MetadataRequestTopic(name=name)]
+        request = metadata.MetadataRequest(topics=topics, allow_auto_topic_creation=False)
+        topic = broker.call(request, METADATA_VERSION).topics[0]
+        led = [p for p in topic.partitions if p.error_code == 0 and p.leader_id >= 0]
+        if topic.error_code == 0 and len(led) == partitions:
+            return
+        if time.monotonic() > deadline:
+            raise RebalanceCheckError(f"the topic {name!r} has no leaders {CREATE_TIMEOUT_MS} ms after its creation")
+        time.sleep(0.05)
+
+
+def fill(bootstrap: str, name: str, partitions: int, records: int) -> None:
+    """Append ``records`` records to each partition, so that consumers have something to read and commit."""
+    producer = KafkaProducer(bootstrap_servers=bootstrap, enable_idempotence=False, acks=1)
+    try:
+        for index in range(partitions):
+            for number in range(records):
+                producer.send(name, value=b"%d" % number, partition=index)
+        producer.flush(timeout=30)
+    finally:
+        producer.close()
