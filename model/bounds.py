@@ -31,6 +31,10 @@ class Bounds:
     ``initial_delay`` says whether the first rebalance of an empty group waits for a timer
     (``group.initial.rebalance.delay.ms`` > 0), ``member_id_required`` whether a new member is first told its id
     (KIP-394, JoinGroup v4 and later).
+
+    The status protocol reads ``members`` as workers, ``partitions`` as keys (tasks of one connector, whose own status
+    is the last key where there are two or more), ``crashes`` as workers restarted with an empty cache. ``writes``
+    counts calls of put and putSafe, ``failures`` sends that fail retriably, before or after the append.
     """
 
     protocol: RebalanceProtocol = RebalanceProtocol.EAGER
@@ -44,13 +48,15 @@ class Bounds:
     deletions: int = 0
     initial_delay: bool = True
     member_id_required: bool = False
+    writes: int = 3
+    failures: int = 1
 
     def __post_init__(self) -> None:
         for name, low, high in (("members", 1, 6), ("partitions", 1, 6), ("generations", 1, 100)):
             value = getattr(self, name)
             if not low <= value <= high:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from {low} to {high}")
-        for name in ("crashes", "leaves", "expiries", "duplicates", "deletions"):
+        for name in ("crashes", "leaves", "expiries", "duplicates", "deletions", "writes", "failures"):
             value = getattr(self, name)
             if not 0 <= value <= 100:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from 0 to 100")
@@ -66,11 +72,17 @@ class Bounds:
         ("deletions", "z"),
         ("initial_delay", "i"),
         ("member_id_required", "r"),
+        ("writes", "w"),
+        ("failures", "f"),
     )
+    _STATUS: ClassVar = frozenset({"members", "partitions", "generations", "crashes", "writes", "failures"})
+    _ONLY_STATUS: ClassVar = frozenset({"writes", "failures"})
 
     def address(self) -> str:
-        """``cooperative/3m3p4g1c0l0x0d0z1i0r``: every bound as a number and a letter, in the order of the fields."""
-        return f"{self.protocol}/" + "".join(f"{int(getattr(self, name))}{letter}" for name, letter in self._LETTERS)
+        """``cooperative/3m3p4g1c0l0x0d0z1i0r``: every bound that the protocol reads, as a number and a letter."""
+        status = self.protocol is RebalanceProtocol.STATUS
+        read = [(n, letter) for n, letter in self._LETTERS if (n in self._STATUS if status else n not in self._ONLY_STATUS)]
+        return f"{self.protocol}/" + "".join(f"{int(getattr(self, name))}{letter}" for name, letter in read)
 
     @classmethod
     def from_address(cls, text: str) -> Self:

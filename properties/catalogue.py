@@ -14,6 +14,7 @@ from rebalance_check.properties.generation import GenerationMonotonicity
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.ownership import NoDoubleOwnership
 from rebalance_check.properties.progress import RebalanceCompletes
+from rebalance_check.properties.status.catalogue import SafeStatusWrites
 
 CATALOGUE: Final[tuple[Invariant, ...]] = (
     NoDoubleOwnership,
@@ -27,6 +28,8 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     OneProtocol,
     AssignmentIsDisjoint,
     AssignmentIsComplete,
+    *SafeStatusWrites,
+    *SafeStatusWrites,
     RebalanceCompletes,
 )
 """Every built-in invariant."""
