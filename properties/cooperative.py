@@ -54,7 +54,12 @@ class _Transfer(Fold):
                     if owner != receiver and thing in claimed and thing not in kept.get(owner, ()):
                         self._report_computed(event, owner, receiver, thing)
 
+    def _name(self, member_id: str) -> str:
+        """The process behind a member id, as far as it has shown itself."""
+        return next((h.name for h in self._holdings.members.values() if h.member_id == member_id), member_id)
+
     def _report_computed(self, event: AssignmentComputed, owner: str, receiver: str, thing: str) -> None:
+        owner, receiver = self._name(owner), self._name(receiver)
         self.violated(
             f"{thing} goes from {owner} to {receiver} within generation {event.generation}",
             [

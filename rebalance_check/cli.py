@@ -1,0 +1,136 @@
+"""The command ``rebalance-check``: which sub-commands there are, and what each way of failing looks like.
+
+Exit codes: 0 held, 10 a safety claim is violated, 11 a progress claim is, 12 undecided, 2 wrong use or bad input,
+70 a fault of our own, 130 interrupted. A sub-command is a module of `rebalance_check.commands` that is imported only
+when it is called, so that each needs no more than its own extra.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Final
+
+import click
+import msgspec
+
+from rebalance_check.face import EXIT_OUR_FAULT, EXIT_USAGE
+from rebalance_check.model.errors import RebalanceCheckError
+
+COMMANDS: Final = {
+    "run": "The whole job at small bounds: explore, fuzz, replay, judge; one table, one verdict.",
+    "explore": "Check the claims on every state of the model within bounds.",
+    "fuzz": "Simulate seeds, judge every run, explain one run per broken claim.",
+    "replay": "Send schedules of the model to a broker and compare every answer.",
+    "live": "Run real clients under churn against a broker, record and judge them.",
+    "judge": "Judge recorded histories.",
+    "report": "Show a recorded history as text or as a page, a lane per member.",
+    "mutants": "List the planted defects, what catches each, and the command that finds it.",
+    "invariants": "List the invariants, with their claims, sources and premises.",
+}
+"""The sub-commands, in the order of help, each with its line."""
+
+EXTRAS: Final = {
+    "numpy": "explore",
+    "numba": "explore",
+    "networkx": "explore",
+    "hypothesis": "hypothesis",
+    "kafka": "brokers",
+    "testcontainers": "brokers",
+    "docker": "brokers",
+    "pyarrow": "tables",
+    "pyspark": "spark",
+    "py4j": "spark",
+    "pandas": "spark",
+    "jinja2": "report",
+}
+"""Which extra brings which library."""
+
+
+class Commands(click.Group):
+    """Finds sub-commands by name, and lists them without importing any."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """The names, in the order of help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """The sub-command, imported now; None when there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        found = importlib.import_module(f"rebalance_check.commands.{cmd_name}").command
+        return found if isinstance(found, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's own
+        """The section of help that lists them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.version_option(version("rebalance-check"), prog_name="rebalance-check")
+def cli() -> None:
+    """Prove, fuzz and replay Kafka group rebalancing until "exactly one owner" is a fact.
+
+    Exit codes: 0 held, 10 safety violated, 11 progress violated, 12 undecided, 2 wrong use or bad input, 70 our own
+    fault. Every sub-command takes --json.
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command with these arguments and return its exit code; nothing is raised but SystemExit by a debugger."""
+    as_json = "--json" in arguments
+    try:
+        result = cli.main(list(arguments), prog_name="rebalance-check", standalone_mode=False)
+    except click.ClickException as fault:
+        fault.show()
+        return _failed(fault.format_message(), EXIT_USAGE, as_json)
+    except RebalanceCheckError as fault:
+        return _told(str(fault), EXIT_USAGE, as_json)
+    except (click.Abort, KeyboardInterrupt):
+        return _told("interrupted; what was recorded is kept", 130, as_json)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_USAGE
+    except ModuleNotFoundError as fault:
+        extra = EXTRAS.get((fault.name or "").split(".")[0])
+        if extra is None:
+            return _our_fault(fault, as_json)
+        needs = f"this needs {fault.name}, which is not installed: pip install 'rebalance-check[{extra}]'"
+        return _told(needs, EXIT_USAGE, as_json)
+    except Exception as fault:  # the last line of defence: a traceback must never look like a verdict
+        return _our_fault(fault, as_json)
+    return result if isinstance(result, int) else 0
+
+
+def main() -> None:
+    """The console script."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def _told(sentence: str, code: int, as_json: bool) -> int:
+    click.echo(f"rebalance-check: {sentence}", err=True)
+    return _failed(sentence, code, as_json)
+
+
+def _failed(sentence: str, code: int, as_json: bool) -> int:
+    if as_json:
+        click.echo(msgspec.json.encode({"error": sentence, "exit_code": code}))
+    return code
+
+
+def _our_fault(fault: BaseException, as_json: bool) -> int:
+    traceback.print_exception(fault, file=sys.stderr)
+    sentence = (
+        f"this is a fault of rebalance-check, not of what it looked at ({type(fault).__name__}: {fault}): please "
+        f"report the lines above together with the command"
+    )
+    return _told(sentence, EXIT_OUR_FAULT, as_json)
+
+
+if __name__ == "__main__":
+    main()

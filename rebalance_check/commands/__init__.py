@@ -1,0 +1,1 @@
+"""The sub-commands of ``rebalance-check``, one module each; every module defines ``command``."""

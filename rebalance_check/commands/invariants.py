@@ -1,0 +1,31 @@
+"""``rebalance-check invariants``: the catalogue, from the code."""
+
+from __future__ import annotations
+
+import click
+
+from rebalance_check.face import Face, json_option
+from rebalance_check.properties.catalogue import select
+from rebalance_check.report.catalogue_page import catalogue_markdown
+from rebalance_check.report.documents import invariant_document
+
+
+@click.command("invariants")
+@click.argument("names", nargs=-1)
+@click.option("--markdown", is_flag=True, help="Print the page docs/invariants.md.")
+@json_option
+def command(names: tuple[str, ...], markdown: bool, as_json: bool) -> int:
+    """List the invariants, with their claims, sources and premises; NAMES are names or families (default: all)."""
+    face = Face(as_json)
+    chosen = select(names)
+    if markdown:
+        click.echo(catalogue_markdown(chosen), nl=False, err=as_json)
+    else:
+        for invariant in chosen:
+            face.say(f"{invariant.name}  ({invariant.kind}, {invariant.family})")
+            face.say(f"  claim    {invariant.claim}")
+            face.say(f"  source   {invariant.source}")
+            for number, premise in enumerate(invariant.premises):
+                face.say(f"  {'' if number else 'premises':<8} {premise}")
+            face.say()
+    return face.finish({"invariants": [invariant_document(i) for i in chosen]}, 0)

@@ -1,0 +1,96 @@
+"""``rebalance-check judge``: histories in, verdicts out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from rebalance_check.face import Advance, Face, json_option
+from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.history import read_history
+from rebalance_check.properties.judge import Judge, Judgement
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.verdict import Outcome, Undecided
+from rebalance_check.report.documents import judgement_document
+from rebalance_check.report.runs import explained
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A history file and what the judge says about it."""
+
+    path: Path
+    judgement: Judgement
+
+
+@click.command("judge")
+@click.argument("histories", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="HISTORY...")
+@click.option("--invariant", "names", multiple=True, metavar="NAME", help="An invariant or a family; default: all.")
+@click.option("--html", type=click.Path(path_type=Path), help="Also write a page with the runs and their violations.")
+@json_option
+def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | None, as_json: bool) -> int:
+    """Judge recorded histories (JSON lines, one run per file; docs/history.schema.json).
+
+    Exits with 0 when every claim held, 10 when a safety claim is violated, 11 for a progress claim, 12 undecided.
+    """
+    face = Face(as_json)
+    invariants = select(names)
+    with face.progress() as advance:
+        judged = [Judged(path, judge_file(path, invariants, advance)) for path in histories]
+    for one in judged:
+        tell(face, one)
+    if html is not None:
+        write_page(html, judged)
+        face.say(f"page: {html}")
+    worst = max(judged, key=lambda one: list(Outcome).index(one.judgement.outcome))
+    document = judgement_document(worst.judgement) | {
+        "events": sum(one.judgement.events for one in judged),
+        "histories": [{"file": str(one.path), **judgement_document(one.judgement)} for one in judged],
+    }
+    return face.finish(document, combined_exit_code(judged))
+
+
+def judge_file(path: Path, invariants: tuple[Invariant, ...], advance: Advance) -> Judgement:
+    """Judge one file as it is read; nothing of it is kept."""
+    judging = Judge(invariants)
+    for number, event in enumerate(read_history(path), 1):
+        judging.observe(event)
+        if number % 10_000 == 0:
+            advance(f"judge {path.name}", number, 0)
+    return judging.judgement()
+
+
+def combined_exit_code(judged: list[Judged]) -> int:
+    """Safety outweighs progress, progress outweighs doubt."""
+    codes = {one.judgement.exit_code for one in judged}
+    return next((code for code in (10, 11, 12) if code in codes), 0)
+
+
+def tell(face: Face, one: Judged) -> None:
+    """The verdict on one history, then every counterexample, then every doubt."""
+    judgement = one.judgement
+    held = sum(verdict.outcome is Outcome.HELD for verdict in judgement.verdicts.values())
+    face.say(f"{one.path}: {judgement.outcome} ({held} of {len(judgement.verdicts)} invariants held on "
+             f"{judgement.events} events)")  # fmt: skip
+    if judgement.counterexamples:
+        history = list(read_history(one.path))
+        for found in judgement.counterexamples:
+            text, _, _ = explained(history, found, f"rebalance-check judge {one.path} --invariant {found.invariant}")
+            face.say(f"\n{text}\n")
+    doubts: dict[str, list[str]] = {}
+    for invariant, verdict in judgement.verdicts.items():
+        if isinstance(verdict, Undecided):
+            doubts.setdefault(verdict.reason, []).append(invariant.name)
+    for reason, names in doubts.items():
+        face.say(f"  undecided: {', '.join(names)}: {reason}")
+
+
+def write_page(html: Path, judged: list[Judged]) -> None:
+    """The page of all these runs."""
+    from rebalance_check.report.history_page import history_page  # noqa: PLC0415 - needs the extra `report`
+
+    text = history_page([(str(one.path), list(read_history(one.path)), one.judgement) for one in judged])
+    html.parent.mkdir(parents=True, exist_ok=True)
+    html.write_text(text, encoding="utf-8")

@@ -1,0 +1,53 @@
+"""``rebalance-check report``: a recorded run, a column per member."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rebalance_check.commands.judge import Judged, write_page
+from rebalance_check.face import Face, json_option
+from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.history import read_history
+from rebalance_check.properties.judge import judge
+from rebalance_check.report.documents import judgement_document
+from rebalance_check.report.lanes import LaneTable, history_lanes
+from rebalance_check.report.runs import explained, origin_of_history
+from rebalance_check.report.text import table_text
+
+
+@click.command("report")
+@click.argument("history", type=click.Path(path_type=Path))
+@click.option("--group", help="Show this group only.")
+@click.option("--last", default=0, show_default=True, help="Show so many steps that change something (0: every step).")
+@click.option("--html", type=click.Path(path_type=Path), help="Write a page instead of printing a table.")
+@json_option
+def command(history: Path, group: str | None, last: int, html: Path | None, as_json: bool) -> int:
+    """Show what happened in a recorded HISTORY, step by step, and why a claim broke.
+
+    The verdict decides the exit code, as for `judge`.
+    """
+    face = Face(as_json)
+    events = [event for event in read_history(history) if group is None or event.group in (group, "")]
+    judgement = judge(events, select(()))
+    if html is not None:
+        write_page(html, [Judged(history, judgement)])
+        face.say(f"page: {html}")
+    else:
+        face.say(origin_of_history(events, "").run)
+        face.say(table_text(history_lanes(events, context=last)))
+        for found in judgement.counterexamples:
+            face.say(f"\n{explained(events, found, f'rebalance-check judge {history}')[0]}")
+    face.say(f"\nverdict: {judgement.outcome}")
+    document = {"steps": table_document(history_lanes(events, context=last)), **judgement_document(judgement)}
+    return face.finish(document, judgement.exit_code)
+
+
+def table_document(table: LaneTable) -> list[dict[str, object]]:
+    """The shown steps, each with its cells by column."""
+    return [
+        {"step": row.number, "action": row.action, "cells": dict(zip(table.columns, row.cells, strict=True))}
+        for row in table.rows
+        if row.number
+    ]

@@ -1,0 +1,71 @@
+"""How the command line speaks: prose and tables for people, one JSON object for programs, progress on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+
+import click
+import msgspec
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+EXIT_USAGE: Final = 2
+EXIT_OUR_FAULT: Final = 70
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+Advance = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is (0: nobody knows)."""
+
+
+def json_option(command: F) -> F:
+    """The option that every sub-command has: print one JSON object on standard output, all else on standard error."""
+    return click.option(
+        "--json", "as_json", is_flag=True, help="Print one JSON object on standard output; all else on standard error."
+    )(command)
+
+
+class Face:
+    """Where a sub-command says things. ``as_json``: prose goes to standard error, and `finish` prints the document."""
+
+    def __init__(self, as_json: bool) -> None:
+        self.as_json = as_json
+        self.console = Console(stderr=as_json, highlight=False, soft_wrap=True)
+        self._errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+    def say(self, text: str = "") -> None:
+        """One line or several, exactly as they are."""
+        self.console.print(escape(text), emoji=False)
+
+    def table(self, title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+        """A small table."""
+        table = Table(*columns, title=title or None, title_justify="left", box=None, pad_edge=False)
+        for row in rows:
+            table.add_row(*(escape(cell) for cell in row))
+        self.console.print(table)
+
+    @contextmanager
+    def progress(self) -> Iterator[Advance]:
+        """A progress bar on standard error while the block runs; nothing where that is not a terminal."""
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=self._errors, transient=True, disable=not self._errors.is_terminal) as bar:
+            tasks: dict[str, Any] = {}
+
+            def advance(what: str, done: int, total: int) -> None:
+                if what not in tasks:
+                    tasks[what] = bar.add_task(escape(what), total=total or None)
+                bar.update(tasks[what], completed=done, total=total or None)
+
+            yield advance
+
+    def finish(self, document: Mapping[str, Any], exit_code: int) -> int:
+        """Print the document if it was asked for; the exit code stands in it, too, and is returned."""
+        if self.as_json:
+            sys.stdout.write(msgspec.json.encode({**document, "exit_code": exit_code}).decode() + "\n")
+            sys.stdout.flush()
+        return exit_code

@@ -1,0 +1,50 @@
+"""The page ``docs/invariants.md``, from the catalogue."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+from rebalance_check.properties.kinds import Invariant
+
+_HEAD = """\
+# The invariants
+
+What `rebalance-check judge` and every subject's run are held against. Each is a claim about events
+([history.schema.json](history.schema.json)); its verdict is *held*, *violated* with a counterexample, or *undecided*
+where a premise fails. This page is generated: `rebalance-check invariants --markdown > docs/invariants.md`.
+"""
+
+
+def catalogue_markdown(invariants: Sequence[Invariant]) -> str:
+    """A section per family, an entry per invariant."""
+    parts = [_HEAD]
+    for family, members in groupby(invariants, key=lambda invariant: invariant.family):
+        parts.append(f"## {family.replace('_', ' ')}\n")
+        parts += [_entry(invariant) for invariant in members]
+    return "\n".join(parts)
+
+
+def _entry(invariant: Invariant) -> str:
+    lines = [
+        f"### {invariant.name}\n",
+        f"{invariant.claim[0].upper()}{invariant.claim[1:]}.\n",
+        f"- kind: {invariant.kind}; exception: `{invariant.violation.__name__}`",
+        f"- source: {invariant.source}",
+        *(f"- premise: {premise}" for premise in invariant.premises),
+    ]
+    breaking = smallest_breaking_history(invariant)
+    if breaking:
+        lines += ["\nThe smallest history that breaks it:\n", "```python", breaking, "```"]
+    return "\n".join(lines) + "\n"
+
+
+def smallest_breaking_history(invariant: Invariant) -> str:
+    """The code block that stands under the invariant in its module: the text after its value, up to its end."""
+    module = inspect.getmodule(invariant.fold) or inspect.getmodule(invariant.violation)
+    source = inspect.getsource(module) if module else ""
+    after = source.partition(f'name="{invariant.name}"')[2]
+    found = re.search(r'breaks it::\n\n(.*?)\n"""', after, re.DOTALL)
+    return inspect.cleandoc(found[1]) if found else ""

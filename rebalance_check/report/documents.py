@@ -1,0 +1,83 @@
+"""The JSON form of verdicts and counterexamples, the same in every sub-command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from rebalance_check.model.events import Event, RunStarted
+from rebalance_check.properties.history import encode
+from rebalance_check.properties.judge import Judgement
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.verdict import Counterexample, Held, Undecided, Verdict, Violated
+
+
+def event_document(event: Event) -> dict[str, Any]:
+    """An event as it stands in a history line."""
+    document: dict[str, Any] = msgspec.json.decode(encode(event))
+    return document
+
+
+def counterexample_document(found: Counterexample | None) -> dict[str, Any] | None:
+    """A counterexample: the claim, the reasons with their events, the events concerned; None stays None."""
+    if found is None:
+        return None
+    return {
+        "invariant": found.invariant,
+        "headline": found.headline,
+        "claim": found.claim,
+        "group": found.group,
+        "because": [
+            {"text": str(reason), "event": event_document(reason.event) if reason.event else None}
+            for reason in found.because
+        ],
+        "events": [event_document(event) for event in found.events],
+    }
+
+
+def verdict_document(verdict: Verdict) -> dict[str, Any]:
+    """One verdict: held with the number of events it heard, undecided with its reason, violated with its count."""
+    document: dict[str, Any] = {"verdict": verdict.outcome.value}
+    if isinstance(verdict, Held):
+        document["heard"] = verdict.heard
+    elif isinstance(verdict, Undecided):
+        document["reason"] = verdict.reason
+    elif isinstance(verdict, Violated):
+        document["violations"] = verdict.count
+    return document
+
+
+def judgement_document(judgement: Judgement) -> dict[str, Any]:
+    """A judgement: the worst verdict, the first violated invariant with its counterexample, and each verdict."""
+    found = judgement.counterexamples
+    return {
+        "verdict": judgement.outcome.value,
+        "invariant": found[0].invariant if found else None,
+        "counterexample": counterexample_document(found[0]) if found else None,
+        "events": judgement.events,
+        "ended": judgement.ended,
+        "verdicts": {i.name: verdict_document(v) for i, v in judgement.verdicts.items()},
+    }
+
+
+def invariant_document(invariant: Invariant) -> dict[str, Any]:
+    """An invariant of the catalogue."""
+    return {
+        "name": invariant.name,
+        "family": invariant.family,
+        "kind": invariant.kind.value,
+        "claim": invariant.claim,
+        "source": invariant.source,
+        "premises": list(invariant.premises),
+        "exception": invariant.violation.__name__,
+        "needs_end": invariant.needs_end,
+    }
+
+
+def origin_of(started: RunStarted | None) -> Mapping[str, Any]:
+    """Subject, seed and bounds of a run, as far as its history tells."""
+    if started is None:
+        return {}
+    return {"subject": started.subject, "seed": started.seed, "bounds": started.bounds, "mutant": started.mutant}

@@ -1,0 +1,32 @@
+"""The page of judged histories: a section per violated claim, or one for a run on which nothing broke."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rebalance_check.model.events import Event
+from rebalance_check.properties.judge import Judgement
+from rebalance_check.properties.verdict import Undecided
+from rebalance_check.report.lanes import history_lanes
+from rebalance_check.report.page import Section, page
+from rebalance_check.report.runs import origin_of_history
+
+SHOWN = 400
+"""So many steps of a run are shown, the last ones; quiet ones are folded."""
+
+
+def history_page(runs: Iterable[tuple[str, Sequence[Event], Judgement]]) -> str:
+    """The page of these runs: name, history, judgement."""
+    return page("rebalance-check", [section for run in runs for section in sections(*run)])
+
+
+def sections(name: str, history: Sequence[Event], judgement: Judgement) -> Iterator[Section]:
+    """What is shown of one run."""
+    origin = origin_of_history(history, f"rebalance-check judge {name}")
+    for found in judgement.counterexamples:
+        table = history_lanes(history, found, context=SHOWN)
+        yield Section(f"{found.invariant}: {found.headline}", "violated", table, origin, found, [name])
+    if not judgement.counterexamples:
+        doubts = {v.reason for v in judgement.verdicts.values() if isinstance(v, Undecided)}
+        table = history_lanes(history, context=SHOWN)
+        yield Section(name, judgement.outcome.value, table, origin, lines=sorted(doubts))

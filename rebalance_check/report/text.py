@@ -1,0 +1,71 @@
+"""A counterexample as text: what, why, where in the run, the table, how to see it again. No timestamps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebalance_check.properties.verdict import STEP, Counterexample
+from rebalance_check.report.lanes import LaneTable, Row
+
+_LABEL = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a run came from: ``run`` in words, ``replay`` the command that shows it again, ``seed`` if there is one."""
+
+    run: str
+    replay: str = ""
+    seed: str = ""
+
+
+def counterexample_text(counterexample: Counterexample, table: LaneTable, origin: Origin) -> str:
+    """The whole explanation; its first line alone tells invariant, what, who and when."""
+    reasons = enumerate(because_texts(counterexample, table))
+    blocks = [
+        "\n".join(
+            [
+                f"{counterexample.invariant}: {counterexample.headline}",
+                _labelled("claim", counterexample.claim),
+                *(
+                    _labelled("" if n else "because", text)
+                    for n, text in enumerate(because_texts(counterexample, table))
+                ),
+                _labelled("run", origin.run),
+            ]
+        ),
+        table_text(table),
+    ]
+    closing = [_labelled(label, text) for label, text in (("replay", origin.replay), ("seed", origin.seed)) if text]
+    return "\n\n".join([*blocks, *(["\n".join(closing)] if closing else [])])
+
+
+def because_texts(counterexample: Counterexample, table: LaneTable) -> list[str]:
+    """The reasons, each naming the step that gives it."""
+    return [reason.text.replace(STEP, table.step_of(reason.event)) for reason in counterexample.because]
+
+
+def table_text(table: LaneTable) -> str:
+    """The steps, a column per member, the step where the claim broke marked with ``>``."""
+    action_width = max([len("action"), *(len(row.action) for row in table.rows)])
+    widths = [max(len(name), *(len(row.cells[i]) for row in table.rows), 1) for i, name in enumerate(table.columns)]
+    digits = max(2, len(str(max((row.number for row in table.rows), default=0))))
+    head = f"   {'#':>{digits}}  {'action':<{action_width}}  " + _cells(table.columns, widths)
+    lines = [head.rstrip(), *(_row(row, digits, action_width, widths) for row in table.rows)]
+    if any("(" in cell for row in table.rows for cell in row.cells):
+        lines.append(f"   {'':>{digits}}  (x) = told to give up, not yet revoked")
+    return "\n".join(lines)
+
+
+def _row(row: Row, digits: int, action_width: int, widths: list[int]) -> str:
+    mark = ">" if row.marked else " "
+    number = str(row.number or "")
+    return f" {mark} {number:>{digits}}  {row.action:<{action_width}}  {_cells(row.cells, widths)}".rstrip()
+
+
+def _cells(cells: tuple[str, ...], widths: list[int]) -> str:
+    return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
+
+
+def _labelled(label: str, text: str) -> str:
+    return f"  {label:<{_LABEL}} {text}".rstrip()
