@@ -1,0 +1,89 @@
+"""What the documents show is true: their Python runs and prints what they say, their links lead somewhere."""
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "bench").glob("*.md")])
+SNIPPETS = {"invariants.md"}
+"""Generated pages, whose blocks are pieces of histories and no programs."""
+FENCE = re.compile(r"^```(?P<kind>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)(?P<target>[^)#]+)")
+MARKED = re.compile(r"<!-- command: (?P<name>\w+) -->\n```sh\n(?P<command>.*?)\n```", re.DOTALL)
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return [(match["kind"], match["body"]) for match in FENCE.finditer(page.read_text(encoding="utf-8"))]
+
+
+def examples() -> list[tuple[str, str, str]]:
+    """Every Python block of the documents, with the text block that follows it as its output."""
+    found = []
+    for page in (page for page in PAGES if page.name not in SNIPPETS):
+        fenced = blocks(page)
+        for place, (kind, body) in enumerate(fenced):
+            if kind == "python":
+                after = fenced[place + 1] if place + 1 < len(fenced) else ("", "")
+                found.append((f"{page.name}-{place}", body, after[1] if after[0] == "text" else ""))
+    return found
+
+
+def consoles() -> list[tuple[str, str, str]]:
+    """Every `$ command` of a console block, with the output that is shown below it."""
+    return [
+        (f"{page.name}: {command}", command, output)
+        for page in PAGES
+        for kind, body in blocks(page)
+        if kind == "console"
+        for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", body, re.MULTILINE)
+    ]
+
+
+def assert_shown(shown: str, printed: str) -> None:
+    """The output is the one shown; `...` in it stands for anything, and spaces do not matter."""
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert doctest.OutputChecker().check_output(shown, printed, flags), f"shown:\n{shown}\nprinted:\n{printed}"
+
+
+@pytest.mark.parametrize(("code", "shown"), [pytest.param(c, s, id=n) for n, c, s in examples()])
+def test_python_of_the_documents_runs_and_prints_what_they_say(code: str, shown: str, tmp_path: Path) -> None:
+    program = tmp_path / "example.py"
+    program.write_text(code, encoding="utf-8")
+    result = subprocess.run([sys.executable, program], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert result.returncode == 0, result.stderr
+    assert_shown(shown, result.stdout)
+
+
+@pytest.mark.parametrize(("command", "shown"), [pytest.param(c, s, id=n) for n, c, s in consoles()])
+def test_commands_of_the_documents_print_what_they_say(command: str, shown: str, tmp_path: Path) -> None:
+    program, *arguments = shlex.split(command)
+    assert program == "rebalance-check", f"only commands of this project are run here, not {program}"
+    environment = os.environ | {"COLUMNS": "120", "NO_COLOR": "1"}
+    result = subprocess.run(
+        [sys.executable, "-m", "rebalance_check.cli", *arguments],
+        capture_output=True, text=True, cwd=tmp_path, env=environment, check=False,
+    )  # fmt: skip
+    assert result.returncode in {0, 10, 11}, result.stderr
+    assert_shown(shown, result.stdout)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    targets = [match["target"] for match in LINK.finditer(text)]
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_the_readme_has_exactly_two_commands_for_a_fresh_machine() -> None:
+    commands = {m["name"]: m["command"] for m in MARKED.finditer((ROOT / "README.md").read_text(encoding="utf-8"))}
+    assert commands == {
+        "main": "python -m pip install -e '.[all]' && rebalance-check run",
+        "tests": "python -m pip install tox && python -m tox -e py",
+    }
