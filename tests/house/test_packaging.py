@@ -1,0 +1,76 @@
+"""What is installed is complete: every room, every data file, typed, and cheap to import without the extras."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import rebalance_check
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("model", "properties", "impl", "integration", "pipeline")
+INSTALLED = Path(rebalance_check.__file__).parent
+NOT_SHIPPED = {".pyc"}
+
+EXTRAS = "numpy numba networkx hypothesis kafka testcontainers docker pyspark pyarrow pandas jinja2"
+
+WITHOUT_EXTRAS = f"""
+import sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {EXTRAS.split()!r}:
+            raise ModuleNotFoundError(f"{{name}} is an extra", name=name)
+
+sys.meta_path.insert(0, Refuse())
+
+from rebalance_check import CATALOGUE, judge, read_history, write_history
+from rebalance_check.cli import run
+from rebalance_check.model.events import PartitionsAssigned
+
+events = [PartitionsAssigned(source=m, seq=0, member=m, generation=1, partitions=("t-0",)) for m in ("m0", "m1")]
+write_history("h.jsonl", events)
+assert not judge(read_history("h.jsonl")).exit_code == 0
+assert run(["judge", "h.jsonl"]) == 10
+assert run(["invariants"]) == 0
+assert run(["--help"]) == 0
+"""
+
+
+def shipped(folder: Path) -> set[str]:
+    """The files below a folder, links followed, as paths from it."""
+    return {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix not in NOT_SHIPPED and "__pycache__" not in path.parts
+    }
+
+
+def test_every_room_is_installed_whole() -> None:
+    for room in ROOMS:
+        assert shipped(INSTALLED / room) == shipped(ROOT / room), room
+
+
+def test_the_face_is_installed_whole__and_typed() -> None:
+    own = {name for name in shipped(ROOT / "rebalance_check") if name.split("/")[0] not in ROOMS}
+    assert {name for name in shipped(INSTALLED) if name.split("/")[0] not in ROOMS} == own
+    assert "py.typed" in own
+
+
+def test_the_package_under_test_is_the_one_meant() -> None:
+    """In the environment `wheel` the installed wheel, everywhere else the checkout."""
+    in_checkout = INSTALLED.resolve() == (ROOT / "rebalance_check").resolve()
+    assert in_checkout == (os.environ.get("REBALANCE_CHECK_INSTALLED") != "1"), INSTALLED
+
+
+def test_the_command_is_installed() -> None:
+    scripts = {script.name: script.value for script in entry_points(group="console_scripts")}
+    assert scripts["rebalance-check"] == "rebalance_check.cli:main"
+
+
+def test_judging_needs_none_of_the_extras(tmp_path: Path) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTRAS], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert result.returncode == 0, result.stderr
