@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from typing import NamedTuple
 
 from rebalance_check.impl.coordinator import describe as describing
 from rebalance_check.impl.coordinator.choices import Choices
@@ -18,7 +19,7 @@ from rebalance_check.impl.coordinator.rebalance import on_join_timer, on_sync_ti
 from rebalance_check.impl.coordinator.records import Record
 from rebalance_check.impl.coordinator.shard import Answer, RecorderFor, Shard
 from rebalance_check.impl.coordinator.sync import sync_group
-from rebalance_check.impl.coordinator.timers import Timer, TimerKind
+from rebalance_check.impl.coordinator.timers import Timer, TimerKey, TimerKind
 from rebalance_check.impl.coordinator.writes import on_write_timer
 from rebalance_check.impl.messages import (
     DescribedGroup,
@@ -32,6 +33,15 @@ from rebalance_check.impl.messages import (
     SyncGroupRequest,
 )
 from rebalance_check.model.errors import Error
+
+
+class GroupView(NamedTuple):
+    """A group from inside: ``leader`` is a member id; leader and protocol are empty where there is none."""
+
+    generation: int
+    leader: str
+    protocol_name: str
+    pending_ids: frozenset[str]
 
 
 class GroupCoordinator:
@@ -112,6 +122,28 @@ class GroupCoordinator:
         """DeleteGroups for one group: only an Empty one is deleted."""
         error = phase_error(self._phase)
         return error if error is not Error.NONE else describing.delete(self._shard, group_id)
+
+    def expire_session(self, group_id: str, member_id: str, now_ms: int) -> list[Answer]:
+        """Let the session of one member, or of a pending id, run out now, as if its time had come.
+
+        For schedules that say who expires: time itself would not spare the others. Nothing happens when no session of
+        that id runs.
+        """
+        self._fire_until(now_ms)
+        group = self._shard.groups.get(group_id)
+        key = TimerKey(TimerKind.SESSION, group_id, member_id)
+        if group is not None and key in self._shard.timers:
+            self._shard.timers.cancel(key)
+            on_session_timer(self._shard, group, member_id)
+        self._fire_until(now_ms)
+        return self._shard.take_answers()
+
+    def inspect(self, group_id: str) -> GroupView | None:
+        """What DescribeGroups does not tell; None where there is no such group."""
+        group = self._shard.groups.get(group_id)
+        if group is None:
+            return None
+        return GroupView(group.generation, group.leader or "", group.protocol_name or "", frozenset(group.pending_join))
 
     def unload(self, now_ms: int) -> list[Answer]:
         """Stop serving: everything parked or uncommitted is answered NOT_COORDINATOR, and later requests are, too."""

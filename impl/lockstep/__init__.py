@@ -1,0 +1,11 @@
+"""Lockstep: a coordinator under test is driven by the client side of the model, and held to every answer it predicts.
+
+Works with whatever stands behind a `Transport`: the coordinator in this process (`rebalance_check.impl.reference`), or
+a broker on a socket.
+"""
+
+from rebalance_check.impl.lockstep.answers import Answer, Claim
+from rebalance_check.impl.lockstep.lockstep import Difference, Lockstep, Step
+from rebalance_check.impl.lockstep.transport import STRAY, Observation, Transport
+
+__all__ = ["STRAY", "Answer", "Claim", "Difference", "Lockstep", "Observation", "Step", "Transport"]

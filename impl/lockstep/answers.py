@@ -1,0 +1,152 @@
+"""Answers in one form, whether the model predicts them or a coordinator gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from rebalance_check.impl.codecs.consumer_protocol import read_assignment, read_subscription
+from rebalance_check.impl.lockstep.transport import STRAY
+from rebalance_check.impl.messages import (
+    GroupReply,
+    HeartbeatReply,
+    JoinedMember,
+    JoinGroupReply,
+    LeaveGroupReply,
+    SyncGroupReply,
+)
+from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.classic_network import is_error_reply
+from rebalance_check.model.classic_state import Message, MessageKind, State, has
+from rebalance_check.model.errors import Error
+from rebalance_check.model.ids import NO_GENERATION, partition
+
+TOPIC = "t"
+
+REQUESTS: Mapping[int, str] = {
+    MessageKind.JOIN_REQUEST: "JoinGroup",
+    MessageKind.SYNC_REQUEST: "SyncGroup",
+    MessageKind.LEAVE_REQUEST: "LeaveGroup",
+}
+
+REPLIES: Mapping[int, str] = {
+    MessageKind.JOIN_REPLY: "JoinGroup",
+    MessageKind.SYNC_REPLY: "SyncGroup",
+    MessageKind.HEARTBEAT_REPLY: "Heartbeat",
+}
+
+
+class Claim(NamedTuple):
+    """What the leader is told about a member: the partitions it claims, and in which generation (-1: in none)."""
+
+    member: str
+    partitions: tuple[str, ...]
+    generation: int
+
+
+class Answer(NamedTuple):
+    """An answer to ``member``: what model and coordinator must agree on, as in `model.events.RequestAnswered`."""
+
+    member: str
+    api: str
+    error: str
+    generation: int = NO_GENERATION
+    leader: str = ""
+    claims: tuple[Claim, ...] = ()
+    assignment: tuple[str, ...] = ()
+
+
+# ------------------------------------------------------------------------------------------------ predicted
+
+
+def predicted_answers(action: Action, before: State, after: State) -> tuple[Answer, ...]:
+    """The answers that the model gives in one step of the coordinator, sorted."""
+    fresh = [m for m, member in enumerate(after.member) if is_reply(member.net) and not is_reply(before.member[m].net)]
+    return tuple(sorted([*aside(action, before), *(predicted_answer(after, m) for m in fresh)]))
+
+
+def aside(action: Action, before: State) -> tuple[Answer, ...]:
+    """The answers that the model leaves out because nobody waits for them, as far as it knows them."""
+    m = action.member
+    match action.kind:
+        case ActionKind.LEAVE_GROUP:
+            known = has(before.members | before.pending, m)
+            return (Answer(f"m{m}", "LeaveGroup", (Error.NONE if known else Error.UNKNOWN_MEMBER_ID).name),)
+        case ActionKind.DELETE_GROUP:
+            return (Answer("", "DeleteGroups", Error.NONE.name),)
+        case ActionKind.DELIVER_DUPLICATE if before.stray.stale:
+            return (Answer(f"m{STRAY}", REQUESTS[before.stray.kind], Error.UNKNOWN_MEMBER_ID.name),)
+    return ()
+
+
+def is_reply(net: Message) -> bool:
+    """Whether the message in a slot comes from the coordinator."""
+    return net.kind in REPLIES
+
+
+def predicted_answer(state: State, m: int) -> Answer:
+    """The reply that lies in the slot of ``m``."""
+    net = state.member[m].net
+    api, name = REPLIES[net.kind], f"m{m}"
+    if is_error_reply(net):
+        return Answer(name, api, Error(net.error).name)
+    if net.kind == MessageKind.JOIN_REPLY:
+        claims = tuple(claim(state, x) for x in range(len(state.member)) if has(net.group, x)) if net.flag else ()
+        return Answer(name, api, Error.NONE.name, net.generation, f"m{state.leader}", claims)
+    if net.kind == MessageKind.SYNC_REPLY:
+        return Answer(name, api, Error.NONE.name, assignment=partitions_of(net.partitions))
+    return Answer(name, api, Error.NONE.name)
+
+
+def claim(state: State, x: int) -> Claim:
+    """What the coordinator holds of the metadata of ``x``."""
+    member = state.member[x]
+    return Claim(f"m{x}", partitions_of(member.claims), member.claim_generation or NO_GENERATION)
+
+
+def partitions_of(mask: int) -> tuple[str, ...]:
+    """The names of the partitions in a bit mask."""
+    return tuple(str(partition(TOPIC, p)) for p in range(8) if has(mask, p))
+
+
+# ------------------------------------------------------------------------------------------------ observed
+
+
+def observed_answer(m: int, reply: GroupReply) -> Answer:
+    """A coordinator's reply to ``m``."""
+    name, error = f"m{m}", reply.error.name
+    match reply:
+        case JoinGroupReply(error=Error.NONE):
+            claims = tuple(sorted(claim_in(member) for member in reply.members))
+            return Answer(name, "JoinGroup", error, reply.generation_id, member_of(reply.leader), claims)
+        case JoinGroupReply():
+            return Answer(name, "JoinGroup", error)
+        case SyncGroupReply():
+            return Answer(name, "SyncGroup", error, assignment=assigned(reply.assignment))
+        case HeartbeatReply():
+            return Answer(name, "Heartbeat", error)
+        case LeaveGroupReply():
+            worst = next((member.error for member in reply.members if member.error is not Error.NONE), reply.error)
+            return Answer(name, "LeaveGroup", worst.name)
+        case _:
+            return Answer(name, type(reply).__name__.removesuffix("Reply"), error)
+
+
+def claim_in(member: JoinedMember) -> Claim:
+    """What a member's metadata say; an EAGER member's say nothing about partitions."""
+    subscription = read_subscription(member.metadata)
+    owned = tuple(sorted(str(owned.name) for owned in subscription.owned))
+    generation = NO_GENERATION if subscription.generation is None else subscription.generation
+    return Claim(member_of(member.member_id), owned, generation)
+
+
+def assigned(assignment: bytes) -> tuple[str, ...]:
+    """The partitions in the assignment bytes; none in no bytes, which is what a member gets that the leader forgot."""
+    if not assignment:
+        return ()
+    return tuple(sorted(str(tp.name) for tp in read_assignment(assignment).partitions))
+
+
+def member_of(member_id: str) -> str:
+    """The member whose client id a member id begins with: ``m0`` of ``m0-4711``."""
+    return member_id.partition("-")[0]

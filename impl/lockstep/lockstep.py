@@ -1,0 +1,196 @@
+"""The model steps, the coordinator under test follows, and every difference is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rebalance_check.impl.lockstep.answers import Answer, member_of, observed_answer, predicted_answers
+from rebalance_check.impl.lockstep.speech import Speech
+from rebalance_check.impl.lockstep.transport import STRAY, Transport
+from rebalance_check.impl.lockstep.view import View, observed_view, predicted_view
+from rebalance_check.impl.messages import GroupRequest
+from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic_network import is_error_reply
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.layout import NIL
+from rebalance_check.model.machine import Machine, positional
+from rebalance_check.model.specification import Model, model_for
+
+REQUESTS: Final = frozenset(
+    {ActionKind.JOIN_GROUP, ActionKind.SYNC_GROUP, ActionKind.HEARTBEAT, ActionKind.LEAVE_GROUP}
+)
+"""The actions in which a request of a member arrives."""
+
+COORDINATOR_STEPS: Final = REQUESTS | {
+    ActionKind.EXPIRE_SESSION,
+    ActionKind.EXPIRE_INITIAL_DELAY,
+    ActionKind.DELETE_GROUP,
+    ActionKind.DELIVER_DUPLICATE,
+}
+"""The actions in which the coordinator under test has a part; all others are the model's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a step of the coordinator leads to: the answers it gives, sorted, and the group afterwards."""
+
+    answers: tuple[Answer, ...]
+    view: View
+
+    def __str__(self) -> str:
+        """The answers, then the group."""
+        return f"{', '.join(map(str, self.answers)) or 'no answer'}; {self.view}"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Model and coordinator disagree: each outcome that the model allows, and the one that was seen."""
+
+    step: int
+    action: Action
+    predicted: tuple[Outcome, ...]
+    observed: Outcome
+
+    def __str__(self) -> str:
+        """A few lines that can stand in a report."""
+        allowed = "\n  or        ".join(map(str, self.predicted))
+        return f"step {self.step}, {self.action}\n  predicted {allowed}\n  observed  {self.observed}"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One action performed: the answers that came back, the model's states around it, and the difference, if any."""
+
+    action: Action
+    answers: tuple[Answer, ...]
+    before: Any
+    after: Any
+    difference: Difference | None = None
+
+
+class Lockstep:
+    """Steps the model of ``bounds`` and holds the coordinator behind ``transport`` to each of its predictions.
+
+    Where Kafka's answer depends on hash order (who leads next), any of the model's outcomes is accepted, and the run
+    goes on from the one that the coordinator took. ``model`` replaces the model (a mutant of it).
+    """
+
+    def __init__(self, transport: Transport, bounds: Bounds, model: Model | None = None) -> None:
+        self.machine = Machine(model or model_for(bounds), bounds)
+        self.state: Any = self.machine.initial()
+        self.transport = transport
+        self.steps = 0
+        self.difference: Difference | None = None
+        self._speech = Speech(bounds)
+        self._stray: GroupRequest | None = None
+        self._choices = {rule.kind: positional(rule.choices) for rule in self.machine.model.rules if rule.choices}
+        transport.open(bounds)
+
+    def enabled(self) -> list[Action]:
+        """What may happen next, always in the same order."""
+        return self.machine.enabled(self.state)
+
+    def perform(self, action: Action) -> Step | None:
+        """Do one action; None, and nothing done, when it is not enabled (a coordinator may have chosen otherwise).
+
+        After a `Difference` nothing more can be predicted, and `RebalanceCheckError` says so.
+        """
+        if self.difference is not None:
+            raise RebalanceCheckError(f"the run ended with a difference at {self.difference}: start a new run")
+        before, after = self.state, self._stepped(action)
+        if after is None:
+            return None
+        self.steps += 1
+        if action.kind in COORDINATOR_STEPS:
+            return self._compare(action, before, after)
+        self._own_step(action, before, after)
+        self.state = after
+        return Step(action, (), before, after)
+
+    def close(self) -> None:
+        """Give back what the transport holds."""
+        self.transport.close()
+
+    def _stepped(self, action: Action) -> Any | None:
+        after = self.machine.copy(self.state)
+        return after if self.machine.step(after, action) else None
+
+    # ------------------------------------------------------------------------------------------ the model's own
+
+    def _own_step(self, action: Action, before: Any, after: Any) -> None:
+        """What a step of a member, or of the network, means for its connection and its member id."""
+        m = action.member
+        if action.kind is ActionKind.DUPLICATE_REQUEST:
+            self._stray = self._speech.request(m, before.member[m].net)
+            return
+        unanswered = action.kind is ActionKind.RECEIVE_ERROR and not is_error_reply(before.member[m].net)
+        if unanswered or action.kind in {ActionKind.CRASH, ActionKind.SEND_LEAVE_GROUP}:
+            self.transport.disconnect(m)
+        self._speech.learn(m, has_id=bool(after.member[m].has_id))
+
+    # ------------------------------------------------------------------------------------------ the coordinator's
+
+    def _compare(self, action: Action, before: Any, wished: Any) -> Step:
+        """Let the coordinator do its part, and find the outcome of the model that it agrees with."""
+        allowed = {
+            Outcome(predicted_answers(action, before, after), predicted_view(after)): after
+            for after in self._successors(action, wished)
+        }
+        if wished.leader != NIL:
+            self.transport.prefer_leader(wished.leader)
+        answers = self._provoke(action, before, max(len(outcome.answers) for outcome in allowed))
+        seen = Outcome(answers, observed_view(self.transport.observe()))
+        for outcome, after in allowed.items():
+            if outcome.answers == seen.answers and outcome.view.agrees_with(seen.view):
+                self.state = after
+                return Step(action, answers, before, after)
+        self.difference = Difference(self.steps, action, tuple(allowed), seen)
+        return Step(action, answers, before, wished, self.difference)
+
+    def _successors(self, action: Action, wished: Any) -> list[Any]:
+        """The states that the model allows after ``action``, whatever is chosen; the wished one first."""
+        choices = self._choices.get(action.kind)
+        count = 1 if choices is None else choices(self.machine.config, self.state, action.member, 0)
+        others = [action._replace(choice=k) for k in range(count) if k != action.choice]
+        return [wished, *(after for other in others if (after := self._stepped(other)) is not None)]
+
+    def _provoke(self, action: Action, before: Any, expected: int) -> tuple[Answer, ...]:
+        """Do to the coordinator what ``action`` says; the answers that it gives, sorted."""
+        m = action.member
+        match action.kind:
+            case ActionKind.EXPIRE_SESSION:
+                self.transport.expire(self._member_id(m))
+            case ActionKind.EXPIRE_INITIAL_DELAY:
+                self.transport.expire_initial_delay()
+            case ActionKind.DELETE_GROUP:
+                return (Answer("", "DeleteGroups", self.transport.delete_group().name),)
+            case ActionKind.DELIVER_DUPLICATE:
+                return self._deliver_stray(before, expected)
+            case _:
+                self.transport.request(m, self._speech.request(m, before.member[m].net))
+        return self._answers(expected)
+
+    def _deliver_stray(self, before: Any, expected: int) -> tuple[Answer, ...]:
+        """The copy arrives; what it is answered counts only where the model can tell, that is for a stale one."""
+        if self._stray is None:
+            raise RebalanceCheckError("the model delivers a copy that was never made: this is a defect of lockstep")
+        self.transport.request(STRAY, self._stray)
+        answers = self._answers(expected)
+        self.transport.disconnect(STRAY)
+        return answers if before.stray.stale else tuple(answer for answer in answers if answer.member != f"m{STRAY}")
+
+    def _answers(self, expected: int) -> tuple[Answer, ...]:
+        replies = self.transport.answers(expected)
+        for m, reply in replies:
+            if m != STRAY:
+                self._speech.hear(m, reply)
+        return tuple(sorted(observed_answer(m, reply) for m, reply in replies))
+
+    def _member_id(self, m: int) -> str:
+        """The id under which the coordinator knows ``m``: a process that crashed may never have learned it."""
+        observation = self.transport.observe()
+        known = () if observation is None else observation.described.members
+        ids = [member.member_id for member in known if member_of(member.member_id) == f"m{m}"]
+        return ids[0] if ids else self._speech.told(m)

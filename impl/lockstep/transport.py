@@ -1,0 +1,63 @@
+"""What lockstep needs of a coordinator under test, wherever it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from rebalance_check.impl.messages import DescribedGroup, GroupReply, GroupRequest
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.errors import Error
+
+STRAY: Final = -1
+"""The connection of copies that the network delivers late: nobody listens to their answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The group as an observer sees it; None where the coordinator under test shows nothing.
+
+    ``generation`` and ``leader`` (a member id, empty for none) are visible only from inside a coordinator.
+    """
+
+    described: DescribedGroup
+    generation: int | None = None
+    leader: str | None = None
+
+
+class Transport(Protocol):
+    """Carries requests to one group of a coordinator; ``connection`` is the number of a member, or `STRAY`.
+
+    A member's client id must be ``m<number>``: member ids begin with it, and that is how they are told apart.
+    """
+
+    def open(self, bounds: Bounds) -> None:
+        """Begin with a group that does not exist, at a coordinator set up for ``bounds``."""
+
+    def request(self, connection: int, request: GroupRequest) -> None:
+        """Send a request. Whether an answer comes back is seen in `answers`."""
+
+    def answers(self, at_least: int) -> list[tuple[int, GroupReply]]:
+        """The answers since the last call, each with its connection: all of them, and ``at_least`` that many unless
+        the coordinator fails to give them."""
+
+    def disconnect(self, connection: int) -> None:
+        """Close a connection: what is still unanswered on it stays so."""
+
+    def expire(self, member_id: str) -> None:
+        """Let the session of this member, and of no other, run out."""
+
+    def expire_initial_delay(self) -> None:
+        """Let the initial rebalance delay pass."""
+
+    def delete_group(self) -> Error:
+        """DeleteGroups."""
+
+    def observe(self) -> Observation | None:
+        """The group as it stands; None from a coordinator that cannot be asked."""
+
+    def prefer_leader(self, member: int) -> None:
+        """Let ``member`` lead where the coordinator has a choice. One that cannot be told does nothing."""
+
+    def close(self) -> None:
+        """Give every resource back."""

@@ -1,0 +1,62 @@
+"""The group after a step, as the model has it and as an observer of the coordinator sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rebalance_check.impl.lockstep.answers import assigned, member_of, partitions_of
+from rebalance_check.impl.lockstep.transport import Observation
+from rebalance_check.model.classic_state import STATUS_NAMES, GroupStatus, has
+from rebalance_check.model.layout import NIL
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Status, members with their assignments, generation and leader ("" for none); None is what nobody can see."""
+
+    status: str | None = None
+    assignments: tuple[tuple[str, tuple[str, ...]], ...] | None = None
+    generation: int | None = None
+    leader: str | None = None
+
+    def agrees_with(self, other: View) -> bool:
+        """Whether both say the same wherever both say something."""
+        return all(
+            mine is None or theirs is None or mine == theirs
+            for mine, theirs in (
+                (self.status, other.status),
+                (self.assignments, other.assignments),
+                (self.generation, other.generation),
+                (self.leader, other.leader),
+            )
+        )
+
+    def __str__(self) -> str:
+        """``Stable, generation 2, leader m0, m0=[t-0] m1=[]``."""
+        members = " ".join(f"{member}=[{' '.join(owned)}]" for member, owned in self.assignments or ())
+        return f"{self.status}, generation {self.generation}, leader {self.leader or 'none'}, {members or 'no members'}"
+
+
+def predicted_view(state: Any) -> View:
+    """The group in a state of the model; a group that does not exist has no generation to compare."""
+    members = [m for m in range(len(state.member)) if has(state.members, m)]
+    return View(
+        status=STATUS_NAMES[GroupStatus(state.status)],
+        assignments=tuple((f"m{m}", partitions_of(state.member[m].assignment)) for m in members),
+        generation=None if state.status == GroupStatus.DEAD else state.generation,
+        leader="" if state.leader == NIL else f"m{state.leader}",
+    )
+
+
+def observed_view(observation: Observation | None) -> View:
+    """The group as it was observed."""
+    if observation is None:
+        return View()
+    members = ((member_of(member.member_id), assigned(member.assignment)) for member in observation.described.members)
+    return View(
+        status=observation.described.state,
+        assignments=tuple(sorted(members)),
+        generation=observation.generation,
+        leader=None if observation.leader is None else member_of(observation.leader),
+    )

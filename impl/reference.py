@@ -1,0 +1,116 @@
+"""The reference coordinator as the subject under test: in this process, in virtual time, one group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Final
+
+from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator, GroupStatus
+from rebalance_check.impl.coordinator.choices import Choices
+from rebalance_check.impl.lockstep.answers import member_of
+from rebalance_check.impl.lockstep.speech import GROUP_ID
+from rebalance_check.impl.lockstep.transport import Observation
+from rebalance_check.impl.messages import GroupReply, GroupRequest
+from rebalance_check.impl.recorder import Recorder
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.errors import Error
+from rebalance_check.model.events import Event
+
+NEVER_MS: Final = 10**12
+"""Longer than any run: members go when the schedule says so, not when virtual time does."""
+
+CONFIG: Final = GroupConfig(max_session_timeout_ms=NEVER_MS, new_member_join_timeout_ms=NEVER_MS)
+
+
+class SteeredChoices(Choices):
+    """Leads where it is told to, if it may; else as `Choices`."""
+
+    __slots__ = ("preferred",)
+
+    def __init__(self) -> None:
+        self.preferred = ""
+
+    def leader(self, candidates: Sequence[str]) -> str:
+        """The preferred member's id if it is a candidate."""
+        wanted = [member_id for member_id in candidates if member_of(member_id) == self.preferred]
+        return wanted[0] if wanted else super().leader(candidates)
+
+
+class InProcess:
+    """A `Transport` to a `GroupCoordinator` of its own. ``listener`` hears what the coordinator tells; ``defects``
+    are planted bugs (`rebalance_check.impl.mutants`)."""
+
+    def __init__(self, defects: frozenset[str] = frozenset(), listener: Callable[[Event], None] | None = None) -> None:
+        self._defects = defects
+        self._listener = listener
+        self.open(Bounds())
+
+    def open(self, bounds: Bounds) -> None:
+        """A fresh coordinator at time 0."""
+        delay = CONFIG.initial_rebalance_delay_ms if bounds.initial_delay else 0
+        numbers = count()
+        self.now_ms = 0
+        self._choices = SteeredChoices()
+        self._connections: dict[int, int] = {}
+        self._arrived: list[tuple[int, GroupReply]] = []
+        self.coordinator = GroupCoordinator(
+            replace(CONFIG, initial_rebalance_delay_ms=delay),
+            new_member_id=lambda prefix: f"{prefix}-{next(numbers)}",
+            recorder_for=None if self._listener is None else self._recorder,
+            choices=self._choices,
+            defects=self._defects,
+        )
+
+    def _recorder(self, group_id: str) -> Recorder:
+        return Recorder(group_id, "coordinator", lambda: self.now_ms, self._listener)
+
+    def request(self, connection: int, request: GroupRequest) -> None:
+        """Hand the request to the coordinator."""
+        token = (connection, self._connections.setdefault(connection, 0))
+        self._take(self.coordinator.handle(token, request, self.now_ms))
+
+    def answers(self, at_least: int) -> list[tuple[int, GroupReply]]:  # noqa: ARG002 - nothing is ever under way here
+        """What the coordinator has answered since the last call."""
+        arrived, self._arrived = self._arrived, []
+        return arrived
+
+    def disconnect(self, connection: int) -> None:
+        """Answers to what was sent so far are dropped."""
+        self._connections[connection] = self._connections.get(connection, 0) + 1
+
+    def expire(self, member_id: str) -> None:
+        """The session of this member ends now."""
+        self._take(self.coordinator.expire_session(GROUP_ID, member_id, self.now_ms))
+
+    def expire_initial_delay(self) -> None:
+        """Let time pass until the join phase is over: newcomers prolong the delay."""
+        while self.coordinator.describe(GROUP_ID).state == GroupStatus.PREPARING_REBALANCE:
+            deadline = self.coordinator.next_deadline()
+            if deadline is None:
+                return
+            self.now_ms = deadline
+            self._take(self.coordinator.advance(deadline))
+
+    def delete_group(self) -> Error:
+        """DeleteGroups."""
+        return self.coordinator.delete(GROUP_ID)
+
+    def observe(self) -> Observation:
+        """The group, with what only an insider sees."""
+        inside = self.coordinator.inspect(GROUP_ID)
+        described = self.coordinator.describe(GROUP_ID)
+        return Observation(described, *((inside.generation, inside.leader) if inside else (None, None)))
+
+    def prefer_leader(self, member: int) -> None:
+        """Where the coordinator has a choice, ``member`` leads."""
+        self._choices.preferred = f"m{member}"
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _take(self, answers: Sequence[tuple[object, GroupReply]]) -> None:
+        for token, reply in answers:
+            if isinstance(token, tuple) and self._connections.get(token[0]) == token[1]:
+                self._arrived.append((token[0], reply))
