@@ -29,28 +29,38 @@ class Explored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Found by telling the stories of ``test``: fixed sequences whose outcome is known, most of them seen on Kafka.
+
+    For what a healthy group around it makes up for, so that no history ever shows it.
+    """
+
+    test: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
     """One planted defect.
 
     ``what`` says in one sentence what the mutant does wrong, ``catalogue_id`` which defect of the field it repeats
-    (empty: an obvious one), ``caught_by`` the name of the invariant that must catch it.
+    (empty: an obvious one), ``caught_by`` the name of the invariant that must catch it, or ``stories``.
     """
 
     name: str
     what: str
     caught_by: str
     where: Literal["model", "impl"]
-    find: Fuzzed | Explored
+    find: Fuzzed | Explored | Told
     catalogue_id: str = ""
 
     @property
     def command(self) -> str:
         """The command that finds it."""
+        if isinstance(self.find, Told):
+            return f"pytest {self.find.test} -k {self.name}"
         if isinstance(self.find, Fuzzed):
-            rest = self.find.options.command_line()
-            return (
-                f"rebalance-check fuzz --seeds {self.find.first}:{self.find.last} --mutant {self.name} {rest}".rstrip()
-            )
+            seeds = f"--seeds {self.find.first}:{self.find.last}"
+            return f"rebalance-check fuzz {seeds} --mutant {self.name} {self.find.options.command_line()}".rstrip()
         bounds = self.find.bounds
         names = ("members", "partitions", "generations", "crashes")
         sizes = " ".join(f"--{name} {getattr(bounds, name)}" for name in names)

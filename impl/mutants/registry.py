@@ -9,9 +9,10 @@ from typing import Final
 from rebalance_check.impl.mutants.assignors import ASSIGNOR_MUTANTS
 from rebalance_check.impl.mutants.client import CLIENT_MUTANTS
 from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
-from rebalance_check.impl.mutants.mutant import Mutant
+from rebalance_check.impl.mutants.mutant import Explored, Mutant
 from rebalance_check.impl.mutants.status import STATUS_MUTANTS
 from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.mutants import MUTANTS as MODEL_MUTANTS
 
 
 def _by_name(mutants: Iterable[Mutant]) -> dict[str, Mutant]:
@@ -27,7 +28,23 @@ def _by_name(mutants: Iterable[Mutant]) -> dict[str, Mutant]:
 IMPL_MUTANTS: Final = _by_name([*COORDINATOR_MUTANTS, *CLIENT_MUTANTS, *ASSIGNOR_MUTANTS, *STATUS_MUTANTS])
 """The defects of the implementation, found by fuzzing."""
 
-MUTANTS: Final = IMPL_MUTANTS
+
+def _of_the_model() -> list[Mutant]:
+    """The mutants of the models, in the form of this list."""
+    return [
+        Mutant(
+            name=mutant.name,
+            what=mutant.what,
+            caught_by=mutant.caught_by,
+            where="model",
+            find=Explored(bounds=mutant.bounds),
+            catalogue_id=mutant.catalogue,
+        )
+        for mutant in MODEL_MUTANTS.values()
+    ]
+
+
+MUTANTS: Final = _by_name([*_of_the_model(), *IMPL_MUTANTS.values()])
 """All planted defects by name, those of the model and those of the implementation."""
 
 

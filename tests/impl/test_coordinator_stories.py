@@ -37,6 +37,7 @@ from rebalance_check.impl.messages import (
     SyncGroupReply,
     SyncGroupRequest,
 )
+from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
 from rebalance_check.model.errors import Error
 
 STORIES = Path(__file__).parent.parent / "data" / "coordinator"
@@ -49,10 +50,10 @@ Options = dict[str, str]
 class Stage:
     """A coordinator, the names of its members, and the requests that wait for an answer."""
 
-    def __init__(self, settings: dict[str, int]) -> None:
+    def __init__(self, settings: dict[str, int], defects: frozenset[str]) -> None:
         self.log = SteeredLog()
         self.coordinator = GroupCoordinator(
-            GroupConfig(**{**SETTINGS, **settings}), new_member_id=self._new_member_id, log=self.log
+            GroupConfig(**{**SETTINGS, **settings}), new_member_id=self._new_member_id, log=self.log, defects=defects
         )
         self.now = 0
         self.ids: dict[str, str] = {}
@@ -358,25 +359,42 @@ def perform(stage: Stage, line: str) -> str:
 # ------------------------------------------------------------------------------------------------ the test
 
 
-def stories() -> Iterator[object]:
+def stories() -> Iterator[tuple[str, list[str]]]:
+    """Title and lines of each story."""
     for path in sorted(STORIES.glob("*.story")):
         for paragraph in path.read_text(encoding="utf-8").split("\n\n"):
             title, *lines = [line for line in paragraph.splitlines() if line and not line.startswith("#")]
-            yield pytest.param(lines, id=f"{path.stem}: {title.strip('[]')}")
+            yield f"{path.stem}: {title.strip('[]')}", lines
 
 
-@pytest.mark.parametrize("lines", list(stories()))
-def test_a_story_runs_as_kafka_was_seen_to_answer(lines: list[str]) -> None:
+def tell(lines: list[str], defects: frozenset[str] = frozenset()) -> tuple[list[str], list[str]]:
+    """The story as it is written, and as it happens."""
     settings: dict[str, int] = {}
     if lines[0].startswith("setting "):
-        settings = {name: int(value) for name, value in (word.split("=") for word in lines.pop(0).split()[1:])}
-    stage = Stage(settings)
+        settings = {name: int(value) for name, value in (word.split("=") for word in lines[0].split()[1:])}
+    stage = Stage(settings, defects)
     expected, seen = [], []
-    for line in lines:
+    for line in lines[1:] if settings else lines:
         step, _, observed = line.partition("->")
         expected.append(f"{step.strip()} -> {observed.strip()}".strip())
         seen.append(f"{step.strip()} -> {perform(stage, step)}".strip())
+    return expected, seen
+
+
+@pytest.mark.parametrize("story", [pytest.param(lines, id=title) for title, lines in stories()])
+def test_a_story_runs_as_kafka_was_seen_to_answer(story: list[str]) -> None:
+    expected, seen = tell(story)
+
     assert expected == seen
+
+
+@pytest.mark.parametrize("mutant", [mutant.name for mutant in COORDINATOR_MUTANTS])
+def test_some_story_runs_otherwise__with_a_mutant(mutant: str) -> None:
+    def is_told_otherwise(story: list[str]) -> bool:
+        expected, seen = tell(story, frozenset({mutant}))
+        return expected != seen
+
+    assert any(is_told_otherwise(story) for _, story in stories())
 
 
 def test_the_stories_are_there() -> None:
