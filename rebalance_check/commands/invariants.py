@@ -20,7 +20,7 @@ def command(names: tuple[str, ...], markdown: bool, as_json: bool) -> int:
     chosen = select(names)
     if markdown:
         click.echo(catalogue_markdown(chosen), nl=False, err=as_json)
-    else:
+    elif not as_json:
         for invariant in chosen:
             face.say(f"{invariant.name}  ({invariant.kind}, {invariant.family})")
             face.say(f"  claim    {invariant.claim}")

@@ -13,7 +13,7 @@ from rebalance_check.impl.mutants import MUTANTS
 def command(as_json: bool) -> int:
     """List the planted defects: what each does wrong, which invariant catches it, and the command that finds it."""
     face = Face(as_json)
-    for mutant in MUTANTS.values():
+    for mutant in () if as_json else MUTANTS.values():
         face.say(f"{mutant.name}  ({mutant.where})")
         face.say(f"  what       {mutant.what}")
         face.say(f"  caught by  {mutant.caught_by}")

@@ -21,16 +21,13 @@ class Origin:
 
 def counterexample_text(counterexample: Counterexample, table: LaneTable, origin: Origin) -> str:
     """The whole explanation; its first line alone tells invariant, what, who and when."""
-    reasons = enumerate(because_texts(counterexample, table))
+    reasons = because_texts(counterexample, table)
     blocks = [
         "\n".join(
             [
                 f"{counterexample.invariant}: {counterexample.headline}",
                 _labelled("claim", counterexample.claim),
-                *(
-                    _labelled("" if n else "because", text)
-                    for n, text in enumerate(because_texts(counterexample, table))
-                ),
+                *(_labelled("" if number else "because", reason) for number, reason in enumerate(reasons)),
                 _labelled("run", origin.run),
             ]
         ),

@@ -1,0 +1,128 @@
+"""``rebalance-check explore``: every state of the model within bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from rebalance_check.face import Face, json_option
+from rebalance_check.model.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.explore import Exploration, Progress, explore
+from rebalance_check.properties.judge import EXIT_HELD, EXIT_SAFETY, EXIT_UNDECIDED
+from rebalance_check.report.paths import path_document, path_text
+
+PROTOCOLS = [protocol.value for protocol in RebalanceProtocol]
+SIZES = {
+    "members": "Consumers, or workers that write statuses.",
+    "partitions": "Partitions of the topic, or status keys.",
+    "generations": "The highest generation.",
+    "crashes": "Processes that die.",
+    "leaves": "Orderly departures.",
+    "expiries": "Sessions of live members that expire (zombies).",
+    "duplicates": "Requests that the network delivers a second time.",
+    "deletions": "Deletions of the empty group.",
+    "writes": "Status writes (protocol status).",
+    "failures": "Failed sends of status writes (protocol status).",
+}
+
+
+def size_options(command: Any) -> Any:
+    """One option per bound, each with the default of `Bounds`."""
+    for name, what in reversed(SIZES.items()):
+        if name in Bounds.__dataclass_fields__:
+            default = Bounds.__dataclass_fields__[name].default
+            command = click.option(f"--{name}", type=int, default=default, show_default=True, help=what)(command)
+    return command
+
+
+@click.command("explore")
+@click.option("--protocol", type=click.Choice(PROTOCOLS), default="eager", show_default=True)
+@size_options
+@click.option(
+    "--initial-delay/--no-initial-delay", default=True, show_default=True, help="The first join waits for more."
+)
+@click.option(
+    "--member-id-required/--no-member-id-required", default=False, help="New members are told their id first."
+)
+@click.option("--symmetry", type=click.Choice(["on", "off"]), default="on", show_default=True,
+              help="Explore one of all states that differ only in how members are named.")  # fmt: skip
+@click.option("--mutant", metavar="NAME", help="Switch on a planted defect (see `rebalance-check mutants`).")
+@click.option("--threads", type=int, default=2, show_default=True)
+@click.option("--interpreted", is_flag=True, help="Use the interpreted model: slow, needs no extra.")
+@click.option("--max-states", type=int, help="Stop after so many distinct states (then undecided).")
+@json_option
+def command(
+    *, protocol: str, initial_delay: bool, member_id_required: bool, symmetry: str, mutant: str | None, threads: int,
+    interpreted: bool, max_states: int | None, as_json: bool, **sizes: int,
+) -> int:  # fmt: skip
+    """Check the claims on every state of the model within bounds; print a shortest counterexample if one breaks."""
+    face = Face(as_json)
+    bounds = Bounds(
+        protocol=RebalanceProtocol(protocol),
+        initial_delay=initial_delay,
+        member_id_required=member_id_required,
+        **sizes,
+    )
+    face.say(f"explore {bounds.address()}, symmetry {symmetry}" + (f", mutant {mutant}" if mutant else ""))
+    found = explore_watched(
+        face, bounds, symmetry=symmetry == "on", threads=threads, mutant=mutant, compiled=not interpreted,
+        max_states=max_states,
+    )  # fmt: skip
+    tell(face, found)
+    return face.finish(exploration_document(found), exit_code(found))
+
+
+def explore_watched(face: Face, bounds: Bounds, **options: Any) -> Exploration:
+    """Explore with a progress line on a terminal."""
+    with face.progress() as advance:
+
+        def listen(progress: Progress) -> None:
+            advance(f"depth {progress.depth:3}", progress.distinct, 0)
+
+        return explore(bounds, progress=listen, **options)
+
+
+def exit_code(found: Exploration) -> int:
+    """10 for a violated claim, 12 when the search ended early, else 0."""
+    if found.violated:
+        return EXIT_SAFETY
+    return EXIT_HELD if found.complete else EXIT_UNDECIDED
+
+
+def tell(face: Face, found: Exploration) -> None:
+    """Figures, claims, what was reached, and the counterexample."""
+    face.say(
+        f"{found.distinct:,} distinct states, {found.generated:,} transitions, depth {found.depth}, "
+        f"{found.seconds:.1f} s ({found.states_per_second:,.0f} states/s), {found.peak_bytes / 2**20:,.0f} MiB"
+    )
+    for name, verdict in found.claims.items():
+        face.say(f"  {verdict:<9} {name}")
+    for name, met in found.sometimes.items():
+        face.say(f"  {'reached' if met else 'missed':<9} {name}")
+    if found.counterexample is not None:
+        face.say(f"\n{path_text(found.counterexample, found.violated)}")
+
+
+def exploration_document(found: Exploration) -> dict[str, Any]:
+    """The JSON form of an exploration."""
+    return {
+        "bounds": found.bounds.address(),
+        "symmetry": found.symmetry,
+        "mutant": found.mutant,
+        "threads": found.threads,
+        "distinct": found.distinct,
+        "generated": found.generated,
+        "cut": found.cut,
+        "depth": found.depth,
+        "seconds": round(found.seconds, 3),
+        "compile_seconds": round(found.compile_seconds, 3),
+        "states_per_second": round(found.states_per_second),
+        "peak_bytes": found.peak_bytes,
+        "complete": found.complete,
+        "claims": dict(found.claims),
+        "sometimes": dict(found.sometimes),
+        "actions": {str(kind): count for kind, count in found.actions.items()},
+        "verdict": "violated" if found.violated else "held" if found.complete else "undecided",
+        "counterexample": path_document(found.counterexample, found.violated) if found.counterexample else None,
+    }

@@ -1,0 +1,140 @@
+"""``rebalance-check fuzz``: seeds in, verdicts out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rebalance_check.face import Face, json_option
+from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.pipeline.campaign import parse_seeds
+from rebalance_check.pipeline.fuzz import ENGINES, fuzz
+from rebalance_check.pipeline.results import FuzzResult
+from rebalance_check.pipeline.seed_run import replay_command
+from rebalance_check.pipeline.shrink import shrink
+from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.history import write_history
+from rebalance_check.properties.verdict import Outcome
+from rebalance_check.report.documents import counterexample_document
+from rebalance_check.report.runs import explained
+
+DEFAULTS = SimulationOptions()
+
+
+@click.command("fuzz")
+@click.option(
+    "--seeds", default="0:100", show_default=True, metavar="FIRST:LAST", help="From FIRST up to, not including, LAST."
+)
+@click.option("--protocol", type=click.Choice([p.value for p in SimulatedProtocol]), default=DEFAULTS.protocol.value,
+              show_default=True)  # fmt: skip
+@click.option("--members", type=int, default=DEFAULTS.members, show_default=True)
+@click.option("--partitions", type=int, default=DEFAULTS.partitions, show_default=True)
+@click.option(
+    "--steps", type=int, default=DEFAULTS.steps, show_default=True, help="Churn actions of the disturbed phase."
+)
+@click.option("--faults", default="all", show_default=True, metavar="KIND,...",
+              help=f"What may go wrong: {', '.join(FaultKind)}; or none.")  # fmt: skip
+@click.option("--omit", default="none", metavar="INDEX,...", help="Leave out these churn actions (a shrunk run).")
+@click.option(
+    "--mutant", default="", metavar="NAME", help="Switch on a planted defect (see `rebalance-check mutants`)."
+)
+@click.option("--engine", type=click.Choice(ENGINES), default="local", show_default=True)
+@click.option("--master", default="local[*]", show_default=True, help="The Spark master.")
+@click.option("--workers", type=int, help="Processes of the local engine (default: one per core).")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Keep the history table; resumes what is there."
+)
+@click.option("--invariant", "names", multiple=True, metavar="NAME", help="An invariant or a family; default: all.")
+@click.option("--history", type=click.Path(path_type=Path), metavar="FILE", help="Write a failing run there.")
+@click.option("--shrink", "shrinking", is_flag=True, help="Make each failing run as small as it gets.")
+@json_option
+def command(*, seeds: str, engine: str, master: str, workers: int | None, out: Path | None, names: tuple[str, ...],
+            history: Path | None, shrinking: bool, as_json: bool, **sizes: Any) -> int:  # fmt: skip
+    """Simulate seeds, judge every run, and explain the shortest run that broke each claim."""
+    face = Face(as_json)
+    options = options_of(**sizes)
+    chosen = parse_seeds(seeds)
+    face.say(f"fuzz --seeds {seeds} {options.command_line()}".rstrip())
+    with face.progress() as advance:
+        result = fuzz(
+            chosen, options, engine=engine, out=out, invariants=names, master=master, workers=workers, progress=advance
+        )
+    found = [explain(run.seed, options, run.counterexample.invariant, shrinking, run) for run in result.counterexamples]
+    tell(face, result, [text for text, _ in found])
+    if history is not None and result.counterexamples:
+        write_history(history, result.counterexamples[0].history)
+        face.say(f"history of seed {result.counterexamples[0].seed}: {history}")
+    document = fuzz_document(result) | {"counterexamples": [one for _, one in found]}
+    return face.finish(document, result.exit_code)
+
+
+def options_of(
+    *, protocol: str, members: int, partitions: int, steps: int, faults: str, omit: str, mutant: str
+) -> SimulationOptions:
+    """The options of the simulation as the command line spells them."""
+    try:
+        kinds = tuple(FaultKind) if faults == "all" else tuple(FaultKind(kind) for kind in listed(faults))
+        omitted = tuple(int(index) for index in listed(omit))
+    except ValueError as fault:
+        raise RebalanceCheckError(
+            f"{fault}: --faults takes {', '.join(FaultKind)}, all or none, and --omit numbers, parted by commas"
+        ) from None
+    return SimulationOptions(
+        protocol=SimulatedProtocol(protocol), members=members, partitions=partitions, steps=steps, faults=kinds,
+        omit=omitted, mutant=mutant,
+    )  # fmt: skip
+
+
+def listed(text: str) -> list[str]:
+    """The words between commas; ``none`` is no word."""
+    return [] if text in ("none", "") else text.split(",")
+
+
+def explain(seed: int, options: SimulationOptions, name: str, shrinking: bool, run: Any) -> tuple[str, dict[str, Any]]:
+    """One failing run as text and as a document, shrunk first if that was asked for."""
+    history, found, replay = run.history, run.counterexample, replay_command(seed, options)
+    if shrinking:
+        small = shrink(seed, options, select([name])[0])
+        history, found, replay = small.history, small.counterexample, small.replay
+    text, _, _ = explained(history, found, replay)
+    return text, {"seed": seed, "replay": replay, "events": len(history), **(counterexample_document(found) or {})}
+
+
+def tell(face: Face, result: FuzzResult, texts: list[str]) -> None:
+    """Each counterexample, then the figures and the verdicts."""
+    for text in texts:
+        face.say(f"\n{text}\n")
+    speed = result.events / result.seconds if result.seconds else 0
+    face.say(
+        f"{result.runs:,} runs, {result.events:,} events, {result.seconds:.1f} s ({speed:,.0f} events/s), "
+        f"engine {result.engine}" + (f", {result.resumed:,} runs were there already" if result.resumed else "")
+    )
+    for name, claim in result.verdicts.items():
+        runs = claim.outcomes[Outcome.VIOLATED] or claim.outcomes[Outcome.UNDECIDED]
+        more = f" in {runs} runs" if claim.outcome is not Outcome.HELD else ""
+        reason = f": {claim.reason}" if claim.outcome is Outcome.UNDECIDED else ""
+        face.say(f"  {claim.outcome:<9} {name}{more}{reason}")
+    if result.failing_seeds:
+        shown = ", ".join(map(str, result.failing_seeds[:20]))
+        face.say(f"failing seeds: {shown}{' ...' if len(result.failing_seeds) > 20 else ''}")
+    face.say(f"verdict: {result.outcome}")
+
+
+def fuzz_document(result: FuzzResult) -> dict[str, Any]:
+    """The JSON form of a campaign."""
+    return {
+        "engine": result.engine,
+        "runs": result.runs,
+        "events": result.events,
+        "resumed": result.resumed,
+        "seconds": round(result.seconds, 3),
+        "verdict": result.outcome.value,
+        "verdicts": {
+            name: {"verdict": claim.outcome.value, **{o.value: claim.outcomes[o] for o in Outcome}}
+            for name, claim in result.verdicts.items()
+        },
+        "failing_seeds": list(result.failing_seeds),
+    }
