@@ -96,14 +96,13 @@ class Coordinator(Joining, Heartbeating, ABC):
         """When `poll` can make progress by itself next, in ms (0: at once); None while it waits for an answer."""
         if self._closed:
             return None
-        if self._unread or self._failure is not None:
+        if self._unread or self._failure is not None or (self._join is not None and self._join.done):
             return 0
-        if not self._coordinator_known:
-            return self._discover_ms
+        known_ms = 0 if self._coordinator_known else self._discover_ms
         if not self.rejoin_needed_or_pending():
-            return None
-        waiting = self._join is not None and not self._join.done
-        return None if waiting else self._retry_ms
+            return None if self._coordinator_known else known_ms
+        waiting = self._join is not None and not self._needs_join_prepare
+        return None if waiting else max(self._retry_ms, known_ms)
 
     def rejoin_needed_or_pending(self) -> bool:
         """Whether the next poll must join; override to add reasons of your own and call this one."""
@@ -116,14 +115,14 @@ class Coordinator(Joining, Heartbeating, ABC):
         """
         self._now_ms = now_ms
         while self.rejoin_needed_or_pending():
+            if self._join is not None and self._join.done:
+                self._finish(self._join)
+                continue
             if now_ms < self._retry_ms or not self._ensure_coordinator() or not self._prepared():
                 return False
             if self._join is None:
                 self._send_join()
-            attempt = self._join
-            if attempt is None or not attempt.done:
-                return False
-            self._finish(attempt)
+            return False
         return self._ensure_coordinator()
 
     def _read_answers(self) -> None:
