@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
-from rebalance_check.impl.options import SimulationOptions
+from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.seeds import stream
 from rebalance_check.impl.simulator.consumers import ConsumerApplication
-from rebalance_check.impl.simulator.process import MemberProcess
+from rebalance_check.impl.simulator.process import Application, MemberProcess
 from rebalance_check.impl.simulator.settings import TOPIC, GroupSettings
+from rebalance_check.impl.simulator.workers import ConnectConfigs, WorkerApplication
 from rebalance_check.impl.simulator.world import World
 from rebalance_check.model.ids import partition
+
+Start = Callable[..., Application]
+"""Starts the application of a process: takes its name, its recorder, and ``random``."""
 
 
 def build_members(world: World, options: SimulationOptions, settings: GroupSettings) -> None:
     """Give the world its member processes, all down, and say what there is to own."""
-    world.to_own = tuple(partition(TOPIC, index) for index in range(options.partitions))
+    connect = options.protocol is SimulatedProtocol.CONNECT
+    start = _workers(world, options) if connect else _consumers(world, options)
     for index in range(options.members):
         name = f"m{index}"
         random, recorder = stream(world.seed, f"process {name}"), world.recorder(name)
-        start = partial(
-            ConsumerApplication,
-            name,
-            settings,
-            recorder,
-            partitions=options.partitions,
-            random=random,
-            defects=world.defects,
-        )
-        world.members.append(MemberProcess(name, world.network, random, recorder, start))
+        life = partial(start, name, settings, recorder, random=random, defects=world.defects)
+        world.members.append(MemberProcess(name, world.network, random, recorder, life))
+
+
+def _consumers(world: World, options: SimulationOptions) -> Start:
+    world.to_own = tuple(partition(TOPIC, index) for index in range(options.partitions))
+    return partial(ConsumerApplication, partitions=options.partitions)
+
+
+def _workers(world: World, options: SimulationOptions) -> Start:
+    configs = ConnectConfigs(options.partitions)
+    world.to_own = configs.to_own()
+
+    def change(tasks: int) -> None:
+        configs.change(tasks)
+        world.to_own = configs.to_own()
+
+    world.change_config = change
+    return partial(WorkerApplication, log=configs.log, plan=lambda: world.network.plan)

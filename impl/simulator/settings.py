@@ -76,10 +76,11 @@ class GroupSettings:
 def draw_settings(seed: int, protocol: SimulatedProtocol) -> GroupSettings:
     """The settings of the run of ``seed``."""
     random = stream(seed, "settings")
+    workers = protocol is SimulatedProtocol.CONNECT
     static, auto_commit, old = (random.random() < chance for chance in (0.25, 0.5, 0.25))
     return GroupSettings(
         assignors=random.choice(ASSIGNORS[protocol]),
-        static=static,
-        auto_commit_ms=5_000 if auto_commit else None,
+        static=static and not workers,
+        auto_commit_ms=5_000 if auto_commit and not workers else None,
         join_group_version=3 if old and not static else 9,
     )

@@ -1,0 +1,98 @@
+"""Connect workers in the simulator: a worker coordinator, and a config topic that each worker reads at its own pace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Final
+
+from rebalance_check.impl.client.connect_configs import ConfigLog, ConfigReader
+from rebalance_check.impl.client.generation import MemberState
+from rebalance_check.impl.client.worker import WorkerCoordinator
+from rebalance_check.impl.faults import CALM, FaultPlan
+from rebalance_check.impl.recorder import Recorder
+from rebalance_check.impl.simulator.settings import GroupSettings
+from rebalance_check.model.events import MemberStarted
+
+UNSYNC_BACKOFF_MS: Final = 20_000
+"""``worker.unsync.backoff.ms``: how long a worker stays away that could not read the config topic."""
+
+LAG: Final = 0.5
+"""The chance that, in a disturbed run, the reader of the config topic gets nothing between two polls."""
+
+
+class ConnectConfigs:
+    """What the cluster is configured to run: connectors ``c0`` and ``c1``, and a topic that tells the workers."""
+
+    def __init__(self, tasks: int) -> None:
+        self.log = ConfigLog()
+        self._connectors = {"c0": tasks - tasks // 2, "c1": tasks // 2}
+        self.log.append(self._connectors)
+
+    def change(self, tasks: int) -> None:
+        """The connector ``c0`` gets ``tasks`` tasks."""
+        self._connectors = {**self._connectors, "c0": tasks}
+        self.log.append(self._connectors)
+
+    def to_own(self) -> tuple[str, ...]:
+        """Every connector and task that somebody must run."""
+        tasks = [f"{name}-{number}" for name, count in self._connectors.items() for number in range(count)]
+        return (*(f"connector {name}" for name in self._connectors), *tasks)
+
+
+class WorkerApplication(WorkerCoordinator):
+    """The coordinator of a worker and its herder; the config topic is late and unreadable as ``plan`` has it."""
+
+    def __init__(
+        self,
+        name: str,
+        settings: GroupSettings,
+        recorder: Recorder,
+        *,
+        log: ConfigLog,
+        random: Random,
+        plan: Callable[[], FaultPlan],
+        defects: frozenset[str],
+    ) -> None:
+        self._reader = ConfigReader(log)
+        self._random = random
+        self._plan = plan
+        super().__init__(
+            settings.client(name),
+            recorder,
+            member=name,
+            url=f"http://{name}:8083/",
+            configs=self._reader,
+            unsync_backoff_ms=UNSYNC_BACKOFF_MS,
+            defects=defects,
+        )
+        recorder.emit(MemberStarted(member=name, protocol="eager"))
+
+    def poll(self, now_ms: int) -> None:
+        """One tick of the herder; the topic is out of reach as often as messages are lost."""
+        chance = self._plan().drop
+        self._reader.readable = not (chance and self._random.random() < chance)
+        super().poll(now_ms)
+
+    def work(self, now_ms: int) -> None:  # noqa: ARG002 - what an application has
+        """The background reader of the config topic gets on."""
+        if self._plan() is CALM or self._random.random() >= LAG:
+            self._reader.advance()
+
+    def pending(self) -> str:
+        """What this worker waits for; empty when it is settled."""
+        if self.state is not MemberState.STABLE:
+            return f"is {self.state.value}"
+        return "wants to join again" if self.rejoin_needed_or_pending() else ""
+
+    def standing(self) -> tuple[int, str]:
+        """Generation and member id."""
+        generation = self.generation()
+        return generation.generation_id, generation.member_id
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """What runs here: connectors, then tasks."""
+        running = self.running
+        tasks = [f"{task.connector}-{task.task}" for task in sorted(running.tasks)]
+        return (*(f"connector {name}" for name in sorted(running.connectors)), *tasks)
