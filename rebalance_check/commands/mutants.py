@@ -6,14 +6,18 @@ import click
 
 from rebalance_check.face import Face, json_option
 from rebalance_check.impl.mutants import MUTANTS
+from rebalance_check.report.mutants_page import mutants_markdown
 
 
 @click.command("mutants")
+@click.option("--markdown", is_flag=True, help="Print the generated part of TRACK_RECORD.md.")
 @json_option
-def command(as_json: bool) -> int:
+def command(markdown: bool, as_json: bool) -> int:
     """List the planted defects: what each does wrong, which invariant catches it, and the command that finds it."""
     face = Face(as_json)
-    for mutant in () if as_json else MUTANTS.values():
+    if markdown:
+        face.say(mutants_markdown(MUTANTS.values()).rstrip("\n"))
+    for mutant in () if as_json or markdown else MUTANTS.values():
         face.say(f"{mutant.name}  ({mutant.where})")
         face.say(f"  what       {mutant.what}")
         face.say(f"  caught by  {mutant.caught_by}")
