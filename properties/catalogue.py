@@ -29,7 +29,6 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     AssignmentIsDisjoint,
     AssignmentIsComplete,
     *SafeStatusWrites,
-    *SafeStatusWrites,
     RebalanceCompletes,
 )
 """Every built-in invariant."""

@@ -25,3 +25,8 @@ def test_replacing_the_generated_part_leaves_the_rest_alone() -> None:
     page = "# Head\n\n" + mutants_markdown([]) + "\ntail\n"
     table = mutants_markdown(list(MUTANTS.values())[:1])
     assert replace_generated(page, table) == "# Head\n\n" + table + "\ntail\n"
+
+
+def test_each_invariant_stands_in_the_catalogue_once() -> None:
+    names = [invariant.name for invariant in CATALOGUE]
+    assert names == list(dict.fromkeys(names))
