@@ -5,7 +5,21 @@ a broker on a socket.
 """
 
 from rebalance_check.impl.lockstep.answers import Answer, Claim
-from rebalance_check.impl.lockstep.lockstep import Difference, Lockstep, Step
+from rebalance_check.impl.lockstep.exhaust import Conformance, Divergence, every_transition
+from rebalance_check.impl.lockstep.lockstep import Difference, Lockstep, Outcome, Step
 from rebalance_check.impl.lockstep.transport import STRAY, Observation, Transport
 
-__all__ = ["STRAY", "Answer", "Claim", "Difference", "Lockstep", "Observation", "Step", "Transport"]
+__all__ = [
+    "STRAY",
+    "Answer",
+    "Claim",
+    "Conformance",
+    "Difference",
+    "Divergence",
+    "Lockstep",
+    "Observation",
+    "Outcome",
+    "Step",
+    "Transport",
+    "every_transition",
+]

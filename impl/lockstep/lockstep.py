@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -108,6 +109,10 @@ class Lockstep:
         self._own_step(action, before, after)
         self.state = after
         return Step(action, (), before, after)
+
+    def fork(self) -> Lockstep:
+        """An independent copy of this run, coordinator included; the transport must be one that can be copied."""
+        return deepcopy(self, {id(self.machine): self.machine})
 
     def close(self) -> None:
         """Give back what the transport holds."""
