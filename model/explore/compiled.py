@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import RebalanceCheckError
@@ -22,6 +22,12 @@ from rebalance_check.model.specification import Edit, Model, Rule, arguments, as
 
 LABEL_RULE, LABEL_MEMBER = 24, 16
 """Where a label (32 bits) holds the rule and the member; the choice takes the bits below (see `kernel.RULE_SHIFT`)."""
+
+
+COMMON: Final = {"nogil": True, "boundscheck": True, "error_model": "numpy", "_nrt": False}
+OUTER: Final = {**COMMON, "cache": True}
+INNER: Final = {**COMMON, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""How functions are compiled: what Python never calls needs no wrapper, and nothing allocates (``_nrt``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +143,7 @@ def jit(numba: Any, space: dict[str, Any], entry_points: tuple[str, ...], cache:
     try:
         for name, function in mine.items():
             clone = types.FunctionType(function.__code__, made, name, function.__defaults__, function.__closure__)
-            options = {"nogil": True, "boundscheck": True, "error_model": "numpy", "cache": name in entry_points}
-            made[name] = numba.njit(clone, **options)
+            made[name] = numba.njit(clone, **(OUTER if name in entry_points else INNER))
     finally:
         numba.config.CACHE_DIR = before
     return made
@@ -153,6 +158,7 @@ def is_ours(value: Any, where: set[str]) -> bool:
 
 
 SHORTEST_TABLE = 4096
+"""Tables of a configuration have at least this length."""
 
 
 def as_record(config: Any) -> Any:

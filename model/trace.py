@@ -1,0 +1,348 @@
+"""What an observer sees of a step of the classic model: the events of the coordinator, its answers, and the clients'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Final, TypedDict
+
+from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic_state import (
+    STATUS_NAMES, Config, GroupStatus, Member, MemberStatus, MessageKind, State, has, minus,
+)  # fmt: skip
+from rebalance_check.model.errors import Error
+from rebalance_check.model.events import (
+    AssignmentCompleted, AssignmentComputed, Event, GenerationStarted, GroupStatusChanged, IncarnationStarted,
+    MemberAdded, MemberCrashed, MemberJoined, MemberLeft, MemberRemoved, MembershipLost, MemberStarted,
+    PartitionsAssigned, PartitionsLost, PartitionsRevoked, RequestAnswered, RequestSent, RunStarted,
+)  # fmt: skip
+from rebalance_check.model.ids import NO_GENERATION, partition
+from rebalance_check.model.layout import NIL
+
+COORDINATOR: Final = "coordinator"
+HARNESS: Final = "harness"
+TOPIC: Final = "t"
+
+REPLY_APIS: Final = {
+    MessageKind.JOIN_REPLY: "JoinGroup",
+    MessageKind.SYNC_REPLY: "SyncGroup",
+    MessageKind.HEARTBEAT_REPLY: "Heartbeat",
+}
+
+Claims = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What an observer remembers that the state of the model need not: numbers and names.
+
+    ``ids`` counts the member ids that each slot was given; ``held_id`` is the one its process holds, ``sent_id`` the one
+    in its last request; ``requests`` numbers its requests; ``joined_life`` is the incarnation of its generation;
+    ``shown`` the metadata that a leader was shown; ``seq`` numbers the events of each source; ``steps`` is the time.
+    """
+
+    ids: list[int]
+    held_id: list[str]
+    sent_id: list[str]
+    requests: list[int]
+    joined_life: list[int]
+    shown: list[tuple[Claims, tuple[tuple[str, int], ...]]]
+    copied_id: str = ""
+    steps: int = 0
+    seq: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def for_members(cls, n: int) -> Ledger:
+        """A ledger in which nothing has happened."""
+        return cls([0] * n, [""] * n, [""] * n, [0] * n, [-1] * n, [((), ())] * n)
+
+    def copy(self) -> Ledger:
+        """An independent copy."""
+        return replace(
+            self, ids=[*self.ids], held_id=[*self.held_id], sent_id=[*self.sent_id], requests=[*self.requests],
+            joined_life=[*self.joined_life], shown=[*self.shown], seq={**self.seq},
+        )  # fmt: skip
+
+
+class Membership(TypedDict):
+    """The fields of a `GenerationEvent`, as keywords."""
+
+    source: str
+    member: str
+    generation: int
+    member_id: str
+    incarnation: int
+
+
+class Observer:
+    """Turns steps of the classic model into events; ``ledger`` is all that it remembers."""
+
+    def __init__(self, config: Config, bounds: Bounds, mutant: str, group: str) -> None:
+        self.config = config
+        self.bounds = bounds
+        self.mutant = mutant
+        self.group = group
+        self.ledger = Ledger.for_members(config.members)
+
+    def begin(self) -> list[Event]:
+        """A run starts, and with it every process."""
+        started: list[Event] = [
+            RunStarted(source=HARNESS, subject="model", bounds=self.bounds.address(), mutant=self.mutant)
+        ]
+        return [self.stamp(event) for event in started + [self.started(m) for m in range(self.config.members)]]
+
+    def observe(self, action: Action, before: State, after: State) -> list[Event]:
+        """The events of one step, stamped, in the order in which they happen."""
+        self.ledger.steps += 1
+        speak = CLIENT.get(action.kind)
+        if action.kind is ActionKind.DUPLICATE_REQUEST:
+            self.ledger.copied_id = self.ledger.sent_id[action.member]
+        events = speak(self, action.member, before, after) if speak else self.coordinator(action, before, after)
+        return [self.stamp(event) for event in events]
+
+    def stamp(self, event: Event) -> Event:
+        """Add what every event carries."""
+        seq = self.ledger.seq.get(event.source, 0)
+        self.ledger.seq[event.source] = seq + 1
+        return replace(event, group=self.group, seq=seq, time_ms=self.ledger.steps)
+
+    # ------------------------------------------------------------------------------------------------ the coordinator
+
+    def coordinator(self, action: Action, before: State, after: State) -> Iterator[Event]:
+        """What the coordinator does in a step: membership, status, generation, then its answers."""
+        life, gone = after.deletions, minus(before.members, after.members)
+        if before.status == GroupStatus.DEAD and after.status != GroupStatus.DEAD:
+            yield IncarnationStarted(source=COORDINATOR, incarnation=life, generation=0)
+        for m in elements(gone):
+            reason = "session expired" if action.kind is ActionKind.EXPIRE_SESSION else "left"
+            yield MemberRemoved(
+                source=COORDINATOR,
+                incarnation=life,
+                generation=before.generation,
+                member_id=self.id_of(m),
+                reason=reason,
+            )
+        yield from self.new_ids(before, after)
+        yield from self.statuses(before, after)
+        for m in range(self.config.members):
+            if after.member[m].net.kind in REPLY_APIS and before.member[m].net.kind not in REPLY_APIS:
+                yield self.answer(m, after)
+        if action.kind is ActionKind.LEAVE_GROUP:
+            error = Error.NONE if has(before.members, action.member) else Error.UNKNOWN_MEMBER_ID
+            yield self.answered(action.member, "LeaveGroup", error.name)
+
+    def new_ids(self, before: State, after: State) -> Iterator[Event]:
+        """Slots that got a member id in this step, and those that became members."""
+        for m in elements(minus(after.members | after.pending, before.members | before.pending)):
+            self.ledger.ids[m] += 1
+        for m in elements(minus(after.members, before.members)):
+            yield MemberAdded(
+                source=COORDINATOR, incarnation=after.deletions, generation=before.generation, member_id=self.id_of(m)
+            )
+
+    def statuses(self, before: State, after: State) -> Iterator[Event]:
+        """The statuses that the group went through in this step, and the generation that began."""
+        started = after.generation > before.generation
+        for one, other in pairwise(statuses_between(before.status, after.status, started)):
+            if started and other == after.status:
+                yield GenerationStarted(
+                    source=COORDINATOR,
+                    incarnation=after.deletions,
+                    generation=after.generation,
+                    members=tuple(sorted(self.id_of(m) for m in elements(after.members))),
+                    leader="" if after.leader == NIL else self.id_of(after.leader),
+                )
+            yield GroupStatusChanged(
+                source=COORDINATOR,
+                incarnation=after.deletions,
+                generation=after.generation if other == after.status else before.generation,
+                from_status=STATUS_NAMES[GroupStatus(one)],
+                to_status=STATUS_NAMES[GroupStatus(other)],
+            )
+
+    def answer(self, m: int, after: State) -> RequestAnswered:
+        """The answer that lies in m's slot."""
+        net = after.member[m].net
+        api = REPLY_APIS[MessageKind(net.kind)]
+        answered = self.answered(m, api, Error(net.error).name)
+        if net.error != Error.NONE:
+            return answered
+        if net.kind == MessageKind.SYNC_REPLY:
+            return replace(answered, assignment=self.partitions(net.partitions))
+        if net.kind == MessageKind.HEARTBEAT_REPLY:
+            return answered
+        self.ledger.joined_life[m] = after.deletions
+        shown = tuple((name(x), self.partitions(after.member[x].claims)) for x in elements(after.members))
+        tags = tuple((self.id_of(x), after.member[x].claim_generation) for x in elements(after.members))
+        self.ledger.shown[m] = (shown, tags)
+        return replace(
+            answered, generation=net.generation, leader=name(after.leader), members=shown if net.flag == 1 else ()
+        )
+
+    def answered(self, m: int, api: str, error: str | None) -> RequestAnswered:
+        """An answer to m's last request that carries nothing but an error."""
+        return RequestAnswered(
+            source=COORDINATOR, member=name(m), api=api, request=self.ledger.requests[m] - 1, error=error
+        )
+
+    # ------------------------------------------------------------------------------------------------ the clients
+
+    def started(self, m: int) -> Event:
+        """A process starts."""
+        return MemberStarted(source=name(m), member=name(m), protocol=self.bounds.protocol.value)
+
+    def send_join(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """SendJoinGroup: EAGER revokes first."""
+        revoked = minus(before.member[m].owned, after.member[m].owned)
+        if revoked:
+            yield self.revoked(m, before.member[m].generation, revoked)
+        yield self.sent(m, "JoinGroup", NO_GENERATION)
+
+    def receive_join(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """ReceiveJoinGroup: a new generation, and the leader's work."""
+        me, leads = after.member[m], before.member[m].net.flag == 1
+        self.ledger.held_id[m] = self.id_of(m) if has(after.members, m) else self.ledger.held_id[m] or self.id_of(m)
+        yield MemberJoined(
+            source=name(m), member=name(m), generation=me.generation, member_id=self.ledger.held_id[m],
+            incarnation=self.ledger.joined_life[m], leader=leads, protocol=self.bounds.protocol.value,
+            claims=self.partitions(me.owned),
+        )  # fmt: skip
+        if leads:
+            yield self.computed(m, me)
+        yield self.sent(m, "SyncGroup", me.generation)
+
+    def computed(self, m: int, me: Member) -> AssignmentComputed:
+        """What the leader decided, from the metadata that it was shown."""
+        shown, tags = self.ledger.shown[m]
+        ids = dict(zip((who for who, _ in shown), (member_id for member_id, _ in tags), strict=True))
+        return AssignmentComputed(
+            source=name(m), member=name(m), generation=me.generation, member_id=self.ledger.held_id[m],
+            incarnation=self.ledger.joined_life[m], protocol=self.bounds.protocol.value,
+            claims=tuple((ids[who], claims) for who, claims in shown),
+            claim_generations=tags,
+            assignments=tuple((ids[who], self.partitions(me.net.parts[int(who[1:])])) for who, _ in shown),
+        )  # fmt: skip
+
+    def receive_sync(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """ReceiveSyncGroup: what is missing is revoked, what is new is assigned."""
+        old, me = before.member[m].owned, after.member[m]
+        if minus(old, me.owned):
+            yield self.revoked(m, me.generation, minus(old, me.owned))
+        common = self.membership(m, me.generation)
+        yield PartitionsAssigned(**common, partitions=self.partitions(minus(me.owned, old)))
+        yield AssignmentCompleted(**common, owned=self.partitions(me.owned))
+
+    def send_heartbeat(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """SendHeartbeat."""
+        yield self.sent(m, "Heartbeat", before.member[m].generation)
+
+    def receive_error(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """ReceiveError: what the error makes the process forget, and lose."""
+        was, me = before.member[m], after.member[m]
+        if was.net.kind == MessageKind.NOTHING:
+            api = "JoinGroup" if was.status == MemberStatus.JOINING else "SyncGroup"
+            yield replace(self.answered(m, api, None), source=name(m))
+            return
+        error = Error(was.net.error)
+        if error in {Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION}:
+            common = self.membership(m, was.generation or NO_GENERATION)
+            yield MembershipLost(**common, reason=error.name)
+            if was.owned:
+                yield PartitionsLost(**common, partitions=self.partitions(was.owned))
+        if error is Error.MEMBER_ID_REQUIRED:
+            self.ledger.held_id[m] = self.id_of(m)
+        elif not me.has_id:
+            self.ledger.held_id[m] = ""
+
+    def leave(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """SendLeaveGroup: the process revokes everything and is gone."""
+        was = before.member[m]
+        if was.owned:
+            yield self.revoked(m, was.generation, was.owned)
+        yield self.sent(m, "LeaveGroup", NO_GENERATION)
+        yield MemberLeft(source=name(m), member=name(m))
+        self.ledger.held_id[m] = ""
+
+    def crash(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """Crash."""
+        self.ledger.held_id[m] = ""
+        yield MemberCrashed(source=name(m), member=name(m))
+
+    def restart(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """Restart."""
+        yield self.started(m)
+
+    def nothing(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """Nobody notices."""
+        yield from ()
+
+    def sent(self, m: int, api: str, generation: int) -> RequestSent:
+        """A process sends its next request."""
+        self.ledger.requests[m] += 1
+        self.ledger.sent_id[m] = self.ledger.held_id[m]
+        return RequestSent(
+            source=name(m), member=name(m), api=api, request=self.ledger.requests[m] - 1, generation=generation
+        )
+
+    def revoked(self, m: int, generation: int, mask: int) -> PartitionsRevoked:
+        """A process gives partitions up while it is their owner."""
+        return PartitionsRevoked(**self.membership(m, generation), partitions=self.partitions(mask))
+
+    def membership(self, m: int, generation: int) -> Membership:
+        """What all events of a member in a generation carry."""
+        return {
+            "source": name(m), "member": name(m), "generation": generation,
+            "member_id": self.ledger.held_id[m], "incarnation": self.ledger.joined_life[m],
+        }  # fmt: skip
+
+    # ------------------------------------------------------------------------------------------------ names
+
+    def id_of(self, m: int) -> str:
+        """The name of the slot's latest member id."""
+        return f"{name(m)}-{self.ledger.ids[m]}"
+
+    def partitions(self, mask: int) -> tuple[str, ...]:
+        """The names of a set of partitions."""
+        return tuple(partition(TOPIC, p) for p in range(self.config.partitions) if has(mask, p))
+
+
+CLIENT: Final = {
+    ActionKind.SEND_JOIN_GROUP: Observer.send_join,
+    ActionKind.RECEIVE_JOIN_GROUP: Observer.receive_join,
+    ActionKind.RECEIVE_SYNC_GROUP: Observer.receive_sync,
+    ActionKind.SEND_HEARTBEAT: Observer.send_heartbeat,
+    ActionKind.RECEIVE_HEARTBEAT: Observer.nothing,
+    ActionKind.RECEIVE_ERROR: Observer.receive_error,
+    ActionKind.SEND_LEAVE_GROUP: Observer.leave,
+    ActionKind.CRASH: Observer.crash,
+    ActionKind.RESTART: Observer.restart,
+    ActionKind.DUPLICATE_REQUEST: Observer.nothing,
+}
+"""Which steps are not the coordinator's, and what a process tells of each."""
+
+
+def name(m: int) -> str:
+    """The name of a slot's process."""
+    return f"m{m}"
+
+
+def elements(mask: int) -> list[int]:
+    """The elements of a set, in order."""
+    return [x for x in range(8) if has(mask, x)]
+
+
+def statuses_between(before: int, after: int, generation_started: bool) -> list[int]:
+    """The statuses that a group goes through in one step, the first and the last included.
+
+    A step may hold several transitions: a group is created, a rebalance prepared, and its join phase completed.
+    """
+    path = [before]
+    if before == GroupStatus.DEAD and after != GroupStatus.DEAD:
+        path.append(GroupStatus.EMPTY)
+    if generation_started and path[-1] != GroupStatus.PREPARING:
+        path.append(GroupStatus.PREPARING)
+    if path[-1] != after:
+        path.append(after)
+    return path
