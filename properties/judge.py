@@ -6,7 +6,6 @@ for simulators and state machines that want to know at once.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -84,7 +83,7 @@ class _Panel:
     folds: dict[str, Fold] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
     dispatch: dict[type[Event], tuple[Handler, ...]] = field(default_factory=dict)
-    counts: Counter[type[Event]] = field(default_factory=Counter)
+    counts: dict[type[Event], int] = field(default_factory=dict)
     broken: str = ""
 
     def __post_init__(self) -> None:
@@ -104,7 +103,7 @@ class _Panel:
 
     def observe(self, event: Event) -> None:
         kind = type(event)
-        self.counts[kind] += 1
+        self.counts[kind] = self.counts.get(kind, 0) + 1
         for handler in self.dispatch.get(kind, ()):
             try:
                 handler(event)
@@ -132,7 +131,7 @@ class _Panel:
         if isinstance(verdict, Held):
             if invariant.needs_end and not ended:
                 return Undecided(NOT_ENDED)
-            return Held(sum(self.counts[event_type] for event_type in fold.handlers))
+            return Held(sum(self.counts.get(event_type, 0) for event_type in fold.handlers))
         return verdict
 
 
@@ -160,7 +159,7 @@ class Judge:
             self._hole(event, expected)
         if event.seq >= 0:
             self._next[key] = event.seq + 1
-        if isinstance(event, RunStarted | RunEnded):
+        if isinstance(event, (RunStarted, RunEnded)):
             self._observe_run(event)
         else:
             panel = self._panels.get(event.group) or self._open(event.group)
