@@ -11,6 +11,7 @@ from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator, Grou
 from rebalance_check.impl.coordinator.choices import Choices
 from rebalance_check.impl.lockstep.answers import member_of
 from rebalance_check.impl.lockstep.speech import GROUP_ID
+from rebalance_check.impl.lockstep.subject import LockstepSubject
 from rebalance_check.impl.lockstep.transport import Observation
 from rebalance_check.impl.messages import GroupReply, GroupRequest
 from rebalance_check.impl.recorder import Recorder
@@ -50,14 +51,14 @@ class InProcess:
     def open(self, bounds: Bounds) -> None:
         """A fresh coordinator at time 0."""
         delay = CONFIG.initial_rebalance_delay_ms if bounds.initial_delay else 0
-        numbers = count()
+        numbers: dict[str, count[int]] = {}
         self.now_ms = 0
         self._choices = SteeredChoices()
         self._connections: dict[int, int] = {}
         self._arrived: list[tuple[int, GroupReply]] = []
         self.coordinator = GroupCoordinator(
             replace(CONFIG, initial_rebalance_delay_ms=delay),
-            new_member_id=lambda prefix: f"{prefix}-{next(numbers)}",
+            new_member_id=lambda prefix: f"{prefix}-{next(numbers.setdefault(prefix, count(1)))}",
             recorder_for=None if self._listener is None else self._recorder,
             choices=self._choices,
             defects=self._defects,
@@ -114,3 +115,11 @@ class InProcess:
         for token, reply in answers:
             if isinstance(token, tuple) and self._connections.get(token[0]) == token[1]:
                 self._arrived.append((token[0], reply))
+
+
+class ReferenceSubject(LockstepSubject):
+    """The reference coordinator as a subject: the model's clients drive it, and it is held to the model's answers."""
+
+    def __init__(self, defects: frozenset[str] = frozenset()) -> None:
+        heard: list[Event] = []
+        super().__init__("reference", InProcess(defects, heard.append), heard)

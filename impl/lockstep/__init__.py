@@ -7,6 +7,7 @@ a broker on a socket.
 from rebalance_check.impl.lockstep.answers import Answer, Claim
 from rebalance_check.impl.lockstep.exhaust import Conformance, Divergence, every_transition
 from rebalance_check.impl.lockstep.lockstep import Difference, Lockstep, Outcome, Step
+from rebalance_check.impl.lockstep.subject import LockstepSubject
 from rebalance_check.impl.lockstep.transport import STRAY, Observation, Transport
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Difference",
     "Divergence",
     "Lockstep",
+    "LockstepSubject",
     "Observation",
     "Outcome",
     "Step",

@@ -30,7 +30,7 @@ from rebalance_check.model.classic_state import Message, MessageKind, has
 from rebalance_check.model.errors import Error
 from rebalance_check.model.ids import NO_GENERATION
 
-GROUP_ID: Final = "g"
+GROUP_ID: Final = "group"
 SESSION_TIMEOUT_MS: Final = 1_800_000
 REBALANCE_TIMEOUT_MS: Final = 1_800_000
 
