@@ -189,8 +189,6 @@ class ConsumerCoordinator(Leading, Committing):
         if any(tp.topic not in self._subscription for tp in assigned):
             self.request_rejoin("received assignment does not match the current subscription")
             return
-        if "revoked-partitions-kept" in self.defects:
-            assigned = tuple(sorted({*assigned, *self._owned}))
         problems: list[Exception] = []
         if self.protocol is RebalanceProtocol.COOPERATIVE:
             gone = tuple(tp for tp in self._owned if tp not in assigned)
@@ -255,11 +253,12 @@ class ConsumerCoordinator(Leading, Committing):
     def _revoke_and_rejoin(self, partitions: tuple[TopicPartition, ...]) -> None:
         if partitions:
             self.request_rejoin("need to revoke partitions and re-join")
-            self._revoke(partitions)
+            if "revoked-partitions-kept" not in self.defects:
+                self._revoke(partitions)
 
     def _lose(self) -> None:
         partitions = self._owned
-        if not partitions or "lost-partitions-kept-after-fencing" in self.defects:
+        if not partitions or "lost-partitions-kept" in self.defects:
             return
         try:
             self.listener.on_partitions_lost(partitions)
@@ -269,7 +268,8 @@ class ConsumerCoordinator(Leading, Committing):
 
     def _let_go(self, partitions: tuple[TopicPartition, ...]) -> None:
         self._owned = tuple(tp for tp in self._owned if tp not in partitions)
-        self._positions = {tp: offset for tp, offset in self._positions.items() if tp in self._owned}
+        if "lost-partitions-still-committed" not in self.defects:
+            self._positions = {tp: offset for tp, offset in self._positions.items() if tp in self._owned}
         self._pending_revocation = frozenset()
 
     def _own(self, assigned: tuple[TopicPartition, ...]) -> None:

@@ -52,7 +52,7 @@ class Coordinator(Joining, Heartbeating, ABC):
         return True
 
     def on_poll(self) -> None:
-        """The end of every `poll` that raised nothing: the place for periodic work of the application side."""
+        """The end of every `poll` that found the member active: the place for the application side's periodic work."""
 
     # ------------------------------------------------------------------------------------------------ who am I
 
@@ -89,8 +89,8 @@ class Coordinator(Joining, Heartbeating, ABC):
             raise RebalanceCheckError(f"{self.member} was closed and cannot poll any more: start a new member")
         self.poll_heartbeat(now_ms)
         self._read_answers()
-        self.ensure_active_group(now_ms)
-        self.on_poll()
+        if self.ensure_active_group(now_ms):
+            self.on_poll()
 
     def next_poll(self) -> int | None:
         """When `poll` can make progress by itself next, in ms (0: at once); None while it waits for an answer."""
@@ -157,7 +157,8 @@ class Coordinator(Joining, Heartbeating, ABC):
     def _recover(self, failure: JoinFailure) -> None:
         """Start the next attempt at once, after the backoff, or never; `on_join_prepare` is not run again by itself."""
         self._join = None
-        self._rejoin_needed = True
+        if "rejoin-flag-cleared-at-join-not-sync" not in self.defects:
+            self._rejoin_needed = True
         if failure.retry is Retry.AFTER_BACKOFF:
             self._retry_ms = self._now_ms + self.config.retry_backoff_ms
         elif failure.cause is not None:

@@ -81,6 +81,7 @@ class CoordinatorCore:
         """Fall out of the generation (``resetStateAndRejoin``); an empty ``reason`` is told elsewhere."""
         old = self._generation
         self._state = MemberState.UNJOINED
+        keep_member = keep_member or "unknown-member-keeps-id" in self.defects
         self._generation = Generation(NO_GENERATION, old.member_id if keep_member else "", None)
         self._rejoin_needed = True
         if "join-prepare-flag-not-rearmed-after-reset" not in self.defects:

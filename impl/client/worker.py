@@ -30,6 +30,7 @@ from rebalance_check.impl.messages import JoinedMember
 from rebalance_check.impl.recorder import Recorder
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import AssignmentCompleted, AssignmentComputed
+from rebalance_check.model.ids import NO_GENERATION
 
 _EAGER: Final = "default"
 UNSYNC_BACKOFF_MS: Final = 300_000
@@ -150,7 +151,7 @@ class WorkerCoordinator(Coordinator):
         if (behind or (assigned.failed and self.is_leader())) and not self._read_configs():
             return False
         here = self.configs.snapshot().offset
-        if assigned.failed or here != assigned.config_offset:
+        if (assigned.failed or here != assigned.config_offset) and "config-mismatch-ignored" not in self.defects:
             self.request_rejoin(f"config offset is {here}, the assignment was made at {assigned.config_offset}")
             return False
         self._running.start(assigned, self._generation)
@@ -183,7 +184,8 @@ class WorkerCoordinator(Coordinator):
 
     def on_join_prepare(self, generation_id: int, member_id: str) -> bool:  # noqa: ARG002 - part of the contract
         """Stop everything, however the membership ended: an eager worker joins empty-handed."""
-        if "worker-keeps-tasks-while-joining" not in self.defects:
+        fenced = generation_id == NO_GENERATION and "zombie-worker-keeps-tasks" in self.defects
+        if "worker-keeps-tasks-while-joining" not in self.defects and not fenced:
             self._revoke()
         return True
 

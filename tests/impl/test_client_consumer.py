@@ -1,0 +1,593 @@
+"""A consumer's callbacks and commits: what is revoked, lost and assigned, and when a commit may be sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from rebalance_check.impl.assignors.assignor import Assignor
+from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyAssignor
+from rebalance_check.impl.assignors.range import RangeAssignor
+from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
+from rebalance_check.impl.client.committing import Commit, CommitOutcome
+from rebalance_check.impl.client.config import ClientConfig
+from rebalance_check.impl.client.consumer import ConsumerCoordinator
+from rebalance_check.impl.client.failures import GroupError
+from rebalance_check.impl.client.generation import MemberState
+from rebalance_check.impl.client.listener import RebalanceListener
+from rebalance_check.impl.codecs.consumer_protocol import (
+    Assignment,
+    Subscription,
+    read_subscription,
+    write_assignment,
+    write_subscription,
+)
+from rebalance_check.impl.messages import (
+    GroupReply,
+    GroupRequest,
+    HeartbeatReply,
+    HeartbeatRequest,
+    JoinedMember,
+    JoinGroupReply,
+    JoinGroupRequest,
+    LeaveGroupRequest,
+    OffsetCommitReply,
+    OffsetCommitRequest,
+    SyncGroupReply,
+    SyncGroupRequest,
+)
+from rebalance_check.impl.recorder import Recorder
+from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.model.bounds import RebalanceProtocol
+from rebalance_check.model.errors import Error, RebalanceCheckError
+from rebalance_check.model.events import Event, OffsetCommitted
+
+T0, T1, T2, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("t", 2), TopicPartition("u", 0)
+CONFIG = ClientConfig(group_id="g", client_id="c", session_timeout_ms=10_000, rebalance_timeout_ms=60_000)
+
+
+class Notes(RebalanceListener):
+    """Writes down each callback and what was owned at that moment; fails when told to."""
+
+    def __init__(self) -> None:
+        self.member: ConsumerCoordinator
+        self.calls: list[tuple[str, list[TopicPartition], list[TopicPartition]]] = []
+        self.trouble: dict[str, Exception] = {}
+
+    def _note(self, what: str, partitions: Sequence[TopicPartition]) -> None:
+        self.calls.append((what, list(partitions), list(self.member.owned)))
+        if what in self.trouble:
+            raise self.trouble[what]
+
+    def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:
+        self._note("assigned", partitions)
+
+    def on_partitions_revoked(self, partitions: Sequence[TopicPartition]) -> None:
+        self._note("revoked", partitions)
+
+    def on_partitions_lost(self, partitions: Sequence[TopicPartition]) -> None:
+        self._note("lost", partitions)
+
+
+@dataclass
+class Bench:
+    """A consumer on the bench; the test plays the coordinator, which answers in the name of the member id ``id``."""
+
+    assignors: Sequence[Assignor]
+    auto_commit_ms: int | None = None
+    defects: frozenset[str] = frozenset()
+    now_ms: int = 0
+    events: list[Event] = field(default_factory=list)
+    sent: list[tuple[int, GroupRequest]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.notes = Notes()
+        self.member = self.notes.member = ConsumerCoordinator(
+            CONFIG,
+            Recorder("g", "m0", lambda: self.now_ms, self.events.append),
+            member="m0",
+            topics=["t", "u"],
+            assignors=self.assignors,
+            partitions_per_topic={"t": 3, "u": 1},
+            listener=self.notes,
+            auto_commit_ms=self.auto_commit_ms,
+            defects=self.defects,
+        )
+
+    def poll(self, after_ms: int = 0) -> None:
+        self.now_ms += after_ms
+        try:
+            self.member.poll(self.now_ms)
+        finally:
+            self.sent += self.member.take_requests()
+
+    def take(self) -> GroupRequest:
+        ((self.last, request),) = self.sent
+        self.sent.clear()
+        return request
+
+    def answer(self, reply: GroupReply | None) -> None:
+        self.member.receive(self.last, reply, self.now_ms)
+        self.sent += self.member.take_requests()
+
+    def answer_join(self, generation: int) -> None:
+        assert isinstance(self.take(), JoinGroupRequest)
+        name = self.assignors[0].name
+        self.answer(JoinGroupReply(generation_id=generation, protocol_name=name, leader="other", member_id="id"))
+        self.poll()
+        assert isinstance(self.take(), SyncGroupRequest)
+
+    def answer_sync(self, *partitions: TopicPartition) -> None:
+        self.answer(SyncGroupReply(assignment=write_assignment(Assignment(partitions=partitions))))
+        self.poll()
+
+    def settle(self, generation: int, *partitions: TopicPartition) -> None:
+        """Join ``generation`` and be assigned ``partitions``."""
+        self.poll()
+        self.answer_join(generation)
+        self.answer_sync(*partitions)
+
+    def rebalance(self) -> None:
+        """The coordinator says that others want to join."""
+        self.heartbeat(Error.REBALANCE_IN_PROGRESS)
+        self.poll()
+
+    def heartbeat(self, error: Error) -> None:
+        self.now_ms += 3_000
+        self.member.tick(self.now_ms)
+        self.sent += self.member.take_requests()
+        assert isinstance(self.take(), HeartbeatRequest)
+        self.answer(HeartbeatReply(error=error))
+
+    def commit(self, **offsets: int) -> Commit:
+        commit = self.member.commit({TopicPartition("t", int(key[1:])): at for key, at in offsets.items()}, self.now_ms)
+        self.sent += self.member.take_requests()
+        return commit
+
+    def answer_commit(self, error: Error, *partitions: TopicPartition) -> None:
+        self.answer(OffsetCommitReply(partitions=tuple((tp.topic, tp.partition, error) for tp in partitions)))
+
+    def callbacks(self) -> list[tuple[str, list[TopicPartition]]]:
+        """The callbacks since the last look."""
+        calls, self.notes.calls = self.notes.calls, []
+        return [(what, partitions) for what, partitions, _ in calls]
+
+
+@pytest.fixture
+def eager() -> Bench:
+    bench = Bench([RangeAssignor()])
+    bench.settle(1, T0, T1)
+    assert bench.callbacks() == [("assigned", [T0, T1])]
+    return bench
+
+
+@pytest.fixture
+def cooperative() -> Bench:
+    bench = Bench([CooperativeStickyAssignor()])
+    bench.settle(1, T0, T1)
+    assert bench.callbacks() == [("assigned", [T0, T1])]
+    return bench
+
+
+# ---------------------------------------------------------------------------------------------------- the protocol
+
+
+def test_the_protocol_is_the_highest_that_all_assignors_support() -> None:
+    assert Bench([CooperativeStickyAssignor()]).member.protocol is RebalanceProtocol.COOPERATIVE
+    assert Bench([RangeAssignor(), CooperativeStickyAssignor()]).member.protocol is RebalanceProtocol.EAGER
+
+
+def test_two_assignors_of_one_name_are_refused() -> None:
+    with pytest.raises(RebalanceCheckError, match="each only once"):
+        Bench([RangeAssignor(), RangeAssignor()])
+
+
+def test_a_subscription_carries_claims_and_the_generation_of_the_join(cooperative: Bench) -> None:
+    cooperative.rebalance()
+    request = cooperative.take()
+    assert isinstance(request, JoinGroupRequest)
+    said = read_subscription(request.protocols[0].metadata)
+    assert (said.topics, said.owned, said.generation) == (("t", "u"), (T0, T1), 1)
+
+
+# ---------------------------------------------------------------------------------------------------- the callbacks
+
+
+def test_an_eager_member_gives_everything_up_before_it_joins(eager: Bench) -> None:
+    eager.rebalance()
+    assert isinstance(eager.take(), JoinGroupRequest)
+    assert (eager.callbacks(), eager.member.owned) == ([("revoked", [T0, T1])], ())
+
+
+def test_an_eager_member_keeps_its_partitions__by_the_planted_defect() -> None:
+    bench = Bench([RangeAssignor()], defects=frozenset({"eager-keeps-partitions-while-joining"}))
+    bench.settle(1, T0)
+    bench.rebalance()
+    assert bench.member.owned == (T0,)
+
+
+def test_revoked_partitions_are_owned_until_the_callback_returns(eager: Bench) -> None:
+    eager.notes.calls.clear()
+    eager.rebalance()
+    assert eager.notes.calls == [("revoked", [T0, T1], [T0, T1])]
+
+
+def test_a_cooperative_member_keeps_its_partitions_while_it_joins(cooperative: Bench) -> None:
+    cooperative.rebalance()
+    assert (cooperative.callbacks(), cooperative.member.owned) == ([], (T0, T1))
+
+
+def test_a_cooperative_member_revokes_the_difference_and_joins_again(cooperative: Bench) -> None:
+    cooperative.rebalance()
+    cooperative.answer_join(2)
+    cooperative.answer_sync(T1, T2)
+    assert cooperative.callbacks() == [("revoked", [T0]), ("assigned", [T2])]
+    request = cooperative.take()
+    assert isinstance(request, JoinGroupRequest)
+    assert read_subscription(request.protocols[0].metadata).owned == (T1, T2)
+
+
+def test_a_cooperative_member_revokes_nothing__by_the_planted_defect() -> None:
+    bench = Bench([CooperativeStickyAssignor()], defects=frozenset({"revoked-partitions-kept"}))
+    bench.settle(1, T0, T1)
+    bench.rebalance()
+    bench.answer_join(2)
+    bench.answer_sync(T1)
+    assert "revoked" not in {what for what, _ in bench.callbacks()}
+
+
+def test_assigned_is_called_even_with_nothing_new(cooperative: Bench) -> None:
+    cooperative.rebalance()
+    cooperative.answer_join(2)
+    cooperative.answer_sync(T0, T1)
+    assert cooperative.callbacks() == [("assigned", [])]
+    assert not cooperative.member.rejoin_needed_or_pending()
+
+
+@pytest.mark.parametrize("error", [Error.ILLEGAL_GENERATION, Error.UNKNOWN_MEMBER_ID])
+@pytest.mark.parametrize("kind", ["eager", "cooperative"])
+def test_a_reset_loses_everything_at_the_next_poll_and_not_before(
+    request: pytest.FixtureRequest, kind: str, error: Error
+) -> None:
+    bench: Bench = request.getfixturevalue(kind)
+    bench.heartbeat(error)
+    assert (bench.callbacks(), bench.member.owned) == ([], (T0, T1)), "a zombie until it polls"
+    bench.poll()
+    assert (bench.callbacks(), bench.member.owned) == ([("lost", [T0, T1])], ())
+    joined = bench.take()
+    assert isinstance(joined, JoinGroupRequest)
+    assert read_subscription(joined.protocols[0].metadata).owned == ()
+
+
+def test_lost_partitions_are_kept__by_the_planted_defect() -> None:
+    bench = Bench([CooperativeStickyAssignor()], defects=frozenset({"lost-partitions-kept"}))
+    bench.settle(1, T0)
+    bench.heartbeat(Error.UNKNOWN_MEMBER_ID)
+    bench.poll()
+    assert bench.member.owned == (T0,)
+
+
+def test_nothing_is_lost_twice(cooperative: Bench) -> None:
+    cooperative.heartbeat(Error.UNKNOWN_MEMBER_ID)
+    cooperative.poll()
+    cooperative.take()
+    cooperative.answer(JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
+    cooperative.poll()
+    assert cooperative.callbacks() == [("lost", [T0, T1])]
+
+
+def test_a_topic_that_is_no_longer_wanted_is_revoked_before_the_join() -> None:
+    bench = Bench([CooperativeStickyAssignor()])
+    bench.settle(1, T0, U0)
+    bench.callbacks()
+    bench.member.subscribe(["t"])
+    bench.poll()
+    assert bench.callbacks() == [("revoked", [U0])]
+    request = bench.take()
+    assert isinstance(request, JoinGroupRequest)
+    assert read_subscription(request.protocols[0].metadata).topics == ("t",)
+
+
+def test_an_assignment_of_a_topic_that_is_not_wanted_changes_nothing_and_joins_again(cooperative: Bench) -> None:
+    cooperative.rebalance()
+    cooperative.member.subscribe(["t"])
+    cooperative.answer_join(2)
+    cooperative.answer_sync(T0, U0)
+    assert (cooperative.callbacks(), cooperative.member.owned) == ([], (T0, T1))
+    assert isinstance(cooperative.take(), JoinGroupRequest)
+
+
+def test_a_sync_refused_by_another_rebalance_keeps_what_a_cooperative_member_owns(cooperative: Bench) -> None:
+    cooperative.rebalance()
+    cooperative.answer_join(2)
+    cooperative.answer(SyncGroupReply(error=Error.REBALANCE_IN_PROGRESS))
+    cooperative.poll()
+    request = cooperative.take()
+    assert isinstance(request, JoinGroupRequest)
+    said = read_subscription(request.protocols[0].metadata)
+    assert (said.owned, said.generation) == ((T0, T1), 2), "claims of generation 1, tagged with the newest joined"
+    assert cooperative.callbacks() == []
+
+
+def test_an_assignment_without_bytes_is_raised_by_every_poll_while_the_partitions_stay(cooperative: Bench) -> None:
+    cooperative.rebalance()
+    cooperative.answer_join(2)
+    cooperative.answer(SyncGroupReply(assignment=b""))
+    for _ in range(2):
+        with pytest.raises(RebalanceCheckError, match="consumer assignment"):
+            cooperative.poll()
+    assert (cooperative.member.owned, cooperative.member.state) == ((T0, T1), MemberState.STABLE)
+
+
+def test_a_failing_revoke_callback_does_not_stop_the_assignment(cooperative: Bench) -> None:
+    cooperative.rebalance()
+    cooperative.answer_join(2)
+    cooperative.notes.trouble = {"revoked": RebalanceCheckError("first"), "assigned": RebalanceCheckError("second")}
+    with pytest.raises(RebalanceCheckError, match="first"):
+        cooperative.answer_sync(T1, T2)
+    assert cooperative.member.owned == (T1, T2)
+    cooperative.notes.trouble = {}
+    cooperative.callbacks()
+    cooperative.poll()
+    assert cooperative.callbacks() == [("assigned", [])], "the same assignment again, now without a difference"
+
+
+def test_a_failing_prepare_callback_is_not_called_again_in_the_same_chain(eager: Bench) -> None:
+    eager.notes.trouble = {"revoked": RebalanceCheckError("no")}
+    with pytest.raises(RebalanceCheckError, match="no"):
+        eager.rebalance()
+    eager.callbacks()
+    eager.poll()
+    assert (eager.callbacks(), eager.member.owned) == ([], ())
+    assert isinstance(eager.take(), JoinGroupRequest)
+
+
+@pytest.mark.parametrize("kind", ["eager", "cooperative"])
+def test_leaving_revokes_what_is_owned(request: pytest.FixtureRequest, kind: str) -> None:
+    bench: Bench = request.getfixturevalue(kind)
+    assert bench.member.close(bench.now_ms)
+    assert bench.callbacks() == [("revoked", [T0, T1])]
+
+
+def test_leaving_in_the_middle_of_a_rebalance_loses_what_is_owned(cooperative: Bench) -> None:
+    cooperative.rebalance()
+    cooperative.member.close(cooperative.now_ms)
+    assert cooperative.callbacks() == [("lost", [T0, T1])]
+
+
+def test_unsubscribing_leaves_and_does_not_join_again(eager: Bench) -> None:
+    eager.member.unsubscribe(eager.now_ms)
+    eager.sent += eager.member.take_requests()
+    assert isinstance(eager.take(), LeaveGroupRequest)
+    eager.poll()
+    assert (eager.sent, eager.callbacks()) == ([], [("revoked", [T0, T1])])
+
+
+# ---------------------------------------------------------------------------------------------------- the leader
+
+
+def test_a_leader_joins_again_when_partitions_were_added() -> None:
+    bench = Bench([RangeAssignor()])
+    bench.poll()
+    bench.take()
+    me = JoinedMember("id", write_subscription(Subscription(topics=("t",))))
+    bench.answer(JoinGroupReply(generation_id=1, protocol_name="range", leader="id", member_id="id", members=(me,)))
+    bench.poll()
+    bench.take()
+    bench.answer_sync(T0, T1, T2)
+    bench.member.update_metadata({"t": 3, "elsewhere": 9})
+    bench.poll()
+    assert bench.sent == []
+    bench.member.update_metadata({"t": 4})
+    bench.poll()
+    assert isinstance(bench.take(), JoinGroupRequest)
+
+
+class Careless(RoundRobinAssignor):
+    """Claims to be fit for COOPERATIVE members and moves their partitions at once."""
+
+    name = "careless"
+    protocols = frozenset({RebalanceProtocol.COOPERATIVE})
+
+
+def test_a_cooperative_leader_refuses_to_move_a_partition_in_one_step() -> None:
+    bench = Bench([Careless()])
+    bench.poll()
+    bench.take()
+    owner = Subscription(topics=("t",), owned=(T0, T1, T2), generation=1)
+    members = (
+        JoinedMember("id", write_subscription(Subscription(topics=("t",)))),
+        JoinedMember("x", write_subscription(owner)),
+    )
+    bench.answer(
+        JoinGroupReply(generation_id=2, protocol_name="careless", leader="id", member_id="id", members=members)
+    )
+    with pytest.raises(RebalanceCheckError, match="moves t-0 straight"):
+        bench.poll()
+
+
+# ---------------------------------------------------------------------------------------------------- commits
+
+COMMIT = [
+    (Error.NONE, CommitOutcome.COMMITTED, 1),
+    (Error.COORDINATOR_LOAD_IN_PROGRESS, CommitOutcome.RETRIABLE, 1),
+    (Error.UNKNOWN_TOPIC_OR_PARTITION, CommitOutcome.RETRIABLE, 1),
+    (Error.COORDINATOR_NOT_AVAILABLE, CommitOutcome.RETRIABLE, 1),
+    (Error.NOT_COORDINATOR, CommitOutcome.RETRIABLE, 1),
+    (Error.REQUEST_TIMED_OUT, CommitOutcome.RETRIABLE, 1),
+    (Error.REBALANCE_IN_PROGRESS, CommitOutcome.REBALANCE_IN_PROGRESS, 1),
+    (Error.UNKNOWN_MEMBER_ID, CommitOutcome.COMMIT_FAILED, -1),
+    (Error.ILLEGAL_GENERATION, CommitOutcome.COMMIT_FAILED, -1),
+    (Error.FENCED_INSTANCE_ID, CommitOutcome.FENCED, 1),
+    (Error.OFFSET_METADATA_TOO_LARGE, CommitOutcome.REJECTED, 1),
+    (Error.INVALID_COMMIT_OFFSET_SIZE, CommitOutcome.REJECTED, 1),
+    (Error.TOPIC_AUTHORIZATION_FAILED, CommitOutcome.REJECTED, 1),
+    (Error.GROUP_AUTHORIZATION_FAILED, CommitOutcome.REJECTED, 1),
+    (Error.GROUP_ID_NOT_FOUND, CommitOutcome.REJECTED, 1),
+]
+
+
+@pytest.mark.parametrize(("error", "outcome", "generation"), COMMIT, ids=str)
+def test_commit_answer(eager: Bench, error: Error, outcome: CommitOutcome, generation: int) -> None:
+    commit = eager.commit(t0=5)
+    eager.take()
+    eager.answer_commit(error, T0)
+    assert (commit.outcome, eager.member.generation().generation_id) == (outcome, generation)
+    gone = {Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR, Error.REQUEST_TIMED_OUT}
+    assert eager.member.coordinator_unknown() is (error in gone)
+    assert eager.member.rejoin_needed_or_pending() is (error is Error.REBALANCE_IN_PROGRESS or generation == -1)
+
+
+def test_a_commit_without_an_answer_stays_unknown(eager: Bench) -> None:
+    commit = eager.commit(t0=5)
+    eager.take()
+    eager.answer(None)
+    assert (commit.outcome, commit.error) == (CommitOutcome.RETRIABLE, None)
+    told = [e for e in eager.events if isinstance(e, OffsetCommitted)]
+    assert [(e.partition, e.offset, e.generation, e.member_id, e.error) for e in told] == [("t-0", 5, 1, "id", None)]
+
+
+def test_a_commit_is_tagged_with_the_generation_and_told_per_partition(eager: Bench) -> None:
+    eager.commit(t1=7, t0=5)
+    request = eager.take()
+    assert isinstance(request, OffsetCommitRequest)
+    assert (request.generation_id, request.member_id) == (1, "id")
+    eager.answer(OffsetCommitReply(partitions=(("t", 0, Error.NONE), ("t", 1, Error.ILLEGAL_GENERATION))))
+    told = {e.partition: e.error for e in eager.events if isinstance(e, OffsetCommitted)}
+    assert told == {"t-0": "NONE", "t-1": "ILLEGAL_GENERATION"}
+
+
+def test_only_a_stable_member_sends_a_commit(cooperative: Bench) -> None:
+    cooperative.rebalance()
+    cooperative.take()
+    assert cooperative.commit(t0=5).outcome is CommitOutcome.REBALANCE_IN_PROGRESS
+    assert cooperative.sent == []
+    fresh = Bench([RangeAssignor()])
+    assert fresh.commit(t0=5).outcome is CommitOutcome.COMMIT_FAILED
+
+
+def test_a_late_commit_error_during_the_next_join_resets_nothing(cooperative: Bench) -> None:
+    commit = cooperative.commit(t0=5)
+    cooperative.take()
+    number = cooperative.last
+    cooperative.rebalance()
+    cooperative.answer_join(2)
+    cooperative.answer(SyncGroupReply(error=Error.REBALANCE_IN_PROGRESS))
+    cooperative.poll()
+    cooperative.last = number
+    cooperative.sent.clear()
+    cooperative.answer_commit(Error.ILLEGAL_GENERATION, T0)
+    assert commit.outcome is CommitOutcome.REBALANCE_IN_PROGRESS
+    assert cooperative.member.generation().generation_id == 2
+
+
+def test_a_late_commit_error_resets_even_a_newer_generation__once_the_member_joined_it(cooperative: Bench) -> None:
+    """Kafka does so; the model and the simulator rely on it being told as it is."""
+    cooperative.commit(t0=5)
+    cooperative.take()
+    number = cooperative.last
+    cooperative.rebalance()
+    cooperative.answer_join(2)
+    cooperative.answer_sync(T0, T1)
+    cooperative.last = number
+    cooperative.answer_commit(Error.ILLEGAL_GENERATION, T0)
+    assert cooperative.member.generation().generation_id == -1
+
+
+def test_a_fenced_commit_ends_every_later_poll_and_commit(eager: Bench) -> None:
+    eager.commit(t0=5)
+    eager.take()
+    eager.answer_commit(Error.FENCED_INSTANCE_ID, T0)
+    for _ in range(2):
+        with pytest.raises(GroupError, match="FENCED_INSTANCE_ID"):
+            eager.poll()
+    with pytest.raises(GroupError, match="FENCED_INSTANCE_ID"):
+        eager.commit(t0=6)
+    assert eager.member.owned == (T0, T1)
+
+
+# ---------------------------------------------------------------------------------------------------- auto-commit
+
+
+def committing(assignor: Assignor, auto_commit_ms: int = 5_000) -> Bench:
+    bench = Bench([assignor], auto_commit_ms=auto_commit_ms)
+    bench.settle(1, T0, T1)
+    bench.member.consumed(T0, 5)
+    bench.callbacks()
+    return bench
+
+
+def test_positions_are_committed_periodically() -> None:
+    bench = committing(RangeAssignor())
+    bench.poll(4_999)
+    assert bench.sent == []
+    assert bench.member.next_poll() == 5_000
+    bench.poll(1)
+    request = bench.take()
+    assert isinstance(request, OffsetCommitRequest)
+    assert [(one.topic, one.partition, one.offset) for one in request.offsets] == [("t", 0, 5)]
+
+
+def test_an_eager_member_stops_fetching_and_commits_before_it_revokes() -> None:
+    bench = committing(RangeAssignor())
+    bench.rebalance()
+    assert isinstance(bench.take(), OffsetCommitRequest)
+    assert (bench.member.fetchable(), bench.member.owned, bench.callbacks()) == ((), (T0, T1), [])
+    bench.poll()
+    assert bench.sent == [], "the commit is remembered from poll to poll"
+    bench.answer_commit(Error.NONE, T0)
+    bench.poll()
+    assert bench.callbacks() == [("revoked", [T0, T1])]
+    assert isinstance(bench.take(), JoinGroupRequest)
+
+
+def test_a_cooperative_member_goes_on_fetching_while_it_commits() -> None:
+    bench = committing(CooperativeStickyAssignor())
+    bench.rebalance()
+    assert isinstance(bench.take(), OffsetCommitRequest)
+    assert bench.member.fetchable() == (T0, T1)
+
+
+@pytest.mark.parametrize("error", [Error.ILLEGAL_GENERATION, Error.UNKNOWN_MEMBER_ID])
+@pytest.mark.parametrize("assignor", [RangeAssignor(), CooperativeStickyAssignor()], ids=lambda one: one.name)
+def test_a_commit_before_joining_that_is_refused_turns_revoked_into_lost(assignor: Assignor, error: Error) -> None:
+    bench = committing(assignor)
+    bench.rebalance()
+    bench.take()
+    bench.answer_commit(error, T0)
+    bench.poll()
+    assert bench.callbacks() == [("lost", [T0, T1])]
+
+
+def test_a_commit_before_joining_is_repeated_until_the_rebalance_timeout() -> None:
+    bench = committing(RangeAssignor())
+    bench.rebalance()
+    start_ms = bench.now_ms
+    bench.take()
+    while bench.now_ms < start_ms + CONFIG.rebalance_timeout_ms - 200:
+        bench.answer_commit(Error.COORDINATOR_LOAD_IN_PROGRESS, T0)
+        bench.poll()
+        assert bench.sent == []
+        bench.poll(CONFIG.retry_backoff_ms)
+        assert isinstance(bench.take(), OffsetCommitRequest)
+    bench.poll(300)
+    assert bench.callbacks() == [("revoked", [T0, T1])]
+    assert isinstance(bench.take(), JoinGroupRequest)
+
+
+def test_the_last_commit_is_answered_before_the_member_leaves() -> None:
+    bench = committing(RangeAssignor())
+    assert not bench.member.close(bench.now_ms)
+    bench.sent += bench.member.take_requests()
+    assert isinstance(bench.take(), OffsetCommitRequest)
+    bench.answer_commit(Error.NONE, T0)
+    assert bench.member.close(bench.now_ms)
+    bench.sent += bench.member.take_requests()
+    assert isinstance(bench.take(), LeaveGroupRequest)
+
+
+def test_what_is_not_owned_cannot_be_consumed(eager: Bench) -> None:
+    with pytest.raises(RebalanceCheckError, match="does not own t-2"):
+        eager.member.consumed(T2, 1)
