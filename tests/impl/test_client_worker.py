@@ -1,0 +1,252 @@
+"""Connect workers: who runs what, when it stops, and what a config offset that does not match leads to."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rebalance_check.impl.client.config import ClientConfig
+from rebalance_check.impl.client.connect_configs import ConfigLog, ConfigReader, ConfigSnapshot
+from rebalance_check.impl.client.connect_eager import assign_eagerly, config_mismatch
+from rebalance_check.impl.client.worker import WorkerCoordinator
+from rebalance_check.impl.codecs.connect_protocol import ConnectorTask, WorkerState
+from rebalance_check.impl.loopback import Loopback
+from rebalance_check.impl.messages import JoinGroupReply, SyncGroupReply
+from rebalance_check.impl.recorder import Recorder
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import (
+    AssignmentComputed,
+    MembershipLost,
+    RunEnded,
+    RunStarted,
+    TaskStarted,
+    TaskStopped,
+)
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.verdict import Violated
+
+
+class World(Loopback):
+    """Workers w0, w1, ... that share one config topic, each reading it at its own pace."""
+
+    def __init__(self, connectors: dict[str, int]) -> None:
+        super().__init__()
+        self.log = ConfigLog(connectors)
+        self.readers: dict[str, ConfigReader] = {}
+        self.reachable = True
+
+    def start(self, member: str, *, behind: bool = False, defects: frozenset[str] = frozenset()) -> None:
+        self.readers[member] = ConfigReader(self.log)
+        if not behind:
+            self.readers[member].advance()
+        config = ClientConfig(group_id="g", client_id=member, session_timeout_ms=10_000, rebalance_timeout_ms=60_000)
+
+        def build(recorder: Recorder) -> WorkerCoordinator:
+            return WorkerCoordinator(
+                config,
+                recorder,
+                member=member,
+                url=f"http://{member}:8083/",
+                configs=self.readers[member],
+                unsync_backoff_ms=20_000,
+                find_coordinator=lambda: self.reachable,
+                defects=defects,
+            )
+
+        self.add(build, group="g", member=member)
+
+    def worker(self, member: str) -> WorkerCoordinator:
+        client = self.clients[member]
+        assert isinstance(client, WorkerCoordinator)
+        return client
+
+    def running(self) -> dict[str, list[str]]:
+        """Connectors and tasks by worker."""
+        work = {name: self.worker(name).running for name in sorted(self.clients)}
+        return {name: sorted([*one.connectors, *(f"{c}-{n}" for c, n in one.tasks)]) for name, one in work.items()}
+
+    def violated(self) -> list[str]:
+        verdicts = judge([RunStarted(subject="loopback"), *self.events, RunEnded()]).verdicts
+        return sorted(invariant.name for invariant, verdict in verdicts.items() if isinstance(verdict, Violated))
+
+    def mismatches(self) -> int:
+        """Rounds in which nothing was assigned although there is something to run."""
+        computed = [e for e in self.events if isinstance(e, AssignmentComputed)]
+        return sum(not any(work for _, work in e.assignments) for e in computed)
+
+
+def everything(world: World) -> list[str]:
+    return sorted(work for running in world.running().values() for work in running)
+
+
+@pytest.fixture
+def world() -> World:
+    return World({"c1": 2, "c2": 3})
+
+
+ALL = ["c1", "c1-0", "c1-1", "c2", "c2-0", "c2-1", "c2-2"]
+
+
+def test_the_leader_deals_connectors_and_tasks_in_one_circle() -> None:
+    """The example of Kafka's own class."""
+    assigned = assign_eagerly("m-1", "url", ConfigSnapshot(7, {"c2": 3, "c1": 2}), 7, ["m-2", "m-1"])
+    c1, c2 = [ConnectorTask("c1", n) for n in range(2)], [ConnectorTask("c2", n) for n in range(3)]
+    assert (assigned["m-1"].connectors, assigned["m-1"].tasks) == (("c1",), (c1[0], c2[0], c2[2]))
+    assert (assigned["m-2"].connectors, assigned["m-2"].tasks) == (("c2",), (c1[1], c2[1]))
+
+
+@given(
+    connectors=st.dictionaries(st.sampled_from("abcd"), st.integers(0, 4)),
+    members=st.lists(st.sampled_from(["w0", "w1", "w2"]), unique=True, min_size=1),
+)
+def test_eager_assignments_are_disjoint_complete_and_balanced(connectors: dict[str, int], members: list[str]) -> None:
+    assigned = assign_eagerly("w0", "url", ConfigSnapshot(1, connectors), 1, members)
+    tasks = [task for one in assigned.values() for task in one.tasks]
+    assert sorted(name for one in assigned.values() for name in one.connectors) == sorted(connectors)
+    assert sorted(tasks) == [(name, n) for name in sorted(connectors) for n in range(connectors[name])]
+    loads = [len(one.connectors) + len(one.tasks) for one in assigned.values()]
+    assert max(loads) - min(loads) <= 1
+
+
+def test_a_mismatch_tells_everybody_the_furthest_offset_and_assigns_nothing() -> None:
+    states = {"a": WorkerState(url="u", config_offset=3), "b": WorkerState(url="u", config_offset=9)}
+    failed = config_mismatch("a", "u", states)
+    assert {(one.error, one.config_offset, one.connectors, one.tasks) for one in failed.values()} == {(1, 9, (), ())}
+
+
+def test_workers_share_all_work_and_take_over_what_a_leaver_ran(world: World) -> None:
+    for member in ("w0", "w1"):
+        world.start(member)
+        world.run(8_000)
+        assert everything(world) == ALL
+    world.close("w0")
+    world.run(8_000)
+    assert world.running() == {"w1": ALL}
+    assert world.violated() == []
+
+
+def test_everything_stops_before_a_worker_joins_again(world: World) -> None:
+    world.start("w0")
+    world.run(5_000)
+    world.start("w1")
+    world.run(8_000)
+    stopped = [e.task for e in world.events if isinstance(e, TaskStopped)]
+    restarted = [e.task for e in world.events if isinstance(e, TaskStarted) and e.generation == 2]
+    assert sorted(stopped) == sorted(restarted) == [name for name in ALL if "-" in name]
+
+
+def test_a_leader_that_is_behind_reads_on_and_the_next_round_assigns(world: World) -> None:
+    world.start("w0", behind=True)
+    world.start("w1")
+    world.run(10_000)
+    assert everything(world) == ALL
+    assert world.violated() == []
+
+
+def test_a_config_mismatch_is_followed_by_another_round(world: World) -> None:
+    for member in ("w0", "w1"):
+        world.start(member)
+        world.run(8_000)
+    world.log.append({"c3": 1})
+    follower = next(name for name in world.clients if not world.worker(name).is_leader())
+    world.readers[follower].advance()
+    world.run(10_000)
+    assert world.mismatches() == 1
+    assert everything(world) == ["c3", "c3-0"]
+    assert world.violated() == []
+
+
+def test_a_follower_that_is_behind_reads_up_to_the_assignment_before_it_starts(world: World) -> None:
+    for member in ("w0", "w1"):
+        world.start(member)
+        world.run(8_000)
+    world.log.append({"c3": 4})
+    leader = next(name for name in world.clients if world.worker(name).is_leader())
+    world.readers[leader].advance()
+    world.run(10_000)
+    assert (everything(world), world.mismatches()) == (["c3", "c3-0", "c3-1", "c3-2", "c3-3"], 0)
+    assert world.violated() == []
+
+
+def test_a_worker_that_read_past_the_assignment_starts_nothing_and_joins_again(world: World) -> None:
+    world.start("w0")
+    worker = world.worker("w0")
+    world.run(1)
+    world.log.append({"c3": 1})
+    world.readers["w0"].advance()
+    world.run(5_000)
+    assert world.running() == {"w0": ["c3", "c3-0"]}
+    assert worker.assignment is not None
+    assert worker.assignment.config_offset == 2
+
+
+def test_a_worker_that_cannot_read_the_configs_leaves_and_returns_later(world: World) -> None:
+    for member in ("w0", "w1"):
+        world.start(member)
+        world.run(8_000)
+    world.log.append({"c3": 1})
+    follower = next(name for name in world.clients if not world.worker(name).is_leader())
+    leader = next(name for name in world.clients if name != follower)
+    world.readers[follower].readable = False
+    world.readers[leader].advance()
+    world.run(10_000)
+    assert world.running() == {follower: [], leader: ["c3", "c3-0"]}
+    assert [e.reason for e in world.events if isinstance(e, MembershipLost)] == [
+        "taking too long to read the config log"
+    ]
+    world.readers[follower].readable = True
+    world.run(30_000)
+    assert everything(world) == ["c3", "c3-0"]
+    assert sorted(map(len, world.running().values())) == [1, 1]
+    assert world.violated() == []
+
+
+def test_a_worker_without_a_coordinator_stops_its_work_after_a_heartbeat_interval(world: World) -> None:
+    world.start("w0")
+    world.run(5_000)
+    worker = world.worker("w0")
+    world.reachable = False
+    worker.tick(world.now_ms)
+    for number, _ in worker.take_requests():
+        worker.receive(number, None, world.now_ms)
+    cut_off_ms = world.now_ms
+    while not worker.coordinator_unknown():
+        cut_off_ms += 500
+        worker.tick(cut_off_ms)
+        for number, _ in worker.take_requests():
+            worker.receive(number, None, cut_off_ms)
+    worker.poll(cut_off_ms)
+    worker.poll(cut_off_ms + 2_999)
+    assert len(worker.running.tasks) == 5
+    worker.poll(cut_off_ms + 3_000)
+    assert (worker.running.tasks, worker.running.connectors, worker.assignment) == (set(), set(), None)
+
+
+def test_a_worker_left_out_of_the_assignment_is_told_so(world: World) -> None:
+    """A leader must emit an assignment for everybody; zero bytes end a worker in Kafka, too."""
+    world.start("w0")
+    worker = world.worker("w0")
+    worker.poll(0)
+    ((number, _),) = worker.take_requests()
+    reply = JoinGroupReply(generation_id=1, protocol_name="default", leader="other", member_id="id")
+    worker.receive(number, reply, 0)
+    worker.poll(0)
+    ((number, _),) = worker.take_requests()
+    worker.receive(number, SyncGroupReply(), 0)
+    with pytest.raises(RebalanceCheckError, match="a worker's assignment"):
+        worker.poll(0)
+
+
+def test_a_static_worker_is_refused(world: World) -> None:
+    config = ClientConfig(group_id="g", group_instance_id="i")
+    recorder = world.recorder("g", "w")
+    with pytest.raises(RebalanceCheckError, match="never static"):
+        WorkerCoordinator(config, recorder, member="w", url="u", configs=ConfigReader(world.log))
+
+
+def test_workers_that_keep_their_tasks_run_them_twice__and_the_judge_says_so(world: World) -> None:
+    for member in ("w0", "w1"):
+        world.start(member, defects=frozenset({"worker-keeps-tasks-while-joining"}))
+        world.run(8_000)
+    assert "no_double_ownership" in world.violated()
