@@ -1,5 +1,6 @@
 """Subjects that worker processes can import, and the one Spark session that all tests share."""
 
+import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +17,7 @@ sys.path.insert(0, str(SUBJECTS))
 @pytest.fixture(scope="session")
 def toy() -> Any:
     """The module `toy_subject`, importable by spawned processes, and pickled by value for Spark's workers."""
-    import toy_subject  # noqa: PLC0415 - importable only since the line above
-
-    return toy_subject
+    return importlib.import_module("toy_subject")
 
 
 @pytest.fixture
@@ -32,7 +31,8 @@ def spark(toy: Any) -> Iterator[Any]:
 
     from rebalance_check.pipeline.session import start  # noqa: PLC0415 - an extra
 
-    cloudpickle.register_pickle_by_value(toy)
+    by_value: Any = cloudpickle.register_pickle_by_value  # it has no types
+    by_value(toy)
     session = start("local[2]")
     yield session
     session.stop()
