@@ -268,8 +268,7 @@ class ConsumerCoordinator(Leading, Committing):
 
     def _let_go(self, partitions: tuple[TopicPartition, ...]) -> None:
         self._owned = tuple(tp for tp in self._owned if tp not in partitions)
-        if "lost-partitions-still-committed" not in self.defects:
-            self._positions = {tp: offset for tp, offset in self._positions.items() if tp in self._owned}
+        self._positions = {tp: offset for tp, offset in self._positions.items() if tp in self._owned}
         self._pending_revocation = frozenset()
 
     def _own(self, assigned: tuple[TopicPartition, ...]) -> None:

@@ -157,8 +157,7 @@ class Coordinator(Joining, Heartbeating, ABC):
     def _recover(self, failure: JoinFailure) -> None:
         """Start the next attempt at once, after the backoff, or never; `on_join_prepare` is not run again by itself."""
         self._join = None
-        if "rejoin-flag-cleared-at-join-not-sync" not in self.defects:
-            self._rejoin_needed = True
+        self._rejoin_needed = True
         if failure.retry is Retry.AFTER_BACKOFF:
             self._retry_ms = self._now_ms + self.config.retry_backoff_ms
         elif failure.cause is not None:
