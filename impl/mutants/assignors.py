@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant
+from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant, Told
 from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 
+_EAGER: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
 _COOPERATIVE: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
 
 ASSIGNOR_MUTANTS: Final = [
@@ -18,19 +19,26 @@ ASSIGNOR_MUTANTS: Final = [
         find=_COOPERATIVE,
     ),
     Mutant(
-        name="claims-of-one-generation-both-honoured",
-        what="two claims of one partition in one generation are both honoured",
-        caught_by="no_double_ownership",
+        name="range-boundary-given-twice",
+        what="the last partition of a range is given to the next member, too",
+        caught_by="assignment_is_disjoint",
         where="impl",
-        find=_COOPERATIVE,
+        find=_EAGER,
+    ),
+    Mutant(
+        name="claims-of-one-generation-both-honoured",
+        what="two members that claim one partition in one generation both keep it",
+        caught_by="stories",
+        where="impl",
+        find=Told(test="tests/impl/test_assignor_properties.py"),
         catalogue_id="sticky-same-generation-multi-claim",
     ),
     Mutant(
         name="lowest-generation-wins",
-        what="of two claims the one of the older generation wins",
-        caught_by="no_double_ownership",
+        what="of two claims that of the older generation wins",
+        caught_by="stories",
         where="impl",
-        find=_COOPERATIVE,
+        find=Told(test="tests/impl/test_assignor_properties.py"),
         catalogue_id="librdkafka-lowest-generation-wins",
     ),
 ]

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant
+from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant, Told
 from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 
-_CONNECT: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT))
-_COOPERATIVE: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
 _EAGER: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
+_COOPERATIVE: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
+_CONNECT: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT))
 
 CLIENT_MUTANTS: Final = [
+    Mutant(
+        name="config-mismatch-ignored",
+        what="a worker takes a round that failed with CONFIG_MISMATCH for its assignment",
+        caught_by="rebalance_completes",
+        where="impl",
+        find=_CONNECT,
+    ),
     Mutant(
         name="eager-keeps-partitions-while-joining",
         what="an EAGER member does not revoke before it joins",
@@ -21,40 +28,63 @@ CLIENT_MUTANTS: Final = [
     ),
     Mutant(
         name="join-prepare-flag-not-rearmed-after-reset",
-        what="a member whose membership was reset rejoins without on_join_prepare: nothing is given up as lost",
+        what="a member that was thrown out joins again without giving up its partitions",
         caught_by="no_double_ownership",
         where="impl",
         find=_COOPERATIVE,
         catalogue_id="join-prepare-flag-not-rearmed-after-reset",
     ),
     Mutant(
-        name="revoked-partitions-kept",
-        what="a COOPERATIVE member keeps what its new assignment took away",
+        name="lost-partitions-kept",
+        what="a member that was thrown out keeps its partitions and claims them as its own",
         caught_by="no_double_ownership",
         where="impl",
         find=_COOPERATIVE,
     ),
     Mutant(
-        name="stale-response-resets-generation",
-        what="an error that belongs to an older generation resets the current one",
+        name="revoked-partitions-kept",
+        what="a COOPERATIVE member does not give up what its new assignment takes away",
+        caught_by="callbacks_alternate",
+        where="impl",
+        find=_COOPERATIVE,
+    ),
+    Mutant(
+        name="unknown-member-keeps-id",
+        what="a member that the coordinator does not know joins again under the same member id",
         caught_by="rebalance_completes",
         where="impl",
         find=_EAGER,
-        catalogue_id="stale-response-resets-current-generation",
-    ),
-    Mutant(
-        name="outdated-join-reply-applied",
-        what="a JoinGroup reply of an abandoned attempt is applied",
-        caught_by="generation_monotonicity",
-        where="impl",
-        find=_EAGER,
-        catalogue_id="outdated-join-response-applied",
+        catalogue_id="unknown-member-keeps-id",
     ),
     Mutant(
         name="worker-keeps-tasks-while-joining",
-        what="an eager Connect worker does not stop its tasks before it joins",
+        what="an eager Connect worker does not stop its work before it joins",
         caught_by="no_double_ownership",
         where="impl",
         find=_CONNECT,
+    ),
+    Mutant(
+        name="zombie-worker-keeps-tasks",
+        what="a Connect worker that was thrown out joins again without stopping its work",
+        caught_by="no_double_ownership",
+        where="impl",
+        find=_CONNECT,
+        catalogue_id="connect-zombie-worker-keeps-tasks",
+    ),
+    Mutant(
+        name="outdated-join-reply-applied",
+        what="the answer to a JoinGroup that was given up is applied to the present one",
+        caught_by="stories",
+        where="impl",
+        find=Told(test="tests/impl/test_client_error_tables.py", case="an_answer_to_an_abandoned_join"),
+        catalogue_id="outdated-join-response-applied",
+    ),
+    Mutant(
+        name="stale-response-resets-generation",
+        what="an error that belongs to an older generation resets the present one",
+        caught_by="stories",
+        where="impl",
+        find=Told(test="tests/impl/test_client_error_tables.py", case="an_error_of_an_older_generation"),
+        catalogue_id="stale-response-resets-current-generation",
     ),
 ]

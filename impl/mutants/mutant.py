@@ -32,10 +32,12 @@ class Explored:
 class Told:
     """Found by telling the stories of ``test``: fixed sequences whose outcome is known, most of them seen on Kafka.
 
-    For what a healthy group around it makes up for, so that no history ever shows it.
+    For what a healthy group around it makes up for, so that no history ever shows it. ``case`` selects the test inside
+    the file where it does not carry the mutant's name.
     """
 
     test: str
+    case: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,7 @@ class Mutant:
     def command(self) -> str:
         """The command that finds it."""
         if isinstance(self.find, Told):
-            return f"pytest {self.find.test} -k {self.name}"
+            return f"pytest {self.find.test} -k {self.find.case or self.name}"
         if isinstance(self.find, Fuzzed):
             seeds = f"--seeds {self.find.first}:{self.find.last}"
             return f"rebalance-check fuzz {seeds} --mutant {self.name} {self.find.options.command_line()}".rstrip()
