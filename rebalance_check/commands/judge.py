@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from rebalance_check.face import Advance, Face, json_option
+from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.history import read_history
 from rebalance_check.properties.judge import Judge, Judgement
@@ -29,14 +30,23 @@ class Judged:
 @click.argument("histories", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="HISTORY...")
 @click.option("--invariant", "names", multiple=True, metavar="NAME", help="An invariant or a family; default: all.")
 @click.option("--html", type=click.Path(path_type=Path), help="Also write a page with the runs and their violations.")
+@click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Who judges a folder.")
 @json_option
-def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | None, as_json: bool) -> int:
-    """Judge recorded histories (JSON lines, one run per file; docs/history.schema.json).
+def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | None, engine: str, as_json: bool) -> int:
+    """Judge recorded histories (JSON lines, one run per file; docs/history.schema.json), or a folder of `fuzz --out`.
 
     Exits with 0 when every claim held, 10 when a safety claim is violated, 11 for a progress claim, 12 undecided.
     """
     face = Face(as_json)
     invariants = select(names)
+    if any(path.is_dir() for path in histories):
+        from rebalance_check.report.tables import judge_folder  # noqa: PLC0415 - needs the extra `tables`
+
+        if html is not None:
+            raise RebalanceCheckError(
+                "--html draws history files, not tables: leave it out, or keep a failing run with `fuzz --history FILE`"
+            )
+        return judge_folder(face, histories, names, engine)
     with face.progress() as advance:
         judged = [Judged(path, judge_file(path, invariants, advance)) for path in histories]
     for one in judged:
