@@ -24,13 +24,16 @@ class Assignor(Protocol):
     @property
     def name(self) -> str:
         """The protocol name on the wire."""
+        ...
 
     @property
     def protocols(self) -> frozenset[RebalanceProtocol]:
         """The rebalance protocols it can serve (``supportedProtocols``)."""
+        ...
 
     def subscription_user_data(self, topics: Sequence[str]) -> bytes | None:
         """The user data of the client's next subscription to ``topics``."""
+        ...
 
     def assign(self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignments:
         """The assignment of one generation, computed by its leader.
@@ -38,6 +41,7 @@ class Assignor(Protocol):
         ``partitions_per_topic`` holds the topics that have metadata, ``subscriptions`` each member id's wishes and
         claims.
         """
+        ...
 
     def on_assignment(self, partitions: Sequence[TopicPartition], generation: int) -> None:
         """The client received ``partitions`` in ``generation``."""

@@ -23,9 +23,11 @@ class ConfigSource(Protocol):
 
     def snapshot(self) -> ConfigSnapshot:
         """What was read so far; a background reader may have read more since the last call."""
+        ...
 
     def read_to_end(self) -> bool:
         """Read everything that is there now; False when that did not succeed in time."""
+        ...
 
 
 class ConfigLog:

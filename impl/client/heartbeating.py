@@ -14,6 +14,7 @@ from rebalance_check.model.errors import Error
 
 _JOINED = (MemberState.COMPLETING_REBALANCE, MemberState.STABLE)
 _LEAVE_REASON = "poll timeout expired"
+_MEMBER_REFUSED = frozenset({Error.ILLEGAL_GENERATION, Error.UNKNOWN_MEMBER_ID, Error.FENCED_INSTANCE_ID})
 
 
 class Heartbeating(CoordinatorCore):
@@ -87,7 +88,7 @@ class Heartbeating(CoordinatorCore):
         elif error in {Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR}:
             self._timers.failed(self._now_ms)
             self._forget_coordinator()
-        elif error in {Error.ILLEGAL_GENERATION, Error.UNKNOWN_MEMBER_ID, Error.FENCED_INSTANCE_ID}:
+        elif error is not None and error in _MEMBER_REFUSED:
             self._heartbeat_refused(sent, error)
         else:
             self._timers.failed(self._now_ms)
