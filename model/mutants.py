@@ -5,28 +5,13 @@ A mutant proves that a claim can fail: exploring it in its bounds finds a shorte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.specification import Edit
+from rebalance_check.model.mutant import ModelMutant
+from rebalance_check.model.status_mutants import STATUS_MUTANTS
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelMutant:
-    """A defect: what it does, the ``catalogue`` id of a real bug like it ("" if none), and the claim that catches it
-    when ``bounds`` are explored."""
-
-    name: str
-    what: str
-    edit: Edit
-    caught_by: str
-    bounds: Bounds
-    catalogue: str = ""
-
-
-MUTANTS: Final[dict[str, ModelMutant]] = {}
+MUTANTS: Final[dict[str, ModelMutant]] = {mutant.name: mutant for mutant in STATUS_MUTANTS}
 """Every mutant of a model, by name."""
 
 

@@ -26,6 +26,7 @@ from rebalance_check.model.status_claims import (
     quiescent_status_is_agreed,
     readers_converge,
     retry_keeps_its_generation,
+    retry_yields_to_what_was_read,
     running_outlives_stale_unassigned,
     safe_write_hides_newer,
     suppressed_for_a_newer_status,
@@ -69,6 +70,7 @@ STEP_CLAIMS: Final = (
     no_resurrection_by_retry,
     running_outlives_stale_unassigned,
     retry_keeps_its_generation,
+    retry_yields_to_what_was_read,
     connector_takes_its_tasks,
     log_only_grows,
 )

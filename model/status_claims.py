@@ -111,6 +111,15 @@ def retry_keeps_its_generation(c: Config, s: State, t: State) -> bool:
     return True
 
 
+def retry_yields_to_what_was_read(c: Config, s: State, t: State) -> bool:
+    """S5: a safe write is admitted to be retried only while no newer status of another worker is cached."""
+    for m in range(c.members):
+        head = s.workers[m].queue[0]
+        if is_admitted(c, s, t, m) and head.safe == 1 and newer_known(s, m, head) != 0:
+            return False
+    return True
+
+
 def no_self_reordering(c: Config, s: State, t: State) -> bool:
     """P3: no safe write is admitted to be retried once a younger write of its entry was admitted."""
     for m in range(c.members):
