@@ -151,6 +151,22 @@ def generation_has_only_who_joined(c: Config, s: State, t: State) -> bool:
     return size(minus(t.members, s.joined)) <= 1
 
 
+def generation_waits_for_pending_ids(s: State, t: State) -> bool:
+    """Except for the first of an empty group, no generation begins while an id that was handed out is still to come."""
+    if t.generation == s.generation or t.status != GroupStatus.COMPLETING or s.initial == 1:
+        return True
+    return t.pending == 0 or s.status == GroupStatus.EMPTY or s.status == GroupStatus.DEAD
+
+
+def join_is_fenced(c: Config, s: State, t: State) -> bool:
+    """A JoinGroup is answered with a generation only to a member, and with that of the group."""
+    for m in range(c.members):
+        if is_new_answer(s.member[m].net, t.member[m].net, MessageKind.JOIN_REPLY):
+            if not has(t.members, m) or t.member[m].net.generation != t.generation:
+                return False
+    return True
+
+
 def sync_is_fenced(c: Config, s: State, t: State) -> bool:
     """A SyncGroup is answered with an assignment only to a member, in the group's generation, when it is stable."""
     for m in range(c.members):
@@ -165,6 +181,17 @@ def heartbeat_is_fenced(c: Config, s: State, t: State) -> bool:
     for m in range(c.members):
         if is_new_answer(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY):
             if not has(t.members, m) or t.member[m].generation != t.generation or t.status < GroupStatus.COMPLETING:
+                return False
+    return True
+
+
+def refused_member_loses_everything(c: Config, s: State, t: State) -> bool:
+    """A member that learns UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION owns nothing and has no generation afterwards."""
+    for m in range(c.members):
+        error = s.member[m].net.error
+        if error == Error.UNKNOWN_MEMBER_ID or error == Error.ILLEGAL_GENERATION:
+            me = t.member[m]
+            if me.net.kind == MessageKind.NOTHING and (me.owned != 0 or me.generation != 0):
                 return False
     return True
 

@@ -1,7 +1,7 @@
 """The broker side of the classic protocol: Kafka's group coordinator (``GroupMetadataManager``, ``ClassicGroup``).
 
-Each request is answered at once or *parked* until the phase it waits for is over. Timers are actions that may happen at
-any time: `expire_session` stands for the session, rebalance and sync time-outs alike, since all of them remove a member.
+Each request is answered at once or *parked* until the phase it waits for is over. Timers are actions that may happen
+at any time: `expire_session` stands for the session, rebalance and sync time-outs alike, since all remove a member.
 """
 
 from rebalance_check.model.assignment import clean_claims
@@ -205,9 +205,9 @@ def heartbeat(c: Config, s: State, m: int) -> bool:
     net = s.member[m].net
     if net.kind != MessageKind.HEARTBEAT_REQUEST:
         return False
-    error = fence(s, m, net.generation)
+    refusal = fence(s, m, net.generation)
     put(c, net, MessageKind.HEARTBEAT_REPLY)
-    net.error = error
+    net.error = refusal
     return True
 
 

@@ -203,7 +203,7 @@ class Observer:
     def receive_join(self, m: int, before: State, after: State) -> Iterator[Event]:
         """ReceiveJoinGroup: a new generation, and the leader's work."""
         me, leads = after.member[m], before.member[m].net.flag == 1
-        self.ledger.held_id[m] = self.id_of(m) if has(after.members, m) else self.ledger.held_id[m] or self.id_of(m)
+        self.ledger.held_id[m] = self.id_of(m)
         yield MemberJoined(
             source=name(m), member=name(m), generation=me.generation, member_id=self.ledger.held_id[m],
             incarnation=self.ledger.joined_life[m], leader=leads, protocol=self.bounds.protocol.value,

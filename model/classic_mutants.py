@@ -1,0 +1,162 @@
+"""Mutants of the classic model: one line each of its coordinator, its members or its assignment."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.mutant import ModelMutant
+from rebalance_check.model.specification import Edit
+
+_ASSIGNMENT: Final = "rebalance_check.model.assignment"
+_COORDINATOR: Final = "rebalance_check.model.classic_coordinator"
+_MEMBER: Final = "rebalance_check.model.classic_member"
+
+CLASSIC_MUTANTS: Final = (
+    ModelMutant(
+        name="leader-does-not-withhold",
+        what="a cooperative leader hands a partition out while another member still owns it",
+        edit=Edit(
+            _ASSIGNMENT,
+            "        if not is_withheld(c, reply, taker(target, p), p):",
+            "        if not has(reply.partitions, p):",
+        ),
+        caught_by="at_most_one_owner",
+        bounds=Bounds.from_address("cooperative/2m2p3g0c0l0x0d0z0i0r"),
+    ),
+    ModelMutant(
+        name="eager-member-keeps-partitions",
+        what="an eager member keeps its partitions while it joins",
+        edit=Edit(_MEMBER, "        me.owned = 0\n", "        me.owned = me.owned\n"),
+        caught_by="eager_owns_nothing_while_joining",
+        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"),
+        catalogue="cooperative-to-eager-flip-without-revoke",
+    ),
+    ModelMutant(
+        name="sync-accepts-stale-generation",
+        what="the coordinator answers a SyncGroup of an earlier generation with an assignment",
+        edit=Edit(
+            _COORDINATOR, "    error = fence(s, m, net.generation)", "    error = fence(s, m, s.generation)"
+        ),
+        caught_by="sync_is_fenced",
+        bounds=Bounds.from_address("eager/2m1p4g1c0l0x1d0z0i0r"),
+    ),
+    ModelMutant(
+        name="heartbeat-accepts-stale-generation",
+        what="the coordinator tells a member of an earlier generation that all is well",
+        edit=Edit(
+            _COORDINATOR, "    refusal = fence(s, m, net.generation)", "    refusal = fence(s, m, s.generation)"
+        ),
+        caught_by="heartbeat_is_fenced",
+        bounds=Bounds.from_address("eager/2m1p4g0c0l0x1d0z0i0r"),
+    ),
+    ModelMutant(
+        name="generation-is-reused",
+        what="a join phase completes without a new generation",
+        edit=Edit(_COORDINATOR, "    s.generation += 1", "    s.generation = max(s.generation, 1)"),
+        caught_by="generation_is_new_after_each_join_phase",
+        bounds=Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r"),
+    ),
+    ModelMutant(
+        name="unknown-member-is-not-fenced",
+        what="SyncGroup and Heartbeat of a member that was removed are accepted",
+        edit=Edit(
+            _COORDINATOR,
+            "    if not has(s.members, m):\n        return Error.UNKNOWN_MEMBER_ID",
+            "    if not has(s.members, m):\n        return Error.NONE",
+        ),
+        caught_by="sync_is_fenced",
+        bounds=Bounds.from_address("eager/1m1p3g0c0l1x0d0z0i0r"),
+    ),
+    ModelMutant(
+        name="unknown-member-joins-again",
+        what="a JoinGroup under an id that the coordinator has forgotten is answered with the current generation",
+        edit=Edit(
+            _COORDINATOR,
+            "    elif not has(s.members, m):",
+            "    elif not has(s.members, m) and s.status == GroupStatus.DEAD:",
+        ),
+        caught_by="join_is_fenced",
+        bounds=Bounds.from_address("eager/2m1p3g0c0l1x0d0z0i0r"),
+    ),
+    ModelMutant(
+        name="lost-partitions-are-kept",
+        what="a member that learns UNKNOWN_MEMBER_ID forgets its generation and keeps its partitions",
+        edit=Edit(_MEMBER, "        lose_everything(me)", "        me.generation = 0"),
+        caught_by="refused_member_loses_everything",
+        bounds=Bounds.from_address("cooperative/1m1p3g0c0l1x0d0z0i0r"),
+        catalogue="join-prepare-flag-not-rearmed-after-reset",
+    ),
+    ModelMutant(
+        name="illegal-generation-is-ignored",
+        what="a member that learns ILLEGAL_GENERATION keeps its generation and its partitions",
+        edit=Edit(_MEMBER, " or me.net.error == Error.ILLEGAL_GENERATION", ""),
+        caught_by="refused_member_loses_everything",
+        bounds=Bounds.from_address("cooperative/2m1p4g0c0l0x1d0z0i0r"),
+    ),
+    ModelMutant(
+        name="join-barrier-dropped",
+        what="the join phase completes before every member has joined",
+        edit=Edit(
+            _COORDINATOR,
+            "    return s.joined == s.members and s.pending == 0",
+            "    return s.joined != 0 and s.pending == 0",
+        ),
+        caught_by="generation_has_only_who_joined",
+        bounds=Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r"),
+    ),
+    ModelMutant(
+        name="pending-ids-are-not-awaited",
+        what="the join phase completes while an id that was handed out is still to come",
+        edit=Edit(
+            _COORDINATOR, "    return s.joined == s.members and s.pending == 0", "    return s.joined == s.members"
+        ),
+        caught_by="generation_waits_for_pending_ids",
+        bounds=Bounds.from_address("eager/3m1p2g0c0l0x0d0z0i1r"),
+    ),
+    ModelMutant(
+        name="leave-does-not-rebalance",
+        what="a member that leaves is forgotten, and nobody gets its partitions",
+        edit=Edit(
+            _COORDINATOR,
+            "        rebalance_without(c, s)\n    return True\n\n\ndef expire_choices",
+            "        maybe_complete_join(c, s)\n    return True\n\n\ndef expire_choices",
+        ),
+        caught_by="empty_group_is_clean",
+        bounds=Bounds.from_address("eager/1m1p3g0c1l0x0d0z0i0r"),
+        catalogue="iggy-leave-without-rebalance",
+    ),
+    ModelMutant(
+        name="leader-is-not-replaced",
+        what="the leader goes and nobody leads after it",
+        edit=Edit(
+            _COORDINATOR,
+            "        s.leader = NIL if s.members == 0 else nth(s.members, k)",
+            "        s.leader = NIL",
+        ),
+        caught_by="leader_is_a_member",
+        bounds=Bounds.from_address("eager/2m1p3g0c1l0x0d0z0i0r"),
+    ),
+    ModelMutant(
+        name="sync-is-answered-while-preparing",
+        what="SyncGroup and Heartbeat are answered with NONE while a rebalance is being prepared",
+        edit=Edit(
+            _COORDINATOR,
+            "    if s.status == GroupStatus.PREPARING:\n        return Error.REBALANCE_IN_PROGRESS",
+            "    if s.status == GroupStatus.DEAD:\n        return Error.REBALANCE_IN_PROGRESS",
+        ),
+        caught_by="sync_is_fenced",
+        bounds=Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r"),
+    ),
+    ModelMutant(
+        name="parked-sync-is-forgotten",
+        what="the SyncGroups parked in the generation before are still parked when a rebalance is prepared",
+        edit=Edit(
+            _COORDINATOR,
+            "        s.orphans = minus(s.orphans, s.synced)\n        s.synced = 0\n    if s.status == GroupStatus.EMPTY:",
+            "        s.orphans = minus(s.orphans, s.synced)\n    if s.status == GroupStatus.EMPTY:",
+        ),
+        caught_by="requests_are_parked_in_their_phase",
+        bounds=Bounds.from_address("eager/3m1p3g0c0l0x0d0z0i0r"),
+    ),
+)
