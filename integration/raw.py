@@ -116,7 +116,7 @@ class RawGroup:
             self.disconnect(member)
         self._selector.close()
         if self._control is not None:
-            self._control.__exit__(None, None, None)
+            self._control.close()
 
     def __enter__(self) -> Self:
         return self

@@ -11,7 +11,13 @@ from rebalance_check.model.events import AssignmentComputed, Event
 from rebalance_check.model.ids import NO_GENERATION
 
 # What stands behind `_Watched` in the order of methods; at run time it may not be a base of its own.
-_Assignor = RangePartitionAssignor if TYPE_CHECKING else object
+if TYPE_CHECKING:
+
+    class _Assignor(RangePartitionAssignor):
+        pass
+
+else:
+    _Assignor = object
 
 
 class Watcher(Protocol):

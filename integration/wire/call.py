@@ -40,7 +40,11 @@ class Connection:
     def __enter__(self) -> Self:
         return self
 
+    def close(self) -> None:
+        """Close the socket."""
+        self._socket.close()
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._socket.close()
+        self.close()

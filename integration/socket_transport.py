@@ -1,0 +1,161 @@
+"""A group on a broker's socket as the `Transport` of a lockstep run: another coordinator behind the same door."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import Any, Final
+
+from rebalance_check.impl.lockstep.transport import Observation
+from rebalance_check.impl.messages import (
+    DescribedGroup,
+    DescribedMember,
+    GroupReply,
+    GroupRequest,
+    LeaveGroupRequest,
+    MemberIdentity,
+)
+from rebalance_check.integration.raw import RawGroup
+from rebalance_check.integration.wire.call import Connection
+from rebalance_check.integration.wire.kafka_python import admin
+from rebalance_check.integration.wire.replies import error_from_wire
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.errors import Error, RebalanceCheckError
+
+ANSWER_TIMEOUT_S: Final = 10.0
+"""How long an answer that the model predicts may take; without it, the run ends with a difference."""
+
+EXPIRY: Final = -2
+"""The connection on which sessions are ended in the name of their members."""
+
+DESCRIBE_VERSION: Final = 5
+LEAVE_VERSION: Final = 5
+
+
+class SocketTransport:
+    """One group on the broker at ``bootstrap``. Every `open` begins with a group that nobody used before.
+
+    A session ends by a LeaveGroup in the member's name: to the coordinator that is the same removal, without the wait.
+    """
+
+    def __init__(self, bootstrap: str) -> None:
+        self._bootstrap = bootstrap
+        self._group: RawGroup | None = None
+        self._control: Connection | None = None
+        self._early: list[tuple[int, GroupReply]] = []
+        self.requests = 0
+
+    @property
+    def group_id(self) -> str:
+        """The group of the present run."""
+        return self._open_group.group_id
+
+    @property
+    def _open_group(self) -> RawGroup:
+        if self._group is None:
+            raise RebalanceCheckError("no run is open on this transport: open one first")
+        return self._group
+
+    def open(self, bounds: Bounds) -> None:
+        """Begin with a fresh group. The brokers of this suite have no initial delay, so ``bounds`` may have none."""
+        if bounds.initial_delay:
+            raise RebalanceCheckError(
+                "a broker on a socket runs without an initial rebalance delay: replay schedules of bounds with "
+                "initial_delay=False"
+            )
+        self.close()
+        self._group = RawGroup(self._bootstrap, f"replay-{uuid.uuid4().hex[:12]}")
+        self._control = Connection(self._bootstrap)
+
+    def request(self, connection: int, request: GroupRequest) -> None:
+        """Send a request on a connection that nothing is in flight on."""
+        self.requests += 1
+        self._open_group.request(connection, request)
+
+    def answers(self, at_least: int) -> list[tuple[int, GroupReply]]:
+        """The answers since the last call; waits for ``at_least`` of them, or until it is certain that none comes."""
+        early, self._early = self._early, []
+        missing = at_least - len(early)
+        if missing <= 0:
+            self._open_group.barrier()
+        return early + self._open_group.replies(at_least=missing, timeout_s=ANSWER_TIMEOUT_S)
+
+    def disconnect(self, connection: int) -> None:
+        """Close the member's connections."""
+        self._open_group.disconnect(connection)
+
+    def expire(self, member_id: str) -> None:
+        """End the session of a member: a LeaveGroup that names it."""
+        leaver = (MemberIdentity(member_id),)
+        request = LeaveGroupRequest(group_id=self.group_id, version=LEAVE_VERSION, members=leaver)
+        self.request(EXPIRY, request)
+        self._await_reply_on(EXPIRY)
+
+    def expire_initial_delay(self) -> None:
+        """There is none; see `open`."""
+        raise RebalanceCheckError("a broker on a socket runs without an initial rebalance delay: it cannot pass")
+
+    def delete_group(self) -> Error:
+        """DeleteGroups."""
+        request = admin.DeleteGroupsRequest(groups_names=[self.group_id])
+        response = self._call(request, 2)
+        return error_from_wire(response.results[0].error_code)
+
+    def observe(self) -> Observation:
+        """DescribeGroups; generation and leader cannot be seen from outside."""
+        response = self._call(admin.DescribeGroupsRequest(groups=[self.group_id]), DESCRIBE_VERSION)
+        return Observation(_described(response.groups[0]))
+
+    def prefer_leader(self, member: int) -> None:
+        """A broker cannot be told."""
+
+    def close(self) -> None:
+        """Close every connection. What the group left behind at the broker ends with the broker."""
+        if self._group is not None:
+            self._group.close()
+            self._group = None
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        self._early = []
+
+    def _call(self, request: Any, version: int) -> Any:
+        if self._control is None:
+            raise RebalanceCheckError("no run is open on this transport: open one first")
+        return self._control.call(request, version)
+
+    def _await_reply_on(self, connection: int) -> GroupReply:
+        """Wait for the reply on one connection; others that come meanwhile are kept for `answers`."""
+        deadline = time.monotonic() + ANSWER_TIMEOUT_S
+        while True:
+            found = self._open_group.replies(at_least=1, timeout_s=max(deadline - time.monotonic(), 0))
+            self._early += [pair for pair in found if pair[0] != connection]
+            for each, reply in found:
+                if each == connection:
+                    return reply
+            if time.monotonic() >= deadline:
+                raise RebalanceCheckError(
+                    f"the broker at {self._bootstrap} left a LeaveGroup unanswered for {ANSWER_TIMEOUT_S:g} s: "
+                    "see its log"
+                )
+
+
+def _described(group: Any) -> DescribedGroup:
+    return DescribedGroup(
+        error=error_from_wire(group.error_code),
+        group_id=group.group_id,
+        state=group.group_state,
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol_data,
+        members=tuple(
+            DescribedMember(
+                member_id=m.member_id,
+                group_instance_id=m.group_instance_id,
+                client_id=m.client_id,
+                client_host=m.client_host,
+                metadata=bytes(m.member_metadata),
+                assignment=bytes(m.member_assignment),
+            )
+            for m in group.members
+        ),
+    )
