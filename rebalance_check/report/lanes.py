@@ -132,11 +132,13 @@ def lanes(
     *,
     context: int = 24,
     group: str | None = None,
+    mark_last: bool = False,
 ) -> LaneTable:
     """The table of a run given as steps: what happened, and the events it caused.
 
     It ends at the step where the claim broke. Steps that change no cell and concern no reason are folded, and of the
-    others the last ``context`` are shown (0: all, none folded). ``group`` leaves out what other groups do.
+    others the last ``context`` are shown (0: all, none folded). ``group`` leaves out what other groups do;
+    ``mark_last`` marks the last step of a run that ends where a claim broke.
     """
     events = [event for _, caused in steps for event in caused if group is None or event.group in (group, "")]
     columns = (COORDINATOR, *members_of(events))
@@ -152,7 +154,8 @@ def lanes(
                 board.observe(event)
         cells = tuple(board.cell(column) for column in columns)
         changed = frozenset(i for i, cell in enumerate(cells) if cell != before[i])
-        rows.append(Row(number, action, cells, last in keys, bool(keys & concerned), changed))
+        marked = last in keys or (mark_last and number == len(steps))
+        rows.append(Row(number, action, cells, marked, bool(keys & concerned), changed))
         before = cells
         if last in keys:
             break

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from rebalance_check.model.bounds import RebalanceProtocol
+from rebalance_check.model.events import Event
 from rebalance_check.model.explore import Path
-from rebalance_check.model.explore.path import machine_for
 from rebalance_check.model.specification import model_for
-from rebalance_check.report.lanes import LaneTable, Row
+from rebalance_check.model.world import World
+from rebalance_check.properties.catalogue import CATALOGUE
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.verdict import STEP, Counterexample
+from rebalance_check.report.lanes import LaneTable, lanes
 from rebalance_check.report.text import table_text
+
+Steps = Sequence[tuple[str, Sequence[Event]]]
+
+
+def path_steps(path: Path) -> Steps:
+    """Each action of a path with the events it causes; a status path has actions only."""
+    if path.bounds.protocol is RebalanceProtocol.STATUS:
+        return [(str(action), ()) for action in path.actions]
+    world = World(path.bounds, mutant=path.mutant)
+    opening = world.begin()
+    steps: list[tuple[str, Sequence[Event]]] = []
+    for number, action in enumerate(path.actions):
+        caused = world.step(action)
+        steps.append((str(action), caused if number else [*opening, *caused]))
+    return steps
 
 
 def claim_sentence(path: Path, name: str) -> str:
@@ -16,32 +37,46 @@ def claim_sentence(path: Path, name: str) -> str:
     model = model_for(path.bounds)
     for claim in (*model.claims, *model.step_claims):
         if claim.__name__ == name:
-            return " ".join((claim.__doc__ or "").split()).partition(".")[0]
+            return " ".join((claim.__doc__ or "").split()).partition(". ")[0].rstrip(".")
     return ""
 
 
-def path_table(path: Path) -> LaneTable:
-    """A step per action, the last one marked: it is where the claim broke."""
-    machine = machine_for(path.bounds, path.mutant)
-    state, rows = machine.initial(), []
-    for number, action in enumerate(path.actions, 1):
-        machine.step(state, action)
-        rows.append(Row(number, str(action), (), marked=number == len(path.actions)))
-    return LaneTable((), tuple(rows), len(rows))
+def explanation(steps: Steps) -> Counterexample | None:
+    """What the invariants over events say about the same run, if they see it broken at its last step, too."""
+    last = set(map(id, steps[-1][1])) if steps else set()
+    found = judge((event for _, caused in steps for event in caused), CATALOGUE).counterexamples
+    return next((one for one in found if id(one.events[-1]) in last), None)
 
 
 def path_text(path: Path, violated: str = "") -> str:
-    """A path as text: what broke and where (or just the run), the table, and the command that shows it again."""
-    lines = [
-        f"{violated}: broken at step {len(path.actions)}" if violated else f"{len(path.actions)} steps",
-        *([f"  claim    {claim_sentence(path, violated)}"] if violated else []),
-        f"  run      {path.bounds.address()}" + (f"; mutant {path.mutant}" if path.mutant else ""),
-        "",
-        table_text(path_table(path)),
-        "",
-        f"  replay   rebalance-check replay '{path.address()}'",
+    """A path as text: what broke and why (or just the run), the table, and the command that shows it again."""
+    steps = path_steps(path)
+    table = lanes(steps, context=0, mark_last=bool(violated))
+    found = explanation(steps) if violated else None
+    return "\n".join(
+        [
+            *_opening(path, violated, found, table),
+            f"  run      {path.bounds.address()}" + (f"; mutant {path.mutant}" if path.mutant else "")
+            + f"; {len(path.actions)} steps",
+            "",
+            table_text(table),
+            "",
+            f"  replay   rebalance-check replay '{path.address()}'",
+        ]
+    )  # fmt: skip
+
+
+def _opening(path: Path, violated: str, found: Counterexample | None, table: LaneTable) -> list[str]:
+    if not violated:
+        return []
+    headline = found.headline if found else f"broken at step {len(path.actions)}, {path.actions[-1]}"
+    lines = [f"{violated}: {headline}", f"  claim    {claim_sentence(path, violated)}"]
+    reasons = found.because if found else ()
+    lines += [
+        f"  {'' if number else 'because':<8} {reason.text.replace(STEP, table.step_of(reason.event))}"
+        for number, reason in enumerate(reasons)
     ]
-    return "\n".join(lines)
+    return lines
 
 
 def path_document(path: Path, violated: str = "") -> dict[str, Any]:

@@ -1,0 +1,104 @@
+"""What the tests of the face share: the command line in this process, and golden files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rebalance_check import events
+from rebalance_check.cli import run
+from rebalance_check.model.events import Event
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command said, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The one JSON object on standard output."""
+        assert self.out.count("\n") == 1, self.out
+        document: dict[str, Any] = json.loads(self.out)
+        assert document["exit_code"] == self.code
+        return document
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
+    """Runs ``rebalance-check`` with these arguments."""
+
+    def call(*arguments: object) -> Answer:
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        return Answer(code, said.out, said.err)
+
+    return call
+
+
+@pytest.fixture
+def golden() -> Callable[[str, str], None]:
+    """Compares a text with the file of that name; with REBALANCE_CHECK_UPDATE_GOLDEN=1 it is rewritten first."""
+    folder = Path(__file__).parent / "golden"
+
+    def compare(name: str, text: str) -> None:
+        path = folder / name
+        if os.environ.get("REBALANCE_CHECK_UPDATE_GOLDEN"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.read_text(encoding="utf-8") == text, f"{name} differs: REBALANCE_CHECK_UPDATE_GOLDEN=1 rewrites it"
+
+    return compare
+
+
+@pytest.fixture
+def double_ownership() -> list[Event]:
+    """Two members of a cooperative group; the leader m0 gives t-1 away at once instead of withholding it."""
+    seen: dict[str, int] = {}
+
+    def stamp(source: str, event: Event) -> Event:
+        seen[source] = seen.get(source, -1) + 1
+        return replace(event, group="g", source=source, seq=seen[source], time_ms=sum(seen.values()))
+
+    def status(before: str, after: str, generation: int) -> Event:
+        return stamp(
+            "coordinator",
+            events.GroupStatusChanged(incarnation=1, generation=generation, from_status=before, to_status=after),
+        )
+
+    prep, comp = "PreparingRebalance", "CompletingRebalance"
+    one = {"generation": 1, "incarnation": 1, "member_id": "a"}
+    two = {"generation": 2, "incarnation": 1}
+    shares = (("a", ("t-0", "t-1")), ("b", ()))
+    given = (("a", ("t-0",)), ("b", ("t-1",)))
+    return [
+        stamp("harness", events.RunStarted(subject="by hand", seed=7, bounds="two members")),
+        stamp("m0", events.MemberStarted(member="m0", protocol="cooperative")),
+        stamp("m1", events.MemberStarted(member="m1", protocol="cooperative")),
+        stamp("coordinator", events.IncarnationStarted(incarnation=1, generation=0)),
+        status("Empty", prep, 0),
+        status(prep, comp, 1),
+        stamp("m0", events.MemberJoined(member="m0", leader=True, **one)),
+        status(comp, "Stable", 1),
+        stamp("m0", events.PartitionsAssigned(member="m0", partitions=("t-0", "t-1"), **one)),
+        stamp("m0", events.RequestSent(member="m0", api="Heartbeat", request=3, generation=1)),
+        status("Stable", prep, 1),
+        stamp("m0", events.RequestAnswered(member="m0", api="Heartbeat", request=3, error="REBALANCE_IN_PROGRESS")),
+        status(prep, comp, 2),
+        stamp("m0", events.MemberJoined(member="m0", member_id="a", leader=True, claims=("t-0", "t-1"), **two)),
+        stamp("m1", events.MemberJoined(member="m1", member_id="b", **two)),
+        stamp("m0", events.AssignmentComputed(member="m0", member_id="a", claims=shares, assignments=given, **two)),
+        status(comp, "Stable", 2),
+        stamp("m1", events.PartitionsAssigned(member="m1", member_id="b", partitions=("t-1",), **two)),
+        stamp("harness", events.RunEnded()),
+    ]

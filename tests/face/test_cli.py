@@ -1,0 +1,252 @@
+"""The command line: exit codes, one JSON object on standard output, and one clear sentence for each bad input."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rebalance_check import CATALOGUE, Event, write_history
+from rebalance_check.cli import COMMANDS, EXTRAS
+from rebalance_check.report.catalogue_page import catalogue_markdown, smallest_breaking_history
+
+Command = Callable[..., Any]
+ROOT = Path(__file__).parents[2]
+
+
+def written(tmp_path: Path, history: list[Event], name: str = "history.jsonl") -> Path:
+    path = tmp_path / name
+    write_history(path, history)
+    return path
+
+
+def holding(double_ownership: list[Event]) -> list[Event]:
+    """The history up to where the leader goes wrong, ended in an orderly way."""
+    return [*double_ownership[:15], replace(double_ownership[-1], seq=1)]
+
+
+def test_judge__held__exits_0(command: Command, tmp_path: Path, double_ownership: list[Event]) -> None:
+    path = written(tmp_path, holding(double_ownership))
+    answer = command("judge", path)
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == f"{path}: held ({len(CATALOGUE)} of {len(CATALOGUE)} invariants held on 16 events)\n"
+
+
+def test_judge__progress_violated__exits_11(command: Command, tmp_path: Path, double_ownership: list[Event]) -> None:
+    history = holding(double_ownership)
+    history[-1] = replace(history[-1], pending=("m1 waits",))
+    assert command("judge", written(tmp_path, history)).code == 11
+
+
+def test_judge__cut_off__exits_12_and_says_why(command: Command, tmp_path: Path, double_ownership: list[Event]) -> None:
+    answer = command("judge", written(tmp_path, holding(double_ownership)[:-1]))
+    assert answer.code == 12
+    assert "undecided: assignment_is_complete" in answer.out
+    assert "has no RunEnded" in answer.out
+
+
+def test_judge__violated__exits_10_and_says_it_all_on_one_line(
+    command: Command, tmp_path: Path, double_ownership: list[Event]
+) -> None:
+    path = written(tmp_path, double_ownership)
+    answer = command("judge", path, "--invariant", "no_double_ownership")
+    assert answer.code == 10
+    assert "\nno_double_ownership: t-1 is owned by m0 and m1 in generation 2\n" in answer.out
+    assert "\n > 18  PartitionsAssigned m1 g2 t-1 " in answer.out
+
+
+def test_judge__json__is_one_object_and_prose_goes_to_standard_error(
+    command: Command, tmp_path: Path, double_ownership: list[Event]
+) -> None:
+    answer = command("judge", written(tmp_path, double_ownership), "--json")
+    document = answer.document
+    assert document["verdict"] == "violated"
+    assert document["invariant"] == "no_double_ownership"
+    assert document["events"] == 19
+    assert document["counterexample"]["headline"] == "t-1 is owned by m0 and m1 in generation 2"
+    assert document["counterexample"]["events"][-1]["event"] == "PartitionsAssigned"
+    assert document["verdicts"]["generation_monotonicity"] == {"verdict": "held", "heard": 12}
+    assert "t-1 is owned by m0 and m1" in answer.err
+
+
+def test_judge__several_histories__the_worst_decides(
+    command: Command, tmp_path: Path, double_ownership: list[Event]
+) -> None:
+    good, bad = written(tmp_path, holding(double_ownership), "good"), written(tmp_path, double_ownership, "bad")
+    document = command("judge", good, bad, "--json").document
+    assert [one["verdict"] for one in document["histories"]] == ["held", "violated"]
+    assert (document["verdict"], document["events"], document["exit_code"]) == ("violated", 35, 10)
+
+
+def test_judge__html__writes_one_page(command: Command, tmp_path: Path, double_ownership: list[Event]) -> None:
+    page = tmp_path / "made" / "page.html"
+    assert command("judge", written(tmp_path, double_ownership), "--html", page).code == 10
+    assert "t-1 is owned by m0 and m1 in generation 2" in page.read_text(encoding="utf-8")
+
+
+def test_report__every_step_and_the_verdict(command: Command, tmp_path: Path, double_ownership: list[Event]) -> None:
+    path = written(tmp_path, double_ownership)
+    answer = command("report", path)
+    assert answer.code == 10
+    assert "  10  RequestSent m0 Heartbeat" in answer.out
+    assert answer.out.endswith("verdict: violated\n")
+    steps = command("report", path, "--json").document["steps"]
+    assert steps[15]["cells"] == {"coordinator": "Completing g2", "m0": "t-0  (t-1)", "m1": "-"}
+
+
+def test_invariants__all_or_a_family(command: Command) -> None:
+    listed = command("invariants", "--json").document["invariants"]
+    assert [one["name"] for one in listed] == [invariant.name for invariant in CATALOGUE]
+    assert all(one["claim"] and one["source"] for one in listed)
+    family = command("invariants", "fencing", "--json").document["invariants"]
+    assert [one["name"] for one in family] == ["stale_generation_is_refused", "lost_is_not_committed"]
+
+
+def test_invariants__the_page_in_docs__is_up_to_date(command: Command) -> None:
+    page = (ROOT / "docs" / "invariants.md").read_text(encoding="utf-8")
+    assert page == catalogue_markdown(CATALOGUE), "run: rebalance-check invariants --markdown > docs/invariants.md"
+    assert command("invariants", "--markdown").out == page
+
+
+@pytest.mark.parametrize("invariant", CATALOGUE, ids=lambda invariant: str(invariant.name))
+def test_invariants__each_shows_the_smallest_history_that_breaks_it(invariant: Any) -> None:
+    assert smallest_breaking_history(invariant)
+
+
+def test_mutants__each_names_its_invariant_and_its_command(command: Command) -> None:
+    listed = command("mutants", "--json").document["mutants"]
+    known = {name for i in CATALOGUE for name in (i.name, i.family)}
+    impl = [one for one in listed if one["where"] == "impl"]
+    assert len(impl) >= 10
+    assert {one["caught_by"] for one in impl} <= known | {"stories"}
+    told = [one for one in listed if one["caught_by"] != "stories"]
+    assert all(one["command"].startswith("rebalance-check ") for one in told)
+
+
+def test_fuzz__a_planted_defect__is_found_and_told(command: Command, tmp_path: Path) -> None:
+    history = tmp_path / "bad.jsonl"
+    answer = command(
+        "fuzz", "--seeds", "0:3", "--protocol", "cooperative", "--mutant", "cooperative-leader-does-not-withhold",
+        "--workers", 1, "--history", history, "--json",
+    )  # fmt: skip
+    document = answer.document
+    assert answer.code == 10
+    assert document["runs"] == 3
+    assert document["failing_seeds"]
+    assert document["verdicts"]["no_double_ownership"]["violated"] >= 1
+    found = document["counterexamples"][0]
+    assert found["replay"].startswith(f"rebalance-check fuzz --seeds {found['seed']}:{found['seed'] + 1} ")
+    assert command("judge", history).code == 10
+
+
+def test_fuzz__the_healthy_build__holds(command: Command) -> None:
+    document = command("fuzz", "--seeds", "0:4", "--workers", 1, "--json").document
+    assert (document["verdict"], document["failing_seeds"], document["exit_code"]) == ("held", [], 0)
+
+
+def test_explore__interpreted__counts_states_and_names_claims(command: Command) -> None:
+    answer = command("explore", "--members", 1, "--partitions", 1, "--generations", 2, "--interpreted", "--json")
+    document = answer.document
+    assert document["verdict"] == "held"
+    assert document["distinct"] > 10
+    assert document["claims"]["at_most_one_owner"] == "held"
+    assert "distinct states" in answer.err
+
+
+def test_explore__stopped_early__is_undecided(command: Command) -> None:
+    answer = command("explore", "--members", 2, "--interpreted", "--max-states", 50, "--json")
+    assert answer.code == 12
+
+
+BAD_INPUT = {
+    "no command": (["nothing"], "No such command 'nothing'"),
+    "an unknown option": (["judge", "--nothing"], "No such option"),
+    "no history": (["judge"], "Missing argument 'HISTORY...'"),
+    "a history that is not there": (["judge", "nowhere.jsonl"], "the history 'nowhere.jsonl' cannot be opened"),
+    "an unknown invariant": (["judge", "x", "--invariant", "at_most_two"], "'at_most_two' names no invariant"),
+    "seeds that are none": (["fuzz", "--seeds", "ten"], "'ten'"),
+    "an unknown fault": (["fuzz", "--faults", "sabotage"], "'sabotage' is not a valid FaultKind"),
+    "an unknown mutant": (["fuzz", "--mutant", "sabotage"], "'sabotage'"),
+    "bounds out of range": (["explore", "--members", "99"], "members is 99: choose a number from 1 to 6"),
+    "an unknown model mutant": (["explore", "--mutant", "sabotage", "--interpreted"], "'sabotage'"),
+    "a broker that is none": (["live", "--broker", "nowhere"], "'nowhere' is no broker"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "complaint"), BAD_INPUT.values(), ids=BAD_INPUT.keys())
+def test_bad_input__exits_2_with_one_sentence_and_no_traceback(
+    command: Command, arguments: list[str], complaint: str
+) -> None:
+    answer = command(*arguments)
+    assert answer.code == 2
+    assert complaint in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_bad_input__with_json__is_an_object_too(command: Command) -> None:
+    document = command("judge", "nowhere.jsonl", "--json").document
+    assert document["error"].startswith("the history 'nowhere.jsonl' cannot be opened")
+    assert document["exit_code"] == 2
+
+
+def test_a_malformed_history__exits_2_and_names_the_line(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_text('{"event":"MemberStarted","member":5}\n', encoding="utf-8")
+    answer = command("judge", path)
+    assert answer.code == 2
+    assert f"{path}, line 1: MemberStarted: Expected `str`, got `int` - at `$.member`, value 5" in answer.err
+
+
+def broken_module(monkeypatch: pytest.MonkeyPatch, fault: BaseException) -> None:
+    def refuse(_name: str) -> None:
+        raise fault
+
+    monkeypatch.setattr(importlib, "import_module", refuse)
+
+
+def test_a_missing_extra__exits_2_and_names_it(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken_module(monkeypatch, ModuleNotFoundError("No module named 'numba'", name="numba"))
+    answer = command("explore", "--json")
+    assert answer.document["error"].endswith("not installed: pip install 'rebalance-check[explore]'")
+    assert answer.code == 2
+
+
+def test_a_fault_of_our_own__exits_70_with_a_traceback(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken_module(monkeypatch, ZeroDivisionError("division by zero"))
+    answer = command("explore", "--json")
+    assert answer.code == 70
+    assert "Traceback" in answer.err
+    assert "a fault of rebalance-check, not of what it looked at (ZeroDivisionError" in answer.document["error"]
+
+
+def test_an_interrupt__exits_130(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken_module(monkeypatch, KeyboardInterrupt())
+    assert command("explore").code == 130
+
+
+def test_help__lists_every_command_and_imports_none(command: Command) -> None:
+    answer = command("--help")
+    assert answer.code == 0
+    assert all(f"  {name} " in answer.out for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command__has_help_and_takes_json(command: Command, name: str) -> None:
+    answer = command(name, "--help")
+    assert answer.code == 0
+    assert "--json" in answer.out
+
+
+def test_importing_the_library_and_judging__needs_no_extra() -> None:
+    script = (
+        "import sys, rebalance_check.cli, rebalance_check.commands.judge\n"
+        f"print([name for name in {sorted(EXTRAS)} if name in sys.modules])"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert said.stdout == "[]\n"
