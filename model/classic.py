@@ -50,12 +50,29 @@ from rebalance_check.model.classic_claims import (
     zombie_owns_beside_the_owner,
 )  # fmt: skip
 from rebalance_check.model.classic_coordinator import (
-    delete_group, deliver_choices, deliver_duplicate, expire_choices, expire_initial_delay, expire_session, heartbeat,
-    join_group, leave_choices, leave_group, sync_group,
+    delete_group,
+    deliver_choices,
+    deliver_duplicate,
+    expire_choices,
+    expire_initial_delay,
+    expire_session,
+    heartbeat,
+    join_group,
+    leave_choices,
+    leave_group,
+    sync_group,
 )  # fmt: skip
 from rebalance_check.model.classic_member import (
-    crash, join_choices, receive_error, receive_heartbeat, receive_join_group, receive_sync_group, restart,
-    send_heartbeat, send_join_group, send_leave_group,
+    crash,
+    join_choices,
+    receive_error,
+    receive_heartbeat,
+    receive_join_group,
+    receive_sync_group,
+    restart,
+    send_heartbeat,
+    send_join_group,
+    send_leave_group,
 )  # fmt: skip
 from rebalance_check.model.classic_network import duplicate_request
 from rebalance_check.model.classic_state import Config, State, is_cooperative, sizes

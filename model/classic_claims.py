@@ -1,4 +1,4 @@
-"""What must be true of the classic protocol in every state, of every step, and somewhere (so that a run was not vacuous).
+"""What must be true of the classic protocol: in every state, of every step, and somewhere (or a run was vacuous).
 
 A member is *current* when the coordinator knows its id and it has processed the JoinGroup answer of the group's
 generation. An owner that isn't current is a *zombie*: it still processes until it learns that it was replaced, and the
@@ -6,7 +6,16 @@ broker only promises that it can commit nothing.
 """
 
 from rebalance_check.model.classic_state import (
-    Config, GroupStatus, Member, MemberStatus, Message, MessageKind, State, has, minus, size,
+    Config,
+    GroupStatus,
+    Member,
+    MemberStatus,
+    Message,
+    MessageKind,
+    State,
+    has,
+    minus,
+    size,
 )  # fmt: skip
 from rebalance_check.model.errors import Error
 from rebalance_check.model.layout import NIL

@@ -7,7 +7,17 @@ at any time: `expire_session` stands for the session, rebalance and sync time-ou
 from rebalance_check.model.assignment import clean_claims
 from rebalance_check.model.classic_network import clear, is_parked, put, refuse
 from rebalance_check.model.classic_state import (
-    Config, GroupStatus, MemberStatus, MessageKind, State, has, minus, nth, size, with_, without,
+    Config,
+    GroupStatus,
+    MemberStatus,
+    MessageKind,
+    State,
+    has,
+    minus,
+    nth,
+    size,
+    with_,
+    without,
 )  # fmt: skip
 from rebalance_check.model.errors import Error
 from rebalance_check.model.layout import NIL
@@ -131,7 +141,7 @@ def maybe_complete_join(c: Config, s: State) -> None:
 
 
 def complete_join(c: Config, s: State) -> None:
-    """The join phase ends: the next generation begins, and everyone who joined is told (``completeClassicGroupJoin``)."""
+    """The join phase ends: the next generation begins, and all who joined are told (``completeClassicGroupJoin``)."""
     s.initial = 0
     s.generation += 1
     s.status = GroupStatus.EMPTY if s.members == 0 else GroupStatus.COMPLETING
@@ -271,7 +281,7 @@ def expire_choices(s: State, m: int) -> int:
 
 
 def expire_session(c: Config, s: State, m: int, k: int) -> bool:
-    """A member was silent for too long. One that is parked never is; a live one becomes a zombie, which has a budget."""
+    """A member was silent for too long. One that is parked never is; a live one is a zombie then, and has a budget."""
     if not has(s.members | s.pending, m) or is_parked(s, m):
         return False
     if s.member[m].status != MemberStatus.DOWN:

@@ -1,4 +1,4 @@
-"""The client side of the classic protocol: ``AbstractCoordinator`` with ``ConsumerCoordinator``, one outstanding request.
+"""The client side of the classic protocol: ``AbstractCoordinator`` and ``ConsumerCoordinator``, one request at a time.
 
 What a reply resets: UNKNOWN_MEMBER_ID the id and the generation; ILLEGAL_GENERATION the generation; both lose all
 partitions. REBALANCE_IN_PROGRESS and a request that nobody answers reset nothing; the member joins again.

@@ -35,18 +35,14 @@ CLASSIC_MUTANTS: Final = (
     ModelMutant(
         name="sync-accepts-stale-generation",
         what="the coordinator answers a SyncGroup of an earlier generation with an assignment",
-        edit=Edit(
-            _COORDINATOR, "    error = fence(s, m, net.generation)", "    error = fence(s, m, s.generation)"
-        ),
+        edit=Edit(_COORDINATOR, "    error = fence(s, m, net.generation)", "    error = fence(s, m, s.generation)"),
         caught_by="sync_is_fenced",
         bounds=Bounds.from_address("eager/2m1p4g1c0l0x1d0z0i0r"),
     ),
     ModelMutant(
         name="heartbeat-accepts-stale-generation",
         what="the coordinator tells a member of an earlier generation that all is well",
-        edit=Edit(
-            _COORDINATOR, "    refusal = fence(s, m, net.generation)", "    refusal = fence(s, m, s.generation)"
-        ),
+        edit=Edit(_COORDINATOR, "    refusal = fence(s, m, net.generation)", "    refusal = fence(s, m, s.generation)"),
         caught_by="heartbeat_is_fenced",
         bounds=Bounds.from_address("eager/2m1p4g0c0l0x1d0z0i0r"),
     ),
@@ -153,8 +149,8 @@ CLASSIC_MUTANTS: Final = (
         what="the SyncGroups parked in the generation before are still parked when a rebalance is prepared",
         edit=Edit(
             _COORDINATOR,
-            "        s.orphans = minus(s.orphans, s.synced)\n        s.synced = 0\n    if s.status == GroupStatus.EMPTY:",
-            "        s.orphans = minus(s.orphans, s.synced)\n    if s.status == GroupStatus.EMPTY:",
+            "        s.synced = 0\n    if s.status == GroupStatus.EMPTY:",
+            "    if s.status == GroupStatus.EMPTY:",
         ),
         caught_by="requests_are_parked_in_their_phase",
         bounds=Bounds.from_address("eager/3m1p3g0c0l0x0d0z0i0r"),

@@ -83,7 +83,7 @@ class Machine:
         return bool(step(self.config, state, action.member, action.choice))
 
     def transitions(self, state: Any) -> Iterator[tuple[Action, Any]]:
-        """Every action that the protocol allows, with the state it leads to: one object, reused, so copy what you keep."""
+        """Every action that the protocol allows, with the state it leads to: an object that is reused, so copy it."""
         c, copy = self.config, self.helpers.copy
         scratch = self.copy(state)
         for kind, members, step, choices in self._rules:

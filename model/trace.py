@@ -1,4 +1,4 @@
-"""What an observer sees of a step of the classic model: the events of the coordinator, its answers, and the clients'."""
+"""What an observer sees of a step of the classic model: events of the coordinator, its answers, events of the clients."""
 
 from __future__ import annotations
 
@@ -10,13 +10,37 @@ from typing import Final, TypedDict
 from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.classic_state import (
-    STATUS_NAMES, Config, GroupStatus, Member, MemberStatus, MessageKind, State, has, minus,
+    STATUS_NAMES,
+    Config,
+    GroupStatus,
+    Member,
+    MemberStatus,
+    MessageKind,
+    State,
+    has,
+    minus,
 )  # fmt: skip
 from rebalance_check.model.errors import Error
 from rebalance_check.model.events import (
-    AssignmentCompleted, AssignmentComputed, Event, GenerationStarted, GroupStatusChanged, IncarnationStarted,
-    MemberAdded, MemberCrashed, MemberJoined, MemberLeft, MemberRemoved, MembershipLost, MemberStarted,
-    PartitionsAssigned, PartitionsLost, PartitionsRevoked, RequestAnswered, RequestSent, RunStarted,
+    AssignmentCompleted,
+    AssignmentComputed,
+    Event,
+    GenerationStarted,
+    GroupStatusChanged,
+    IncarnationStarted,
+    MemberAdded,
+    MemberCrashed,
+    MemberJoined,
+    MemberLeft,
+    MemberRemoved,
+    MembershipLost,
+    MemberStarted,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
+    RequestAnswered,
+    RequestSent,
+    RunStarted,
 )  # fmt: skip
 from rebalance_check.model.ids import NO_GENERATION, partition
 from rebalance_check.model.layout import NIL
@@ -38,8 +62,8 @@ Claims = tuple[tuple[str, tuple[str, ...]], ...]
 class Ledger:
     """What an observer remembers that the state of the model need not: numbers and names.
 
-    ``ids`` counts the member ids that each slot was given; ``held_id`` is the one its process holds, ``sent_id`` the one
-    in its last request; ``requests`` numbers its requests; ``joined_life`` is the incarnation of its generation;
+    ``ids`` counts the member ids that each slot was given; ``held_id`` is the one its process holds, ``sent_id`` the
+    one in its last request; ``requests`` numbers its requests; ``joined_life`` is the incarnation of its generation;
     ``shown`` the metadata that a leader was shown; ``seq`` numbers the events of each source; ``steps`` is the time.
     """
 

@@ -12,8 +12,8 @@ every answer. A driver does, for each action of a schedule::
         world.restore(before)                    # ... and take back what did not happen
 
 Answers carry member names (``m0``), never member ids. The answer to a *copy* (`Action` DeliverDuplicate), also to one
-that is parked first, goes nowhere: the world doesn't predict it, and a driver ignores it. So it is with the answers to a
-process that crashed.
+that is parked first, goes nowhere: the world doesn't predict it, and a driver ignores it. So it is with the answers to
+a process that crashed.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class RequestInFlight:
 
     ``has_id`` is False for a JoinGroup of a process that has no member id yet; ``member_id`` is the model's name for
     the id (``m0-2``: the second of m0), which a driver maps to the real one. ``generation`` is that of a SyncGroup or
-    Heartbeat; of a JoinGroup it is the generation of its ``claims`` (0: none). ``assignments`` is None unless the sender
-    leads; a member without an entry gets nothing.
+    Heartbeat; of a JoinGroup it is the generation of its ``claims`` (0: none). ``assignments`` is None unless the
+    sender leads; a member without an entry gets nothing.
     """
 
     member: int
@@ -119,7 +119,7 @@ class World:
         self.observer.ledger = snapshot.ledger.copy()
         self.replies = []
 
-    # ------------------------------------------------------------------------------------------------ what is to be sent
+    # ------------------------------------------------------------------------------------------ what is to be sent
 
     def request(self, member: int) -> RequestInFlight | None:
         """What the process has in flight towards the coordinator, None if nothing."""
@@ -157,7 +157,7 @@ class World:
             assignments=None if parts is None else tuple((x, self.partitions(mask)) for x, mask in enumerate(parts)),
         )
 
-    # ------------------------------------------------------------------------------------------------ what is known
+    # ------------------------------------------------------------------------------------------ what is known
 
     @property
     def status(self) -> GroupStatus:
