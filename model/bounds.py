@@ -81,7 +81,9 @@ class Bounds:
     def address(self) -> str:
         """``cooperative/3m3p4g1c0l0x0d0z1i0r``: every bound that the protocol reads, as a number and a letter."""
         status = self.protocol is RebalanceProtocol.STATUS
-        read = [(n, letter) for n, letter in self._LETTERS if (n in self._STATUS if status else n not in self._ONLY_STATUS)]
+        read = [
+            (n, letter) for n, letter in self._LETTERS if (n in self._STATUS if status else n not in self._ONLY_STATUS)
+        ]
         return f"{self.protocol}/" + "".join(f"{int(getattr(self, name))}{letter}" for name, letter in read)
 
     @classmethod
@@ -93,7 +95,9 @@ class Bounds:
                 f"{protocol!r} in the address {text!r} is no protocol: write eager, cooperative or status"
             )
         names = {letter: name for name, letter in cls._LETTERS}
-        if not re.fullmatch(r"(\d+[a-z])*", counts) or any(letter not in names for letter in re.findall("[a-z]", counts)):
+        if not re.fullmatch(r"(\d+[a-z])*", counts) or any(
+            letter not in names for letter in re.findall("[a-z]", counts)
+        ):
             raise RebalanceCheckError(
                 f"{counts!r} in the address {text!r} is not a list of numbers, each with one of the letters "
                 f"{''.join(names)}"

@@ -12,9 +12,7 @@ from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.mutant import ModelMutant
 from rebalance_check.model.status_mutants import STATUS_MUTANTS
 
-MUTANTS: Final[dict[str, ModelMutant]] = {
-    mutant.name: mutant for mutant in (*CLASSIC_MUTANTS, *STATUS_MUTANTS)
-}
+MUTANTS: Final[dict[str, ModelMutant]] = {mutant.name: mutant for mutant in (*CLASSIC_MUTANTS, *STATUS_MUTANTS)}
 """Every mutant of a model, by name."""
 
 

@@ -1,4 +1,4 @@
-"""What an observer sees of a step of the classic model: events of the coordinator, its answers, events of the clients."""
+"""What an observer sees of a step of the classic model: events of coordinator and clients, and the answers between."""
 
 from __future__ import annotations
 
