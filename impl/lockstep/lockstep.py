@@ -40,6 +40,10 @@ class Outcome:
     answers: tuple[Answer, ...]
     view: View
 
+    def agrees_with(self, seen: Outcome) -> bool:
+        """Whether the answers are the same, and the group wherever both show it."""
+        return self.answers == seen.answers and self.view.agrees_with(seen.view)
+
     def __str__(self) -> str:
         """The answers, then the group."""
         return f"{', '.join(map(str, self.answers)) or 'no answer'}; {self.view}"
@@ -75,12 +79,15 @@ class Lockstep:
     """Steps the model of ``bounds`` and holds the coordinator behind ``transport`` to each of its predictions.
 
     Where Kafka's answer depends on hash order (who leads next), any of the model's outcomes is accepted, and the run
-    goes on from the one that the coordinator took. ``model`` replaces the model (a mutant of it).
+    goes on from the one that the coordinator took. Where an observer cannot see which one that was (a broker on a
+    socket does not show its leader), all that agree with what was seen stay possible until an answer tells them apart.
+    ``model`` replaces the model (a mutant of it).
     """
 
     def __init__(self, transport: Transport, bounds: Bounds, model: Model | None = None) -> None:
         self.machine = Machine(model or model_for(bounds), bounds)
         self.state: Any = self.machine.initial()
+        self._also_possible: list[Any] = []
         self.transport = transport
         self.steps = 0
         self.difference: Difference | None = None
@@ -100,15 +107,16 @@ class Lockstep:
         """
         if self.difference is not None:
             raise RebalanceCheckError(f"the run ended with a difference at {self.difference}: start a new run")
-        before, after = self.state, self._stepped(action)
-        if after is None:
+        before = next((state for state in self._possible if self._stepped(state, action) is not None), None)
+        if before is None:
             return None
         self.steps += 1
         if action.kind in COORDINATOR_STEPS:
-            return self._compare(action, before, after)
-        self._own_step(action, before, after)
-        self.state = after
-        return Step(action, (), before, after)
+            return self._compare(action, before)
+        possible = [after for state in self._possible if (after := self._stepped(state, action)) is not None]
+        self._own_step(action, before, possible[0])
+        self.state, *self._also_possible = possible
+        return Step(action, (), before, self.state)
 
     def fork(self) -> Lockstep:
         """An independent copy of this run, coordinator included; the transport must be one that can be copied."""
@@ -118,8 +126,13 @@ class Lockstep:
         """Give back what the transport holds."""
         self.transport.close()
 
-    def _stepped(self, action: Action) -> Any | None:
-        after = self.machine.copy(self.state)
+    @property
+    def _possible(self) -> list[Any]:
+        """The states that agree with all that was seen; the one that the run goes by first."""
+        return [self.state, *self._also_possible]
+
+    def _stepped(self, state: Any, action: Action) -> Any | None:
+        after = self.machine.copy(state)
         return after if self.machine.step(after, action) else None
 
     # ------------------------------------------------------------------------------------------ the model's own
@@ -137,29 +150,31 @@ class Lockstep:
 
     # ------------------------------------------------------------------------------------------ the coordinator's
 
-    def _compare(self, action: Action, before: Any, wished: Any) -> Step:
-        """Let the coordinator do its part, and find the outcome of the model that it agrees with."""
-        allowed = {
-            Outcome(predicted_answers(action, before, after), predicted_view(after)): after
-            for after in self._successors(action, wished)
-        }
+    def _compare(self, action: Action, before: Any) -> Step:
+        """Let the coordinator do its part, and find the outcomes of the model that it agrees with."""
+        successors = [pair for state in self._possible for pair in self._successors(state, action)]
+        allowed = [(Outcome(predicted_answers(action, b, a), predicted_view(a)), b, a) for b, a in successors]
+        wished = next(after for state, after in successors if state is before)
         if wished.leader != NIL:
             self.transport.prefer_leader(wished.leader)
-        answers = self._provoke(action, before, max(len(outcome.answers) for outcome in allowed))
+        answers = self._provoke(action, before, max(len(outcome.answers) for outcome, _, _ in allowed))
         seen = Outcome(answers, observed_view(self.transport.observe()))
-        for outcome, after in allowed.items():
-            if outcome.answers == seen.answers and outcome.view.agrees_with(seen.view):
-                self.state = after
-                return Step(action, answers, before, after)
-        self.difference = Difference(self.steps, action, tuple(allowed), seen)
+        agreed = [(b, a) for outcome, b, a in allowed if outcome.agrees_with(seen)]
+        if agreed:
+            before, self.state = agreed[0]
+            distinct = {self.machine.pack(after): after for _, after in reversed(agreed)}
+            self._also_possible = [after for after in distinct.values() if after is not self.state]
+            return Step(action, answers, before, self.state)
+        outcomes = tuple(dict.fromkeys(outcome for outcome, _, _ in allowed))
+        self.difference = Difference(self.steps, action, outcomes, seen)
         return Step(action, answers, before, wished, self.difference)
 
-    def _successors(self, action: Action, wished: Any) -> list[Any]:
-        """The states that the model allows after ``action``, whatever is chosen; the wished one first."""
+    def _successors(self, state: Any, action: Action) -> list[tuple[Any, Any]]:
+        """``state`` with each state that the model allows after ``action``, whatever is chosen; the wished first."""
         choices = self._choices.get(action.kind)
-        count = 1 if choices is None else choices(self.machine.config, self.state, action.member, 0)
-        others = [action._replace(choice=k) for k in range(count) if k != action.choice]
-        return [wished, *(after for other in others if (after := self._stepped(other)) is not None)]
+        count = 1 if choices is None else choices(self.machine.config, state, action.member, 0)
+        tries = [action, *(action._replace(choice=k) for k in range(count) if k != action.choice)]
+        return [(state, after) for each in tries if (after := self._stepped(state, each)) is not None]
 
     def _provoke(self, action: Action, before: Any, expected: int) -> tuple[Answer, ...]:
         """Do to the coordinator what ``action`` says; the answers that it gives, sorted."""
