@@ -6,7 +6,7 @@ import time
 import uuid
 from typing import Any, Final
 
-from rebalance_check.impl.lockstep.transport import Observation
+from rebalance_check.impl.lockstep.transport import STRAY, Observation
 from rebalance_check.impl.messages import (
     DescribedGroup,
     DescribedMember,
@@ -24,6 +24,9 @@ from rebalance_check.model.errors import Error, RebalanceCheckError
 
 ANSWER_TIMEOUT_S: Final = 10.0
 """How long an answer that the model predicts may take; without it, the run ends with a difference."""
+
+STRAGGLER_TIMEOUT_S: Final = 0.2
+"""How long to wait behind a barrier for an answer that waits for a write (a leader's SyncGroup) and may not be due."""
 
 EXPIRY: Final = -2
 """The connection on which sessions are ended in the name of their members."""
@@ -73,12 +76,24 @@ class SocketTransport:
         self._open_group.request(connection, request)
 
     def answers(self, at_least: int) -> list[tuple[int, GroupReply]]:
-        """The answers since the last call; waits for ``at_least`` of them, or until it is certain that none comes."""
+        """The answers since the last call; waits for ``at_least`` of them, or until it is certain that none comes.
+
+        A late copy of a request may be answered on its own connection without being counted in ``at_least``: then it
+        takes a barrier to know that nothing is left behind.
+        """
         early, self._early = self._early, []
-        missing = at_least - len(early)
-        if missing <= 0:
+        found = early + self._replies(at_least - len(early), ANSWER_TIMEOUT_S)
+        if any(connection == STRAY for connection, _ in found):
+            found += self._replies(0, 0)
+            counted = sum(connection != STRAY for connection, _ in found)
+            if counted < at_least:
+                found += self._replies(at_least - counted, STRAGGLER_TIMEOUT_S)
+        return found
+
+    def _replies(self, at_least: int, timeout_s: float) -> list[tuple[int, GroupReply]]:
+        if at_least <= 0:
             self._open_group.barrier()
-        return early + self._open_group.replies(at_least=missing, timeout_s=ANSWER_TIMEOUT_S)
+        return self._open_group.replies(at_least=at_least, timeout_s=timeout_s)
 
     def disconnect(self, connection: int) -> None:
         """Close the member's connections."""
