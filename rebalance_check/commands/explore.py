@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
@@ -11,6 +13,8 @@ from rebalance_check.model.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.explore import Exploration, Progress, explore
 from rebalance_check.properties.judge import EXIT_HELD, EXIT_SAFETY, EXIT_UNDECIDED
 from rebalance_check.report.paths import path_document, path_text
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 PROTOCOLS = [protocol.value for protocol in RebalanceProtocol]
 SIZES = {
@@ -27,18 +31,22 @@ SIZES = {
 }
 
 
-def size_options(command: Any) -> Any:
-    """One option per bound, each with the default of `Bounds`."""
-    for name, what in reversed(SIZES.items()):
-        if name in Bounds.__dataclass_fields__:
-            default = Bounds.__dataclass_fields__[name].default
+def size_options(**defaults: int) -> Callable[[F], F]:
+    """One option per bound; the default is that of `Bounds`, unless ``defaults`` has another."""
+    fields = {field.name: field.default for field in dataclasses.fields(Bounds)}
+
+    def decorate(command: F) -> F:
+        for name, what in reversed(SIZES.items()):
+            default = defaults.get(name, fields[name])
             command = click.option(f"--{name}", type=int, default=default, show_default=True, help=what)(command)
-    return command
+        return command
+
+    return decorate
 
 
 @click.command("explore")
 @click.option("--protocol", type=click.Choice(PROTOCOLS), default="eager", show_default=True)
-@size_options
+@size_options()
 @click.option(
     "--initial-delay/--no-initial-delay", default=True, show_default=True, help="The first join waits for more."
 )

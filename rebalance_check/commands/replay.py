@@ -1,0 +1,171 @@
+"""``rebalance-check replay``: schedules of the model on a broker, every answer held against the model's."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rebalance_check.commands.explore import size_options
+from rebalance_check.commands.judge import Judged, combined_exit_code, tell
+from rebalance_check.commands.live import BROKER_HELP
+from rebalance_check.face import Face, json_option
+from rebalance_check.integration.cluster import Broker, open_broker
+from rebalance_check.integration.replay import ReplayResult, replay
+from rebalance_check.integration.schedules import DEFAULT_STEPS, walks
+from rebalance_check.model.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.explore import Path as ModelPath
+from rebalance_check.model.explore.path import machine_for
+from rebalance_check.model.subject import Schedule
+from rebalance_check.properties.catalogue import CATALOGUE
+from rebalance_check.properties.history import read_history
+from rebalance_check.properties.judge import EXIT_SAFETY, judge
+from rebalance_check.properties.verdict import Outcome
+from rebalance_check.report.documents import judgement_document
+from rebalance_check.report.paths import path_document, path_text
+
+WALKED = {"members": 3, "partitions": 2, "crashes": 2, "leaves": 1, "expiries": 1, "duplicates": 1}
+"""The bounds of the walks, where no option says otherwise; smaller than those of `explore`, with more disturbance."""
+
+
+@click.command("replay")
+@click.argument("addresses", nargs=-1, metavar="[ADDRESS]...")
+@click.option("--broker", metavar="BROKER", help=f"{BROKER_HELP} Default: embedded; none for an ADDRESS.")
+@click.option("--schedules", type=click.IntRange(min=1), default=200, show_default=True, help="How many walks.")
+@click.option("--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True, help="Actions per walk.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Where the walks go.")
+@click.option("--protocol", type=click.Choice(["eager", "cooperative"]), default="eager", show_default=True)
+@size_options(**WALKED)
+@click.option("--real-timers", is_flag=True, help="Let sessions run out instead of leaving in the member's name.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Keep the histories there.")
+@json_option
+def command(*, addresses: tuple[str, ...], broker: str | None, schedules: int, steps: int, seed: int, protocol: str,
+            real_timers: bool, out: Path | None, as_json: bool, **sizes: int) -> int:  # fmt: skip
+    """Send schedules of the model to a broker as raw requests and compare every answer with the model's.
+
+    Without ADDRESS, walks through the model's state graph that prefer what no walk has done yet. With one (as
+    `explore` prints it), that path: on the model alone, or on --broker.
+    """
+    face = Face(as_json)
+    paths = [ModelPath.from_address(address) for address in addresses]
+    if paths and broker is None:
+        return show(face, paths)
+    bounds = Bounds(protocol=RebalanceProtocol(protocol), initial_delay=False, member_id_required=False, **sizes)
+    chosen = [schedule_of(path) for path in paths] or list(walks(bounds, schedules, seed=seed, steps=steps))
+    with ExitStack() as stack:
+        folder = out or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rebalance-check-replay-")))
+        opened = stack.enter_context(open_broker(broker or "embedded"))
+        what = f"{len(paths)} paths" if paths else f"{schedules} schedules of {bounds.address()}, seed {seed}"
+        face.say(f"replay on {opened.name} ({opened.bootstrap}): {what}")
+        result = replay_watched(face, opened, chosen, folder, real_timers=real_timers)
+        judged = judge_replayed(result)
+        return finish(face, result, judged)
+
+
+def show(face: Face, paths: Sequence[ModelPath]) -> int:
+    """The paths on the model alone: what happens, and whether a claim breaks at the end."""
+    documents = []
+    for path in paths:
+        violated = broken_claim(path)
+        face.say(path_text(path, violated))
+        documents.append(path_document(path, violated))
+    broken = any(document["invariant"] for document in documents)
+    return face.finish({"paths": documents}, EXIT_SAFETY if broken else 0)
+
+
+def broken_claim(path: ModelPath) -> str:
+    """The claim that the last step of a path breaks, or an empty string."""
+    machine = machine_for(path.bounds, path.mutant)
+    state = machine.initial()
+    broken = str(machine.violated(state))
+    for action in path.actions:
+        before = machine.copy(state)
+        machine.step(state, action)
+        broken = machine.violated_step(before, state) or machine.violated(state)
+    return broken
+
+
+def schedule_of(path: ModelPath) -> Schedule:
+    """A path as a schedule for a broker; `RebalanceCheckError` when a broker cannot follow it."""
+    if path.bounds.initial_delay or path.bounds.protocol is RebalanceProtocol.STATUS:
+        raise RebalanceCheckError(
+            f"a broker cannot follow {path.bounds.address()}: explore with --no-initial-delay and a group protocol"
+        )
+    return Schedule(path.bounds, path.actions)
+
+
+def replay_watched(
+    face: Face, broker: Broker, schedules: Sequence[Schedule], folder: Path, *, real_timers: bool = False
+) -> ReplayResult:
+    """Replay with a progress bar on a terminal."""
+    with face.progress() as advance:
+        return replay(
+            broker, schedules, folder, real_timers=real_timers,
+            progress=lambda done, total: advance("replay", done, total),
+        )  # fmt: skip
+
+
+def judge_replayed(result: ReplayResult) -> list[Judged]:
+    """Judge the history of each schedule."""
+    return [Judged(path, judge(read_history(path), CATALOGUE)) for path in result.histories]
+
+
+def finish(face: Face, result: ReplayResult, judged: Sequence[Judged]) -> int:
+    """Differences first, then violations, then the figures."""
+    for schedule, difference in result.differences[:5]:
+        face.say(f"\ndifference on {result.broker}: {difference}\n  replay    {address_of(schedule)}")
+    for one in judged:
+        if one.judgement.outcome is Outcome.VIOLATED:
+            tell(face, one)
+    speed = result.schedules / result.seconds if result.seconds else 0
+    face.say(
+        f"{result.schedules} schedules, {result.requests:,} requests, {result.seconds:.1f} s ({speed:.0f} schedules/s)"
+    )
+    face.say(f"{len(result.differences)} schedules differ, {violated(judged)} histories break a claim")
+    code = EXIT_SAFETY if result.differences else safety_of(judged)
+    return face.finish(replay_document(result, judged), code)
+
+
+def violated(judged: Sequence[Judged]) -> int:
+    """How many histories break a claim."""
+    return sum(one.judgement.outcome is Outcome.VIOLATED for one in judged)
+
+
+def safety_of(judged: Sequence[Judged]) -> int:
+    """The exit code of the histories. A schedule may end in the middle of a rebalance, so nothing open is a doubt."""
+    return combined_exit_code([one for one in judged if one.judgement.outcome is Outcome.VIOLATED])
+
+
+def address_of(schedule: Schedule) -> str:
+    """The address of a schedule, to replay it alone."""
+    return ModelPath(schedule.bounds, schedule.actions).address()
+
+
+def replay_document(result: ReplayResult, judged: Sequence[Judged]) -> dict[str, Any]:
+    """The JSON form of a replay."""
+    broken = [one for one in judged if one.judgement.outcome is Outcome.VIOLATED]
+    return {
+        "broker": result.broker,
+        "schedules": result.schedules,
+        "requests": result.requests,
+        "skipped": sum(each.skipped for each in result.replayed),
+        "seconds": round(result.seconds, 3),
+        "events": sum(one.judgement.events for one in judged),
+        "verdict": "violated" if result.differences or broken else "held",
+        "differences": [
+            {
+                "address": address_of(schedule),
+                "step": difference.step,
+                "action": str(difference.action),
+                "predicted": [str(outcome) for outcome in difference.predicted],
+                "observed": str(difference.observed),
+            }
+            for schedule, difference in result.differences
+        ],
+        "violations": [{"file": str(one.path), **judgement_document(one.judgement)} for one in broken],
+    }
