@@ -84,7 +84,10 @@ class MemberAdded(CoordinatorEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberRemoved(CoordinatorEvent):
-    """A member id left the group. ``reason``: left, session expired, rebalance timeout, sync timeout, replaced."""
+    """A member id left the group.
+
+    ``reason``: left, session expired, rebalance timeout, sync timeout, replaced, group size.
+    """
 
     member_id: str
     reason: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -93,6 +93,7 @@ class Lockstep:
         self.difference: Difference | None = None
         self._speech = Speech(bounds)
         self._stray: GroupRequest | None = None
+        self._shares_transport = False
         self._choices = {rule.kind: positional(rule.choices) for rule in self.machine.model.rules if rule.choices}
         transport.open(bounds)
 
@@ -119,8 +120,20 @@ class Lockstep:
         return Step(action, (), before, self.state)
 
     def fork(self) -> Lockstep:
-        """An independent copy of this run, coordinator included; the transport must be one that can be copied."""
-        return deepcopy(self, {id(self.machine): self.machine})
+        """An independent copy of this run, coordinator included; the transport must be one that can be copied.
+
+        Both share the coordinator until one of them touches it, since most steps are the members' own.
+        """
+        self._shares_transport = True
+        twin = copy(self)
+        twin._speech = self._speech.copy()
+        return twin
+
+    def _take_transport(self) -> None:
+        """Before the coordinator is touched: have one of one's own."""
+        if self._shares_transport:
+            self.transport = deepcopy(self.transport)
+            self._shares_transport = False
 
     def close(self) -> None:
         """Give back what the transport holds."""
@@ -145,6 +158,7 @@ class Lockstep:
             return
         unanswered = action.kind is ActionKind.RECEIVE_ERROR and not is_error_reply(before.member[m].net)
         if unanswered or action.kind in {ActionKind.CRASH, ActionKind.SEND_LEAVE_GROUP}:
+            self._take_transport()
             self.transport.disconnect(m)
         self._speech.learn(m, has_id=bool(after.member[m].has_id))
 
@@ -155,6 +169,7 @@ class Lockstep:
         successors = [pair for state in self._possible for pair in self._successors(state, action)]
         allowed = [(Outcome(predicted_answers(action, b, a), predicted_view(a)), b, a) for b, a in successors]
         wished = next(after for state, after in successors if state is before)
+        self._take_transport()
         if wished.leader != NIL:
             self.transport.prefer_leader(wished.leader)
         answers = self._provoke(action, before, max(len(outcome.answers) for outcome, _, _ in allowed))

@@ -56,6 +56,13 @@ class Speech:
         self._leaving = [""] * bounds.members
         self._group: list[tuple[str, ...]] = [()] * bounds.members
 
+    def copy(self) -> Speech:
+        """An independent copy."""
+        twin = Speech(self._bounds)
+        twin._ids, twin._told = [*self._ids], [*self._told]
+        twin._leaving, twin._group = [*self._leaving], [*self._group]
+        return twin
+
     def request(self, m: int, message: Message) -> GroupRequest:
         """The request that lies in the slot of ``m``."""
         match message.kind:

@@ -12,6 +12,7 @@ from rebalance_check.impl.lockstep.transport import Transport
 from rebalance_check.model.actions import Action
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.classic import RULES
+from rebalance_check.model.classic_claims import everyone_is_stable
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import Event, RequestAnswered, RunEnded, RunStarted
 from rebalance_check.model.trace import COORDINATOR, HARNESS, Observer
@@ -70,11 +71,13 @@ class LockstepSubject:
         return self._events(step)
 
     def close(self) -> Sequence[Event]:
-        """End the run."""
+        """End the run. `RunEnded` follows only where the group came to rest: elsewhere the schedule stopped too early
+        to say whether it would have, so claims of progress stay undecided."""
         if self._lockstep is None:
             return []
         self._lockstep.close()
-        return [self._observer.stamp(RunEnded(source=HARNESS))] if self.difference is None else []
+        at_rest = everyone_is_stable(self._lockstep.machine.config, self._lockstep.state)
+        return [self._observer.stamp(RunEnded(source=HARNESS))] if at_rest and self.difference is None else []
 
     def _events(self, step: Step) -> list[Event]:
         """What the coordinator told, then its answers; or what the member did."""

@@ -18,11 +18,14 @@ class Observation:
     """The group as an observer sees it; None where the coordinator under test shows nothing.
 
     ``generation`` and ``leader`` (a member id, empty for none) are visible only from inside a coordinator.
+    ``shows_assignments`` is False where empty assignments in ``described`` may mean "not shown": Kafka's Scala coordinator
+    shows them in Stable only.
     """
 
     described: DescribedGroup
     generation: int | None = None
     leader: str | None = None
+    shows_assignments: bool = True
 
 
 class Transport(Protocol):
@@ -40,6 +43,7 @@ class Transport(Protocol):
     def answers(self, at_least: int) -> list[tuple[int, GroupReply]]:
         """The answers since the last call, each with its connection: all of them, and ``at_least`` that many unless
         the coordinator fails to give them."""
+        ...
 
     def disconnect(self, connection: int) -> None:
         """Close a connection: what is still unanswered on it stays so."""
@@ -52,6 +56,7 @@ class Transport(Protocol):
 
     def delete_group(self) -> Error:
         """DeleteGroups."""
+        ...
 
     def observe(self) -> Observation | None:
         """The group as it stands; None from a coordinator that cannot be asked."""

@@ -13,9 +13,10 @@ from rebalance_check.model.layout import NIL
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Status, members with their assignments, generation and leader ("" for none); None is what nobody can see."""
+    """Status, members and their assignments, generation and leader ("" for none); None is what nobody can see."""
 
     status: str | None = None
+    members: tuple[str, ...] | None = None
     assignments: tuple[tuple[str, tuple[str, ...]], ...] | None = None
     generation: int | None = None
     leader: str | None = None
@@ -26,6 +27,7 @@ class View:
             mine is None or theirs is None or mine == theirs
             for mine, theirs in (
                 (self.status, other.status),
+                (self.members, other.members),
                 (self.assignments, other.assignments),
                 (self.generation, other.generation),
                 (self.leader, other.leader),
@@ -35,6 +37,7 @@ class View:
     def __str__(self) -> str:
         """``Stable, generation 2, leader m0, m0=[t-0] m1=[]``."""
         members = " ".join(f"{member}=[{' '.join(owned)}]" for member, owned in self.assignments or ())
+        members = members or " ".join(self.members or ())
         return f"{self.status}, generation {self.generation}, leader {self.leader or 'none'}, {members or 'no members'}"
 
 
@@ -43,6 +46,7 @@ def predicted_view(state: Any) -> View:
     members = [m for m in range(len(state.member)) if has(state.members, m)]
     return View(
         status=STATUS_NAMES[GroupStatus(state.status)],
+        members=tuple(f"m{m}" for m in members),
         assignments=tuple((f"m{m}", partitions_of(state.member[m].assignment)) for m in members),
         generation=None if state.status == GroupStatus.DEAD else state.generation,
         leader="" if state.leader == NIL else f"m{state.leader}",
@@ -53,10 +57,11 @@ def observed_view(observation: Observation | None) -> View:
     """The group as it was observed."""
     if observation is None:
         return View()
-    members = ((member_of(member.member_id), assigned(member.assignment)) for member in observation.described.members)
+    members = sorted((member_of(m.member_id), assigned(m.assignment)) for m in observation.described.members)
     return View(
         status=observation.described.state,
-        assignments=tuple(sorted(members)),
+        members=tuple(member for member, _ in members),
+        assignments=tuple(members) if observation.shows_assignments else None,
         generation=observation.generation,
         leader=None if observation.leader is None else member_of(observation.leader),
     )

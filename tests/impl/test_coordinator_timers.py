@@ -1,0 +1,120 @@
+"""The timers of the coordinator: one per key, in order of deadline, then of arming; nothing else makes time pass."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
+from rebalance_check.impl.coordinator.timers import TimerKey, TimerKind, Timers
+from rebalance_check.impl.messages import JoinGroupRequest, JoinProtocol
+from rebalance_check.model.errors import RebalanceCheckError
+
+
+def key(name: str) -> TimerKey:
+    return TimerKey(TimerKind.SESSION, "g", name)
+
+
+def fired(timers: Timers, now_ms: int) -> list[str]:
+    names = []
+    while (timer := timers.pop_due(now_ms)) is not None:
+        names.append(timer.key.member_id)
+    return names
+
+
+def test_timers_fire_by_deadline__then_in_the_order_of_arming() -> None:
+    timers = Timers()
+    for name, deadline in (("late", 9), ("first", 5), ("second", 5)):
+        timers.arm(key(name), deadline)
+    assert fired(timers, 9) == ["first", "second", "late"]
+
+
+def test_a_timer_is_not_due_before_its_deadline() -> None:
+    timers = Timers()
+    timers.arm(key("a"), 5)
+    assert fired(timers, 4) == []
+    assert fired(timers, 5) == ["a"]
+
+
+def test_arming_again_replaces_the_deadline() -> None:
+    timers = Timers()
+    timers.arm(key("a"), 5)
+    timers.arm(key("a"), 8)
+    assert timers.next_deadline() == 8
+    assert fired(timers, 7) == []
+
+
+def test_a_cancelled_timer_does_not_fire() -> None:
+    timers = Timers()
+    timers.arm(key("a"), 5)
+    timers.cancel(key("a"))
+    timers.cancel(key("never armed"))
+    assert timers.next_deadline() is None
+    assert fired(timers, 9) == []
+
+
+def test_a_groups_timers_are_cancelled_together() -> None:
+    timers = Timers()
+    timers.arm(key("a"), 5)
+    timers.arm(TimerKey(TimerKind.SESSION, "other", "b"), 5)
+    timers.cancel_group("g")
+    assert fired(timers, 5) == ["b"]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 20), st.booleans()), max_size=300))
+def test_timers_fire_as_a_plain_list_would_have_them(steps: list[tuple[str, int, bool]]) -> None:
+    timers, plain = Timers(), dict[str, tuple[int, int]]()
+    for order, (name, deadline, arm) in enumerate(steps):
+        if arm:
+            timers.arm(key(name), deadline)
+            plain[name] = (deadline, order)
+        else:
+            timers.cancel(key(name))
+            plain.pop(name, None)
+        assert timers.next_deadline() == (min(plain.values())[0] if plain else None)
+    assert fired(timers, 20) == sorted(plain, key=lambda name: plain[name])
+
+
+def request(member_id: str = "", session_ms: int = 6_000) -> JoinGroupRequest:
+    return JoinGroupRequest(
+        group_id="g",
+        version=9,
+        client_id="a",
+        session_timeout_ms=session_ms,
+        rebalance_timeout_ms=60_000,
+        member_id=member_id,
+        protocol_type="consumer",
+        protocols=(JoinProtocol("range", b"m"),),
+    )
+
+
+def test_the_next_deadline_is_when_advance_has_something_to_do() -> None:
+    coordinator = GroupCoordinator(GroupConfig(), new_member_id=lambda _: "a")
+    assert coordinator.next_deadline() is None
+    coordinator.handle(0, request(), 1_000)
+    assert coordinator.next_deadline() == 7_000
+    coordinator.handle(0, request("a"), 2_000)
+    assert coordinator.next_deadline() == 5_000
+    assert coordinator.advance(4_999) == []
+    assert [token for token, _ in coordinator.advance(5_000)] == [0]
+
+
+def test_a_timer_that_is_due_fires_before_the_request_that_comes_then() -> None:
+    coordinator = GroupCoordinator(GroupConfig(), new_member_id=lambda _: "a")
+    coordinator.handle(0, request(), 0)
+    ((_, reply),) = coordinator.handle(1, request("a"), 6_000)
+    assert reply.error.name == "UNKNOWN_MEMBER_ID"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("min_session_timeout_ms", 0),
+        ("max_session_timeout_ms", 5_999),
+        ("initial_rebalance_delay_ms", -1),
+        ("max_size", 0),
+        ("write_timeout_ms", 0),
+    ],
+)
+def test_a_setting_that_kafka_refuses_is_refused__with_the_value_seen(setting: str, value: int) -> None:
+    with pytest.raises(RebalanceCheckError, match=f"{setting} is {value}"):
+        GroupConfig(**{setting: value})

@@ -1,0 +1,113 @@
+"""Every transition of small bounds is performed on the reference coordinator; planted bugs are found by it."""
+
+from functools import cache
+
+import pytest
+
+from rebalance_check.impl.lockstep import Conformance, Lockstep, every_transition
+from rebalance_check.impl.reference import InProcess
+from rebalance_check.model.actions import Action
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.machine import Machine
+from rebalance_check.model.specification import model_for
+
+
+@cache
+def conformance(address: str, *defects: str) -> Conformance:
+    bounds = Bounds.from_address(address)
+    return every_transition(Lockstep(InProcess(frozenset(defects)), bounds), bounds)
+
+
+def size_of_the_model(address: str) -> tuple[int, int]:
+    """States and transitions, counted on the model alone."""
+    machine = Machine(model_for(Bounds.from_address(address)), Bounds.from_address(address))
+    frontier = [machine.initial()]
+    seen, transitions = {machine.pack(frontier[0])}, 0
+    while frontier:
+        state = frontier.pop()
+        for _, after in machine.successors(state):
+            transitions += 1
+            if machine.pack(after) not in seen:
+                seen.add(machine.pack(after))
+                frontier.append(machine.copy(after))
+    return len(seen), transitions
+
+
+SMALL = (
+    "eager/2m1p2g1c0l0x0d0z1i0r",
+    "eager/1m1p3g1c1l1x1d1z0i0r",
+    "eager/2m1p2g0c0l0x1d0z0i1r",
+    "cooperative/2m1p2g0c0l1x0d0z0i0r",
+    "cooperative/2m2p2g0c1l0x0d0z0i0r",
+)
+LARGE = (
+    "eager/2m1p2g1c1l1x0d1z1i1r",
+    "eager/2m1p3g0c0l1x1d0z0i0r",
+    "cooperative/1m1p3g1c1l1x1d1z0i1r",
+    "cooperative/2m1p2g1c1l1x1d0z0i0r",
+    "cooperative/3m1p2g0c0l0x0d0z1i0r",
+)
+
+
+@pytest.mark.parametrize("address", SMALL)
+def test_the_coordinator_does_what_the_model_says__on_every_transition(address: str) -> None:
+    seen = conformance(address)
+    assert seen.divergences == ()
+    assert (seen.states, seen.transitions) == size_of_the_model(address)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("address", LARGE)
+def test_the_coordinator_does_what_the_model_says__on_every_transition_of_larger_bounds(address: str) -> None:
+    assert conformance(address).divergences == ()
+
+
+def test_together_the_small_bounds_meet_every_answer() -> None:
+    met = {answer for address in SMALL[1:4] for answer in conformance(address).answers}
+    assert met == {
+        ("JoinGroup", "NONE"),
+        ("JoinGroup", "MEMBER_ID_REQUIRED"),
+        ("JoinGroup", "UNKNOWN_MEMBER_ID"),
+        ("SyncGroup", "NONE"),
+        ("SyncGroup", "UNKNOWN_MEMBER_ID"),
+        ("SyncGroup", "ILLEGAL_GENERATION"),
+        ("SyncGroup", "REBALANCE_IN_PROGRESS"),
+        ("Heartbeat", "NONE"),
+        ("Heartbeat", "UNKNOWN_MEMBER_ID"),
+        ("Heartbeat", "ILLEGAL_GENERATION"),
+        ("Heartbeat", "REBALANCE_IN_PROGRESS"),
+        ("LeaveGroup", "NONE"),
+        ("LeaveGroup", "UNKNOWN_MEMBER_ID"),
+        ("DeleteGroups", "NONE"),
+    }
+
+
+PLANTED = {
+    "sync-accepts-stale-generation": ("eager/2m1p2g0c0l0x1d0z0i1r", "SyncGroup m0"),
+    "heartbeat-accepts-stale-generation": ("eager/2m1p2g0c0l0x1d0z0i1r", "Heartbeat m0"),
+    "heartbeat-accepts-unknown-member": ("eager/1m1p3g1c1l1x1d1z0i0r", "Heartbeat m0"),
+    "generation-not-advanced": ("eager/2m1p2g1c0l0x0d0z1i0r", ""),
+    "generation-reused": ("eager/1m1p3g1c1l1x1d1z0i0r", ""),
+    "join-completes-before-all-joined": ("eager/2m1p2g1c0l0x0d0z1i0r", "JoinGroup m1"),
+    "leave-does-not-complete-join": ("cooperative/2m2p2g0c1l0x0d0z0i0r", "LeaveGroup m0"),
+    "leave-without-rebalance": ("eager/1m1p3g1c1l1x1d1z0i0r", "LeaveGroup m0"),
+    "expiry-without-rebalance": ("eager/2m1p2g1c0l0x0d0z1i0r", "ExpireSession m0"),
+    "sync-answered-before-leader": ("eager/2m1p2g1c0l0x0d0z1i0r", "SyncGroup m1"),
+}
+
+
+@pytest.mark.parametrize("defect", PLANTED)
+def test_a_planted_bug_diverges__at_the_step_that_it_breaks(defect: str) -> None:
+    address, step = PLANTED[defect]
+    (divergence,) = conformance(address, defect).divergences
+    assert step in {"", str(divergence.difference.action)}
+    assert divergence.actions[-1] == divergence.difference.action
+
+
+def test_the_schedule_of_a_divergence_leads_there_again() -> None:
+    address = "eager/2m1p2g1c0l0x0d0z1i0r"
+    (divergence,) = conformance(address, "expiry-without-rebalance").divergences
+    again = Lockstep(InProcess(frozenset({"expiry-without-rebalance"})), Bounds.from_address(address))
+    steps = [again.perform(action) for action in divergence.actions]
+    assert [step.difference for step in steps if step is not None][-1] == divergence.difference
+    assert all(isinstance(action, Action) for action in divergence.actions)
