@@ -18,7 +18,7 @@ class Observation:
     """The group as an observer sees it; None where the coordinator under test shows nothing.
 
     ``generation`` and ``leader`` (a member id, empty for none) are visible only from inside a coordinator.
-    ``shows_assignments`` is False where empty assignments in ``described`` may mean "not shown": Kafka's Scala coordinator
+    ``shows_assignments`` is False where no assignment in ``described`` may mean "not shown": the Scala coordinator
     shows them in Stable only.
     """
 
