@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 
 from rebalance_check.impl.messages import GroupReply, GroupRequest
 from rebalance_check.integration.wire.call import Connection, split_address
-from rebalance_check.integration.wire.kafka_python import KafkaProtocol, admin
+from rebalance_check.integration.wire.kafka_python import KafkaProtocol, admin, metadata
 from rebalance_check.integration.wire.replies import reply_from_wire
 from rebalance_check.integration.wire.requests import request_to_wire
 from rebalance_check.model.errors import RebalanceCheckError
@@ -39,6 +39,18 @@ class _Lane:
         self.protocol: Any = KafkaProtocol(client_id=client_id)
         self.socket = socket.create_connection(address, timeout=CONNECT_TIMEOUT_S)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._await_registration()
+
+    def _await_registration(self) -> None:
+        """One round trip. A new connection passes from the broker's acceptor to a network thread at its leisure; before
+        that a request would lie unread, and `RawGroup.barrier` would not wait for it."""
+        request = metadata.ApiVersionsRequest()
+        request.API_VERSION = 0
+        self.protocol.send_request(request)
+        self.socket.sendall(self.protocol.send_bytes())
+        while not self.protocol.receive_bytes(data := self.socket.recv(RECEIVE_BYTES)):
+            if not data:
+                raise ConnectionError("the broker closed a new connection")
 
     def send(self, request: GroupRequest) -> None:
         self.in_flight.append(request)

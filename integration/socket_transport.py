@@ -31,6 +31,7 @@ STRAGGLER_TIMEOUT_S: Final = 0.2
 EXPIRY: Final = -2
 """The connection on which sessions are ended in the name of their members."""
 
+STABLE: Final = "Stable"
 DESCRIBE_VERSION: Final = 5
 LEAVE_VERSION: Final = 5
 
@@ -117,9 +118,11 @@ class SocketTransport:
         return error_from_wire(response.results[0].error_code)
 
     def observe(self) -> Observation:
-        """DescribeGroups; generation and leader cannot be seen from outside."""
+        """DescribeGroups; generation and leader cannot be seen from outside, nor, outside Stable, every assignment."""
         response = self._call(admin.DescribeGroupsRequest(groups=[self.group_id]), DESCRIBE_VERSION)
-        return Observation(_described(response.groups[0]))
+        described = _described(response.groups[0])
+        shows = described.state == STABLE or any(member.assignment for member in described.members)
+        return Observation(described, shows_assignments=shows)
 
     def prefer_leader(self, member: int) -> None:
         """A broker cannot be told."""
