@@ -21,6 +21,7 @@ class _Transfer(Fold):
         self._rounds = Rounds()
         self._holdings = _Watched(self)
         self._rejoining: set[str] = set()
+        self._claims: dict[str, tuple[int, frozenset[str]]] = {}
         handlers = self._rounds.handlers | self._holdings.handlers
         super().__init__(
             invariant,
@@ -45,6 +46,7 @@ class _Transfer(Fold):
     def on_computed(self, event: AssignmentComputed) -> None:
         """What one member claims and does not keep, no other member gets, unless it claims it too."""
         claims = {member: frozenset(things) for member, things in event.claims}
+        self._claims.update((member, (event.generation, things)) for member, things in claims.items())
         kept = {member: frozenset(things) for member, things in event.assignments}
         for receiver, things in event.assignments:
             for thing in things:
@@ -80,15 +82,23 @@ class _Transfer(Fold):
             holders = self._holdings.holders[thing]
             if len(holders) > 1:
                 for other in list(holders.values()):
-                    if other is not holder and self._takes_part(other, holder.round) and thing not in other.unconfirmed:
+                    if other is holder or thing in other.unconfirmed:
+                        continue
+                    if self._takes_part(other, holder.round, thing):
                         self._report_grant(other, holder, thing, event)
 
-    def _takes_part(self, other: Holder, granted: tuple[int, int]) -> bool:
-        """In the generation at the coordinator, by a join of its own, and not removed since."""
+    def _takes_part(self, other: Holder, granted: tuple[int, int], thing: str) -> bool:
+        """In the generation at the coordinator, by a join of its own that tells of ``thing``, and not removed since."""
         if other.round is None or self._rounds.is_removed(granted[0], other.member_id):
             return False
         asked = other.name in self._rejoining and other.member_id in self._rounds.members.get(granted, ())
-        return other.round == granted or asked
+        return other.round == granted or (asked and self._heard(other.member_id, granted[1], thing))
+
+    def _heard(self, member_id: str, generation: int, thing: str) -> bool:
+        """Whether the leader saw the claim: a JoinGroup that was sent may be lost, and the coordinator then keeps a
+        silent static member under its old claims. Where no leader tells, what was sent counts as seen."""
+        told, claimed = self._claims.get(member_id, (generation, frozenset({thing})))
+        return told != generation or thing in claimed
 
     def _report_grant(self, owner: Holder, receiver: Holder, thing: str, event: Event) -> None:
         generation = receiver.round[1] if receiver.round else 0
@@ -119,7 +129,7 @@ RevokedBeforeReassigned: Final = Invariant(
     source="KIP-429; CooperativeStickyAssignor.adjustAssignment; ConsumerCoordinator.validateCooperativeAssignment",
     premises=(
         "a claim is passed over where the receiver claims the partition too (one of the claims is stale)",
-        "a member takes part in a generation when it asked to join it and the coordinator did not remove it since",
+        "a member takes part in a generation when its join reached the leader, and it was not removed since",
         "a member that is silent, removed, or knows that it lost its membership is a zombie and binds nobody",
     ),
     violation=RevokedBeforeReassignedViolated,

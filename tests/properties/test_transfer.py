@@ -84,6 +84,11 @@ def test_revoked_before_reassigned__the_holder_is_silent__holds(history: History
     assert outcome(RevokedBeforeReassigned, history(GRANT[0], *GRANT[2:])) is Outcome.HELD
 
 
+def test_revoked_before_reassigned__the_join_of_a_static_holder_was_lost__holds(history: History) -> None:
+    kept_under_its_old_claims = computed({"a": (), "b": ()}, {"a": (), "b": ("t-0",)})
+    assert outcome(RevokedBeforeReassigned, history(*GRANT[:3], kept_under_its_old_claims, GRANT[3])) is Outcome.HELD
+
+
 def test_revoked_before_reassigned__the_holder_was_removed__holds(history: History) -> None:
     removed = MemberRemoved(incarnation=1, generation=2, member_id="a", reason="session expired")
     assert outcome(RevokedBeforeReassigned, history(*GRANT[:3], removed, GRANT[3])) is Outcome.HELD
