@@ -93,15 +93,19 @@ def _smaller(search: _Search, size: str) -> None:
 
 
 def _fewer_actions(search: _Search) -> None:
-    """Leave out churn actions: first long stretches, from the end, then shorter ones, then one by one (ddmin)."""
-    kept = [index for index in range(_actions(search)) if index not in search.options.omit]
-    length = len(kept)
+    """Leave out churn actions: first long stretches, then shorter ones, then one by one until none can go (ddmin)."""
+    length = len(_kept(search))
     while length:
-        for stretch in _stretches(kept, length):
-            omit = tuple(sorted({*search.options.omit, *stretch}))
-            if search.accept(replace(search.options, omit=omit)):
-                kept = [index for index in kept if index not in stretch]
-        length //= 2
+        before = _kept(search)
+        for stretch in _stretches(before, length):
+            search.accept(replace(search.options, omit=tuple(sorted({*search.options.omit, *stretch}))))
+        if length > 1 or _kept(search) == before:
+            length //= 2
+
+
+def _kept(search: _Search) -> list[int]:
+    """The indices of the churn actions that are not left out yet."""
+    return [index for index in range(_actions(search)) if index not in search.options.omit]
 
 
 def _stretches(kept: list[int], length: int) -> Iterator[list[int]]:

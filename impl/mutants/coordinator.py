@@ -9,6 +9,7 @@ from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 
 _EAGER: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
 _COOPERATIVE: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
+_RARE: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE, steps=40), last=400)
 _STORIES: Final = Told(test="tests/impl/test_coordinator_stories.py")
 
 COORDINATOR_MUTANTS: Final = [
@@ -17,7 +18,7 @@ COORDINATOR_MUTANTS: Final = [
         what="OffsetCommit compares neither member nor generation",
         caught_by="stale_generation_is_refused",
         where="impl",
-        find=_COOPERATIVE,
+        find=_RARE,
     ),
     Mutant(
         name="expiry-without-rebalance",
@@ -45,7 +46,7 @@ COORDINATOR_MUTANTS: Final = [
         what="a heartbeat of an older generation is answered without an error",
         caught_by="stale_generation_is_refused",
         where="impl",
-        find=_EAGER,
+        find=_RARE,
     ),
     Mutant(
         name="heartbeat-accepts-unknown-member",
@@ -144,7 +145,7 @@ COORDINATOR_MUTANTS: Final = [
         what="SyncGroup of an older generation is answered as if it were current",
         caught_by="rebalance_completes",
         where="impl",
-        find=_COOPERATIVE,
+        find=_RARE,
     ),
     Mutant(
         name="sync-answered-before-leader",

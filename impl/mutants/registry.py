@@ -44,14 +44,21 @@ def _of_the_model() -> list[Mutant]:
     ]
 
 
-MUTANTS: Final = _by_name([*_of_the_model(), *IMPL_MUTANTS.values()])
-"""All planted defects by name, those of the model and those of the implementation."""
+MUTANTS: Final = {
+    **{f"model/{name}": mutant for name, mutant in _by_name(_of_the_model()).items()},
+    **IMPL_MUTANTS,
+}
+"""All planted defects: those of the implementation by name, those of the model by ``model/`` and their name.
+
+One defect may be planted in both, under one name: `explore --mutant` finds the one, `fuzz --mutant` the other.
+"""
 
 
 def find_mutant(name: str) -> Mutant:
-    """The mutant of that name; `RebalanceCheckError` lists the names there are."""
-    if name in MUTANTS:
-        return MUTANTS[name]
+    """The mutant of that name, of the implementation if it has one; `RebalanceCheckError` lists the names."""
+    found = IMPL_MUTANTS.get(name) or MUTANTS.get(f"model/{name}") or MUTANTS.get(name)
+    if found is not None:
+        return found
     close = get_close_matches(name, MUTANTS, n=1)
     hint = f"did you mean {close[0]!r}? The" if close else "choose one of these: the"
     raise RebalanceCheckError(f"no mutant is called {name!r}: {hint} names are {', '.join(MUTANTS)}")

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from rebalance_check.impl.simulator.settings import CHECK_MS, GROUP, HEALING_MS, SETTLED_MS
+from rebalance_check.impl.simulator.settings import CHECK_MS, GROUP, HEALING_EVENTS, HEALING_MS, SETTLED_MS
 from rebalance_check.impl.simulator.world import World
 
 
 def settle(world: World) -> tuple[str, ...]:
     """Let time pass until the group has been settled, in one generation, for `SETTLED_MS`.
 
-    What is still pending after `HEALING_MS` is returned, each as a short sentence; nothing when all is well.
+    What is still pending after `HEALING_MS` or `HEALING_EVENTS` is returned, each as a short sentence; nothing when
+    all is well.
     """
     clock = world.clock
-    end_ms = clock.now_ms + HEALING_MS
+    end_ms, limit = clock.now_ms + HEALING_MS, world.events + HEALING_EVENTS
     since_ms, settled = clock.now_ms, None
-    while clock.now_ms < end_ms:
+    while clock.now_ms < end_ms and world.events < limit:
         clock.run_until(clock.now_ms + CHECK_MS)
         present = None if _is_unsettled(world) else _standings(world)
         if present is None or present != settled:

@@ -140,12 +140,12 @@ class MemberProcess:
         self._cancel_timers()
 
     def resume(self) -> None:
-        """Run again. The seed decides whether the heartbeat thread or the application thread is first."""
+        """Run again. The seed decides which thread is first, and whether the pause struck before or after a poll."""
         if not self._paused:
             return
         self._recorder.emit(MemberResumed(member=self.name))
         self._paused = False
-        threads = [self._tick, self._enter_poll]
+        threads = [self._tick, self._random.choice((self._enter_poll, self._leave_poll))]
         self._random.shuffle(threads)
         for thread in threads:
             thread()
@@ -154,10 +154,8 @@ class MemberProcess:
 
     def _enter_poll(self) -> None:
         """The application calls ``poll``; what arrived while it was paused is read first."""
-        arrived, self._arrived = self._arrived, []
         self._in_poll = True
-        for correlation_id, reply in arrived:
-            self._receive(correlation_id, reply)
+        self._read_arrived()
         if self.application is not None:
             self._poll_timer = self._clock.after(POLL_MS, self._leave_poll)
             self._poll()
@@ -217,16 +215,23 @@ class MemberProcess:
 
     def _tick(self) -> None:
         self._tick_timer = None
+        self._read_arrived()
         if self.application is not None:
             self.application.tick(self._clock.now_ms)
             self._send()
 
     # -------------------------------------------------------------------------------------------- connection
 
+    def _read_arrived(self) -> None:
+        """Read what waited in the socket while the process was paused."""
+        arrived, self._arrived = self._arrived, []
+        for correlation_id, reply in arrived:
+            self._receive(correlation_id, reply)
+
     def _receive(self, correlation_id: int, reply: GroupReply | None) -> None:
         if self.application is None:
             return
-        if self._paused:
+        if self._paused or self._arrived:
             self._arrived.append((correlation_id, reply))
             return
         self.application.receive(correlation_id, reply, self._clock.now_ms)

@@ -27,6 +27,9 @@ SETTLED_MS: Final = 7_000
 HEALING_MS: Final = 240_000
 """How long a healed group may take: strays, request time-outs, sessions and several rebalances in a row, with room."""
 
+HEALING_EVENTS: Final = 5_000
+"""How many events a healed group may take; one that settles takes some hundred, one that runs in circles any number."""
+
 CHECK_MS: Final = 1_000
 """How often the healed phase looks whether everything is settled."""
 

@@ -26,6 +26,7 @@ class World:
         self.clock = VirtualClock()
         self.defects = defects
         self.seed = seed
+        self.events = 0
         self._listener = listener
         self._member_ids = 0
         self.network = SimulatedNetwork(self.clock, stream(seed, "network"), plan, self._serve)
@@ -43,7 +44,11 @@ class World:
 
     def recorder(self, source: str, group: str = GROUP) -> Recorder:
         """A recorder of this run; ask for each source once, for it numbers the events."""
-        return Recorder(group, source, self.clock.now, self._listener)
+        return Recorder(group, source, self.clock.now, self._hear)
+
+    def _hear(self, event: Event) -> None:
+        self.events += 1
+        self._listener(event)
 
     def _new_member_id(self, prefix: str) -> str:
         """``m0-1``, ``m1-2``: unique in the run, and telling the process."""

@@ -1,0 +1,83 @@
+"""The registry of planted defects: every name stands in one place of the source, and every look-up is told clearly."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import rebalance_check.impl
+from rebalance_check.impl.mutants import IMPL_MUTANTS, MUTANTS, Explored, Fuzzed, Mutant, Told, defects_of, find_mutant
+from rebalance_check.impl.mutants.registry import _by_name
+from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.errors import RebalanceCheckError
+
+SOURCE = Path(rebalance_check.impl.__file__).parent
+SWITCH = re.compile(r'"([a-z0-9-]+)" (?:not )?in (?:\w+\.)*_?defects\b')
+
+
+def switches() -> Counter[str]:
+    """The names that the implementation asks for, and how often each."""
+    files = [path for path in SOURCE.rglob("*.py") if path.parent.name != "mutants"]
+    return Counter(name for path in files for name in SWITCH.findall(path.read_text(encoding="utf-8")))
+
+
+def test_every_mutant_is_switched_at_exactly_one_place__and_every_switch_is_registered() -> None:
+    assert switches() == dict.fromkeys(IMPL_MUTANTS, 1)
+
+
+def test_there_are_mutants_in_every_part() -> None:
+    assert len(IMPL_MUTANTS) >= 12
+    assert {mutant.where for mutant in IMPL_MUTANTS.values()} == {"impl"}
+    assert IMPL_MUTANTS.items() <= MUTANTS.items()
+
+
+def test_a_mutant_is_found_by_its_name() -> None:
+    assert find_mutant("generation-reused").name == "generation-reused"
+    assert defects_of("generation-reused") == {"generation-reused"}
+    assert defects_of("") == frozenset()
+
+
+def test_an_unknown_name_is_answered_with_the_names_there_are() -> None:
+    with pytest.raises(RebalanceCheckError, match="did you mean 'generation-reused'") as caught:
+        find_mutant("generation-resued")
+
+    assert all(name in str(caught.value) for name in MUTANTS)
+
+
+def test_two_mutants_of_one_name_are_our_own_mistake() -> None:
+    mutant = IMPL_MUTANTS["generation-reused"]
+
+    with pytest.raises(ValueError, match="two mutants are called 'generation-reused'"):
+        _by_name([mutant, mutant])
+
+
+@pytest.mark.parametrize(
+    ("find", "command"),
+    [
+        (
+            Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER), last=50),
+            "rebalance-check fuzz --seeds 0:50 --mutant x --protocol eager",
+        ),
+        (
+            Explored(bounds=Bounds(members=2)),
+            "rebalance-check explore --mutant x --protocol eager "
+            "--members 2 --partitions 3 --generations 4 --crashes 1",
+        ),
+        (Told(test="tests/x.py"), "pytest tests/x.py -k x"),
+        (Told(test="tests/x.py", case="a_story"), "pytest tests/x.py -k a_story"),
+    ],
+)
+def test_the_command_that_finds_a_mutant(find: Fuzzed | Explored | Told, command: str) -> None:
+    assert Mutant(name="x", what="", caught_by="y", where="impl", find=find).command == command
+
+
+def test_every_story_that_finds_a_mutant_is_there() -> None:
+    root = Path(__file__).parents[2]
+    for mutant in IMPL_MUTANTS.values():
+        if isinstance(mutant.find, Told):
+            text = (root / mutant.find.test).read_text(encoding="utf-8")
+            assert (mutant.find.case or mutant.name) in text or "COORDINATOR_MUTANTS" in text

@@ -1,0 +1,63 @@
+"""Every planted defect is caught by the invariant it names, and the clean build breaks none: else no pass counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rebalance_check.impl.mutants import IMPL_MUTANTS, Fuzzed, Mutant
+from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.pipeline.seed_run import run_seed
+from rebalance_check.properties.catalogue import CATALOGUE, select
+from rebalance_check.properties.verdict import Outcome
+
+FUZZED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, Fuzzed)]
+PROTOCOLS = [protocol for protocol in SimulatedProtocol if protocol is not SimulatedProtocol.MIXED]
+
+
+def is_caught(mutant: Mutant) -> bool:
+    assert isinstance(mutant.find, Fuzzed)
+    options = replace(mutant.find.options, mutant=mutant.name)
+    invariants = select([mutant.caught_by])
+    return any(
+        run_seed(seed, options, invariants).counterexample for seed in range(mutant.find.first, mutant.find.last)
+    )
+
+
+@pytest.mark.parametrize("mutant", FUZZED, ids=lambda mutant: mutant.name)
+def test_the_mutant_is_caught_by_the_invariant_it_names(mutant: Mutant) -> None:
+    assert is_caught(mutant)
+
+
+def clean(protocol: SimulatedProtocol, seeds: range) -> dict[int, str]:
+    """The seeds whose run was not simply held by the whole catalogue, each with what was said."""
+    options = SimulationOptions(protocol=protocol)
+    found = {}
+    for seed in seeds:
+        result = run_seed(seed, options)
+        wrong = {name: verdict for name, verdict in result.verdicts.items() if verdict.outcome is not Outcome.HELD}
+        if wrong or result.pending:
+            found[seed] = f"{result.replay}: {wrong} {result.pending}"
+    return found
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_the_clean_build_holds_every_invariant(protocol: SimulatedProtocol) -> None:
+    assert clean(protocol, range(300)) == {}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_the_clean_build_holds_every_invariant__in_many_more_runs(protocol: SimulatedProtocol) -> None:
+    assert clean(protocol, range(300, 10_000)) == {}
+
+
+def test_every_invariant_has_something_to_say__on_clean_runs() -> None:
+    heard = dict.fromkeys((invariant.name for invariant in CATALOGUE), 0)
+    for protocol in PROTOCOLS:
+        for seed in range(10):
+            for name, verdict in run_seed(seed, SimulationOptions(protocol=protocol)).verdicts.items():
+                heard[name] += getattr(verdict, "heard", 0)
+
+    assert {name for name, count in heard.items() if not count} == set()
