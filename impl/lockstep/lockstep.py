@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
@@ -108,16 +109,15 @@ class Lockstep:
         """
         if self.difference is not None:
             raise RebalanceCheckError(f"the run ended with a difference at {self.difference}: start a new run")
-        before = next((state for state in self._possible if self._stepped(state, action) is not None), None)
-        if before is None:
+        stepped = [(state, after) for state in self._possible if (after := self._stepped(state, action)) is not None]
+        if not stepped:
             return None
         self.steps += 1
         if action.kind in COORDINATOR_STEPS:
-            return self._compare(action, before)
-        possible = [after for state in self._possible if (after := self._stepped(state, action)) is not None]
-        self._own_step(action, before, possible[0])
-        self.state, *self._also_possible = possible
-        return Step(action, (), before, self.state)
+            return self._compare(action, *stepped[0])
+        self._own_step(action, *stepped[0])
+        self.state, *self._also_possible = [after for _, after in stepped]
+        return Step(action, (), stepped[0][0], self.state)
 
     def fork(self) -> Lockstep:
         """An independent copy of this run, coordinator included; the transport must be one that can be copied.
@@ -164,25 +164,32 @@ class Lockstep:
 
     # ------------------------------------------------------------------------------------------ the coordinator's
 
-    def _compare(self, action: Action, before: Any) -> Step:
+    def _compare(self, action: Action, before: Any, wished: Any) -> Step:
         """Let the coordinator do its part, and find the outcomes of the model that it agrees with."""
         successors = [pair for state in self._possible for pair in self._successors(state, action)]
         allowed = [(Outcome(predicted_answers(action, b, a), predicted_view(a)), b, a) for b, a in successors]
-        wished = next(after for state, after in successors if state is before)
         self._take_transport()
         if wished.leader != NIL:
             self.transport.prefer_leader(wished.leader)
         answers = self._provoke(action, before, max(len(outcome.answers) for outcome, _, _ in allowed))
-        seen = Outcome(answers, observed_view(self.transport.observe()))
-        agreed = [(b, a) for outcome, b, a in allowed if outcome.agrees_with(seen)]
-        if agreed:
-            before, self.state = agreed[0]
-            distinct = {self.machine.pack(after): after for _, after in reversed(agreed)}
-            self._also_possible = [after for after in distinct.values() if after is not self.state]
-            return Step(action, answers, before, self.state)
+        for patience in itertools.count():
+            seen = Outcome(answers, observed_view(self.transport.observe()))
+            agreed = [(b, a) for outcome, b, a in allowed if outcome.agrees_with(seen)]
+            if agreed:
+                return self._agree(action, answers, agreed)
+            if not self.transport.may_change(patience):
+                break
+            answers = tuple(sorted([*answers, *self._answers(0)]))
         outcomes = tuple(dict.fromkeys(outcome for outcome, _, _ in allowed))
         self.difference = Difference(self.steps, action, outcomes, seen)
         return Step(action, answers, before, wished, self.difference)
+
+    def _agree(self, action: Action, answers: tuple[Answer, ...], agreed: list[tuple[Any, Any]]) -> Step:
+        """Go on from the first pair of states (before, after) that agrees, and remember the others that do."""
+        before, self.state = agreed[0]
+        distinct = {self.machine.pack(after): after for _, after in reversed(agreed)}
+        self._also_possible = [after for after in distinct.values() if after is not self.state]
+        return Step(action, answers, before, self.state)
 
     def _successors(self, state: Any, action: Action) -> list[tuple[Any, Any]]:
         """``state`` with each state that the model allows after ``action``, whatever is chosen; the wished first."""
