@@ -104,6 +104,10 @@ class InProcess:
         described = self.coordinator.describe(GROUP_ID)
         return Observation(described, *((inside.generation, inside.leader) if inside else (None, None)))
 
+    def may_change(self, patience: int) -> bool:  # noqa: ARG002 - nothing is ever under way here
+        """What was observed is final."""
+        return False
+
     def prefer_leader(self, member: int) -> None:
         """Where the coordinator has a choice, ``member`` leads."""
         self._choices.preferred = f"m{member}"

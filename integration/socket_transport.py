@@ -28,6 +28,8 @@ ANSWER_TIMEOUT_S: Final = 10.0
 STRAGGLER_TIMEOUT_S: Final = 0.2
 """How long to wait behind a barrier for an answer that waits for a write (a leader's SyncGroup) and may not be due."""
 
+PATIENCE_S: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.6)
+
 EXPIRY: Final = -2
 """The connection on which sessions are ended in the name of their members."""
 
@@ -123,6 +125,14 @@ class SocketTransport:
         described = _described(response.groups[0])
         shows = described.state == STABLE or any(member.assignment for member in described.members)
         return Observation(described, shows_assignments=shows)
+
+    def may_change(self, patience: int) -> bool:
+        """Waits ever longer, a second in all: a join phase that nobody is left in, or that has no delay, ends by a
+        timer of 0 ms, which a busy machine may keep waiting."""
+        if patience >= len(PATIENCE_S):
+            return False
+        time.sleep(PATIENCE_S[patience])
+        return True
 
     def prefer_leader(self, member: int) -> None:
         """A broker cannot be told."""

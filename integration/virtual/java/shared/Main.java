@@ -1,0 +1,110 @@
+package rebalancecheck;
+
+import java.io.BufferedInputStream;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Frames in, frames out, on one thread. A frame in is: int32 length of the rest, kind, int16 world, int8 node, int32
+ * number, body. Each is done, with all that follows from it at that instant, before the next one is read; what it
+ * completes is answered before its own end.
+ */
+public final class Main {
+    private static final char REQUEST = 'R';
+    private static final char REQUEST_WITHOUT_END = 'Q';
+    private static final char INSPECT = 'I';
+    private static final char CONTROL = 'C';
+    private static final int BUFFER = 1 << 16;
+
+    private final Output output;
+    private final Map<Integer, World> worlds = new HashMap<>();
+
+    private Main(Output output) {
+        this.output = output;
+    }
+
+    public static void main(String[] arguments) throws IOException {
+        SeededRandom.install();
+        Output output = new Output(new FileOutputStream(FileDescriptor.out));
+        System.setOut(System.err);
+        new Main(output).serve(new FileInputStream(FileDescriptor.in));
+    }
+
+    private void serve(InputStream raw) throws IOException {
+        BufferedInputStream buffered = new BufferedInputStream(raw, BUFFER);
+        DataInputStream input = new DataInputStream(buffered);
+        while (true) {
+            if (buffered.available() == 0) {
+                output.flush();
+            }
+            byte[] frame;
+            try {
+                frame = new byte[input.readInt()];
+                input.readFully(frame);
+            } catch (EOFException e) {
+                return;
+            }
+            handle(ByteBuffer.wrap(frame));
+        }
+    }
+
+    private void handle(ByteBuffer frame) {
+        char kind = (char) frame.get();
+        int worldNumber = frame.getShort();
+        int node = frame.get();
+        int number = frame.getInt();
+        try {
+            if (kind == CONTROL && text(frame.duplicate()).startsWith("reset ")) {
+                reset(worldNumber, text(frame).split(" "));
+                output.frame(Output.DONE, number, "");
+                return;
+            }
+            World world = worlds.get(worldNumber);
+            if (world == null) {
+                throw new IllegalArgumentException("there is no world " + worldNumber);
+            }
+            world.enter(() -> handle(world, kind, node, number, frame));
+        } catch (RuntimeException e) {
+            output.frame(Output.REFUSED, number, e.toString());
+        }
+    }
+
+    private void handle(World world, char kind, int node, int number, ByteBuffer body) {
+        switch (kind) {
+            case REQUEST -> {
+                world.request(node, number, body.slice());
+                world.endMarker(number);
+            }
+            case REQUEST_WITHOUT_END -> world.request(node, number, body.slice());
+            case INSPECT -> world.inspect(node, number, text(body));
+            case CONTROL -> output.frame(Output.DONE, number, Controls.perform(world, node, text(body).split(" ")));
+            default -> throw new IllegalArgumentException("unknown kind of frame " + (int) kind);
+        }
+    }
+
+    private void reset(int number, String[] words) {
+        World before = worlds.remove(number);
+        if (before != null) {
+            before.end();
+        }
+        World world = new World(number, Controls.settings(words), output);
+        worlds.put(number, world);
+        world.enter(() -> {
+            world.start(0).elect(0);
+            world.time.settle();
+        });
+    }
+
+    private static String text(ByteBuffer bytes) {
+        return StandardCharsets.UTF_8.decode(bytes).toString();
+    }
+}

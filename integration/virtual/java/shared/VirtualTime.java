@@ -1,0 +1,218 @@
+package rebalancecheck;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.PriorityQueue;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.server.util.timer.Timer;
+import org.apache.kafka.server.util.timer.TimerTask;
+import org.apache.kafka.server.util.timer.TimerTaskEntry;
+
+/** Clock, timers and pending work of one world. Everything runs on the thread that calls, and only when it calls. */
+public final class VirtualTime implements Time {
+    static final long START_MS = 1_000_000_000_000L;
+
+    private long nowMs = START_MS;
+    private long scheduled;
+    private final PriorityQueue<Due> due = new PriorityQueue<>();
+    /** Due, and held back until time passes. */
+    private final List<Due> late = new ArrayList<>();
+    private final ArrayDeque<Runnable> events = new ArrayDeque<>();
+    private final ArrayDeque<Runnable> background = new ArrayDeque<>();
+
+    @Override
+    public long milliseconds() {
+        return nowMs;
+    }
+
+    @Override
+    public long nanoseconds() {
+        return TimeUnit.MILLISECONDS.toNanos(nowMs);
+    }
+
+    @Override
+    public void sleep(long ms) {
+        throw new IllegalStateException("nobody may sleep in virtual time");
+    }
+
+    @Override
+    public void waitObject(Object object, Supplier<Boolean> condition, long deadlineMs) {
+        throw new IllegalStateException("nobody may wait in virtual time");
+    }
+
+    // ------------------------------------------------------------------------------------------------ work
+
+    public void runLater(Runnable event, boolean first) {
+        if (first) {
+            events.addFirst(event);
+        } else {
+            events.addLast(event);
+        }
+    }
+
+    /** Run what is to be done at this instant: events first, then background tasks, then timers without delay. */
+    void settle() {
+        do {
+            for (Runnable next = nextWork(); next != null; next = nextWork()) {
+                next.run();
+            }
+        } while (fireNext(nowMs));
+    }
+
+    private Runnable nextWork() {
+        return events.isEmpty() ? background.poll() : events.poll();
+    }
+
+    // ------------------------------------------------------------------------------------------------ timers
+
+    /** The earliest deadline; -1 if no timer runs. */
+    long nextDeadlineMs() {
+        while (!due.isEmpty() && due.peek().isOver()) {
+            due.poll();
+        }
+        return due.isEmpty() ? -1 : due.peek().atMs;
+    }
+
+    /** Let time pass, and every timer fire on its way. */
+    void advance(long ms) {
+        recallLate();
+        long until = nowMs + ms;
+        while (fireNext(until)) {
+            settle();
+        }
+        nowMs = until;
+        settle();
+    }
+
+    /** Go to the earliest deadline and fire that timer; false if there is none. */
+    boolean step() {
+        recallLate();
+        boolean fired = fireNext(Long.MAX_VALUE);
+        settle();
+        return fired;
+    }
+
+    /** Go to the deadline of one timer and fire it. Others that became due on the way are late until time passes. */
+    void fire(TimerTask task) {
+        recallLate();
+        Due chosen = entry(task).orElseThrow(() -> new IllegalArgumentException("this timer does not run"));
+        due.remove(chosen);
+        while (nextDeadlineMs() >= 0 && nextDeadlineMs() <= Math.max(nowMs, chosen.atMs)) {
+            late.add(due.poll());
+        }
+        run(chosen);
+        settle();
+    }
+
+    /** When a timer fires; -1 if it does not run. */
+    long deadlineMs(TimerTask task) {
+        return entry(task).or(() -> late.stream().filter(each -> each.entry.timerTask == task).findFirst())
+            .map(each -> each.atMs).orElse(-1L);
+    }
+
+    private Optional<Due> entry(TimerTask task) {
+        return due.stream().filter(each -> each.entry.timerTask == task && !each.isOver()).findFirst();
+    }
+
+    private void recallLate() {
+        due.addAll(late);
+        late.clear();
+    }
+
+    private boolean fireNext(long untilMs) {
+        long at = nextDeadlineMs();
+        if (at < 0 || at > untilMs) {
+            return false;
+        }
+        run(due.poll());
+        return true;
+    }
+
+    private void run(Due timer) {
+        nowMs = Math.max(nowMs, timer.atMs);
+        timer.entry.timerTask.cancel();
+        timer.entry.timerTask.run();
+    }
+
+    private record Due(long atMs, long order, TimerTaskEntry entry, Timers owner) implements Comparable<Due> {
+        boolean isOver() {
+            return owner.stopped || entry.cancelled();
+        }
+
+        @Override
+        public int compareTo(Due other) {
+            return atMs != other.atMs ? Long.compare(atMs, other.atMs) : Long.compare(order, other.order);
+        }
+    }
+
+    /** The timers of one node; none of them fires after {@code close}. */
+    public final class Timers implements Timer {
+        private boolean stopped;
+
+        @Override
+        public void add(TimerTask task) {
+            long at = nowMs + Math.max(0, task.delayMs);
+            due.add(new Due(at, scheduled++, new TimerTaskEntry(task, at), this));
+        }
+
+        @Override
+        public boolean advanceClock(long timeoutMs) {
+            throw new IllegalStateException("only the driver moves the clock");
+        }
+
+        @Override
+        public int size() {
+            return due.size();
+        }
+
+        @Override
+        public void close() {
+            stopped = true;
+        }
+    }
+
+    /** An executor whose tasks run when no event is left. */
+    public final class Background extends AbstractExecutorService {
+        private boolean stopped;
+
+        @Override
+        public void execute(Runnable task) {
+            background.add(() -> {
+                if (!stopped) {
+                    task.run();
+                }
+            });
+        }
+
+        @Override
+        public void shutdown() {
+            stopped = true;
+        }
+
+        @Override
+        public List<Runnable> shutdownNow() {
+            stopped = true;
+            return new ArrayList<>();
+        }
+
+        @Override
+        public boolean isShutdown() {
+            return stopped;
+        }
+
+        @Override
+        public boolean isTerminated() {
+            return stopped;
+        }
+
+        @Override
+        public boolean awaitTermination(long timeout, TimeUnit unit) {
+            return true;
+        }
+    }
+}
