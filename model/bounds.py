@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from rebalance_check.model.errors import RebalanceCheckError
 
@@ -102,6 +102,8 @@ class Bounds:
                 f"{counts!r} in the address {text!r} is not a list of numbers, each with one of the letters "
                 f"{''.join(names)}"
             )
-        values: dict[str, int] = {names[letter]: int(number) for number, letter in re.findall(r"(\d+)([a-z])", counts)}
-        flags = {name: bool(values.pop(name)) for name in ("initial_delay", "member_id_required") if name in values}
+        values: dict[str, Any] = {names[letter]: int(number) for number, letter in re.findall(r"(\d+)([a-z])", counts)}
+        flags: dict[str, Any] = {
+            name: bool(values.pop(name)) for name in ("initial_delay", "member_id_required") if name in values
+        }
         return replace(cls(protocol=RebalanceProtocol(protocol)), **values, **flags)

@@ -17,6 +17,9 @@ from rich.table import Table
 EXIT_USAGE: Final = 2
 EXIT_OUR_FAULT: Final = 70
 
+_WIDEST = 160
+"""A table is never squeezed below this: a terminal wraps it, a file keeps it."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 Advance = Callable[[str, int, int], None]
@@ -44,10 +47,12 @@ class Face:
 
     def table(self, title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
         """A small table."""
-        table = Table(*columns, title=title or None, title_justify="left", box=None, pad_edge=False)
+        table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
+        for column in columns:
+            table.add_column(column, no_wrap=True)
         for row in rows:
             table.add_row(*(escape(cell) for cell in row))
-        self.console.print(table)
+        self.console.print(table, width=max(self.console.width, _WIDEST), crop=False)
 
     @contextmanager
     def progress(self) -> Iterator[Advance]:

@@ -77,8 +77,8 @@ def double_ownership() -> list[Event]:
         )
 
     prep, comp = "PreparingRebalance", "CompletingRebalance"
-    one = {"generation": 1, "incarnation": 1, "member_id": "a"}
-    two = {"generation": 2, "incarnation": 1}
+    one: dict[str, Any] = {"generation": 1, "incarnation": 1, "member_id": "a"}
+    two: dict[str, Any] = {"generation": 2, "incarnation": 1}
     shares = (("a", ("t-0", "t-1")), ("b", ()))
     given = (("a", ("t-0",)), ("b", ("t-1",)))
     return [

@@ -14,6 +14,8 @@ import pytest
 
 from rebalance_check import CATALOGUE, Event, write_history
 from rebalance_check.cli import COMMANDS, EXTRAS
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.events import RunEnded
 from rebalance_check.report.catalogue_page import catalogue_markdown, smallest_breaking_history
 
 Command = Callable[..., Any]
@@ -40,7 +42,7 @@ def test_judge__held__exits_0(command: Command, tmp_path: Path, double_ownership
 
 def test_judge__progress_violated__exits_11(command: Command, tmp_path: Path, double_ownership: list[Event]) -> None:
     history = holding(double_ownership)
-    history[-1] = replace(history[-1], pending=("m1 waits",))
+    history[-1] = RunEnded(group="g", source="harness", seq=1, pending=("m1 waits",))
     assert command("judge", written(tmp_path, history)).code == 11
 
 
@@ -132,12 +134,12 @@ def test_mutants__each_names_its_invariant_and_its_command(command: Command) -> 
 def test_fuzz__a_planted_defect__is_found_and_told(command: Command, tmp_path: Path) -> None:
     history = tmp_path / "bad.jsonl"
     answer = command(
-        "fuzz", "--seeds", "0:3", "--protocol", "cooperative", "--mutant", "cooperative-leader-does-not-withhold",
+        "fuzz", "--seeds", "0:40", "--protocol", "cooperative", "--mutant", "cooperative-leader-does-not-withhold",
         "--workers", 1, "--history", history, "--json",
     )  # fmt: skip
     document = answer.document
     assert answer.code == 10
-    assert document["runs"] == 3
+    assert document["runs"] == 40
     assert document["failing_seeds"]
     assert document["verdicts"]["no_double_ownership"]["violated"] >= 1
     found = document["counterexamples"][0]
@@ -250,3 +252,54 @@ def test_importing_the_library_and_judging__needs_no_extra() -> None:
     )
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert said.stdout == "[]\n"
+
+
+def test_replay__a_path__is_shown_on_the_model(command: Command) -> None:
+    answer = command("replay", "v1/eager/2m1p2g0c0l0x0d0z0i0r/0.0")
+    assert answer.code == 0
+    assert "JoinGroup" in answer.out
+    assert "  replay   rebalance-check replay 'v1/eager/2m1p2g0c0l0x0d0z0i0r" in answer.out
+
+
+def test_replay__a_path_that_breaks_a_claim__exits_10_and_names_it(command: Command) -> None:
+    sizes = ("--members", 2, "--partitions", 2, "--generations", 3, "--crashes", 0, "--no-initial-delay")
+    explored = command(
+        "explore",
+        "--protocol",
+        "cooperative",
+        "--mutant",
+        "leader-does-not-withhold",
+        *sizes,
+        "--interpreted",
+        "--json",
+    ).document
+    found = explored["counterexample"]
+    assert (explored["exit_code"], found["invariant"]) == (10, "at_most_one_owner")
+    assert found["text"].startswith("at_most_one_owner: t-0 is owned by m0 and m1 in generation 2\n")
+    again = command("replay", found["address"], "--json")
+    assert again.code == 10
+    assert again.document["paths"][0]["invariant"] == "at_most_one_owner"
+    assert again.document["paths"][0]["text"] == found["text"]
+
+
+def test_replay__on_the_embedded_broker__every_answer_is_as_predicted(command: Command) -> None:
+    document = command("replay", "--schedules", 3, "--steps", 25, "--json").document
+    assert (document["verdict"], document["schedules"], document["differences"]) == ("held", 3, [])
+    assert document["requests"] > 10
+    assert document["events"] > 30
+
+
+def test_run__the_whole_job__one_table_and_one_verdict(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = importlib.import_module("rebalance_check.commands.run")
+    monkeypatch.setattr(job, "java_available", lambda: False)
+    small = [
+        Bounds(protocol=bounds.protocol, members=2, partitions=1, generations=2, writes=1) for bounds in job.EXPLORED
+    ]
+    monkeypatch.setattr(job, "EXPLORED", tuple(small))
+    monkeypatch.setattr(job, "find_spec", lambda name: None if name == "numba" else object())
+    answer = command("run", "--seeds", "0:4", "--schedules", 2, "--table-seeds", "0:2", "--json")
+    document = answer.document
+    assert (document["verdict"], answer.code) == ("held", 0)
+    assert [stage["name"] for stage in document["stages"]] == ["explore"] * 3 + ["fuzz", "replay", "replay", "table"]
+    assert "no Java was found, so the table is made and judged by the local engine" in answer.err
+    assert "verdict: held" in answer.err

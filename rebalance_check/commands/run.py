@@ -1,0 +1,167 @@
+"""``rebalance-check run``: the whole job at small bounds."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from rebalance_check.commands import explore as explore_command
+from rebalance_check.commands import fuzz as fuzz_command
+from rebalance_check.commands import replay as replay_command
+from rebalance_check.face import Face, json_option
+from rebalance_check.impl.options import SimulationOptions
+from rebalance_check.integration.cluster import open_broker
+from rebalance_check.integration.schedules import walks
+from rebalance_check.model.bounds import Bounds, RebalanceProtocol
+from rebalance_check.pipeline.campaign import parse_seeds
+from rebalance_check.pipeline.fuzz import fuzz
+from rebalance_check.pipeline.seed_run import replay_command as seed_command
+from rebalance_check.pipeline.session import java_available
+from rebalance_check.properties.judge import EXIT_SAFETY
+from rebalance_check.report.documents import counterexample_document
+from rebalance_check.report.paths import path_text
+from rebalance_check.report.runs import explained
+
+EXPLORED: Final = (
+    Bounds(protocol=RebalanceProtocol.EAGER, members=3, partitions=2, generations=3, crashes=1),
+    Bounds(protocol=RebalanceProtocol.COOPERATIVE, members=3, partitions=2, generations=3, crashes=1),
+    Bounds(protocol=RebalanceProtocol.STATUS, members=2, partitions=1, generations=2, crashes=0, writes=2),
+)
+"""The bounds that are exhausted: seconds each, also where Numba compiles them first."""
+
+REPLAYED: Final = {"members": 3, "partitions": 2, "generations": 4, "crashes": 2, "leaves": 1, "expiries": 1}
+
+EXIT_ORDER: Final = (0, 12, 11, 10)
+VERDICTS: Final = {0: "held", 10: "violated", 11: "violated", 12: "undecided"}
+
+
+@dataclass(slots=True)
+class Stage:
+    """One part of the job: what was done, figures in words, the exit code it would have alone, and its document."""
+
+    name: str
+    what: str
+    figures: str
+    code: int
+    document: dict[str, Any]
+    findings: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+@click.command("run")
+@click.option("--seeds", default="0:200", show_default=True, metavar="FIRST:LAST", help="The seeds to fuzz.")
+@click.option("--schedules", type=click.IntRange(min=1), default=60, show_default=True, help="Replayed per protocol.")
+@click.option("--table-seeds", default="0:40", show_default=True, metavar="FIRST:LAST", help="The seeds of the table.")
+@click.option("--broker", default="embedded", show_default=True, help="The broker to replay on; see `live --help`.")
+@json_option
+def command(*, seeds: str, schedules: int, table_seeds: str, broker: str, as_json: bool) -> int:
+    """Explore small bounds, fuzz some seeds, replay schedules on a broker, judge a small table; print one verdict.
+
+    Takes a few minutes at most. Where there is no Java, the table is made by the local engine, and the summary says so.
+    """
+    face = Face(as_json)
+    face.say(f"run: seeds {seeds}, {schedules} schedules per protocol on {broker}, table of seeds {table_seeds}")
+    parts: list[Callable[[], Stage]] = [
+        *(lambda bounds=bounds: explored(face, bounds) for bounds in EXPLORED),
+        lambda: fuzzed(face, seeds),
+        *(lambda name=name: replayed(face, broker, name, schedules) for name in ("eager", "cooperative")),
+        lambda: tabled(face, table_seeds),
+    ]
+    stages = [timed(face, part) for part in parts]
+    return finish(face, stages)
+
+
+def timed(face: Face, part: Callable[[], Stage]) -> Stage:
+    """Do one part, and tell at once what it came to."""
+    started = time.monotonic()
+    stage = part()
+    stage.seconds = time.monotonic() - started
+    for finding in stage.findings:
+        face.say(f"\n{finding}\n")
+    face.say(f"  {VERDICTS[stage.code]:<9} {stage.name} {stage.what}: {stage.figures} ({stage.seconds:.0f} s)")
+    return stage
+
+
+def explored(face: Face, bounds: Bounds) -> Stage:
+    """Exhaust one bound of the model."""
+    compiled = find_spec("numba") is not None
+    found = explore_command.explore_watched(face, bounds, compiled=compiled)
+    figures = f"{found.distinct:,} states, {found.generated:,} transitions, {found.states_per_second:,.0f} states/s"
+    findings = [path_text(found.counterexample, found.violated)] if found.counterexample else []
+    document = explore_command.exploration_document(found)
+    return Stage("explore", str(bounds.protocol), figures, explore_command.exit_code(found), document, findings)
+
+
+def fuzzed(face: Face, seeds: str) -> Stage:
+    """Simulate seeds of all protocols and judge them."""
+    return campaign(face, "fuzz", seeds, "local", None)
+
+
+def tabled(face: Face, seeds: str) -> Stage:
+    """Make a small history table and judge it, with Spark where there is a Java for it."""
+    spark = java_available() and find_spec("pyspark") is not None
+    with tempfile.TemporaryDirectory(prefix="rebalance-check-run-") as folder:
+        stage = campaign(face, "table", seeds, "spark" if spark else "local", Path(folder) / "table")
+    if not spark:
+        missing = "no PySpark" if java_available() else "no Java"
+        stage.what += f" ({missing}: local engine)"
+        face.say(f"  {missing} was found, so the table is made and judged by the local engine instead of Spark")
+    return stage
+
+
+def campaign(face: Face, name: str, seeds: str, engine: str, out: Path | None) -> Stage:
+    """One campaign of the pipeline."""
+    options = SimulationOptions()
+    with face.progress() as advance:
+        result = fuzz(parse_seeds(seeds), options, engine=engine, out=out, progress=advance)
+    findings = [
+        explained(run.history, run.counterexample, seed_command(run.seed, options))[0] for run in result.counterexamples
+    ]
+    figures = f"{result.runs:,} runs, {result.events:,} events, {len(result.failing_seeds)} failing seeds"
+    document = fuzz_command.fuzz_document(result) | {
+        "counterexamples": [
+            {"seed": run.seed, **(counterexample_document(run.counterexample) or {})} for run in result.counterexamples
+        ]
+    }
+    return Stage(name, f"{engine}, seeds {seeds}", figures, result.exit_code, document, findings)
+
+
+def replayed(face: Face, broker: str, protocol: str, schedules: int) -> Stage:
+    """Replay walks of the model on the broker and judge what it told."""
+    bounds = Bounds(protocol=RebalanceProtocol(protocol), initial_delay=False, member_id_required=False, **REPLAYED)
+    with tempfile.TemporaryDirectory(prefix="rebalance-check-run-") as folder, open_broker(broker) as opened:
+        result = replay_command.replay_watched(face, opened, list(walks(bounds, schedules)), Path(folder))
+        judged = replay_command.judge_replayed(result)
+        document = replay_command.replay_document(result, judged)
+    code = EXIT_SAFETY if result.differences else replay_command.safety_of(judged)
+    figures = f"{result.schedules} schedules, {result.requests:,} requests, {len(result.differences)} differences"
+    findings = [f"difference: {one}\n  replay {replay_command.address_of(s)}" for s, one in result.differences[:3]]
+    return Stage("replay", f"{protocol} on {result.broker}", figures, code, document, findings)
+
+
+def finish(face: Face, stages: list[Stage]) -> int:
+    """The summary, and the worst verdict."""
+    code = max((stage.code for stage in stages), key=EXIT_ORDER.index)
+    face.say()
+    face.table(
+        "",
+        ("part", "of", "result", "seconds", "verdict"),
+        [(s.name, s.what, s.figures, f"{s.seconds:.1f}", VERDICTS[s.code]) for s in stages],
+    )
+    face.say(f"\nverdict: {VERDICTS[code]} ({sum(stage.seconds for stage in stages):.0f} s)")
+    document = {
+        "verdict": VERDICTS[code],
+        "seconds": round(sum(stage.seconds for stage in stages), 1),
+        "stages": [
+            {"name": s.name, "of": s.what, "verdict": VERDICTS[s.code], "seconds": round(s.seconds, 1), **s.document}
+            for s in stages
+        ],
+    }
+    return face.finish(document, code)
