@@ -8,7 +8,7 @@ that comes late is told on the line that caused it. `COMMANDS` lists what a line
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -84,7 +84,7 @@ class Stage:
         self.now += duration_ms
         return self.tell(self.coordinator.advance(self.now))
 
-    def tell(self, answers: list[tuple[object, GroupReply]], own: int | None = None) -> str:
+    def tell(self, answers: Sequence[tuple[object, GroupReply]], own: int | None = None) -> str:
         """All answers as text: the one to ``own`` first (``waits`` if there is none), the others by name."""
         mine, others = ("waits" if own in self.waiting else ""), []
         for token, reply in answers:
