@@ -32,37 +32,48 @@ class Application(Protocol):
 
     def poll(self, now_ms: int) -> None:
         """What the application thread does inside ``poll``."""
+        ...
 
     def work(self, now_ms: int) -> None:
         """What it does between two polls."""
+        ...
 
     def tick(self, now_ms: int) -> None:
         """What the heartbeat thread does."""
+        ...
 
     def receive(self, correlation_id: int, reply: GroupReply | None, now_ms: int) -> None:
         """A reply came, or (None) its request was given up."""
+        ...
 
     def take_requests(self) -> list[tuple[int, GroupRequest]]:
         """What is to be sent, in order."""
+        ...
 
     def next_deadline(self) -> int | None:
         """When the heartbeat thread has something to do."""
+        ...
 
     def next_poll(self) -> int | None:
         """When the application thread, waiting inside ``poll``, can make progress by itself (0: at once)."""
+        ...
 
     def close(self, now_ms: int) -> bool:
         """Leave in an orderly way; False while something must be answered first."""
+        ...
 
     def pending(self) -> str:
         """What this member waits for; empty when it is settled."""
+        ...
 
     def standing(self) -> tuple[int, str]:
         """Generation and member id."""
+        ...
 
     @property
     def holds(self) -> tuple[str, ...]:
         """What it owns: partitions, or connectors and tasks."""
+        ...
 
 
 class MemberProcess:
