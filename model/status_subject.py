@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from rebalance_check.model.actions import Action, ActionKind
@@ -36,6 +37,12 @@ from rebalance_check.model.status_state import STATUS_NAMES, Status
 def key_name(key: int, keys: int) -> str:
     """The record key of key number ``key`` of ``keys``: tasks of connector ``c``, the last one the connector itself."""
     return "status-connector-c" if key == keys - 1 and keys > 1 else f"status-task-c-{key}"
+
+
+@lru_cache(maxsize=64)
+def machine_of(bounds: Bounds) -> Machine:
+    """The machine of these bounds; it keeps no state of a run, and making one takes a while."""
+    return Machine(MODEL, bounds)
 
 
 @dataclass(slots=True)
@@ -83,7 +90,8 @@ class StatusModelSubject:
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
         """Empty logs, every worker in generation 1."""
-        self._machine = Machine(MODEL, bounds)
+        self._machine = machine_of(bounds)
+        self._before = self._machine.new()
         self.state = self._machine.initial()
         self._processes = [Process() for _ in range(bounds.members)]
         self._seqs: dict[str, int] = {}
@@ -92,10 +100,10 @@ class StatusModelSubject:
 
     def perform(self, action: Action) -> Sequence[Event]:
         """One step; nothing happens, and no event comes, when the action is not enabled."""
-        before = self.machine.copy(self.state)
+        self.machine.helpers.copy(self._before, self.state)
         if not self.machine.step(self.state, action):
             return ()
-        return self._stamped(self._told(action, before))
+        return self._stamped(self._told(action, self._before))
 
     def close(self) -> Sequence[Event]:
         """The end of the run, wherever it stands; ``pending`` names the workers with a write on its way."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rebalance_check.impl.recorder import Recorder
 from rebalance_check.impl.status.codec import ConnectorKey, Status, StatusValue, TaskKey
 from rebalance_check.impl.status.log import Outcome
-from rebalance_check.impl.status.shared_log import Channel, InFlight, SharedLog
+from rebalance_check.impl.status.shared_log import Channel, InFlight, Record, SharedLog
 from rebalance_check.impl.status.store import StatusStore
 from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds
@@ -110,6 +110,14 @@ class StatusStoreSubject:
                 self._harness.emit(MemberCrashed(member=worker.store.worker))
                 self.workers[action.member] = self._start(action.member, worker.generation, worker.life + 1)
         return self._taken()
+
+    def observe(self) -> Sequence[Event]:
+        """The events of what was asked of the stores since the last step."""
+        return self._taken()
+
+    def records(self, partition: int) -> Sequence[Record]:
+        """The records of a key, oldest first."""
+        return [] if self._log is None else list(self._log.partitions[partition])
 
     def close(self) -> Sequence[Event]:
         """The end of the run, wherever it stands."""

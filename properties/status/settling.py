@@ -7,8 +7,8 @@ from typing import Final
 from rebalance_check.model.events import (
     MemberCrashed,
     MemberLeft,
+    RunEnded,
     StatusAnswered,
-    StatusAppended,
     StatusFlushed,
     StatusFlushStarted,
     StatusSent,
@@ -62,19 +62,19 @@ class _FlushWaits(Fold):
 
 class _Settles(StatusFold):
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {MemberCrashed: self._gone, MemberLeft: self._gone, StatusAppended: self._appended})
+        super().__init__(invariant, {MemberCrashed: self._gone, MemberLeft: self._gone, RunEnded: self._run_ended})
         self._crashed: set[str] = set()
-        self._appends: set[tuple[str, int]] = set()
+        self._ended = False
 
     def _gone(self, event: MemberCrashed | MemberLeft) -> None:
         self._crashed.add(event.member)
 
-    def _appended(self, event: StatusAppended) -> None:
-        self._appends.add((event.worker, event.attempt))
+    def _run_ended(self, _event: RunEnded) -> None:
+        self._ended = True
 
     def verdict(self) -> Verdict:
-        """Judged whenever it is asked; the judge lets a pass count only where the run ended."""
-        if not self.count:
+        """Before the run has ended there is nothing to complain about."""
+        if self._ended and not self.count:
             for worker in sorted(set(self.stores) - self._crashed):
                 store = self.stores[worker]
                 for write in store.writes.values():

@@ -1,0 +1,179 @@
+"""The status store: model and `StatusStore` take the same steps over a log each, and every observable is compared.
+
+After each step the events of both must be equal (what was sent or suppressed, appended where, answered, given up why,
+read or left out), and so must every cache and every log. Safe status writes are judged along the way, on the
+implementation's events. A failure prints the schedule as Python, and its address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from rebalance_check.impl.status.codec import StatusValue
+from rebalance_check.impl.status.subject import StatusStoreSubject
+from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.events import Event, RunEnded, RunStarted, StatusQueried, StatusSent
+from rebalance_check.model.explore.path import Path
+from rebalance_check.model.status_state import STATUS_NAMES
+from rebalance_check.model.status_subject import StatusModelSubject
+from rebalance_check.properties.judge import Judge
+from rebalance_check.properties.status.catalogue import SafeStatusWrites
+from rebalance_check.properties.verdict import Violation
+
+KINDS = (
+    ActionKind.PUT,
+    ActionKind.PUT_SAFE,
+    ActionKind.APPEND,
+    ActionKind.APPEND,
+    ActionKind.FAIL_APPEND,
+    ActionKind.RETRY,
+    ActionKind.READ_BACK,
+    ActionKind.READ_BACK,
+    ActionKind.NEXT_GENERATION,
+    ActionKind.RESTART,
+)
+"""What is drawn; appending and reading twice as often as the rest, or the logs would stay empty."""
+
+
+class StoreDiffersFromModel(AssertionError):  # noqa: N818 - a failed claim about a subject
+    """The store did, or holds, something else than the model says."""
+
+
+def bounds() -> st.SearchStrategy[Bounds]:
+    """Up to three workers and keys; budgets that a run of some fifty steps can use up."""
+    return st.builds(
+        Bounds,
+        protocol=st.just(RebalanceProtocol.STATUS),
+        members=st.integers(1, 3),
+        partitions=st.integers(1, 3),
+        generations=st.integers(1, 4),
+        crashes=st.integers(0, 2),
+        writes=st.integers(1, 8),
+        failures=st.integers(0, 3),
+    )
+
+
+def comparable(events: Sequence[Event]) -> list[Event]:
+    """The events without what only the implementation knows: the bytes of values, and who runs."""
+    plain: list[Event] = []
+    for event in events:
+        if isinstance(event, StatusSent):
+            plain.append(replace(event, value=event.value and "a value"))
+        elif isinstance(event, RunStarted):
+            plain.append(replace(event, subject=""))
+        elif not isinstance(event, StatusQueried):
+            plain.append(replace(event, seq=-1))
+    return [replace(event, seq=-1) for event in plain]
+
+
+class StatusStores(RuleBasedStateMachine):
+    """One run of a random schedule. A subclass names planted bugs in ``defects`` and must fail."""
+
+    defects: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = StatusModelSubject()
+        self.stores = StatusStoreSubject(self.defects)
+        self.judge = Judge(SafeStatusWrites)
+        self.bounds = Bounds(protocol=RebalanceProtocol.STATUS)
+        self.performed: list[Action] = []
+
+    @initialize(bounds=bounds())
+    def open(self, bounds: Bounds) -> None:
+        """Empty logs, workers in generation 1."""
+        self.bounds = bounds
+        self._compare(self.model.open(bounds, 0), self.stores.open(bounds, 0))
+
+    @rule(kind=st.sampled_from(KINDS), member=st.integers(0, 5), choice=st.integers(0, 11))
+    def step(self, kind: ActionKind, member: int, choice: int) -> None:
+        """Any action; one that is not possible must do nothing to either."""
+        choices = self._choices(kind)
+        self.perform(Action(kind, member % self.bounds.members, choice % choices))
+
+    def _choices(self, kind: ActionKind) -> int:
+        """Among how many outcomes an action of this kind chooses."""
+        keys = self.bounds.partitions
+        of_many = {
+            ActionKind.PUT: 2 * keys,
+            ActionKind.PUT_SAFE: 2 * keys,
+            ActionKind.FAIL_APPEND: 2,
+            ActionKind.READ_BACK: keys,
+        }
+        return of_many.get(kind, 1)
+
+    def perform(self, action: Action) -> None:
+        """Do it to both, and compare everything."""
+        before = self.model.machine.pack(self.model.state)
+        predicted = self.model.perform(action)
+        if self.model.machine.pack(self.model.state) != before:
+            self.performed.append(action)
+        self._compare(predicted, self.stores.perform(action))
+        self._compare_caches()
+        self._compare_logs()
+        try:
+            self.judge.judgement().check()
+        except Violation as violation:
+            violation.add_note(self.schedule())
+            raise
+
+    def _compare(self, predicted: Sequence[Event], observed: Sequence[Event]) -> None:
+        for event in observed:
+            self.judge.observe(event)
+        if comparable(predicted) != comparable(observed):
+            raise StoreDiffersFromModel(f"predicted {predicted}\nobserved  {observed}\n{self.schedule()}")
+
+    def _compare_caches(self) -> None:
+        """Every worker's answer about every key, and the generation of its last write."""
+        for m, worker in enumerate(self.stores.workers):
+            state = self.model.state.workers[m]
+            for number, key in enumerate(self.stores.keys):
+                cached = state.entries[number].cached
+                record = self.model.state.logs[number].records[cached - 1] if cached else None
+                expected = record and (STATUS_NAMES[record.status], f"m{record.writer}", record.generation)
+                self._expect(f"{worker.store.worker} about {key}", expected, told(worker.store.get(key)))
+            self._expect(f"{worker.store.worker}'s generation", state.store_generation, worker.store.generation)
+        for event in self.stores.observe():
+            self.judge.observe(event)
+
+    def _compare_logs(self) -> None:
+        """Every record of every key: who wrote it, and what."""
+        for number, key in enumerate(self.stores.keys):
+            log = self.model.state.logs[number]
+            written = [record.value for record in self.stores.records(number)]
+            expected = [STATUS_NAMES[record.status] for record in log.records[: log.length]]
+            found = ["DESTROYED" if value is None else value.decode().split('"')[3] for value in written]
+            self._expect(f"the log of {key}", expected, found)
+
+    def _expect(self, what: str, expected: object, found: object) -> None:
+        if expected != found:
+            raise StoreDiffersFromModel(f"{what}: the model says {expected}, the store {found}\n{self.schedule()}")
+
+    def schedule(self) -> str:
+        """How to do it again."""
+        steps = "".join(
+            f"    Action(ActionKind.{action.kind.name}, {action.member}, {action.choice}),\n"
+            for action in self.performed
+        )
+        address = Path(self.bounds, tuple(self.performed)).address()
+        return f"bounds = Bounds.from_address({self.bounds.address()!r})\nactions = (\n{steps})\nreplay   {address}"
+
+    def teardown(self) -> None:
+        """End both runs; with nothing on its way in the end, every write must have come to rest."""
+        ended = self.stores.close()
+        for event in ended:
+            self.judge.observe(event)
+        self.model.close()
+        if any(isinstance(event, RunEnded) and not event.pending for event in ended):
+            self.judge.judgement().check()
+
+
+def told(value: StatusValue | None) -> tuple[str, str | None, int] | None:
+    """A cached status as the model's records tell it."""
+    return None if value is None else (str(value.status), value.worker_id, value.generation)

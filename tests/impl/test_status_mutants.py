@@ -1,0 +1,35 @@
+"""Every planted defect of the status store is caught by the claim that it names, and the clean store by none."""
+
+import pytest
+
+from rebalance_check.impl.mutants import IMPL_MUTANTS, Fuzzed, Mutant
+from rebalance_check.impl.mutants.status import STATUS_MUTANTS
+from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.status.simulation import simulate_status
+from rebalance_check.model.events import Event
+from rebalance_check.properties.judge import Judgement, judge
+from rebalance_check.properties.status.catalogue import SafeStatusWrites
+from rebalance_check.properties.verdict import Outcome
+
+
+def judged(seed: int, mutant: str = "", steps: int = 40) -> Judgement:
+    events: list[Event] = []
+    options = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=steps, mutant=mutant)
+    simulate_status(seed, options, events.append)
+    return judge(events, SafeStatusWrites)
+
+
+@pytest.mark.parametrize("mutant", STATUS_MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_is_caught_by_the_claim_that_it_names(mutant: Mutant) -> None:
+    assert IMPL_MUTANTS[mutant.name] is mutant
+    assert isinstance(mutant.find, Fuzzed)
+    seeds = range(mutant.find.first, mutant.find.last)
+    caught = (judged(seed, mutant.name, mutant.find.options.steps).verdict(mutant.caught_by).outcome for seed in seeds)
+    assert any(outcome is Outcome.VIOLATED for outcome in caught)
+
+
+def test_a_clean_store_violates_nothing() -> None:
+    for seed in range(40):
+        judgement = judged(seed)
+        judgement.check()
+        assert judgement.outcome is Outcome.HELD, seed

@@ -1,0 +1,91 @@
+"""A simulated cluster of status stores: the same seed gives the same history, and every run comes to rest."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections import Counter
+
+from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.status.simulation import simulate_status
+from rebalance_check.model.events import (
+    Event,
+    RunEnded,
+    RunStarted,
+    StatusAppended,
+    StatusGivenUp,
+    StatusIgnored,
+    StatusSent,
+    StatusSuppressed,
+)
+
+OPTIONS = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40)
+DIGEST = """
+import hashlib
+from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.status.simulation import simulate_status
+events = []
+for seed in range(5):
+    simulate_status(seed, SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40), events.append)
+print(hashlib.sha256(repr(events).encode()).hexdigest())
+"""
+
+
+def history(seed: int, options: SimulationOptions = OPTIONS) -> list[Event]:
+    events: list[Event] = []
+    simulate_status(seed, options, events.append)
+    return events
+
+
+def test_one_seed_gives_one_history__under_any_hash_seed() -> None:
+    here = hashlib.sha256(repr([event for seed in range(5) for event in history(seed)]).encode()).hexdigest()
+    for hash_seed in ("1", "2"):
+        other = subprocess.run(
+            [sys.executable, "-c", DIGEST],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert here == other.stdout.strip()
+
+
+def test_another_seed_gives_another_history() -> None:
+    assert len({repr(history(seed)) for seed in range(5)}) == 5
+
+
+def test_every_run_comes_to_rest_in_the_healed_phase() -> None:
+    for seed in range(30):
+        events = history(seed)
+        assert isinstance(events[0], RunStarted)
+        assert events[-1] == RunEnded(
+            pending=(), group="connect", source="harness", seq=events[-1].seq, time_ms=events[-1].time_ms
+        )
+
+
+def test_numbers_of_a_source_have_no_hole() -> None:
+    for seed in range(10):
+        seen: Counter[str] = Counter()
+        for event in history(seed):
+            assert event.seq == seen[event.source]
+            seen[event.source] += 1
+
+
+def test_what_makes_a_store_interesting_happens() -> None:
+    """Not vacuous: suppression, every reason to give up but an exception, stale records, retries, lost answers."""
+    events = [event for seed in range(60) for event in history(seed)]
+    reasons = {event.reason for event in events if isinstance(event, StatusGivenUp)}
+    assert reasons == {"fatal", "deleted", "other generation", "superseded", "stopped"}
+    assert {event.reason for event in events if isinstance(event, StatusIgnored)} == {"stale unassigned"}
+    assert any(isinstance(event, StatusSuppressed) for event in events)
+    assert any(isinstance(event, StatusSent) and event.send > 2 for event in events)
+    runs = [Counter((e.worker, e.attempt) for e in history(s) if isinstance(e, StatusAppended)) for s in range(20)]
+    assert max(max(appends.values()) for appends in runs) > 1  # an acknowledgement was lost
+
+
+def test_an_omitted_step_leaves_the_others_as_they_are() -> None:
+    first = next(seed for seed in range(20) if len(history(seed)) > 100)
+    whole = history(first)
+    last = OPTIONS.steps - 1
+    shorter = history(first, SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40, omit=(last,)))
+    assert whole[1:50] == shorter[1:50]
