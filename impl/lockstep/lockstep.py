@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
@@ -172,13 +171,15 @@ class Lockstep:
         if wished.leader != NIL:
             self.transport.prefer_leader(wished.leader)
         answers = self._provoke(action, before, max(len(outcome.answers) for outcome, _, _ in allowed))
-        for patience in itertools.count():
+        patience = 0
+        while True:
             seen = Outcome(answers, observed_view(self.transport.observe()))
             agreed = [(b, a) for outcome, b, a in allowed if outcome.agrees_with(seen)]
             if agreed:
                 return self._agree(action, answers, agreed)
             if not self.transport.may_change(patience):
                 break
+            patience += 1
             answers = tuple(sorted([*answers, *self._answers(0)]))
         outcomes = tuple(dict.fromkeys(outcome for outcome, _, _ in allowed))
         self.difference = Difference(self.steps, action, outcomes, seen)

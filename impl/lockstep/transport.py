@@ -64,6 +64,7 @@ class Transport(Protocol):
     def may_change(self, patience: int) -> bool:
         """Whether what was observed may not be final, because timers of 0 ms fire when they like: False, or True after
         a while. ``patience`` is how often it was asked before in this step."""
+        ...
 
     def prefer_leader(self, member: int) -> None:
         """Let ``member`` lead where the coordinator has a choice. One that cannot be told does nothing."""
