@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from rebalance_check.impl.lockstep.transport import STRAY, Observation
 from rebalance_check.impl.messages import (
-    DescribedGroup,
-    DescribedMember,
     GroupReply,
     GroupRequest,
     LeaveGroupRequest,
@@ -17,6 +15,7 @@ from rebalance_check.impl.messages import (
 )
 from rebalance_check.integration.raw import RawGroup
 from rebalance_check.integration.wire.call import Connection
+from rebalance_check.integration.wire.described import described_group
 from rebalance_check.integration.wire.kafka_python import admin
 from rebalance_check.integration.wire.replies import error_from_wire
 from rebalance_check.model.bounds import Bounds
@@ -122,7 +121,7 @@ class SocketTransport:
     def observe(self) -> Observation:
         """DescribeGroups; generation and leader cannot be seen from outside, nor, outside Stable, every assignment."""
         response = self._call(admin.DescribeGroupsRequest(groups=[self.group_id]), DESCRIBE_VERSION)
-        described = _described(response.groups[0])
+        described = described_group(response.groups[0])
         shows = described.state == STABLE or any(member.assignment for member in described.members)
         return Observation(described, shows_assignments=shows)
 
@@ -166,24 +165,3 @@ class SocketTransport:
                     f"the broker at {self._bootstrap} left a LeaveGroup unanswered for {ANSWER_TIMEOUT_S:g} s: "
                     "see its log"
                 )
-
-
-def _described(group: Any) -> DescribedGroup:
-    return DescribedGroup(
-        error=error_from_wire(group.error_code),
-        group_id=group.group_id,
-        state=group.group_state,
-        protocol_type=group.protocol_type,
-        protocol_name=group.protocol_data,
-        members=tuple(
-            DescribedMember(
-                member_id=m.member_id,
-                group_instance_id=m.group_instance_id,
-                client_id=m.client_id,
-                client_host=m.client_host,
-                metadata=bytes(m.member_metadata),
-                assignment=bytes(m.member_assignment),
-            )
-            for m in group.members
-        ),
-    )
