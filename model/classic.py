@@ -97,7 +97,7 @@ RULES: Final = (
     Rule(ActionKind.EXPIRE_INITIAL_DELAY, expire_initial_delay, members=False),
     Rule(ActionKind.DELETE_GROUP, delete_group, members=False),
     Rule(ActionKind.DUPLICATE_REQUEST, duplicate_request),
-    Rule(ActionKind.DELIVER_DUPLICATE, deliver_duplicate, deliver_choices, members=False),
+    Rule(ActionKind.DELIVER_DUPLICATE, deliver_duplicate, deliver_choices),
 )
 
 CLAIMS: Final = (

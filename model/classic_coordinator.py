@@ -313,22 +313,19 @@ def delete_group(c: Config, s: State) -> bool:
 # ------------------------------------------------------------------------------------------------ copies
 
 
-def deliver_choices(s: State) -> int:
+def deliver_choices(s: State, m: int) -> int:
     """Who leads next, when the copy is a LeaveGroup."""
-    if s.stray.kind == MessageKind.LEAVE_REQUEST and s.stray.stale == 0:
-        return heirs(s, s.stray.member)
-    return 1
+    return heirs(s, m) if s.stray.kind == MessageKind.LEAVE_REQUEST and s.stray.member == m else 1
 
 
-def deliver_duplicate(c: Config, s: State, k: int) -> bool:
-    """The copy of a request arrives; whatever the coordinator answers to it goes nowhere.
+def deliver_duplicate(c: Config, s: State, m: int, k: int) -> bool:
+    """The copy of m's request arrives; whatever the coordinator answers to it goes nowhere.
 
     Under an id that the coordinator has forgotten it is refused with UNKNOWN_MEMBER_ID, and changes nothing.
     """
-    if s.stray.kind == MessageKind.NOTHING:
+    if s.stray.kind == MessageKind.NOTHING or s.stray.member != m:
         return False
     if s.stray.stale == 0:
-        m = s.stray.member
         if s.stray.kind == MessageKind.JOIN_REQUEST:
             copied_join(c, s, m)
         elif s.stray.kind == MessageKind.SYNC_REQUEST:

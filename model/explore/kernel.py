@@ -166,12 +166,11 @@ def canonicalise(
 
 
 def expand(
-    c: Any, rec: Any, words: Any, lo: int, hi: int, base: int, soft: int,
+    c: Any, rec: Any, words: Any, lo: int, hi: int, base: int, z: int, soft: int,
     out: Any, out_words: Any, out_fp: Any, out_parent: Any, labels: Any, st: Any,
     symmetric: bool, spare: Any, spare_words: Any, perms: Any, sets: Any, signs: Any,
 ) -> tuple[int, int]:  # fmt: skip
-    """Expand states of the frontier from lo until hi or a full buffer; the next state, and the buffer's fill."""
-    z = 0
+    """Expand states of the frontier from lo until hi or a full buffer (from slot z on); the next state, and the fill."""
     i = lo
     while i < hi and z < soft:
         first = z

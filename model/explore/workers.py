@@ -107,7 +107,7 @@ class Worker:
     def run_expand(self, first: int, last: int) -> tuple[int, int]:
         """Run the compiled `kernel.expand`."""
         return self.program.expand(
-            self.program.config, self.this.records, self.this.words, first, last, self.base, self.chunk,
+            self.program.config, self.this.records, self.this.words, first, last, self.base, 0, self.chunk,
             self.out.records, self.out.words, self.out_fp, self.out_parent, self.out_label, self.st, *self.symmetry,
         )  # fmt: skip
 
