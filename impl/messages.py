@@ -9,7 +9,7 @@ client coordinators all speak in these values; encoding is theirs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Union
+from typing import Final, TypeAlias
 
 from rebalance_check.model.errors import Error
 from rebalance_check.model.ids import NO_GENERATION
@@ -228,7 +228,14 @@ class ListedGroup:
     state: str
 
 
-GroupRequest = Union[
-    JoinGroupRequest, SyncGroupRequest, HeartbeatRequest, LeaveGroupRequest, OffsetCommitRequest, OffsetFetchRequest
-]
-GroupReply = Union[JoinGroupReply, SyncGroupReply, HeartbeatReply, LeaveGroupReply, OffsetCommitReply, OffsetFetchReply]
+GroupRequest: TypeAlias = (
+    JoinGroupRequest
+    | SyncGroupRequest
+    | HeartbeatRequest
+    | LeaveGroupRequest
+    | OffsetCommitRequest
+    | OffsetFetchRequest
+)
+GroupReply: TypeAlias = (
+    JoinGroupReply | SyncGroupReply | HeartbeatReply | LeaveGroupReply | OffsetCommitReply | OffsetFetchReply
+)

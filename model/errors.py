@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Error(IntEnum):
-    """Kafka's error codes that group coordination uses, by Kafka's names (``org.apache.kafka.common.protocol.Errors``)."""
+    """Kafka's error codes that group coordination uses (``org.apache.kafka.common.protocol.Errors``)."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0

@@ -16,7 +16,7 @@ cannot tell which life of the coordinator it talks to.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Union, get_args
+from typing import Final, TypeAlias, get_args
 
 UNKNOWN_INCARNATION: Final = -1
 
@@ -46,7 +46,7 @@ class RunStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded(Event):
-    """The run ended in an orderly way and nothing is missing; ``pending`` names what had not converged (empty: nothing)."""
+    """The run ended in an orderly way and nothing is missing; ``pending`` names what had not converged."""
 
     pending: tuple[str, ...] = ()
 
@@ -115,7 +115,7 @@ class GroupMetadataAppended(CoordinatorEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestSent(Event):
-    """A member sent a request. ``request`` numbers the requests of one member; ``generation`` is -1 where none is sent."""
+    """A member sent a request. ``request`` numbers those of one member; ``generation`` is -1 where none is sent."""
 
     member: str
     api: str
@@ -321,7 +321,7 @@ class StatusSuppressed(StatusEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusSent(StatusEvent):
-    """The record was handed to the producer for the ``send``-th time (from 1). ``value`` is the text, None a tombstone."""
+    """The producer got the record for the ``send``-th time (from 1). ``value`` is the text, None a tombstone."""
 
     attempt: int
     send: int
@@ -340,7 +340,7 @@ class StatusAppended(StatusEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusAnswered(StatusEvent):
-    """The producer reported on that send: ``outcome`` is ok, retriable or fatal. A retriable one may have been appended."""
+    """The producer reported on that send: ``outcome`` is ok, retriable (may have been appended) or fatal."""
 
     attempt: int
     send: int
@@ -414,16 +414,16 @@ class StatusStoreStopped(Event):
     worker: str
 
 
-AnyEvent = Union[
-    RunStarted, RunEnded,
-    IncarnationStarted, GroupStatusChanged, MemberAdded, MemberRemoved, GenerationStarted, GroupMetadataAppended,
-    RequestSent, RequestAnswered,
-    MemberStarted, MemberCrashed, MemberLeft, MemberPaused, MemberResumed,
-    MemberJoined, AssignmentComputed, PartitionsAssigned, PartitionsRevoked, PartitionsLost, AssignmentCompleted,
-    MembershipLost, OffsetCommitted, ConnectorStarted, ConnectorStopped, TaskStarted, TaskStopped,
-    StatusAttempted, StatusSuppressed, StatusSent, StatusAppended, StatusAnswered, StatusGivenUp, StatusRead,
-    StatusIgnored, StatusQueried, StatusFlushStarted, StatusFlushed, StatusStoreStopped,
-]  # fmt: skip
+AnyEvent: TypeAlias = (
+    RunStarted | RunEnded
+    | IncarnationStarted | GroupStatusChanged | MemberAdded | MemberRemoved | GenerationStarted | GroupMetadataAppended
+    | RequestSent | RequestAnswered
+    | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed
+    | MemberJoined | AssignmentComputed | PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted
+    | MembershipLost | OffsetCommitted | ConnectorStarted | ConnectorStopped | TaskStarted | TaskStopped
+    | StatusAttempted | StatusSuppressed | StatusSent | StatusAppended | StatusAnswered | StatusGivenUp | StatusRead
+    | StatusIgnored | StatusQueried | StatusFlushStarted | StatusFlushed | StatusStoreStopped
+)  # fmt: skip
 """Every event that may stand in a history."""
 
 EVENT_TYPES: Final[dict[str, type[Event]]] = {cls.__name__: cls for cls in get_args(AnyEvent)}

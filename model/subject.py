@@ -35,16 +35,24 @@ class Subject(Protocol):
     @property
     def name(self) -> str:
         """What reports call it: ``model``, ``reference``, ``simulator``, ``embedded``, ``kafka 4.3.1``."""
+        ...
 
     @property
     def actions(self) -> frozenset[ActionKind]:
         """The kinds of action it understands."""
+        ...
 
-    def open(self, bounds: Bounds, seed: int) -> Sequence[Event]: ...
+    def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
+        """Start a fresh run."""
+        ...
 
-    def perform(self, action: Action) -> Sequence[Event]: ...
+    def perform(self, action: Action) -> Sequence[Event]:
+        """Do one action."""
+        ...
 
-    def close(self) -> Sequence[Event]: ...
+    def close(self) -> Sequence[Event]:
+        """End the run and give everything back."""
+        ...
 
 
 def run(subject: Subject, schedule: Schedule) -> Iterator[Event]:

@@ -241,7 +241,9 @@ class Cluster:
 
     def _query(self, worker: WorkerProcess) -> None:
         """What a REST request for the status of everything asks, deleted or not."""
-        for key in [*[ConnectorKey(name) for name in sorted({task.connector for task in self._tasks})], *self._tasks]:
+        connectors = [ConnectorKey(name) for name in sorted({task.connector for task in self._tasks})]
+        keys: list[ConnectorKey | TaskKey] = [*connectors, *self._tasks]
+        for key in keys:
             worker.store.get(key)
 
     # -------------------------------------------------------------------------------------------- healing
