@@ -149,9 +149,13 @@ class ConsumerCoordinator(Leading, Committing):
             return False
         if self.assigned_topics_changed():
             self.request_rejoin("cached metadata has changed")
-        elif self._joined_subscription is not None and set(self._joined_subscription) != set(self._subscription):
+        elif self._joined_subscription != self._subscription and self._wants_other_topics():
             self.request_rejoin("subscription has changed")
         return super().rejoin_needed_or_pending()
+
+    def _wants_other_topics(self) -> bool:
+        """Whether the member joined for other topics than it wants now, whatever their order."""
+        return self._joined_subscription is not None and set(self._joined_subscription) != set(self._subscription)
 
     def on_join_prepare(self, generation_id: int, member_id: str) -> bool:
         """Commit, then give up what the next generation must not find here.
