@@ -1,0 +1,228 @@
+"""The Java process of virtual Kafka, and the frames that go to it and come from it.
+
+A frame to it is: int32 length of the rest, kind, int16 world, int8 node, int32 number, body; one from it: int32 length
+of the rest, kind, int32 number of the frame that it answers, body. Frames are collected and go out in one write when an
+answer is waited for, so that many requests, also of many worlds, share a round trip.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import struct
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from types import TracebackType
+from typing import IO, Final, Self
+
+from rebalance_check.integration.virtual.build import command
+from rebalance_check.integration.virtual.release import Release
+from rebalance_check.model.errors import RebalanceCheckError
+
+REQUEST: Final = ord("R")
+REQUEST_WITHOUT_END: Final = ord("Q")
+INSPECT: Final = ord("I")
+CONTROL: Final = ord("C")
+
+REPLY: Final = ord("r")
+CLOSED: Final = ord("x")
+REFUSED: Final = ord("!")
+
+ANSWER_TIMEOUT_S: Final = 60.0
+"""Nothing in virtual time takes long: a process that is silent for this long hangs."""
+
+_TO: Final = struct.Struct(">iBhbi")
+_FROM: Final = struct.Struct(">iBi")
+_LENGTH_BYTES: Final = 4
+_READ_BYTES: Final = 1 << 18
+_LOG_TAIL_BYTES: Final = 2000
+_END_TIMEOUT_S: Final = 10.0
+
+
+class World:
+    """One of the worlds in a process: a virtual time, a journal, its nodes. `reset` begins a run."""
+
+    def __init__(self, kafka: VirtualKafka, number: int) -> None:
+        self.kafka = kafka
+        self.number = number
+        self.requests = 0
+        self.replies: list[tuple[int, bytes | None]] = []
+        """The replies that have come, each with the number of its frame; None where the broker hangs up."""
+
+    def reset(self, seed: int, topics: Mapping[str, int], settings: Mapping[str, str] | None = None) -> None:
+        """A fresh world: an empty journal, time at its start, node 0 elected in epoch 0, member ids after ``seed``.
+
+        ``topics`` has the number of partitions of each, ``settings`` a broker's, by Kafka's names.
+        """
+        words = [f"seed={seed}", *(f"topic:{name}={count}" for name, count in sorted(topics.items()))]
+        words += [f"{name}={value}" for name, value in sorted((settings or {}).items())]
+        self.replies.clear()
+        self.control(f"reset {' '.join(words)}")
+
+    def post(self, request: bytes, node: int = 0) -> int:
+        """Send a request, from its header on; the number of its frame, which its reply will carry."""
+        self.requests += 1
+        return self.kafka.send(REQUEST_WITHOUT_END, self, node, request)
+
+    def post_control(self, text: str, node: int = 0) -> int:
+        """Send a command; its `answer` comes under the number returned."""
+        return self.kafka.send(CONTROL, self, node, text.encode())
+
+    def post_inspection(self, group: str, node: int = 0) -> int:
+        """Ask what a group looks like; its `answer` comes under the number returned."""
+        return self.kafka.send(INSPECT, self, node, group.encode())
+
+    def control(self, text: str, node: int = 0) -> str:
+        """Do what a command says (see ``Controls.java``); what it tells. `RebalanceCheckError` when it was refused."""
+        return self.answer(self.post_control(text, node)).decode()
+
+    def answer(self, number: int) -> bytes:
+        """The answer to a frame that has one, waited for. `RebalanceCheckError` when it was refused."""
+        kind, body = self.kafka.await_answer(number)
+        if kind == REFUSED:
+            raise RebalanceCheckError(f"virtual Kafka refused: {body.decode()}")
+        return body
+
+    def was_done(self, number: int) -> bool:
+        """Whether what a frame asked for was done, waited for; False when it was refused."""
+        return self.kafka.await_answer(number)[0] != REFUSED
+
+    def take_replies(self) -> list[tuple[int, bytes | None]]:
+        """The replies since the last call."""
+        taken, self.replies = self.replies, []
+        return taken
+
+
+class VirtualKafka:
+    """A running process, as a context manager: it is gone outside. One thread at a time.
+
+    ``trace``, when it is a list, collects all bytes that come back.
+    """
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+        self.trace: list[bytes] | None = None
+        self._worlds: list[World] = []
+        self._number = 0
+        self._outgoing = bytearray()
+        self._incoming = bytearray()
+        self._waiting: dict[int, World] = {}
+        self._answers: dict[int, tuple[int, bytes]] = {}
+        arguments = command(release)
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close(), with the process
+        self._process = self._started(arguments)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._in, False)
+
+    def _started(self, arguments: list[str]) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        return subprocess.Popen(arguments, stdin=pipe, stdout=pipe, stderr=self._log, bufsize=0, start_new_session=True)
+
+    def world(self) -> World:
+        """One more world; it must be reset before anything else."""
+        self._worlds.append(World(self, len(self._worlds)))
+        return self._worlds[-1]
+
+    @property
+    def requests(self) -> int:
+        """How many requests were sent, in all worlds."""
+        return sum(world.requests for world in self._worlds)
+
+    def close(self) -> None:
+        """End the process, and wait for its end."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        try:
+            self._process.wait(_END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------------------------------ frames
+
+    def send(self, kind: int, world: World, node: int, body: bytes) -> int:
+        """Put a frame into the next write; its number."""
+        self._number += 1
+        if kind in (REQUEST, REQUEST_WITHOUT_END):
+            self._waiting[self._number] = world
+        self._outgoing += _TO.pack(_TO.size - _LENGTH_BYTES + len(body), kind, world.number, node, self._number)
+        self._outgoing += body
+        return self._number
+
+    def await_answer(self, number: int) -> tuple[int, bytes]:
+        """The kind and the body of what ends a frame; replies that come before go to their worlds."""
+        while number not in self._answers:
+            self._write()
+            self._read()
+        return self._answers.pop(number)
+
+    def _write(self) -> None:
+        """Write all, and read meanwhile when the process stops reading because its own output waits for us."""
+        view = memoryview(bytes(self._outgoing))
+        self._outgoing.clear()
+        while view:
+            try:
+                view = view[os.write(self._in, view) :]
+            except BlockingIOError:
+                readable, _, _ = select.select([self._out], [self._in], [], ANSWER_TIMEOUT_S)
+                if readable:
+                    self._receive()
+            except BrokenPipeError:
+                raise self._ended() from None
+
+    def _read(self) -> None:
+        readable, _, _ = select.select([self._out], [], [], ANSWER_TIMEOUT_S)
+        if not readable:
+            raise RebalanceCheckError(f"virtual Kafka has not answered for {ANSWER_TIMEOUT_S:g} s: this is a defect")
+        self._receive()
+
+    def _receive(self) -> None:
+        data = os.read(self._out, _READ_BYTES)
+        if not data:
+            raise self._ended()
+        if self.trace is not None:
+            self.trace.append(data)
+        self._incoming += data
+        self._split()
+
+    def _split(self) -> None:
+        """Hand the complete frames out."""
+        buffer, at, size = self._incoming, 0, len(self._incoming)
+        while size - at >= _FROM.size:
+            length, kind, number = _FROM.unpack_from(buffer, at)
+            end = at + _LENGTH_BYTES + length
+            if end > size:
+                break
+            self._handle(kind, number, bytes(buffer[at + _FROM.size : end]))
+            at = end
+        del buffer[:at]
+
+    def _handle(self, kind: int, number: int, body: bytes) -> None:
+        if kind == REPLY:
+            self._waiting.pop(number).replies.append((number, body))
+        elif kind == CLOSED:
+            self._waiting.pop(number).replies.append((number, None))
+        else:
+            self._answers[number] = (kind, body)
+
+    def _ended(self) -> RebalanceCheckError:
+        self._process.wait()
+        self._log.seek(0, os.SEEK_END)
+        self._log.seek(-min(self._log.tell(), _LOG_TAIL_BYTES), os.SEEK_END)
+        said = self._log.read().decode(errors="replace").strip() or "it printed nothing"
+        return RebalanceCheckError(
+            f"virtual Kafka ended with exit code {self._process.returncode} while it was needed: {said}"
+        )

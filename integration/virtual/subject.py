@@ -1,0 +1,24 @@
+"""Virtual Kafka as a subject: the model's clients drive Kafka's own coordinator, in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rebalance_check.impl.lockstep.subject import LockstepSubject
+from rebalance_check.integration.virtual.process import VirtualKafka
+from rebalance_check.integration.virtual.transport import VirtualTransport
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.events import Event
+
+
+class VirtualSubject(LockstepSubject):
+    """One world of a running `VirtualKafka`; the seed of a run decides the member ids, and so who leads next."""
+
+    def __init__(self, kafka: VirtualKafka) -> None:
+        self._virtual = VirtualTransport(kafka.world())
+        super().__init__(kafka.release.name, self._virtual)
+
+    def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
+        """Start a run in a fresh world."""
+        self._virtual.seed = seed
+        return super().open(bounds, seed)
