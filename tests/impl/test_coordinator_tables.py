@@ -16,8 +16,10 @@ from rebalance_check.impl.messages import (
     MemberIdentity,
     OffsetCommitReply,
     OffsetCommitRequest,
+    OffsetFetchReply,
     OffsetFetchRequest,
     SyncAssignment,
+    SyncGroupReply,
     SyncGroupRequest,
 )
 from rebalance_check.model.errors import Error
@@ -109,7 +111,7 @@ def test_a_failed_commit_is_told__and_nothing_is_committed(desk: Desk, write: st
     assert isinstance(reply, OffsetCommitReply)
     assert [error.name for _, _, error in reply.partitions] == [heard]
     desk.log.failure = Error.NONE
-    assert [offset.offset for offset in desk.ask(FETCH).offsets] == [-1]  # type: ignore[union-attr]  # of a fetch
+    assert desk.ask(FETCH) == OffsetFetchReply(offsets=(CommittedOffset("t", 0, -1),))
 
 
 @pytest.mark.parametrize(("write", "heard", "_"), WRITE_ERRORS)
@@ -175,5 +177,5 @@ def test_the_protocol_with_most_votes_wins__of_those_that_all_list(lists: tuple[
 
 def test_a_stable_reply_carries_protocol_and_assignment__an_error_neither(desk: Desk) -> None:
     good, bad = desk.ask(sync("a")), desk.ask(sync("a", 7))
-    assert (good.protocol_type, good.protocol_name, good.assignment) == ("consumer", "range", b"A")  # type: ignore[union-attr]
-    assert (bad.protocol_type, bad.protocol_name, bad.assignment) == (None, None, b"")  # type: ignore[union-attr]
+    assert good == SyncGroupReply(protocol_type="consumer", protocol_name="range", assignment=b"A")
+    assert bad == SyncGroupReply(error=Error.ILLEGAL_GENERATION)
