@@ -1,0 +1,114 @@
+"""The status model: pinned counts, claims that hold, races that are reached, and mutants that are found."""
+
+import itertools
+from random import Random
+
+import pytest
+
+from rebalance_check.model.actions import Action
+from rebalance_check.model.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.explore import explore
+from rebalance_check.model.machine import Machine
+from rebalance_check.model.mutant import ModelMutant
+from rebalance_check.model.mutants import MUTANTS
+from rebalance_check.model.specification import edited
+from rebalance_check.model.status import MODEL, RULES, SOMETIMES
+from rebalance_check.model.status_mutants import STATUS_MUTANTS
+from rebalance_check.model.status_subject import StatusModelSubject
+from rebalance_check.properties.judge import Judge
+from rebalance_check.properties.status.catalogue import SafeStatusWrites
+
+
+def status(
+    *, members: int = 2, keys: int = 1, generations: int = 2, writes: int = 2, failures: int = 1, restarts: int = 0
+) -> Bounds:
+    return Bounds(
+        protocol=RebalanceProtocol.STATUS,
+        members=members,
+        partitions=keys,
+        generations=generations,
+        crashes=restarts,
+        writes=writes,
+        failures=failures,
+    )
+
+
+@pytest.mark.parametrize(
+    ("bounds", "whole", "folded"),
+    [
+        (status(writes=1), 1_564, 783),
+        (status(writes=1, keys=2, failures=0), 484, 243),
+        (status(members=1, keys=2, writes=2, failures=0, generations=1), 552, 552),
+    ],
+    ids=lambda value: value.address() if isinstance(value, Bounds) else str(value),
+)
+def test_the_number_of_states_is_pinned__interpreted(bounds: Bounds, whole: int, folded: int) -> None:
+    found = [explore(bounds, symmetry=symmetry, compiled=False) for symmetry in (False, True)]
+    assert [whole, folded] == [exploration.distinct for exploration in found]
+    assert all(verdict == "held" for exploration in found for verdict in exploration.claims.values())
+
+
+def test_the_number_of_states_is_pinned__compiled__and_the_races_are_reached() -> None:
+    found = {symmetry: explore(status(restarts=1), symmetry=symmetry) for symmetry in (False, True)}
+    assert found[False].distinct == 425_754
+    assert found[True].distinct == 212_895
+    for exploration in found.values():
+        assert set(exploration.claims.values()) == {"held"}
+        assert min(exploration.actions.values()) > 0
+        unmet = {name for name, met in exploration.sometimes.items() if not met}
+        assert unmet == {"late_task_outlives_connector"}  # one key is a task: see the next test
+
+
+def test_a_task_outlives_its_connector__one_worker_with_two_keys() -> None:
+    found = explore(status(members=1, keys=2, generations=1, failures=0), compiled=False)
+    assert found.sometimes["late_task_outlives_connector"]
+
+
+@pytest.mark.parametrize("mutant", STATUS_MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_is_found_by_the_claim_that_it_names(mutant: ModelMutant) -> None:
+    assert MUTANTS[mutant.name] is mutant
+    found = explore(mutant.bounds, mutant=mutant.name, compiled=False)
+    assert found.claims[mutant.caught_by] == "violated"
+    assert found.counterexample is not None
+    assert last_step_breaks(mutant, list(found.counterexample.actions))
+
+
+def last_step_breaks(mutant: ModelMutant, actions: list[Action]) -> bool:
+    """Whether the path runs on the mutant, and every step of it but the last on the model as well."""
+    machine = Machine(edited(MODEL, mutant.edit), mutant.bounds)
+    state = machine.initial()
+    return all(machine.step(state, action) for action in actions)
+
+
+def test_a_guard_that_says_no_has_not_touched_the_state() -> None:
+    machine = Machine(MODEL, status(members=3, keys=2, writes=4, failures=2, restarts=1))
+    random = Random(7)
+    for _ in range(20):
+        state = machine.initial()
+        for _ in range(30):
+            before = machine.pack(state)
+            action = Action(random.choice(RULES).kind, random.randrange(3), random.randrange(2))
+            assert machine.step(state, action) or before == machine.pack(state)
+
+
+def test_paths_of_the_model_hold_safe_status_writes() -> None:
+    """The claims that judge real stores also judge the model, on the events of its random paths."""
+    for seed in range(15):
+        random, subject, judge = Random(seed), StatusModelSubject(), Judge(SafeStatusWrites)
+        events = list(subject.open(status(members=2 + seed % 2, keys=1 + seed % 3, writes=6, failures=3), seed))
+        for _ in range(40):
+            action = random.choice(list(subject.machine.enabled(subject.state)) or [None])
+            events += subject.perform(action) if action is not None else []
+        events += subject.close()
+        for event in events:
+            judge.observe(event)
+        if not events[-1].pending:  # type: ignore[attr-defined]  # a RunEnded
+            judge.judgement().check()
+        safety = [found for found in judge.judgement().counterexamples if "writes_settle" not in found.invariant]
+        assert safety == []
+
+
+def test_every_sometimes_claim_says_which_race_it_is() -> None:
+    assert all(claim.__doc__ for claim in SOMETIMES)
+    names = [claim.__name__ for claim in itertools.chain(MODEL.claims, MODEL.step_claims, SOMETIMES)]
+    assert len(names) == len(set(names))

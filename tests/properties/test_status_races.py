@@ -1,0 +1,92 @@
+"""Every safe write that lowers a generation in a clean history is put down to a known race; a planted bug is not."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.status.simulation import simulate_status
+from rebalance_check.model.events import (
+    Event,
+    StatusAnswered,
+    StatusAppended,
+    StatusAttempted,
+    StatusRead,
+    StatusSent,
+)
+from rebalance_check.properties.status.races import Race, overwrites
+
+KEY = "status-connector-c"
+
+
+def wrote(worker: str, generation: int, *, safe: bool) -> Event:
+    return StatusAttempted(
+        worker=worker, key=KEY, attempt=0, status="FAILED", generation=generation, safe=safe, status_worker=worker
+    )
+
+
+def sent(worker: str, send: int = 1) -> Event:
+    return StatusSent(worker=worker, key=KEY, attempt=0, send=send, value="v")
+
+
+def appended(worker: str, offset: int, send: int = 1) -> Event:
+    return StatusAppended(worker=worker, key=KEY, attempt=0, send=send, partition=0, offset=offset)
+
+
+FAILED = StatusAnswered(worker="w", key=KEY, attempt=0, send=1, outcome="retriable")
+NEW, NEW_SENT, NEW_APPENDED = wrote("x", 2, safe=False), sent("x"), appended("x", 0)
+NEW_READ = StatusRead(worker="w", key=KEY, partition=0, offset=0, status="FAILED", status_worker="x", generation=2)
+OLD, OLD_SENT, OLD_APPENDED = wrote("w", 1, safe=True), sent("w"), appended("w", 1)
+AGAIN, AGAIN_APPENDED = sent("w", 2), appended("w", 1, 2)
+
+
+def races(*history: Event) -> list[Race]:
+    return [overwrite.race for overwrite in overwrites(history)]
+
+
+def test_the_newer_status_was_in_the_log_and_unread() -> None:
+    assert races(NEW, NEW_SENT, NEW_APPENDED, OLD, OLD_SENT, OLD_APPENDED) == [Race.UNREAD]
+
+
+def test_the_newer_status_was_in_flight() -> None:
+    assert races(NEW, NEW_SENT, OLD, NEW_APPENDED, OLD_SENT, OLD_APPENDED) == [Race.IN_FLIGHT]
+
+
+def test_the_newer_status_overtook_the_write() -> None:
+    assert races(OLD, NEW, NEW_SENT, NEW_APPENDED, OLD_SENT, OLD_APPENDED) == [Race.OVERTOOK]
+
+
+def test_a_copy_came_behind_the_newer_status() -> None:
+    first = StatusAppended(worker="w", key=KEY, attempt=0, send=1, partition=0, offset=0)
+    second = StatusAppended(worker="x", key=KEY, attempt=0, send=1, partition=0, offset=1)
+    history = (OLD, OLD_SENT, first, FAILED, NEW, NEW_SENT, second, AGAIN, appended("w", 2, 2))
+    assert races(*history) == [Race.COPY]
+
+
+def test_a_retry_was_sent_after_the_newer_status_had_been_read() -> None:
+    history = (OLD, OLD_SENT, NEW, NEW_SENT, NEW_APPENDED, FAILED, NEW_READ, AGAIN, AGAIN_APPENDED)
+    assert races(*history) == [Race.LATE_RETRY]
+
+
+def test_a_newer_status_that_had_been_read_is_explained_by_no_race() -> None:
+    assert races(NEW, NEW_SENT, NEW_APPENDED, NEW_READ, OLD, OLD_SENT, OLD_APPENDED) == [Race.NONE]
+
+
+def met(mutant: str, seeds: range) -> Counter[Race]:
+    found: Counter[Race] = Counter()
+    for seed in seeds:
+        events: list[Event] = []
+        options = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40, mutant=mutant)
+        simulate_status(seed, options, events.append)
+        found.update(overwrite.race for overwrite in overwrites(events))
+    return found
+
+
+def test_clean_runs_meet_races__and_every_overwrite_fits_one() -> None:
+    found = met("", range(60))
+    assert found[Race.NONE] == 0
+    assert {Race.UNREAD, Race.IN_FLIGHT} <= set(found)
+
+
+def test_a_blind_safe_write_fits_no_race() -> None:
+    assert met("put-safe-ignores-generation", range(20))[Race.NONE] > 0
