@@ -23,6 +23,9 @@ from rebalance_check.model.ids import NO_GENERATION
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
 
+_JOINED: Final = ("CompletingRebalance", "Empty")
+"""What a join phase ends in, unless the group goes away."""
+
 
 class GenerationMonotonicityViolated(Violation):
     """A generation number was reused, skipped, or went down."""
@@ -38,7 +41,7 @@ class _Monotonicity(Fold):
                 IncarnationStarted: self.on_incarnation,
                 GenerationStarted: self.on_generation,
                 GroupMetadataAppended: self.on_appended,
-                GroupStatusChanged: self.on_coordinator,
+                GroupStatusChanged: self.on_status,
                 MemberAdded: self.on_coordinator,
                 MemberRemoved: self.on_coordinator,
                 MemberJoined: self.on_member,
@@ -48,6 +51,7 @@ class _Monotonicity(Fold):
         )
         self._last: dict[int, CoordinatorEvent] = {}
         self._started: dict[int, GenerationStarted] = {}
+        self._phases: dict[int, GroupStatusChanged] = {}
         self._appended: GroupMetadataAppended | None = None
         self._members: dict[tuple[int, str, str], GenerationEvent] = {}
         self._incarnations: set[int] = set()
@@ -82,6 +86,16 @@ class _Monotonicity(Fold):
             )
         else:
             self.on_coordinator(event)
+
+    def on_status(self, event: GroupStatusChanged) -> None:
+        """Each join phase ends in a generation of its own, also one that ends with no member left."""
+        if event.from_status == "PreparingRebalance" and event.to_status in _JOINED:
+            before = self._phases.get(event.incarnation)
+            self._phases[event.incarnation] = event
+            if before is not None and event.generation == before.generation:
+                self._report(f"two join phases ended in generation {event.generation}", before, event)
+                return
+        self.on_coordinator(event)
 
     def on_coordinator(self, event: CoordinatorEvent) -> None:
         """The coordinator's generation stays or goes up by one."""

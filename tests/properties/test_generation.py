@@ -57,6 +57,19 @@ def test_generation_monotonicity__back_to_1_after_empty__is_violated(history: Hi
     assert outcome(history(life(1), started(1), started(2), emptied, started(1))) is Outcome.VIOLATED
 
 
+def test_generation_monotonicity__two_join_phases_in_one_generation__is_violated(history: History) -> None:
+    def phase(generation: int, incarnation: int = 1) -> list[Event]:
+        steps = [("Stable", "PreparingRebalance"), ("PreparingRebalance", "CompletingRebalance")]
+        return [
+            GroupStatusChanged(incarnation=incarnation, generation=generation, from_status=before, to_status=after)
+            for before, after in steps
+        ]
+
+    assert outcome(history(*phase(1), *phase(1))) is Outcome.VIOLATED
+    assert outcome(history(*phase(1), *phase(2))) is Outcome.HELD
+    assert outcome(history(*phase(1), *phase(1, 2))) is Outcome.HELD
+
+
 def test_generation_monotonicity__a_number_left_out__is_violated(history: History) -> None:
     assert outcome(history(life(1), started(1), started(3))) is Outcome.VIOLATED
 

@@ -1,0 +1,73 @@
+"""The invariants over events say what the model's claims over states say: on random paths, healthy and mutated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from rebalance_check.model.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.events import Event
+from rebalance_check.model.mutants import MUTANTS
+from rebalance_check.model.world import World
+from rebalance_check.properties.catalogue import CATALOGUE
+from rebalance_check.properties.generation import GenerationMonotonicity
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.ownership import NoDoubleOwnership
+from rebalance_check.properties.verdict import Outcome
+
+CLASSIC = ["", *(name for name, m in MUTANTS.items() if m.bounds.protocol is not RebalanceProtocol.STATUS)]
+OWNERSHIP = "at_most_one_owner"
+STEPS = 70
+SEEDS = 6
+DISTURBED = Bounds(members=3, partitions=2, generations=6, crashes=1, leaves=1, expiries=2, duplicates=1, deletions=1)
+
+
+def walk(bounds: Bounds, mutant: str, seed: int) -> tuple[list[Event], set[str]]:
+    """A random path: its events, and the claims of the model that break on it."""
+    world, random = World(bounds, mutant=mutant), Random(seed)
+    events, broken = list(world.begin()), set()
+    for _ in range(STEPS):
+        enabled = world.enabled()
+        if not enabled:
+            break
+        before = world.machine.copy(world.state)
+        events += world.step(random.choice(enabled))
+        broken |= {world.machine.violated(world.state), world.machine.violated_step(before, world.state)}
+    return events, broken - {""}
+
+
+@pytest.mark.parametrize("protocol", [RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE])
+@pytest.mark.parametrize("seed", range(12))
+def test_no_claim_is_violated__on_healthy_paths_with_zombies_and_duplicates__holds(
+    protocol: RebalanceProtocol, seed: int
+) -> None:
+    bounds = replace(DISTURBED, protocol=protocol, initial_delay=seed % 2 == 0, member_id_required=seed % 3 == 0)
+    events, broken = walk(bounds, "", seed)
+    assert broken == set()
+    judgement = judge(events, CATALOGUE)
+    assert judgement.counterexamples == ()
+
+
+@pytest.mark.parametrize("mutant", CLASSIC)
+def test_no_double_ownership__whenever_the_model_says_so__is_violated(mutant: str) -> None:
+    bounds = MUTANTS[mutant].bounds if mutant else DISTURBED
+    for seed in range(SEEDS):
+        events, broken = walk(bounds, mutant, seed)
+        said = judge(events, [NoDoubleOwnership]).outcome
+        assert said is (Outcome.VIOLATED if OWNERSHIP in broken else Outcome.HELD), f"seed {seed}: {broken}"
+
+
+def test_no_double_ownership__the_leader_does_not_withhold__is_seen_on_some_path() -> None:
+    bounds = MUTANTS["leader-does-not-withhold"].bounds
+    assert any("at_most_one_owner" in walk(bounds, "leader-does-not-withhold", seed)[1] for seed in range(100))
+
+
+def test_generation_monotonicity__a_generation_is_used_twice__is_violated() -> None:
+    bounds = MUTANTS["generation-is-reused"].bounds
+    runs = [walk(bounds, "generation-is-reused", seed) for seed in range(SEEDS)]
+    agreed = [judge(events, [GenerationMonotonicity]).outcome is Outcome.VIOLATED for events, broken in runs if broken]
+    assert agreed
+    assert all(agreed)
+    assert all(judge(events, [GenerationMonotonicity]).outcome is Outcome.HELD for events, broken in runs if not broken)
