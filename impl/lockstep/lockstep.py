@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy, deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from rebalance_check.impl.lockstep.answers import Answer, member_of, observed_answer, predicted_answers
@@ -16,7 +17,7 @@ from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.classic_network import is_error_reply
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.layout import NIL
-from rebalance_check.model.machine import Machine, positional
+from rebalance_check.model.machine import Call, Machine, positional
 from rebalance_check.model.specification import Model, model_for
 
 REQUESTS: Final = frozenset(
@@ -75,6 +76,24 @@ class Step:
     difference: Difference | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """An action between its halves: the states around it as wished, each outcome allowed with the states around it
+    (none for the members' own steps), and the answers, if they are there already."""
+
+    action: Action
+    before: Any
+    after: Any
+    allowed: tuple[tuple[Outcome, Any, Any], ...] = ()
+    answers: tuple[Answer, ...] | None = None
+
+
+@lru_cache(maxsize=64)
+def machine_of(model: Model, bounds: Bounds) -> tuple[Machine, dict[ActionKind, Call]]:
+    """The machine of a model, and how many choices each of its actions has; neither holds the state of a run."""
+    return Machine(model, bounds), {rule.kind: positional(rule.choices) for rule in model.rules if rule.choices}
+
+
 class Lockstep:
     """Steps the model of ``bounds`` and holds the coordinator behind ``transport`` to each of its predictions.
 
@@ -85,7 +104,7 @@ class Lockstep:
     """
 
     def __init__(self, transport: Transport, bounds: Bounds, model: Model | None = None) -> None:
-        self.machine = Machine(model or model_for(bounds), bounds)
+        self.machine, self._choices = machine_of(model or model_for(bounds), bounds)
         self.state: Any = self.machine.initial()
         self._also_possible: list[Any] = []
         self.transport = transport
@@ -94,7 +113,7 @@ class Lockstep:
         self._speech = Speech(bounds)
         self._stray: GroupRequest | None = None
         self._shares_transport = False
-        self._choices = {rule.kind: positional(rule.choices) for rule in self.machine.model.rules if rule.choices}
+        self._begun: _Begun | None = None
         transport.open(bounds)
 
     def enabled(self) -> list[Action]:
@@ -106,17 +125,33 @@ class Lockstep:
 
         After a `Difference` nothing more can be predicted, and `RebalanceCheckError` says so.
         """
+        return self.finish() if self.begin(action) else None
+
+    def begin(self, action: Action) -> bool:
+        """The first half of `perform`, up to where an answer is waited for; `finish` is the second.
+
+        Runs that share a process can all begin before the first one waits. False when the action is not enabled.
+        """
         if self.difference is not None:
             raise RebalanceCheckError(f"the run ended with a difference at {self.difference}: start a new run")
         stepped = [(state, after) for state in self._possible if (after := self._stepped(state, action)) is not None]
         if not stepped:
-            return None
+            return False
         self.steps += 1
         if action.kind in COORDINATOR_STEPS:
-            return self._compare(action, *stepped[0])
+            self._begun = self._challenge(action, *stepped[0])
+            return True
         self._own_step(action, *stepped[0])
         self.state, *self._also_possible = [after for _, after in stepped]
-        return Step(action, (), stepped[0][0], self.state)
+        self._begun = _Begun(action, *stepped[0])
+        return True
+
+    def finish(self) -> Step:
+        """The second half of `perform`: wait for the answers, and compare."""
+        begun, self._begun = self._begun, None
+        if begun is None:
+            raise RebalanceCheckError("no action has begun: call begin before finish")
+        return self._compare(begun) if begun.allowed else Step(begun.action, (), begun.before, begun.after)
 
     def fork(self) -> Lockstep:
         """An independent copy of this run, coordinator included; the transport must be one that can be copied.
@@ -163,14 +198,19 @@ class Lockstep:
 
     # ------------------------------------------------------------------------------------------ the coordinator's
 
-    def _compare(self, action: Action, before: Any, wished: Any) -> Step:
-        """Let the coordinator do its part, and find the outcomes of the model that it agrees with."""
+    def _challenge(self, action: Action, before: Any, wished: Any) -> _Begun:
+        """Predict the outcomes, and let the coordinator begin with its part."""
         successors = [pair for state in self._possible for pair in self._successors(state, action)]
-        allowed = [(Outcome(predicted_answers(action, b, a), predicted_view(a)), b, a) for b, a in successors]
+        allowed = tuple((Outcome(predicted_answers(action, b, a), predicted_view(a)), b, a) for b, a in successors)
         self._take_transport()
         if wished.leader != NIL:
             self.transport.prefer_leader(wished.leader)
-        answers = self._provoke(action, before, max(len(outcome.answers) for outcome, _, _ in allowed))
+        return _Begun(action, before, wished, allowed, self._provoke(action, before))
+
+    def _compare(self, begun: _Begun) -> Step:
+        """Find the outcomes of the model that the coordinator agrees with."""
+        action, before, allowed = begun.action, begun.before, begun.allowed
+        answers = self._collect(begun) if begun.answers is None else begun.answers
         patience = 0
         while True:
             seen = Outcome(answers, observed_view(self.transport.observe()))
@@ -183,7 +223,7 @@ class Lockstep:
             answers = tuple(sorted([*answers, *self._answers(0)]))
         outcomes = tuple(dict.fromkeys(outcome for outcome, _, _ in allowed))
         self.difference = Difference(self.steps, action, outcomes, seen)
-        return Step(action, answers, before, wished, self.difference)
+        return Step(action, answers, before, begun.after, self.difference)
 
     def _agree(self, action: Action, answers: tuple[Answer, ...], agreed: list[tuple[Any, Any]]) -> Step:
         """Go on from the first pair of states (before, after) that agrees, and remember the others that do."""
@@ -199,8 +239,8 @@ class Lockstep:
         tries = [action, *(action._replace(choice=k) for k in range(count) if k != action.choice)]
         return [(state, after) for each in tries if (after := self._stepped(state, each)) is not None]
 
-    def _provoke(self, action: Action, before: Any, expected: int) -> tuple[Answer, ...]:
-        """Do to the coordinator what ``action`` says; the answers that it gives, sorted."""
+    def _provoke(self, action: Action, before: Any) -> tuple[Answer, ...] | None:
+        """Do to the coordinator what ``action`` says; the answers, where they are there at once."""
         m = action.member
         match action.kind:
             case ActionKind.EXPIRE_SESSION:
@@ -209,20 +249,25 @@ class Lockstep:
                 self.transport.expire_initial_delay()
             case ActionKind.DELETE_GROUP:
                 return (Answer("", "DeleteGroups", self.transport.delete_group().name),)
+            case ActionKind.DELIVER_DUPLICATE if self._stray is not None:
+                self.transport.request(STRAY, self._stray)
             case ActionKind.DELIVER_DUPLICATE:
-                return self._deliver_stray(before, expected)
+                raise RebalanceCheckError("the model delivers a copy that was never made: this is a defect of lockstep")
             case _:
                 self.transport.request(m, self._speech.request(m, before.member[m].net))
-        return self._answers(expected)
+        return None
 
-    def _deliver_stray(self, before: Any, expected: int) -> tuple[Answer, ...]:
-        """The copy arrives; what it is answered counts only where the model can tell, that is for a stale one."""
-        if self._stray is None:
-            raise RebalanceCheckError("the model delivers a copy that was never made: this is a defect of lockstep")
-        self.transport.request(STRAY, self._stray)
-        answers = self._answers(expected)
-        self.transport.disconnect(STRAY)
-        return answers if before.stray.stale else tuple(answer for answer in answers if answer.member != f"m{STRAY}")
+    def _collect(self, begun: _Begun) -> tuple[Answer, ...]:
+        """The answers that the coordinator gives, sorted.
+
+        What a copy is answered counts only where the model can tell, that is for a stale one.
+        """
+        answers = self._answers(max(len(outcome.answers) for outcome, _, _ in begun.allowed))
+        if begun.action.kind is ActionKind.DELIVER_DUPLICATE:
+            self.transport.disconnect(STRAY)
+            if not begun.before.stray.stale:
+                return tuple(answer for answer in answers if answer.member != f"m{STRAY}")
+        return answers
 
     def _answers(self, expected: int) -> tuple[Answer, ...]:
         replies = self.transport.answers(expected)
