@@ -20,11 +20,12 @@ class _Completes(Fold):
     def on_ended(self, event: RunEnded) -> None:
         """The run names what has not converged."""
         if event.pending:
-            more = f" and {len(event.pending) - 1} more" if len(event.pending) > 1 else ""
+            first, *others = event.pending
+            more = f" and {len(others)} more" if others else ""
             reasons = [
                 Because(f"when the run ended at {STEP}, this was pending: {why}.", event) for why in event.pending
             ]
-            self.violated(f"{event.pending[0]}{more}", reasons, [event])
+            self.violated(f"{first}{more}", reasons, [event])
 
 
 RebalanceCompletes: Final = Invariant(
