@@ -1,8 +1,13 @@
 """What must be true of the classic protocol: in every state, of every step, and somewhere (or a run was vacuous).
 
-A member is *current* when the coordinator knows its id and it has processed the JoinGroup answer of the group's
-generation. An owner that isn't current is a *zombie*: it still processes until it learns that it was replaced, and the
-broker only promises that it can commit nothing.
+A member is *current* when the coordinator knows its id, it has processed the JoinGroup answer of the group's
+generation, and it has not missed a generation since it got what it owns. An owner that isn't current is a *zombie*: it
+still processes until it learns that it was replaced.
+
+How a generation is missed, found by exploring: a copy of m1's JoinGroup, with the claims of long ago, completes a join
+phase in place of m1, and m1's partitions are given away. A Heartbeat answered REBALANCE_IN_PROGRESS before that makes
+m1 join again without losing anything. It is then in the group's generation, and beside the new owner owns a partition,
+until its next assignment (KIP-792 lets the newer claim win).
 """
 
 from rebalance_check.model.classic_state import (
@@ -22,13 +27,14 @@ from rebalance_check.model.layout import NIL
 
 
 def is_current(s: State, m: int) -> bool:
-    """Whether m's process belongs to the group's generation."""
+    """Whether m's process belongs to the group's generation, and the group took account of what it owns."""
     me = s.member[m]
     return (
         me.generation == s.generation
         and me.generation != 0
         and has(s.members, m)
         and me.has_id == 1
+        and me.aux_missed == 0
         and me.status != MemberStatus.DOWN
     )
 

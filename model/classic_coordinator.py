@@ -148,6 +148,8 @@ def complete_join(c: Config, s: State) -> None:
     for x in range(c.members):
         if has(s.joined, x) and may_answer(s, x):
             answer_join(c, s, x)
+        elif has(s.joined, x) and s.member[x].owned != 0:
+            s.member[x].aux_missed = 1
     s.orphans = minus(s.orphans, s.joined)
     s.joined = 0
 

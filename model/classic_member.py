@@ -17,6 +17,7 @@ def send_join_group(c: Config, s: State, m: int) -> bool:
         return False
     if not c.cooperative:
         me.owned = 0
+        me.aux_missed = 0
     put(c, me.net, MessageKind.JOIN_REQUEST)
     me.net.flag = me.has_id
     if c.cooperative:
@@ -62,6 +63,7 @@ def receive_sync_group(c: Config, s: State, m: int) -> bool:
         return False
     revoked = minus(me.owned, net.partitions)
     me.owned = net.partitions
+    me.aux_missed = 0
     me.status = MemberStatus.UNJOINED if c.cooperative and revoked != 0 else MemberStatus.STABLE
     put(c, net, MessageKind.NOTHING)
     return True
@@ -106,6 +108,7 @@ def lose_everything(me: Member) -> None:
     """The member belongs to no generation, so its partitions are lost (``onPartitionsLost``)."""
     me.generation = 0
     me.owned = 0
+    me.aux_missed = 0
 
 
 def send_leave_group(c: Config, s: State, m: int) -> bool:
@@ -135,6 +138,7 @@ def stop(c: Config, me: Member) -> None:
     me.has_id = 0
     me.generation = 0
     me.owned = 0
+    me.aux_missed = 0
     put(c, me.net, MessageKind.NOTHING)
 
 

@@ -25,6 +25,26 @@ CLASSIC_MUTANTS: Final = (
         bounds=Bounds.from_address("cooperative/2m2p3g0c0l0x0d0z0i0r"),
     ),
     ModelMutant(
+        name="older-claim-wins",
+        what="of two claims of a partition, the leader honours the one of the older generation",
+        edit=Edit(
+            _ASSIGNMENT,
+            "                if s.member[x].claim_generation > newest:",
+            "                if newest < 0 or s.member[x].claim_generation < newest:",
+        ),
+        caught_by="at_most_one_owner",
+        bounds=Bounds.from_address("cooperative/3m2p3g0c0l1x1d0z1i1r"),
+        catalogue="librdkafka-lowest-generation-wins",
+    ),
+    ModelMutant(
+        name="double-claim-is-honoured",
+        what="a partition that two members claim in one generation is given to one of them at once",
+        edit=Edit(_ASSIGNMENT, "                    owner = NIL", "                    owner = owner"),
+        caught_by="at_most_one_owner",
+        bounds=Bounds.from_address("cooperative/3m2p4g0c0l1x1d0z1i1r"),
+        catalogue="sticky-same-generation-multi-claim",
+    ),
+    ModelMutant(
         name="eager-member-keeps-partitions",
         what="an eager member keeps its partitions while it joins",
         edit=Edit(_MEMBER, "        me.owned = 0\n", "        me.owned = me.owned\n"),

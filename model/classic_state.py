@@ -107,12 +107,17 @@ class Copy(Layout):
 
 @layout
 class Member(Layout):
-    """A process (the first four), and what the coordinator keeps about its member id (the next three)."""
+    """A process (the first five), and what the coordinator keeps about its member id (the next three).
+
+    ``aux_missed`` only serves the claims: a generation began with a copy of the member's JoinGroup, and without the
+    member, so that nobody took account of what it owns; it stays so until its next assignment.
+    """
 
     status: Number
     has_id: Number
     generation: Number
     owned: Number
+    aux_missed: Number
     claims: Number
     claim_generation: Number
     assignment: Number
