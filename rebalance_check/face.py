@@ -52,7 +52,8 @@ class Face:
             table.add_column(column, no_wrap=True)
         for row in rows:
             table.add_row(*(escape(cell) for cell in row))
-        self.console.print(table, width=max(self.console.width, _WIDEST), crop=False)
+        wide = Console(file=self.console.file, width=max(self.console.width, _WIDEST), highlight=False)
+        wide.print(table)
 
     @contextmanager
     def progress(self) -> Iterator[Advance]:
