@@ -16,7 +16,7 @@ def judge_folder(face: Face, paths: tuple[Path, ...], names: tuple[str, ...], en
     """Judge the one history table of ``paths``, say what was found, and return the exit code."""
     from rebalance_check.commands.fuzz import fuzz_document, tell  # noqa: PLC0415 - says it like fuzz does
 
-    if len(paths) > 1:
+    if len(paths) != 1:
         raise RebalanceCheckError(
             f"{len(paths)} inputs and one of them a folder: judge a history table alone, and files together"
         )
