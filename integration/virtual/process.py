@@ -47,6 +47,7 @@ class World:
         self.kafka = kafka
         self.number = number
         self.requests = 0
+        self._reset: int | None = None
         self.replies: list[tuple[int, bytes | None]] = []
         """The replies that have come, each with the number of its frame; None where the broker hangs up."""
 
@@ -58,7 +59,7 @@ class World:
         words = [f"seed={seed}", *(f"topic:{name}={count}" for name, count in sorted(topics.items()))]
         words += [f"{name}={value}" for name, value in sorted((settings or {}).items())]
         self.replies.clear()
-        self.control(f"reset {' '.join(words)}")
+        self._reset = self.post_control(f"reset {' '.join(words)}")
 
     def post(self, request: bytes, node: int = 0) -> int:
         """Send a request, from its header on; the number of its frame, which its reply will carry."""
@@ -79,14 +80,13 @@ class World:
 
     def answer(self, number: int) -> bytes:
         """The answer to a frame that has one, waited for. `RebalanceCheckError` when it was refused."""
+        if self._reset is not None:
+            began, self._reset = self._reset, None
+            self.answer(began)
         kind, body = self.kafka.await_answer(number)
         if kind == REFUSED:
             raise RebalanceCheckError(f"virtual Kafka refused: {body.decode()}")
         return body
-
-    def was_done(self, number: int) -> bool:
-        """Whether what a frame asked for was done, waited for; False when it was refused."""
-        return self.kafka.await_answer(number)[0] != REFUSED
 
     def take_replies(self) -> list[tuple[int, bytes | None]]:
         """The replies since the last call."""
@@ -109,6 +109,7 @@ class VirtualKafka:
         self._incoming = bytearray()
         self._waiting: dict[int, World] = {}
         self._answers: dict[int, tuple[int, bytes]] = {}
+        self._ignored: set[int] = set()
         arguments = command(release)
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close(), with the process
         self._process = self._started(arguments)
@@ -169,6 +170,11 @@ class VirtualKafka:
             self._read()
         return self._answers.pop(number)
 
+    def ignore(self, number: int) -> None:
+        """Nobody will ask for the answer to this frame."""
+        if self._answers.pop(number, None) is None:
+            self._ignored.add(number)
+
     def _write(self) -> None:
         """Write all, and read meanwhile when the process stops reading because its own output waits for us."""
         view = memoryview(bytes(self._outgoing))
@@ -215,6 +221,8 @@ class VirtualKafka:
             self._waiting.pop(number).replies.append((number, body))
         elif kind == CLOSED:
             self._waiting.pop(number).replies.append((number, None))
+        elif number in self._ignored:
+            self._ignored.remove(number)
         else:
             self._answers[number] = (kind, body)
 

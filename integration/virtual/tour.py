@@ -1,0 +1,117 @@
+"""A tour of a model's state graph that leaves no transition out, walked by many at once from the initial state.
+
+A walk goes where the coordinator takes it: who leads next is decided by hash order, so a transition that was chosen may
+turn out to be another one. It is then tried again by later walks, whose member ids differ.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Final
+
+from rebalance_check.model.actions import Action
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.walks import Graph
+
+SIGHT: Final = 60
+"""How many states a walk looks at for a transition that is left, before it gives up and a new one begins."""
+
+TRIES: Final = 100
+"""How often a transition is chosen before it counts as one that the coordinator never takes."""
+
+
+class Tour:
+    """What is left of a graph, and the way to it."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._graph = Graph(bounds)
+        self._came: dict[bytes, tuple[bytes, Action] | None] = {self._graph.initial: None}
+        self._left: dict[bytes, list[Action]] = {}
+        self._tries: dict[tuple[bytes, Action], int] = {}
+        self.transitions = 0
+        self.never_taken: list[tuple[bytes, Action]] = []
+        self._explore()
+        self._targets = deque(self._came)
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return len(self._came)
+
+    @property
+    def taken(self) -> int:
+        """How many distinct transitions were taken."""
+        return self.transitions - sum(map(len, self._left.values())) - len(self.never_taken)
+
+    def _explore(self) -> None:
+        queue = deque(self._came)
+        while queue:
+            node = queue.popleft()
+            edges = self._graph.edges(node)
+            self.transitions += len(edges)
+            self._left[node] = [action for action, _ in edges]
+            for action, after in edges:
+                if after not in self._came:
+                    self._came[after] = (node, action)
+                    queue.append(after)
+
+    def way(self) -> list[Action] | None:
+        """From the initial state to one where something is left, by the shortest way; None when nothing is."""
+        for _ in range(len(self._targets)):
+            node = self._targets[0]
+            self._targets.rotate(-1)
+            if self._left[node]:
+                return self._way_to(node)
+        return None
+
+    def _way_to(self, node: bytes) -> list[Action]:
+        actions = []
+        while (step := self._came[node]) is not None:
+            node, action = step
+            actions.append(action)
+        return actions[::-1]
+
+    def onward(self, node: bytes) -> list[Action]:
+        """From a state to the nearest transition that is left, this one included; empty when none is in sight."""
+        came: dict[bytes, tuple[bytes, Action] | None] = {node: None}
+        queue = deque([node])
+        while queue and len(came) < SIGHT:
+            here = queue.popleft()
+            left = self._left[here]
+            if left:
+                left.append(left.pop(0))  # another walk that comes here takes another one
+                return [*self._back(came, here), left[-1]]
+            for action, after in self._graph.edges(here):
+                if after not in came:
+                    came[after] = (here, action)
+                    queue.append(after)
+        return []
+
+    @staticmethod
+    def _back(came: dict[bytes, tuple[bytes, Action] | None], node: bytes) -> Iterator[Action]:
+        actions = []
+        while (step := came[node]) is not None:
+            node, action = step
+            actions.append(action)
+        return reversed(actions)
+
+    def take(self, node: bytes, action: Action, after: bytes) -> None:
+        """A walk did ``action`` in a state and came to another: strike out every transition that this was."""
+        left = self._left[node]
+        if not left:
+            return
+        was = [a for a, to in self._graph.edges(node) if to == after and a[:2] == action[:2]]
+        self._left[node] = [each for each in left if each not in was]
+        if action not in was and action in left:
+            self._miss(node, action)
+
+    def strike(self, node: bytes, action: Action) -> None:
+        """A walk ended with a difference here: this transition was executed."""
+        self._left[node] = [each for each in self._left[node] if each != action]
+
+    def _miss(self, node: bytes, action: Action) -> None:
+        tries = self._tries[node, action] = self._tries.get((node, action), 0) + 1
+        if tries >= TRIES:
+            self.strike(node, action)
+            self.never_taken.append((node, action))
