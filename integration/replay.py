@@ -18,6 +18,7 @@ from rebalance_check.impl.lockstep.subject import LockstepSubject
 from rebalance_check.integration.cluster.broker import Broker
 from rebalance_check.integration.real_timers import RealTimeTransport
 from rebalance_check.integration.socket_transport import SocketTransport
+from rebalance_check.integration.virtual import VirtualSubject, VirtualTransport
 from rebalance_check.model.subject import Schedule, run
 from rebalance_check.properties.history import write_history
 
@@ -80,8 +81,9 @@ def replay(
 ) -> ReplayResult:
     """Replay ``schedules`` on ``broker``, each in a group of its own, and write their histories to ``out``.
 
-    Their bounds must have ``initial_delay=False``. With ``real_timers`` sessions end by running out instead of by a
-    LeaveGroup in the member's name; the bounds must then have ``member_id_required=False``.
+    On a socket their bounds must have ``initial_delay=False``. With ``real_timers`` sessions end by running out instead
+    of by a LeaveGroup in the member's name; the bounds must then have ``member_id_required=False``. On virtual Kafka
+    they always run out.
     """
     started = time.monotonic()
     done = _Counter(len(schedules), progress)
@@ -92,16 +94,25 @@ def replay(
         return replayed
 
     workers = GROUPS_AT_ONCE_WITH_TIMERS if real_timers else GROUPS_AT_ONCE
+    if broker.virtual is not None:
+        workers = 1  # its process serves one thread, and nothing there is waited for
     with ThreadPoolExecutor(workers, thread_name_prefix="replay") as pool:
         replayed = tuple(pool.map(one, enumerate(schedules)))
     return ReplayResult(broker.name, replayed, time.monotonic() - started)
 
 
 def _replay_one(broker: Broker, schedule: Schedule, history: Path, *, real_timers: bool) -> Replayed:
-    transport = (RealTimeTransport if real_timers else SocketTransport)(broker.bootstrap)
-    subject = LockstepSubject(broker.name, transport)
+    transport, subject = _subject(broker, real_timers=real_timers)
     write_history(history, run(subject, schedule))
     return Replayed(schedule, history, transport.requests, subject.skipped, subject.difference)
+
+
+def _subject(broker: Broker, *, real_timers: bool) -> tuple[SocketTransport | VirtualTransport, LockstepSubject]:
+    if broker.virtual is not None:
+        virtual = VirtualSubject(broker.virtual)
+        return virtual.transport, virtual
+    transport = (RealTimeTransport if real_timers else SocketTransport)(broker.bootstrap)
+    return transport, LockstepSubject(broker.name, transport)
 
 
 class _Counter:

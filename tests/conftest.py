@@ -26,6 +26,11 @@ if find_spec("hypothesis"):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skip", action="store_true", help="a skipped test fails: what was asked for must have run")
+    parser.addoption(
+        "--broker",
+        metavar="SPEC",
+        help="the broker of the tests marked broker: embedded, local, testcontainers or HOST:PORT (use with -m broker)",
+    )
 
 
 def pytest_report_header() -> str:

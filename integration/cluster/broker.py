@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from rebalance_check.integration.cluster.interrupts import orderly_end
 from rebalance_check.integration.cluster.local import local_kafka
@@ -14,6 +15,9 @@ from rebalance_check.integration.wire.call import split_address
 from rebalance_check.integration.wire.embedded import EmbeddedBroker
 from rebalance_check.model.errors import RebalanceCheckError
 
+if TYPE_CHECKING:
+    from rebalance_check.integration.virtual import VirtualKafka
+
 
 class BrokerSpec(StrEnum):
     """The brokers that have a name; any other spec is the address of a running one."""
@@ -21,23 +25,34 @@ class BrokerSpec(StrEnum):
     EMBEDDED = "embedded"
     LOCAL = "local"
     TESTCONTAINERS = "testcontainers"
+    VIRTUAL = "virtual"
 
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker that coordinates groups: its address, and what reports call it (``embedded``, ``kafka 4.3.1``)."""
+    """A broker that coordinates groups: its address, and what reports call it (``embedded``, ``kafka 4.3.1``).
+
+    Virtual Kafka has no address, so ``bootstrap`` only names it; it is reached through ``virtual``.
+    """
 
     bootstrap: str
     name: str
+    virtual: VirtualKafka | None = None
 
 
-def open_broker(spec: str) -> AbstractContextManager[Broker]:
+def open_broker(spec: str, *, or_virtual: bool = False) -> AbstractContextManager[Broker]:
     """The broker that ``spec`` names, as a context manager: ready inside, and gone outside if it was started here.
 
     ``embedded`` is the reference coordinator behind a port; ``local`` a Kafka started with plain ``java`` from the jars
     in REBALANCE_CHECK_KAFKA_JARS; ``testcontainers`` a Kafka in a container (image: REBALANCE_CHECK_KAFKA_IMAGE);
-    ``HOST:PORT`` one that runs already. A broker that cannot be had raises `RebalanceCheckError`.
+    ``HOST:PORT`` one that runs already. Who can do without a socket says ``or_virtual``: then ``virtual``,
+    ``virtual:4.3.1`` and the like start Kafka's coordinator in virtual time. A broker that cannot be had raises
+    `RebalanceCheckError`.
     """
+    if spec.partition(":")[0] == BrokerSpec.VIRTUAL:
+        if or_virtual:
+            return _virtual(spec)
+        raise RebalanceCheckError(f"{spec!r} has no address that a client could connect to: it serves replay only")
     if spec not in set(BrokerSpec):
         try:
             split_address(spec)
@@ -45,6 +60,15 @@ def open_broker(spec: str) -> AbstractContextManager[Broker]:
             names = ", ".join(BrokerSpec)
             raise RebalanceCheckError(f"{spec!r} is no broker: write {names}, or HOST:PORT") from None
     return _open(spec)
+
+
+@contextmanager
+def _virtual(spec: str) -> Iterator[Broker]:
+    # It uses the settings of this package, so it is imported where it is used.
+    from rebalance_check.integration.virtual import VirtualKafka, find_release  # noqa: PLC0415 - see above
+
+    with orderly_end(), VirtualKafka(find_release(spec)) as kafka:
+        yield Broker(spec, kafka.release.name, kafka)
 
 
 @contextmanager

@@ -93,6 +93,10 @@ class _Walk:
         self.answers.update((answer.api, answer.error) for answer in step.answers)
         self._arrive(step)
 
+    def close(self) -> None:
+        """Give the world back."""
+        self._transport.close()
+
     def _next_action(self) -> Action | None:
         if self._lockstep is not None and not self._plan:
             self._plan = self._tour.onward(self._at)
@@ -148,7 +152,7 @@ def conform(
     tour = Tour(bounds)
     requests_before = kafka.requests
     seeds = iter(range(seed, 1 << 62))
-    walks = [_Walk(VirtualTransport(kafka.world()), tour, bounds, seeds) for _ in range(walks_at_once)]
+    walks = [_Walk(VirtualTransport(kafka), tour, bounds, seeds) for _ in range(walks_at_once)]
     going = walks
     while going and sum(len(walk.differences) for walk in walks) < stop_after:
         going = [walk for walk in going if walk.begin()]
@@ -156,6 +160,8 @@ def conform(
             walk.finish()
         if progress is not None:
             progress(tour.taken, tour.transitions)
+    for walk in walks:
+        walk.close()
     return Conformed(
         bounds=bounds,
         coordinator=kafka.release.name,

@@ -104,6 +104,7 @@ class VirtualKafka:
         self.release = release
         self.trace: list[bytes] | None = None
         self._worlds: list[World] = []
+        self._idle: list[World] = []
         self._number = 0
         self._outgoing = bytearray()
         self._incoming = bytearray()
@@ -123,9 +124,15 @@ class VirtualKafka:
         return subprocess.Popen(arguments, stdin=pipe, stdout=pipe, stderr=self._log, bufsize=0, start_new_session=True)
 
     def world(self) -> World:
-        """One more world; it must be reset before anything else."""
+        """A world that nobody uses; it must be reset before anything else."""
+        if self._idle:
+            return self._idle.pop()
         self._worlds.append(World(self, len(self._worlds)))
         return self._worlds[-1]
+
+    def give_back(self, world: World) -> None:
+        """A world is not needed any more; the next run may have it."""
+        self._idle.append(world)
 
     @property
     def requests(self) -> int:

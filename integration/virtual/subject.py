@@ -12,13 +12,13 @@ from rebalance_check.model.events import Event
 
 
 class VirtualSubject(LockstepSubject):
-    """One world of a running `VirtualKafka`; the seed of a run decides the member ids, and so who leads next."""
+    """A world of a running `VirtualKafka`; the seed of a run decides the member ids, and so who leads next."""
 
     def __init__(self, kafka: VirtualKafka) -> None:
-        self._virtual = VirtualTransport(kafka.world())
-        super().__init__(kafka.release.name, self._virtual)
+        self.transport = VirtualTransport(kafka)
+        super().__init__(kafka.release.name, self.transport)
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
         """Start a run in a fresh world."""
-        self._virtual.seed = seed
+        self.transport.seed = seed
         return super().open(bounds, seed)

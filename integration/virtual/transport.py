@@ -10,7 +10,7 @@ from rebalance_check.impl.lockstep.speech import GROUP_ID
 from rebalance_check.impl.lockstep.transport import Observation
 from rebalance_check.impl.messages import GroupReply, GroupRequest
 from rebalance_check.integration.virtual.codec import decoded, delete_error, delete_request, encoded, observed
-from rebalance_check.integration.virtual.process import World
+from rebalance_check.integration.virtual.process import VirtualKafka, World
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import Error, RebalanceCheckError
 
@@ -29,32 +29,43 @@ class _Asked:
 
 
 class VirtualTransport:
-    """One group in one world. Each `open` resets the world; ``seed`` decides the member ids, and so hash order.
+    """One group in a world of its own, reset by `open`; ``seed`` decides the member ids, and so hash order.
 
     What the group looks like is asked along with each request, in the same round trip. A session ends when virtual time
     reaches the deadline of its timer; timers of others that become due on the way are late, as they may be in a broker,
     and those of members that live are set anew by what these send next.
     """
 
-    def __init__(self, world: World, seed: int = 0) -> None:
-        self.world = world
+    def __init__(self, kafka: VirtualKafka, seed: int = 0) -> None:
+        self.kafka = kafka
         self.seed = seed
+        self.requests = 0
+        self._world: World | None = None
         self._incarnations: dict[int, int] = {}
         self._asked: dict[int, _Asked] = {}
         self._inspection: int | None = None
         self._observation: Observation | None = None
+
+    @property
+    def world(self) -> World:
+        """The world of the run that is open."""
+        if self._world is None:
+            raise RebalanceCheckError("no run is open on this transport: open one first")
+        return self._world
 
     def open(self, bounds: Bounds) -> None:
         """Begin with an empty log in a world whose member ids follow from the seed."""
         self._asked.clear()
         self._incarnations.clear()
         self._observation = None
+        self._world = self._world or self.kafka.world()
         settings = {INITIAL_DELAY: str(DELAY_MS if bounds.initial_delay else 0)}
         self.world.reset(self.seed, {TOPIC: bounds.partitions}, settings)
         self._look()
 
     def request(self, connection: int, request: GroupRequest) -> None:
         """Send a request, and ask right behind it what the group looks like."""
+        self.requests += 1
         number = self.world.post(encoded(request))
         self._asked[number] = _Asked(connection, self._incarnations.get(connection, 0), request)
         self._look()
@@ -78,7 +89,7 @@ class VirtualTransport:
 
     def expire(self, member_id: str) -> None:
         """Go to the deadline of this member's session. Where no session runs, nothing happens, and that is seen."""
-        self.world.kafka.ignore(self.world.post_control(f"session {GROUP_ID} {member_id}"))
+        self.kafka.ignore(self.world.post_control(f"session {GROUP_ID} {member_id}"))
         self._look()
 
     def expire_initial_delay(self) -> None:
@@ -116,10 +127,16 @@ class VirtualTransport:
         """Kafka's hash order decides, and with it the seed."""
 
     def close(self) -> None:
-        """Nothing is held: the process belongs to whoever started it."""
+        """Give the world back; the process belongs to whoever started it."""
+        if self._inspection is not None:
+            self.kafka.ignore(self._inspection)
+            self._inspection = None
+        if self._world is not None:
+            self.kafka.give_back(self._world)
+            self._world = None
 
     def _look(self) -> None:
         """Ask what the group looks like after what was sent last."""
         if self._inspection is not None:
-            self.world.kafka.ignore(self._inspection)
+            self.kafka.ignore(self._inspection)
         self._inspection = self.world.post_inspection(GROUP_ID)

@@ -1,0 +1,69 @@
+"""Replay on the embedded broker: the model's walks agree with it, and a planted defect is found."""
+
+from pathlib import Path
+
+import pytest
+
+from rebalance_check.integration.cluster import Broker, open_broker
+from rebalance_check.integration.replay import replay
+from rebalance_check.integration.schedules import walks
+from rebalance_check.integration.wire.embedded import EmbeddedBroker
+from rebalance_check.model.actions import ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.properties.history import read_history
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.verdict import Violated
+
+BOUNDS = "3m3p4g1c1l1x1d1z0i0r"
+
+
+@pytest.mark.parametrize("address", [f"eager/{BOUNDS}", f"cooperative/{BOUNDS}", "eager/3m2p4g1c1l1x1d1z0i1r"])
+def test_walks_of_the_model_find_no_difference__on_the_embedded_broker(tmp_path: Path, address: str) -> None:
+    schedules = list(walks(Bounds.from_address(address), 20))
+    with open_broker("embedded") as broker:
+        result = replay(broker, schedules, tmp_path)
+    assert result.differences == ()
+    assert (result.schedules, len(result.histories)) == (20, 20)
+    assert result.requests > 200
+    for history in result.histories:
+        violated = [v for v in judge(read_history(history)).verdicts.values() if isinstance(v, Violated)]
+        assert violated == []
+
+
+def test_walks_are_the_same_for_the_same_seed__and_meet_every_kind_of_step() -> None:
+    bounds = Bounds.from_address(f"eager/{BOUNDS}")
+    once = list(walks(bounds, 30, seed=7))
+    assert once == list(walks(bounds, 30, seed=7))
+    assert once != list(walks(bounds, 30, seed=8))
+    kinds = {action.kind for schedule in once for action in schedule.actions}
+    assert set(ActionKind) - kinds >= {ActionKind.EXPIRE_INITIAL_DELAY}
+    assert kinds >= {
+        ActionKind.JOIN_GROUP, ActionKind.SYNC_GROUP, ActionKind.HEARTBEAT, ActionKind.LEAVE_GROUP, ActionKind.CRASH,
+        ActionKind.EXPIRE_SESSION, ActionKind.DELIVER_DUPLICATE, ActionKind.DELETE_GROUP,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("defect", ["sync-accepts-stale-generation", "heartbeat-accepts-stale-generation"])
+def test_a_planted_defect_is_a_difference__not_an_exception(tmp_path: Path, defect: str) -> None:
+    schedules = list(walks(Bounds.from_address(f"eager/{BOUNDS}"), 60))
+    with EmbeddedBroker(defects=frozenset({defect})) as broken:
+        result = replay(Broker(broken.bootstrap, "broken"), schedules, tmp_path)
+    assert result.differences
+    _schedule, difference = result.differences[0]
+    assert "ILLEGAL_GENERATION" in str(difference.predicted[0])
+
+
+def test_sessions_may_really_run_out(tmp_path: Path) -> None:
+    bounds = Bounds.from_address("eager/2m2p3g1c0l1x0d0z0i0r")
+    schedules = [s for s in walks(bounds, 12, steps=30) if any(a.kind is ActionKind.EXPIRE_SESSION for a in s.actions)]
+    assert len(schedules) > 3
+    with open_broker("embedded") as broker:
+        result = replay(broker, schedules, tmp_path, real_timers=True)
+    assert result.differences == ()
+
+
+def test_a_schedule_with_an_initial_delay_is_refused(tmp_path: Path) -> None:
+    schedules = list(walks(Bounds(members=2, partitions=1), 1))
+    with open_broker("embedded") as broker, pytest.raises(RebalanceCheckError, match="initial_delay=False"):
+        replay(broker, schedules, tmp_path)
