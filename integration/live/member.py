@@ -163,6 +163,8 @@ def build_consumer(order: MemberOrder, observer: Observer) -> Any:
         reconnect_backoff_max_ms=500,
     )
     observer.consumer = consumer
+    # A leader that knows no partitions of the topic yet assigns none, and may not look again: know them first.
+    consumer.topics()
     consumer.subscribe([order.topic], listener=observer)
     return consumer
 

@@ -51,6 +51,8 @@ def consumer(broker: EmbeddedBroker) -> Iterator[Callable[..., Any]]:
                 **settings,
             )
             stack.callback(made.close)
+            # A kafka-python leader that knows no partitions of a topic yet assigns none, and may not look again.
+            made.topics()
             return made
 
         yield make

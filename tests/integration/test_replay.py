@@ -6,26 +6,31 @@ import pytest
 
 from rebalance_check.integration.cluster import Broker, open_broker
 from rebalance_check.integration.replay import replay
-from rebalance_check.integration.schedules import walks
+from rebalance_check.integration.schedules import tour, walks
 from rebalance_check.integration.wire.embedded import EmbeddedBroker
 from rebalance_check.model.actions import ActionKind
 from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.classic_state import MessageKind
+from rebalance_check.model.errors import Error, RebalanceCheckError
+from rebalance_check.model.machine import Machine
+from rebalance_check.model.specification import model_for
+from rebalance_check.model.subject import Schedule
 from rebalance_check.properties.history import read_history
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Violated
 
 BOUNDS = "3m3p4g1c1l1x1d1z0i0r"
+KIP_394 = "eager/2m1p2g0c0l0x1d0z0i1r"
 
 
 @pytest.mark.parametrize("address", [f"eager/{BOUNDS}", f"cooperative/{BOUNDS}", "eager/3m2p4g1c1l1x1d1z0i1r"])
 def test_walks_of_the_model_find_no_difference__on_the_embedded_broker(tmp_path: Path, address: str) -> None:
-    schedules = list(walks(Bounds.from_address(address), 20))
+    schedules = list(walks(Bounds.from_address(address), 12))
     with open_broker("embedded") as broker:
         result = replay(broker, schedules, tmp_path)
     assert result.differences == ()
-    assert (result.schedules, len(result.histories)) == (20, 20)
-    assert result.requests > 200
+    assert (result.schedules, len(result.histories)) == (12, 12)
+    assert result.requests > 100
     for history in result.histories:
         violated = [v for v in judge(read_history(history)).verdicts.values() if isinstance(v, Violated)]
         assert violated == []
@@ -44,14 +49,56 @@ def test_walks_are_the_same_for_the_same_seed__and_meet_every_kind_of_step() -> 
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("defect", ["sync-accepts-stale-generation", "heartbeat-accepts-stale-generation"])
-def test_a_planted_defect_is_a_difference__not_an_exception(tmp_path: Path, defect: str) -> None:
-    schedules = list(walks(Bounds.from_address(f"eager/{BOUNDS}"), 60))
+def meets(schedule: Schedule, kind: MessageKind, error: Error) -> bool:
+    """Whether the model answers so somewhere on the way."""
+    machine = Machine(model_for(schedule.bounds), schedule.bounds)
+    state = machine.initial()
+    for action in schedule.actions:
+        assert machine.step(state, action)
+        if any((member.net.kind, member.net.error) == (kind, error) for member in state.member):
+            return True
+    return False
+
+
+def test_a_tour_takes_every_transition_of_its_bounds() -> None:
+    bounds = Bounds.from_address("eager/2m1p1g1c0l0x0d0z0i0r")
+    machine = Machine(model_for(bounds), bounds)
+    taken = set()
+    for schedule in tour(bounds):
+        state = machine.initial()
+        for action in schedule.actions:
+            taken.add((machine.pack(state), action))
+            assert machine.step(state, action)
+    frontier, every = [machine.initial()], set()
+    reached = {machine.pack(frontier[0])}
+    while frontier:
+        here = frontier.pop()
+        for action, after in machine.successors(here):
+            every.add((machine.pack(here), action))
+            if machine.pack(after) not in reached:
+                reached.add(machine.pack(after))
+                frontier.append(machine.copy(after))
+    assert taken == every
+    assert len(every) > 100
+
+
+@pytest.mark.parametrize(
+    ("defect", "kind"),
+    [
+        ("sync-accepts-stale-generation", MessageKind.SYNC_REPLY),
+        ("heartbeat-accepts-stale-generation", MessageKind.HEARTBEAT_REPLY),
+    ],
+)
+def test_a_planted_defect_is_a_difference__not_an_exception(tmp_path: Path, defect: str, kind: MessageKind) -> None:
+    schedules = [s for s in tour(Bounds.from_address(KIP_394)) if meets(s, kind, Error.ILLEGAL_GENERATION)][:3]
+    with EmbeddedBroker() as sound:
+        assert replay(Broker(sound.bootstrap, "sound"), schedules, tmp_path).differences == ()
     with EmbeddedBroker(defects=frozenset({defect})) as broken:
         result = replay(Broker(broken.bootstrap, "broken"), schedules, tmp_path)
-    assert result.differences
+    assert len(result.differences) == 3
     _schedule, difference = result.differences[0]
     assert "ILLEGAL_GENERATION" in str(difference.predicted[0])
+    assert "ILLEGAL_GENERATION" not in str(difference.observed)
 
 
 def test_sessions_may_really_run_out(tmp_path: Path) -> None:
