@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from rebalance_check.face import Face, json_option
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
@@ -31,6 +32,10 @@ SIZES = {
 }
 
 
+STATUS_SIZES: Final = {"members": 2, "partitions": 1, "generations": 2, "crashes": 0, "writes": 2}
+"""The sizes of a status log where none is given: its records stay, so the space grows faster than a group's."""
+
+
 def size_options(**defaults: int) -> Callable[[F], F]:
     """One option per bound; the default is that of `Bounds`, unless ``defaults`` has another."""
     fields = {field.name: field.default for field in dataclasses.fields(Bounds)}
@@ -44,8 +49,23 @@ def size_options(**defaults: int) -> Callable[[F], F]:
     return decorate
 
 
+def chosen(sizes: dict[str, int], protocol: RebalanceProtocol) -> dict[str, int]:
+    """The sizes given on the command line, and for the status log its own where none was given."""
+    if protocol is not RebalanceProtocol.STATUS:
+        return sizes
+    context = click.get_current_context()
+    given = {name for name in sizes if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
+    return sizes | {name: size for name, size in STATUS_SIZES.items() if name not in given}
+
+
 @click.command("explore")
-@click.option("--protocol", type=click.Choice(PROTOCOLS), default="eager", show_default=True)
+@click.option(
+    "--protocol",
+    type=click.Choice(PROTOCOLS),
+    default="eager",
+    show_default=True,
+    help="A status log is smaller by default: 2 workers, 1 key, 2 generations, no crash, 2 writes.",
+)
 @size_options()
 @click.option(
     "--initial-delay/--no-initial-delay", default=True, show_default=True, help="The first join waits for more."
@@ -70,7 +90,7 @@ def command(
         protocol=RebalanceProtocol(protocol),
         initial_delay=initial_delay,
         member_id_required=member_id_required,
-        **sizes,
+        **chosen(sizes, RebalanceProtocol(protocol)),
     )
     face.say(f"explore {bounds.address()}, symmetry {symmetry}" + (f", mutant {mutant}" if mutant else ""))
     found = explore_watched(
