@@ -106,7 +106,7 @@ def compile_model(model: Model, bounds: Bounds, edit: Edit | None = None) -> Pro
     try:
         import numba  # noqa: PLC0415  # an extra; judging and interpreting do without it
 
-        from rebalance_check.model.explore import kernel  # noqa: PLC0415
+        from rebalance_check.model.explore import kernel  # noqa: PLC0415 - it imports Numba
     except ImportError as error:
         raise RebalanceCheckError(
             f"the compiled explorer needs {error.name}, which is not installed: run "
