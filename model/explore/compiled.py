@@ -167,7 +167,7 @@ def as_record(config: Any) -> Any:
     A named tuple that holds arrays would count references at every call. Tables are padded to a power of two, so that
     bounds of different size share one record type, and with it the compiled code.
     """
-    import numpy as np  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415 - interpreted models run without NumPy
 
     fields: list[Any] = []
     for name, value in config._asdict().items():
