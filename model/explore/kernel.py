@@ -170,7 +170,7 @@ def expand(
     out: Any, out_words: Any, out_fp: Any, out_parent: Any, labels: Any, st: Any,
     symmetric: bool, spare: Any, spare_words: Any, perms: Any, sets: Any, signs: Any,
 ) -> tuple[int, int]:  # fmt: skip
-    """Expand states of the frontier from lo until hi or a full buffer (from slot z on); the next state, and the fill."""
+    """Expand states of the frontier from lo until hi or a full buffer (from slot z on); the next state and the fill."""
     i = lo
     while i < hi and z < soft:
         first = z
