@@ -88,10 +88,16 @@ class Layout:
     __slots__ = ()
     FIELDS: ClassVar[Mapping[str, Any]] = {}
 
+    PARTS: ClassVar[Sequence[tuple[str, Any, str | None]]] = ()
+    """Of each field its name, the layout of its items (None: numbers), and the dimension it extends along."""
+
     def __init__(self, sizes: Sizes) -> None:
-        for name, kind in self.FIELDS.items():
-            item, dimension = split(kind)
-            setattr(self, name, zero(item, sizes) if dimension is None else zeros(item, sizes, dimension))
+        for name, item, dimension in self.PARTS:
+            if dimension is None:
+                setattr(self, name, item(sizes) if item else 0)
+            else:
+                length = sizes[dimension]
+                setattr(self, name, [item(sizes) for _ in range(length)] if item else [0] * length)
 
 
 L = TypeVar("L", bound=Layout)
@@ -103,7 +109,9 @@ def layout(cls: type[L]) -> type[L]:
         name: kind for name, kind in get_type_hints(cls, include_extras=True).items() if name in cls.__annotations__
     }
     space = {key: value for key, value in vars(cls).items() if key not in {"__dict__", "__weakref__", *fields}}
-    space |= {"__slots__": tuple(fields), "FIELDS": fields}
+    split_fields = ((name, *split(kind)) for name, kind in fields.items())
+    parts = tuple((name, item if is_layout(item) else None, dimension) for name, item, dimension in split_fields)
+    space |= {"__slots__": tuple(fields), "FIELDS": fields, "PARTS": parts}
     made: type[L] = type(cls.__name__, cls.__bases__, space)
     return made
 
@@ -118,16 +126,6 @@ def split(kind: Any) -> tuple[Any, str | None]:
 def is_layout(item: Any) -> bool:
     """Whether a field's item is a nested layout rather than a number."""
     return isinstance(item, type) and issubclass(item, Layout)
-
-
-def zero(item: Any, sizes: Sizes) -> Any:
-    """The initial value of one item."""
-    return item(sizes) if is_layout(item) else 0
-
-
-def zeros(item: Any, sizes: Sizes, dimension: str) -> list[Any]:
-    """The initial values of a list along ``dimension``."""
-    return [zero(item, sizes) for _ in range(sizes[dimension])]
 
 
 # ------------------------------------------------------------------------------------------------ walking
