@@ -6,8 +6,9 @@ each in a world of its own; their requests travel together.
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +21,9 @@ from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.subject import Schedule
 
 WALKS_AT_ONCE: Final = 32
+
+SEEDS: Final = 16
+"""How many seeds the walks share: enough for every leader to be chosen; messages that are equal are translated once."""
 
 Progress = Callable[[int, int], None]
 """Told how many transitions were executed, of how many."""
@@ -60,12 +64,12 @@ class Conformed:
 class _Walk:
     """One walk after another in one world."""
 
-    def __init__(self, transport: VirtualTransport, tour: Tour, bounds: Bounds, seeds: Iterable[int]) -> None:
+    def __init__(self, transport: VirtualTransport, tour: Tour, bounds: Bounds, seeds: Iterator[int]) -> None:
         self.walks = self.steps = self.compared = 0
         self.answers: set[tuple[str, str]] = set()
         self.differences: list[tuple[Schedule, Difference]] = []
         self._transport, self._tour, self._bounds = transport, tour, bounds
-        self._seeds = iter(seeds)
+        self._seeds = seeds
         self._lockstep: Lockstep | None = None
         self._at = b""
         self._plan: list[Action] = []
@@ -146,12 +150,12 @@ def conform(
 ) -> Conformed:
     """Execute every transition within ``bounds``, or until there are ``stop_after`` differences.
 
-    ``seed`` is that of the first walk; each walk has its own, so that other members lead.
+    ``seed`` is the first of those that the walks take turns with, so that other members lead.
     """
     started = time.monotonic()
     tour = Tour(bounds)
     requests_before = kafka.requests
-    seeds = iter(range(seed, 1 << 62))
+    seeds = itertools.cycle(range(seed, seed + SEEDS))
     walks = [_Walk(VirtualTransport(kafka), tour, bounds, seeds) for _ in range(walks_at_once)]
     going = walks
     while going and sum(len(walk.differences) for walk in walks) < stop_after:

@@ -58,10 +58,10 @@ class Tour:
 
     def way(self) -> list[Action] | None:
         """From the initial state to one where something is left, by the shortest way; None when nothing is."""
-        for _ in range(len(self._targets)):
-            node = self._targets[0]
-            self._targets.rotate(-1)
+        while self._targets:
+            node = self._targets.popleft()
             if self._left[node]:
+                self._targets.append(node)  # to come back to, while other walks begin elsewhere
                 return self._way_to(node)
         return None
 

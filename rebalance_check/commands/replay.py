@@ -59,7 +59,7 @@ def command(*, addresses: tuple[str, ...], broker: str | None, schedules: int, s
     chosen = [schedule_of(path) for path in paths] or list(walks(bounds, schedules, seed=seed, steps=steps))
     with ExitStack() as stack:
         folder = out or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rebalance-check-replay-")))
-        opened = stack.enter_context(open_broker(broker or "embedded"))
+        opened = stack.enter_context(open_broker(broker or "embedded", or_virtual=True))
         what = f"{len(paths)} paths" if paths else f"{schedules} schedules of {bounds.address()}, seed {seed}"
         face.say(f"replay on {opened.name} ({opened.bootstrap}): {what}")
         result = replay_watched(face, opened, chosen, folder, real_timers=real_timers)
