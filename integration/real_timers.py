@@ -16,20 +16,24 @@ KEEPER: Final = -3
 
 HEARTBEAT_VERSION: Final = 4
 SLACK_S: Final = 5.0
+MAX_UNHEARD_GENERATIONS: Final = 20
 
 
 class RealTimeTransport(SocketTransport):
     """Sessions last ``session_timeout_ms``, which must lie within the broker's limits.
 
     All members, also dead ones whose session is not to expire yet, are kept alive by heartbeats of the harness; the one
-    that `expire` names is left out until the broker has removed it. A pending id (KIP-394) cannot be kept alive, so the
-    bounds may not ask for one.
+    that `expire` names is left out until the broker has removed it. A member that waits for the answer to its first
+    JoinGroup needs none (Kafka gives it five minutes), and would be given a shorter life by one. A pending id (KIP-394)
+    cannot be kept alive, so the bounds may not ask for one.
     """
 
-    def __init__(self, bootstrap: str, session_timeout_ms: int = 1_500) -> None:
+    def __init__(self, bootstrap: str, session_timeout_ms: int = 3_000) -> None:
         super().__init__(bootstrap)
         self._session_timeout_ms = session_timeout_ms
-        self._generations: dict[str, int] = {}
+        self._answered: set[str] = set()
+        self._disconnected: set[str] = set()
+        self._generation = 1
         self._kept_at = 0.0
 
     def open(self, bounds: Bounds) -> None:
@@ -39,7 +43,9 @@ class RealTimeTransport(SocketTransport):
                 "with real timers a member id that was handed out expires before it is used: replay schedules of "
                 "bounds with member_id_required=False"
             )
-        self._generations.clear()
+        self._answered.clear()
+        self._disconnected.clear()
+        self._generation = 1
         self._kept_at = time.monotonic()
         super().open(bounds)
 
@@ -54,15 +60,20 @@ class RealTimeTransport(SocketTransport):
         found = super().answers(at_least)
         for _connection, reply in found:
             if isinstance(reply, JoinGroupReply) and reply.error is Error.NONE:
-                self._generations[reply.member_id] = reply.generation_id
+                self._answered.add(reply.member_id)
+                self._generation = max(self._generation, reply.generation_id)
         if time.monotonic() - self._kept_at > self._session_timeout_ms / 4000:
             self._keep_alive(but="")
         return found
 
+    def disconnect(self, connection: int) -> None:
+        """Close the member's connections: whether it was answered on them is not known any more."""
+        self._disconnected.add(f"m{connection}")
+        super().disconnect(connection)
+
     def expire(self, member_id: str) -> None:
         """Wait until the broker has removed this member, and keep the others alive meanwhile."""
         deadline = time.monotonic() + self._session_timeout_ms / 1000 + SLACK_S
-        self._generations.pop(member_id, None)
         while any(member.member_id == member_id for member in self.observe().described.members):
             if time.monotonic() >= deadline:
                 raise RebalanceCheckError(
@@ -73,16 +84,23 @@ class RealTimeTransport(SocketTransport):
             time.sleep(self._session_timeout_ms / 8000)
 
     def _keep_alive(self, *, but: str) -> None:
-        """A heartbeat for each member of the group. A member that the broker has removed is forgotten."""
-        generation = max(self._generations.values(), default=0)
-        for member_id in sorted(self._generations):
-            if member_id != but:
-                self._open_group.request(
-                    KEEPER,
-                    HeartbeatRequest(
-                        group_id=self.group_id, version=HEARTBEAT_VERSION, generation_id=generation, member_id=member_id
-                    ),
-                )
-                if self._await_reply_on(KEEPER).error is Error.UNKNOWN_MEMBER_ID:
-                    del self._generations[member_id]
+        """A heartbeat for each member of the group that may need one."""
+        for member in self.observe().described.members:
+            known = member.member_id in self._answered or member.client_id in self._disconnected
+            if known and member.member_id != but:
+                self._beat(member.member_id)
         self._kept_at = time.monotonic()
+
+    def _beat(self, member_id: str) -> None:
+        """A heartbeat in the group's generation, which may be one that nobody lived to hear of."""
+        for _ in range(MAX_UNHEARD_GENERATIONS):
+            beat = HeartbeatRequest(
+                group_id=self.group_id,
+                version=HEARTBEAT_VERSION,
+                generation_id=self._generation,
+                member_id=member_id,
+            )
+            self._open_group.request(KEEPER, beat)
+            if self._await_reply_on(KEEPER).error is not Error.ILLEGAL_GENERATION:
+                return
+            self._generation += 1

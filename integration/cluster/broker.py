@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from rebalance_check.integration.virtual import VirtualKafka
 
 
+EXTERNAL_TIMEOUT_S = 5.0
+"""How long a broker that runs already may take to answer."""
+
+
 class BrokerSpec(StrEnum):
     """The brokers that have a name; any other spec is the address of a running one."""
 
@@ -93,5 +97,5 @@ def _started(spec: str) -> Iterator[tuple[str, str]]:
             with containered_kafka() as (bootstrap, version):
                 yield bootstrap, f"kafka {version}"
         case _:
-            await_ready(spec, timeout_s=5.0)
+            await_ready(spec, timeout_s=EXTERNAL_TIMEOUT_S)
             yield spec, spec

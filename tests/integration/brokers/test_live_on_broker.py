@@ -1,0 +1,74 @@
+"""Real kafka-python consumers on the broker, churned with real signals: the recorded histories are judged sound."""
+
+from pathlib import Path
+
+import pytest
+
+from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator import churn_schedule
+from rebalance_check.integration.cluster import Broker
+from rebalance_check.integration.live.settings import LiveProtocol, LiveSettings
+from rebalance_check.integration.live.subject import LiveSubject
+from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.events import Event, MemberCrashed, MemberLeft, PartitionsLost, RunEnded
+from rebalance_check.model.subject import Schedule, run
+from rebalance_check.properties.history import read_history, recorded
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.verdict import Violated
+
+pytestmark = pytest.mark.broker
+
+PROTOCOLS = ["eager", "cooperative"]
+START, STOP = ActionKind.START_MEMBER, ActionKind.STOP_MEMBER
+CRASH, PAUSE, RESUME = ActionKind.CRASH_MEMBER, ActionKind.PAUSE_MEMBER, ActionKind.RESUME_MEMBER
+
+
+def wait(ms: int) -> Action:
+    """Real milliseconds: the settings shorten pauses to a tenth."""
+    return Action(ActionKind.ADVANCE_CLOCK, 0, ms * 10)
+
+
+ZOMBIES = (
+    Action(START, 0), Action(START, 1), Action(START, 2), wait(1_500),
+    Action(PAUSE, 0), wait(2_500), Action(RESUME, 0), wait(1_000),  # longer than the session of one second
+    Action(CRASH, 1), wait(1_500), Action(START, 1), wait(500), Action(STOP, 0), wait(500), Action(ActionKind.HEAL),
+)  # fmt: skip
+"""Joins, a zombie, a death without a word, a return, a departure: three members at the start, two at the end."""
+
+
+def live_run(real: Broker, protocol: str, schedule: Schedule, folder: Path) -> list[Event]:
+    """Run and record; what is judged is what was on disk."""
+    subject = LiveSubject(real, LiveSettings(protocol=LiveProtocol(protocol)), folder / "raw")
+    path = folder / "history.jsonl"
+    for _event in recorded(path, run(subject, schedule)):
+        pass
+    return list(read_history(path))
+
+
+def assert_sound(history: list[Event]) -> None:
+    judgement = judge(history)
+    assert [v.counterexample for v in judgement.verdicts.values() if isinstance(v, Violated)] == []
+    (end,) = [event for event in history if isinstance(event, RunEnded)]
+    assert end.pending == ()
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_consumers_with_a_zombie_a_crash_and_a_leave_own_everything_once(
+    real: Broker, tmp_path: Path, protocol: str
+) -> None:
+    schedule = Schedule(Bounds(protocol=RebalanceProtocol(protocol), members=3, partitions=6), ZOMBIES)
+    history = live_run(real, protocol, schedule, tmp_path)
+    assert_sound(history)
+    assert [event.member for event in history if isinstance(event, PartitionsLost)][:1] == ["m0"]
+    assert [event.member for event in history if isinstance(event, MemberCrashed)] == ["m1"]
+    assert {event.member for event in history if isinstance(event, MemberLeft)} == {"m0", "m1", "m2"}
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_consumers_under_drawn_churn_own_everything_once(
+    real: Broker, tmp_path: Path, protocol: str, seed: int
+) -> None:
+    options = SimulationOptions(protocol=SimulatedProtocol(protocol), members=4, partitions=6, steps=10)
+    assert_sound(live_run(real, protocol, churn_schedule(seed, options), tmp_path))

@@ -1,0 +1,28 @@
+"""Status stores of several workers over one compacted topic of the broker: their writes are judged safe."""
+
+from pathlib import Path
+
+import pytest
+
+from rebalance_check.integration.cluster import Broker
+from rebalance_check.integration.status_live import StatusRun, run_status_stores
+from rebalance_check.model.events import RunEnded, StatusRead, StatusSuppressed
+from rebalance_check.properties.history import read_history, write_history
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.verdict import Outcome
+
+pytestmark = pytest.mark.broker
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_stores_that_write_at_once_keep_their_promises(real: Broker, tmp_path: Path, seed: int) -> None:
+    path = tmp_path / "history.jsonl"
+    write_history(path, run_status_stores(real.bootstrap, seed, StatusRun(workers=3, writes=40), tmp_path / "raw"))
+    history = list(read_history(path))
+    verdicts = judge(history).verdicts
+    safe = {i.name: v for i, v in verdicts.items() if i.family == "safe_status_writes"}
+    assert {name: v.outcome for name, v in safe.items()} == dict.fromkeys(safe, Outcome.HELD)
+    assert len(safe) > 3
+    assert [event.pending for event in history if isinstance(event, RunEnded)] == [()]
+    assert {event.worker for event in history if isinstance(event, StatusRead)} == {"w0", "w1", "w2"}
+    assert any(isinstance(event, StatusSuppressed) for event in history)
