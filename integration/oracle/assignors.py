@@ -1,0 +1,161 @@
+"""Assignors that answer problems: Kafka's own of a release, in a Java process, and ours, in this one."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from types import TracebackType
+from typing import IO, Final, Protocol, Self
+
+from rebalance_check.impl.assignors.assignor import Assignor
+from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyAssignor
+from rebalance_check.impl.assignors.range import RangeAssignor
+from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
+from rebalance_check.impl.assignors.sticky import StickyAssignor
+from rebalance_check.impl.codecs.consumer_protocol import Subscription
+from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.integration.oracle.frames import encode, owned_field, read_answer, user_data_of
+from rebalance_check.integration.oracle.release import DEFAULT_VERSION, command
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.properties.assignment.problem import Answer, Problem
+
+PATIENCE_MS: Final = 5_000
+"""How long one small problem may take; what takes longer does not end."""
+
+_BATCH: Final = 500
+_LOG_TAIL_BYTES: Final = 2000
+_END_TIMEOUT_S: Final = 10.0
+
+
+class Assignors(Protocol):
+    """Whoever answers assignment problems."""
+
+    @property
+    def name(self) -> str:
+        """Whose assignors these are, as reports call them."""
+        ...
+
+    def answer_all(self, assignor: str, problems: Iterable[Problem]) -> Iterator[Answer]:
+        """The answers of one assignor, in the order of the problems."""
+        ...
+
+
+class JavaAssignors:
+    """The assignors of one release of kafka-clients, as a context manager: the process is gone outside.
+
+    ``version`` is a release since 2.4.0. `RebalanceCheckError` when there is no Java, or no jars can be had.
+    """
+
+    def __init__(self, version: str = DEFAULT_VERSION, *, patience_ms: int = PATIENCE_MS) -> None:
+        self.version = version
+        arguments = command(version, patience_ms)
+        pipe = subprocess.PIPE
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close(), with the process
+        self._process = subprocess.Popen(
+            arguments, stdin=pipe, stdout=pipe, stderr=self._log, bufsize=1 << 16, start_new_session=True
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._in, self._out = self._process.stdin, self._process.stdout
+
+    @property
+    def name(self) -> str:
+        """``kafka-clients 4.3.1``."""
+        return f"kafka-clients {self.version}"
+
+    def answer(self, assignor: str, problem: Problem) -> Answer:
+        """The answer to one problem."""
+        return next(self.answer_all(assignor, [problem]))
+
+    def answer_all(self, assignor: str, problems: Iterable[Problem]) -> Iterator[Answer]:
+        """The answers in order; problems go out in batches, while the answers to earlier ones are read."""
+        problems = iter(problems)
+        while batch := list(islice(problems, _BATCH)):
+            yield from self._answer_batch([encode(assignor, problem) for problem in batch])
+
+    def _answer_batch(self, frames: Sequence[bytes]) -> list[Answer]:
+        """A thread writes, so that neither side waits for the other with a full pipe."""
+        writer = threading.Thread(target=self._write, args=(b"".join(frames),), daemon=True)
+        writer.start()
+        try:
+            return [read_answer(self._out) for _ in frames]
+        except EOFError:
+            raise self._ended() from None
+        finally:
+            writer.join()
+
+    def _write(self, data: bytes) -> None:
+        try:
+            self._in.write(data)
+            self._in.flush()
+        except BrokenPipeError:
+            pass  # whoever reads sees the end, and tells why
+
+    def _ended(self) -> RebalanceCheckError:
+        code = self._process.wait()
+        self._log.seek(0)
+        said = self._log.read().decode(errors="replace")[-_LOG_TAIL_BYTES:].strip() or "it printed nothing"
+        return RebalanceCheckError(f"the assignors of {self.name} ended with exit code {code}: {said}")
+
+    def close(self) -> None:
+        """End the process, and wait for its end."""
+        try:
+            self._in.close()
+        except BrokenPipeError:
+            pass  # it has ended before
+        self._out.close()
+        try:
+            self._process.wait(_END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class OurAssignors:
+    """The assignors of `rebalance_check.impl`, behind the same door."""
+
+    name = "our own"
+
+    def answer(self, assignor: str, problem: Problem) -> Answer:
+        """The answer to one problem; what an assignor throws is a failure, as it is for Java's."""
+        subscriptions = {
+            name: Subscription(
+                topics=member.topics,
+                owned=tuple(TopicPartition(*partition) for partition in owned_field(assignor, member)),
+                user_data=user_data_of(assignor, member),
+                generation=member.generation,
+                group_instance_id=member.instance,
+                rack=member.rack,
+            )
+            for name, member in problem.members.items()
+        }
+        try:
+            assigned = _OURS[assignor]().assign(problem.topics, subscriptions)
+        except Exception as error:  # noqa: BLE001 - whatever it throws breaks the claim that it answers
+            return Answer({}, repr(error))
+        return Answer({name: tuple((tp.topic, tp.partition) for tp in assigned[name]) for name in sorted(assigned)})
+
+    def answer_all(self, assignor: str, problems: Iterable[Problem]) -> Iterator[Answer]:
+        """The answers in order."""
+        for problem in problems:
+            yield self.answer(assignor, problem)
+
+
+_OURS: Final[dict[str, type[Assignor]]] = {
+    "range": RangeAssignor,
+    "roundrobin": RoundRobinAssignor,
+    "sticky": StickyAssignor,
+    "cooperative-sticky": CooperativeStickyAssignor,
+}

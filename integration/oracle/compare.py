@@ -1,0 +1,121 @@
+"""Ours beside Kafka's: the same problems, answer by answer, and a reason for each answer that differs.
+
+What an answer leaves open is found by asking Kafka again, with the members listed in another order and under other
+names of the same order: both change nothing that an assignor may look at, only the iteration order of its hash maps.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import tee
+from typing import Final
+
+from rebalance_check.integration.oracle.assignors import Assignors, OurAssignors
+from rebalance_check.properties.assignment.claims import broken_claims
+from rebalance_check.properties.assignment.problem import RANGE, ROUNDROBIN, Answer, Partition, Problem
+from rebalance_check.properties.assignment.problems import random_problem
+
+EQUAL: Final = "equal"
+HASH_ORDER: Final = "hash order"
+CHOICE: Final = "another choice"
+DEFECT: Final = "Kafka breaks"
+OURS_BREAKS: Final = "ours breaks"
+WITHOUT_RACKS: Final = "ours knows no racks"
+
+_SUFFIXES: Final = ("", "-a", "-consumer-7", "-zz", "-0f3d", "-k9", "-another", "-Q")
+
+Shares = Mapping[str, frozenset[Partition]]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two answers to one problem, and why they differ."""
+
+    assignor: str
+    shape: str
+    seed: int
+    reason: str
+    problem: Problem
+    theirs: Answer
+    ours: Answer
+
+
+@dataclass(slots=True)
+class Comparison:
+    """How many answers of an assignor to a shape's problems are equal, or differ for which reason; one example each."""
+
+    assignor: str
+    shape: str
+    inputs: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, Difference] = field(default_factory=dict)
+
+    @property
+    def unexplained(self) -> int:
+        """Differences that no defect of Kafka's and no freedom of the contract explains."""
+        return self.reasons[OURS_BREAKS] + (self.reasons[CHOICE] if self.assignor in {RANGE, ROUNDROBIN} else 0)
+
+
+def compare(
+    theirs: Assignors,
+    names: Sequence[str],
+    shapes: Sequence[str],
+    seeds: range,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Iterator[Comparison]:
+    """One comparison for each assignor and shape. ``progress`` is told the inputs of the present one."""
+    ours = OurAssignors()
+    for name in names:
+        for shape in shapes:
+            result = Comparison(name, shape)
+            asked, kept = tee(random_problem(shape, seed) for seed in seeds)
+            differing: list[tuple[int, Problem, Answer, Answer]] = []
+            for seed, problem, their in zip(seeds, kept, theirs.answer_all(name, asked), strict=True):
+                our = ours.answer(name, problem)
+                result.inputs += 1
+                progress(result.inputs)
+                if their.failure or shares(their) != shares(our) or set(their.counts().values()) - {1}:
+                    differing.append((seed, problem, their, our))
+            result.reasons[EQUAL] = result.inputs - len(differing)
+            for seed, problem, their, our in differing:
+                reason = reason_for(theirs, name, problem, their, our)
+                result.reasons[reason] += 1
+                result.examples.setdefault(reason, Difference(name, shape, seed, reason, problem, their, our))
+            yield result
+
+
+def shares(answer: Answer) -> Shares:
+    """What everybody gets; the order of a list means nothing."""
+    return {name: frozenset(partitions) for name, partitions in answer.assigned.items()}
+
+
+def reason_for(theirs: Assignors, name: str, problem: Problem, their: Answer, our: Answer) -> str:
+    """Why two answers differ: who breaks which claim, or what the claims leave open."""
+    if problem.racks is not None:
+        return WITHOUT_RACKS
+    if next(broken_claims(name, problem, our), None) is not None:
+        return OURS_BREAKS
+    broken = next(broken_claims(name, problem, their), None)
+    if broken is not None:
+        return f"{DEFECT} {broken.claim}"
+    return HASH_ORDER if depends_on_hash_order(theirs, name, problem, their) else CHOICE
+
+
+def depends_on_hash_order(theirs: Assignors, name: str, problem: Problem, their: Answer) -> bool:
+    """Whether members of other names of the same order, or listed in another order, get something else."""
+    variants = list(_variants(problem))
+    answers = theirs.answer_all(name, [variant for variant, _ in variants])
+    return any(
+        shares(answer) != {renamed[member]: share for member, share in shares(their).items()}
+        for answer, (_, renamed) in zip(answers, variants, strict=True)
+    )
+
+
+def _variants(problem: Problem) -> Iterable[tuple[Problem, Mapping[str, str]]]:
+    for suffix in _SUFFIXES:
+        renamed = {name: f"{name}{suffix}" for name in problem.members}
+        members = {renamed[name]: member for name, member in problem.members.items()}
+        yield replace(problem, members=members), renamed
+        yield replace(problem, members=dict(reversed(members.items()))), renamed

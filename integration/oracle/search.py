@@ -1,0 +1,83 @@
+"""Searches: seeds in, broken claims out, each with a problem that has been shrunk as far as it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import tee
+
+from rebalance_check.integration.oracle.assignors import Assignors
+from rebalance_check.properties.assignment.claims import Broken, broken_claims
+from rebalance_check.properties.assignment.problem import Answer, Problem
+from rebalance_check.properties.assignment.problems import fits, random_problem
+from rebalance_check.properties.assignment.shrink import shrink
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A broken claim: where it was found, how often in that search, and the smallest problem that breaks it."""
+
+    assignor: str
+    shape: str
+    seed: int
+    count: int
+    problem: Problem
+    answer: Answer
+    broken: Broken
+
+
+@dataclass(slots=True)
+class Search:
+    """What a search did and found: one finding for each assignor, shape and claim."""
+
+    inputs: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+
+def search(
+    assignors: Assignors,
+    names: Sequence[str],
+    shapes: Sequence[str],
+    seeds: range,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Search:
+    """Ask every named assignor about every seed's problem of every shape. ``progress`` is told the inputs so far."""
+    found = Search()
+    for name in names:
+        for shape in shapes:
+            first: dict[str, int] = {}
+            counts: dict[str, int] = {}
+            for seed, broken in _broken(assignors, name, shape, seeds):
+                found.inputs += 1
+                if broken is not None:
+                    first.setdefault(broken.claim, seed)
+                    counts[broken.claim] = counts.get(broken.claim, 0) + 1
+                progress(found.inputs)
+            found.findings += [
+                _finding(assignors, name, shape, seed, claim, counts[claim]) for claim, seed in first.items()
+            ]
+    return found
+
+
+def _broken(assignors: Assignors, name: str, shape: str, seeds: range) -> Iterator[tuple[int, Broken | None]]:
+    """The first claim that each answer breaks, which explains the others."""
+    asked, kept = tee(random_problem(shape, seed) for seed in seeds)
+    for seed, problem, answer in zip(seeds, kept, assignors.answer_all(name, asked), strict=True):
+        yield seed, next(broken_claims(name, problem, answer), None)
+
+
+def _finding(assignors: Assignors, name: str, shape: str, seed: int, claim: str, count: int) -> Finding:
+    def broken(problem: Problem) -> Broken | None:
+        return breaks(assignors, name, problem, claim)
+
+    problem = shrink(random_problem(shape, seed), lambda one: fits(shape, one) and broken(one) is not None)
+    answer = next(iter(assignors.answer_all(name, [problem])))
+    found = broken(problem)
+    assert found is not None, "an assignor that answers one problem in two ways"
+    return Finding(name, shape, seed, count, problem, answer, found)
+
+
+def breaks(assignors: Assignors, name: str, problem: Problem, claim: str) -> Broken | None:
+    """How an answer to a problem breaks a claim; None when it does not."""
+    answer = next(iter(assignors.answer_all(name, [problem])))
+    return next((one for one in broken_claims(name, problem, answer) if one.claim == claim), None)

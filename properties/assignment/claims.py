@@ -1,0 +1,245 @@
+"""What an answer must fulfil, claim by claim: each a function from problem and answer to the first thing that is wrong.
+
+Sources: the Javadoc of ConsumerPartitionAssignor and of the four assignors, KIP-54, KIP-429, KIP-792, KIP-881. A claim
+looks at nothing but a problem and its answer; where one speaks only under a premise, the premise is its first line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from rebalance_check.properties.assignment.problem import (
+    ASSIGNORS,
+    COOPERATIVE_STICKY,
+    RANGE,
+    STICKY,
+    STICKY_FAMILY,
+    Answer,
+    Partition,
+    Problem,
+    partition_name,
+)
+
+Check = Callable[[str, Problem, Answer], str]
+"""From an assignor's name, a problem and its answer to what is wrong; empty when nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentClaim:
+    """A claim with its name, its sentence, the assignors that promise it, and its check."""
+
+    name: str
+    sentence: str
+    assignors: frozenset[str]
+    check: Check
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A claim that an answer breaks, and what exactly is wrong."""
+
+    claim: str
+    finding: str
+
+
+def broken_claims(assignor: str, problem: Problem, answer: Answer) -> Iterator[Broken]:
+    """The claims that an answer breaks, in the order of `CLAIMS`; of one that failed, nothing else is asked."""
+    for claim in CLAIMS:
+        if assignor in claim.assignors and (finding := claim.check(assignor, problem, answer)):
+            yield Broken(claim.name, finding)
+        if answer.failure:
+            return
+
+
+def _answers(_: str, _problem: Problem, answer: Answer) -> str:
+    return answer.failure
+
+
+def _members(_: str, problem: Problem, answer: Answer) -> str:
+    missing, strange = sorted(set(problem.members) - set(answer.assigned)), set(answer.assigned) - set(problem.members)
+    return f"no entry for {missing}, an entry for {sorted(strange)} outside the group" if missing or strange else ""
+
+
+def _exclusive(_: str, _problem: Problem, answer: Answer) -> str:
+    for partition, count in sorted(answer.counts().items()):
+        if count > 1:
+            holders = [name for name in sorted(answer.assigned) for tp in answer.assigned[name] if tp == partition]
+            return f"{partition_name(partition)} is given {count} times: to {' and '.join(holders)}"
+    return ""
+
+
+def _existing(_: str, problem: Problem, answer: Answer) -> str:
+    for partition, member in sorted(answer.receivers().items()):
+        if not problem.exists(partition):
+            count = problem.topics.get(partition[0], 0)
+            return f"{partition_name(partition)} is given to {member}; the topic has {count} partitions"
+    return ""
+
+
+def _subscribed(_: str, problem: Problem, answer: Answer) -> str:
+    for member in sorted(answer.assigned):
+        topics = problem.members[member].topics if member in problem.members else ()
+        for partition in answer.assigned[member]:
+            if partition[0] not in topics:
+                return f"{partition_name(partition)} is given to {member}, which subscribes to {list(topics)}"
+    return ""
+
+
+def _complete(_: str, problem: Problem, answer: Answer) -> str:
+    missing = sorted(problem.wanted() - set(answer.counts()))
+    return f"{partition_name(missing[0])} is wanted and given to nobody" if missing else ""
+
+
+def _withheld_is_claimed(_: str, problem: Problem, answer: Answer) -> str:
+    claimants = problem.claimants()
+    for partition in sorted(problem.wanted() - set(answer.counts())):
+        if partition not in claimants:
+            return f"{partition_name(partition)} is given to nobody, and nobody claims it"
+    return ""
+
+
+def _transfer(_: str, problem: Problem, answer: Answer) -> str:
+    """Of several claimants the newest is the owner. One that claims it, too, is no new owner (KIP-792 settles that)."""
+    receivers, claimants = answer.receivers(), problem.claimants()
+    for partition, owner in sorted(problem.owners().items()):
+        receiver = receivers.get(partition, owner)
+        if receiver not in claimants[partition] and partition not in answer.assigned.get(owner, ()):
+            return (
+                f"{partition_name(partition)} is claimed by {owner} in generation {problem.generation(owner)}, "
+                f"is taken away from it and given to {receiver} in the same round"
+            )
+    return ""
+
+
+def _balanced(assignor: str, problem: Problem, answer: Answer) -> str:
+    if assignor == RANGE:
+        return _balanced_by_topic(problem, answer)
+    if problem.subscribed_alike():
+        return _balanced_to_the_partition(assignor, problem, answer)
+    return _no_move_would_help(problem, answer) if assignor == STICKY and problem.racks is None else ""
+
+
+def _balanced_by_topic(problem: Problem, answer: Answer) -> str:
+    for topic in sorted({partition[0] for partition in problem.wanted()}):
+        takers = sorted(name for name, member in problem.members.items() if topic in member.topics)
+        sizes = [sum(partition[0] == topic for partition in answer.assigned.get(name, ())) for name in takers]
+        if max(sizes) - min(sizes) > 1:
+            return f"of {topic} {' and '.join(takers)} get {sizes} partitions"
+    return ""
+
+
+def _balanced_to_the_partition(assignor: str, problem: Problem, answer: Answer) -> str:
+    """What is withheld goes to members that are full only with it, so cooperative answers have an upper bound only."""
+    low, extra = divmod(len(problem.wanted()), len(problem.members))
+    sizes = {name: len(answer.assigned.get(name, ())) for name in sorted(problem.members)}
+    high = low + (1 if extra else 0)
+    too_few = assignor != COOPERATIVE_STICKY and min(sizes.values()) < low
+    too_many = max(sizes.values()) > high or sum(size > low for size in sizes.values()) > extra
+    return f"the members get {sizes}, and all could have {low} or {high}" if too_few or too_many else ""
+
+
+def _no_move_would_help(problem: Problem, answer: Answer) -> str:
+    load = {name: len(partitions) for name, partitions in answer.assigned.items()}
+    for partition, owner in sorted(answer.receivers().items()):
+        for name, member in sorted(problem.members.items()):
+            if partition[0] in member.topics and load[name] + 1 < load[owner]:
+                return (
+                    f"{owner} has {load[owner]} partitions and {name} {load[name]}: {partition_name(partition)} could move"
+                )
+    return ""
+
+
+def _sticky(_: str, problem: Problem, answer: Answer) -> str:
+    if problem.racks is not None or len(problem.owners()) < len(problem.claimants()):
+        return ""  # where racks count more, or two members claim the same in one generation
+    owned = _wanted_by_owner(problem)
+    if problem.subscribed_alike():
+        return _keeps_the_most(problem, answer, owned)
+    return _keeps_what_is_perfect(problem, answer, owned)
+
+
+def _wanted_by_owner(problem: Problem) -> dict[str, set[Partition]]:
+    """What everybody owns of the topics that it subscribes to."""
+    owned: dict[str, set[Partition]] = {name: set() for name in problem.members}
+    for partition, name in problem.owners().items():
+        if partition[0] in problem.members[name].topics:
+            owned[name].add(partition)
+    return owned
+
+
+def _keeps_the_most(problem: Problem, answer: Answer, owned: dict[str, set[Partition]]) -> str:
+    low, extra = divmod(len(problem.wanted()), len(problem.members))
+    most = sum(min(len(mine), low) for mine in owned.values())
+    most += min(extra, sum(len(mine) > low for mine in owned.values()))
+    kept = sum(len(mine & set(answer.assigned.get(name, ()))) for name, mine in owned.items())
+    return f"{kept} partitions stay where they were, and {most} could" if kept < most else ""
+
+
+def _keeps_what_is_perfect(problem: Problem, answer: Answer, owned: dict[str, set[Partition]]) -> str:
+    before = Answer({name: tuple(sorted(mine)) for name, mine in owned.items()})
+    if set(before.counts()) != problem.wanted() or _no_move_would_help(problem, before):
+        return ""
+    moved = [name for name, mine in sorted(owned.items()) if mine != set(answer.assigned.get(name, ()))]
+    return f"all was assigned and in balance, and the partitions of {moved} change" if moved else ""
+
+
+def _copartitioned(_: str, problem: Problem, answer: Answer) -> str:
+    if not problem.subscribed_alike():
+        return ""
+    topics = sorted({partition[0] for partition in problem.wanted()})
+    for name, partitions in sorted(answer.assigned.items()):
+        for one, other in zip(topics, topics[1:], strict=False):
+            if problem.topics[one] == problem.topics[other]:
+                numbers = [sorted(n for topic, n in partitions if topic == each) for each in (one, other)]
+                if numbers[0] != numbers[1]:
+                    return f"{name} gets partitions {numbers[0]} of {one} and {numbers[1]} of {other}, equally large"
+    return ""
+
+
+_ALL: Final = frozenset(ASSIGNORS)
+
+CLAIMS: Final = (
+    AssignmentClaim("answers", "An assignor answers whatever members claim: it throws nothing, it ends.", _ALL, _answers),
+    AssignmentClaim("members", "Every member of the group has an entry, and nobody else.", _ALL, _members),
+    AssignmentClaim("exclusive", "A partition is given to one member at most.", _ALL, _exclusive),
+    AssignmentClaim("existing", "Only partitions that exist are given.", _ALL, _existing),
+    AssignmentClaim("subscribed", "A member is given partitions of topics that it subscribes to.", _ALL, _subscribed),
+    AssignmentClaim(
+        "complete", "Every wanted partition is given to somebody.", _ALL - {COOPERATIVE_STICKY}, _complete
+    ),
+    AssignmentClaim(
+        "withheld_is_claimed",
+        "What a cooperative round gives to nobody is what somebody may still hold.",
+        frozenset({COOPERATIVE_STICKY}),
+        _withheld_is_claimed,
+    ),
+    AssignmentClaim(
+        "transfer",
+        "A partition that is taken from its owner is given to nobody in the same round (KIP-429).",
+        frozenset({COOPERATIVE_STICKY}),
+        _transfer,
+    ),
+    AssignmentClaim(
+        "balanced",
+        "Numbers differ by one at most: per topic (range), in all (the others, subscribed alike); sticky has no single "
+        "move left that helps.",
+        _ALL,
+        _balanced,
+    ),
+    AssignmentClaim(
+        "sticky",
+        "As many partitions stay with the newest claimant as balance allows (subscribed alike); what is perfect stays as is.",
+        STICKY_FAMILY,
+        _sticky,
+    ),
+    AssignmentClaim(
+        "copartitioned",
+        "Members that subscribe alike get equal numbers of equally large topics.",
+        frozenset({RANGE}),
+        _copartitioned,
+    ),
+)
+"""All claims, those whose break explains others first."""
+

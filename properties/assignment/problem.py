@@ -1,0 +1,109 @@
+"""An assignment problem as its leader sees it, and what an assignor answered: plain data, equal for every language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+Partition = tuple[str, int]
+"""A topic and a number from 0."""
+
+RANGE: Final = "range"
+ROUNDROBIN: Final = "roundrobin"
+STICKY: Final = "sticky"
+COOPERATIVE_STICKY: Final = "cooperative-sticky"
+ASSIGNORS: Final = (RANGE, ROUNDROBIN, STICKY, COOPERATIVE_STICKY)
+STICKY_FAMILY: Final = frozenset({STICKY, COOPERATIVE_STICKY})
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """What one member wrote into its subscription.
+
+    ``generation`` is that of its claims, None when it does not say; ``owned`` may be anything that bytes can say.
+    """
+
+    topics: tuple[str, ...] = ()
+    owned: tuple[Partition, ...] = ()
+    generation: int | None = None
+    instance: str | None = None
+    rack: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The topics that have metadata, the members in the order of the leader's map, and racks where they are known.
+
+    ``racks`` holds for a topic the racks of each partition's replicas, as many entries as it has partitions.
+    """
+
+    topics: Mapping[str, int]
+    members: Mapping[str, Member]
+    racks: Mapping[str, tuple[tuple[str, ...], ...]] | None = None
+
+    def generation(self, member: str) -> int:
+        """The generation of a member's claims; -1, older than any, when it does not say."""
+        said = self.members[member].generation
+        return -1 if said is None else said
+
+    def exists(self, partition: Partition) -> bool:
+        """Whether the cluster has the partition."""
+        return 0 <= partition[1] < self.topics.get(partition[0], 0)
+
+    def wanted(self) -> frozenset[Partition]:
+        """The existing partitions of topics that somebody subscribes to."""
+        topics = {topic for member in self.members.values() for topic in member.topics}
+        return frozenset((topic, n) for topic in topics for n in range(self.topics.get(topic, 0)))
+
+    def subscribed_alike(self) -> bool:
+        """Whether all members subscribe to the same topics, and to one at least."""
+        different = {frozenset(member.topics) for member in self.members.values()}
+        return len(different) == 1 and different != {frozenset()}
+
+    def claimants(self) -> dict[Partition, list[str]]:
+        """Who claims each existing partition."""
+        found: dict[Partition, list[str]] = {}
+        for name, member in self.members.items():
+            for partition in sorted(set(member.owned)):
+                if self.exists(partition):
+                    found.setdefault(partition, []).append(name)
+        return found
+
+    def owners(self) -> dict[Partition, str]:
+        """The owner to believe: the only claimant, or the only one of the highest generation (KIP-792)."""
+        owners: dict[Partition, str] = {}
+        for partition, names in self.claimants().items():
+            highest = max(self.generation(name) for name in names)
+            newest = [name for name in names if self.generation(name) == highest]
+            if len(newest) == 1:
+                owners[partition] = newest[0]
+        return owners
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an assignor answered: everybody's partitions in its order, or how it failed.
+
+    ``failure`` is empty when it answered, else what it threw or for how long it was silent.
+    """
+
+    assigned: Mapping[str, tuple[Partition, ...]]
+    failure: str = ""
+
+    def counts(self) -> dict[Partition, int]:
+        """How often each partition was given."""
+        counts: dict[Partition, int] = {}
+        for partitions in self.assigned.values():
+            for partition in partitions:
+                counts[partition] = counts.get(partition, 0) + 1
+        return counts
+
+    def receivers(self) -> dict[Partition, str]:
+        """A member that was given the partition."""
+        return {partition: name for name, partitions in self.assigned.items() for partition in partitions}
+
+
+def partition_name(partition: Partition) -> str:
+    """As Kafka prints it: ``topic-0``."""
+    return f"{partition[0]}-{partition[1]}"

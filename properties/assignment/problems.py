@@ -1,0 +1,170 @@
+"""Random problems, a pure function of a shape and a seed.
+
+A shape says what the claims of the members look like: how a group may come to them, and what an assignor promises for
+them. Half of all problems have members that subscribe alike, since assignors have a way of their own for these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Final
+
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.properties.assignment.problem import Member, Partition, Problem
+
+_TOPICS: Final = ("a", "b", "c")
+_UNKNOWN: Final = "gone"
+_RACKS: Final = ("r0", "r1", "r2")
+_MOST_MEMBERS: Final = 5
+_MOST_PARTITIONS: Final = 6
+
+Claims = dict[str, tuple[tuple[Partition, ...], int | None]]
+"""What each member claims, and in which generation."""
+
+
+def random_problem(shape: str, seed: int) -> Problem:
+    """The problem of a shape and a seed; `RebalanceCheckError` when there is no such shape."""
+    if shape not in SHAPES:
+        raise RebalanceCheckError(f"there is no shape {shape!r} of assignment problems: choose {', '.join(SHAPES)}")
+    random = Random(f"{shape}/{seed}")
+    topics = {name: random.randint(0, _MOST_PARTITIONS) for name in _TOPICS[: random.randint(1, len(_TOPICS))]}
+    names = [f"m{n}" for n in range(random.randint(1, _MOST_MEMBERS))]
+    random.shuffle(names)
+    wishes = _wishes(random, names, [*topics, _UNKNOWN], least=0 if shape == "empty" else 1)
+    claims = SHAPES[shape](random, topics, wishes)
+    racks = {topic: _replicas(random, count) for topic, count in topics.items()} if shape == "racks" else None
+    instances = random.random() < 0.25
+    return Problem(
+        topics,
+        {
+            name: Member(
+                topics=wishes[name],
+                owned=claims[name][0],
+                generation=claims[name][1],
+                instance=f"i{9 - int(name[1:])}" if instances and random.random() < 0.5 else None,
+                rack=random.choice(_RACKS) if racks is not None else None,
+            )
+            for name in names
+        },
+        racks,
+    )
+
+
+def _wishes(random: Random, names: list[str], topics: list[str], least: int) -> dict[str, tuple[str, ...]]:
+    """Topics of each member; the unknown one now and then."""
+    pool = topics if random.random() < 0.15 else topics[:-1]
+    if random.random() < 0.5:
+        common = tuple(sorted(random.sample(pool, random.randint(1, len(pool)))))
+        wishes = dict.fromkeys(names, common)
+        if least == 0 and random.random() < 0.3:
+            wishes[random.choice(names)] = ()
+        return wishes
+    return {name: tuple(sorted(random.sample(pool, random.randint(least, len(pool))))) for name in names}
+
+
+def _replicas(random: Random, count: int) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(sorted(random.sample(_RACKS, random.randint(1, 2)))) for _ in range(count))
+
+
+def _everything(topics: dict[str, int]) -> list[Partition]:
+    return [(topic, number) for topic, count in topics.items() for number in range(count)]
+
+
+def _disjoint(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> dict[str, list[Partition]]:
+    """Each partition has one owner that subscribes to it, or none; some members are new and own nothing."""
+    veterans = [name for name in wishes if random.random() < 0.75]
+    held: dict[str, list[Partition]] = {name: [] for name in wishes}
+    for partition in _everything(topics):
+        eligible = [name for name in veterans if partition[0] in wishes[name]]
+        if eligible and random.random() < 0.85:
+            held[random.choice(eligible)].append(partition)
+    return held
+
+
+def _tame(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
+    """Claims of one generation that do not overlap: a group in which everybody took part in every round."""
+    held = _disjoint(random, topics, wishes)
+    return {name: (tuple(partitions), 3 if partitions else None) for name, partitions in held.items()}
+
+
+def _stale(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
+    """Claims that do not overlap, of several generations: somebody missed a round, and nobody took its partitions."""
+    held = _disjoint(random, topics, wishes)
+    return {name: (tuple(partitions), random.randint(1, 3)) for name, partitions in held.items()}
+
+
+def _outdated(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
+    """Stale claims that newer ones have overtaken: no two claims to a partition are of one generation."""
+    claims: Claims = {}
+    generations = random.sample(range(1, 10), len(wishes))
+    for name, generation in zip(wishes, generations, strict=True):
+        mine = [tp for tp in _everything(topics) if tp[0] in wishes[name] and random.random() < 0.4]
+        claims[name] = (tuple(mine), generation)
+    return claims
+
+
+def _contested(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
+    """Claims that contradict each other, also within one generation: a member claims what it lost."""
+    claims: Claims = {}
+    for name in wishes:
+        mine = [tp for tp in _everything(topics) if tp[0] in wishes[name] and random.random() < 0.4]
+        claims[name] = (tuple(mine), random.choice((None, 1, 2, 2, 3)))
+    return claims
+
+
+def _beyond(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
+    """Claims that go beyond what exists: the topic was made anew with fewer partitions, or is gone."""
+    held = _disjoint(random, topics, wishes)
+    claims: Claims = {}
+    for name, partitions in held.items():
+        strange = [(topic, random.randint(_MOST_PARTITIONS, _MOST_PARTITIONS + 3)) for topic in (*topics, _UNKNOWN)]
+        extra = [each for each in strange if random.random() < 0.3]
+        claims[name] = (tuple(partitions + extra), 3)
+    return claims
+
+
+def _twice(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
+    """Claims that name a partition twice: no client of Kafka's writes that, and bytes can say it."""
+    held = _disjoint(random, topics, wishes)
+    return {
+        name: (tuple(one for tp in partitions for one in [tp] * random.choice((1, 1, 2))), 3)
+        for name, partitions in held.items()
+    }
+
+
+SHAPES: Final[dict[str, Callable[[Random, dict[str, int], dict[str, tuple[str, ...]]], Claims]]] = {
+    "tame": _tame,
+    "stale": _stale,
+    "outdated": _outdated,
+    "contested": _contested,
+    "beyond": _beyond,
+    "twice": _twice,
+    "empty": _tame,
+    "racks": _tame,
+}
+"""The shapes; ``empty`` and ``racks`` are tame, with empty subscriptions and with racks of members and replicas."""
+
+
+def describe_shape(shape: str) -> str:
+    """What a shape's problems look like."""
+    if shape == "racks":
+        return "Tame claims; every member and every replica has a rack."
+    if shape == "empty":
+        return "Tame claims; a member may subscribe to nothing, as with a pattern that matches no topic."
+    return " ".join((SHAPES[shape].__doc__ or "").split())
+
+
+def fits(shape: str, problem: Problem) -> bool:
+    """Whether a problem is still one of a shape, so that shrinking does not end at another shape's problem."""
+    members = problem.members.values()
+    if shape != "empty" and not all(member.topics for member in members):
+        return False
+    if shape != "beyond" and not all(problem.exists(partition) for member in members for partition in member.owned):
+        return False
+    claimants = problem.claimants().values()
+    if shape == "contested":
+        return True
+    if shape == "outdated":
+        return all(len({problem.generation(name) for name in names}) == len(names) for names in claimants)
+    return all(len(names) == 1 for names in claimants)
