@@ -30,6 +30,7 @@ from rebalance_check.model.errors import Error
 REMEMBERED: Final = 1 << 16
 DESCRIBE_VERSION: Final = 5
 DELETE_VERSION: Final = 2
+STABLE: Final = "Stable"
 
 _RESPONSES: Final[dict[type, Any]] = {
     JoinGroupRequest: consumer.JoinGroupResponse,
@@ -63,15 +64,21 @@ def decoded(request: GroupRequest, body: bytes) -> GroupReply:
 
 
 @lru_cache(REMEMBERED)
-def observed(body: bytes) -> Observation:
-    """What an inspection told: the group as DescribeGroups shows it, with generation and leader from inside."""
+def observed(body: bytes, *, scala: bool) -> Observation:
+    """What an inspection told: the group as DescribeGroups shows it, with generation and leader from inside.
+
+    The coordinator in Scala shows assignments only of a group that is Stable.
+    """
     generation, length = _INSIDE.unpack_from(body)
     leader = body[_INSIDE.size : _INSIDE.size + length].decode()
     described = admin.DescribeGroupsResponse.decode(
         body[_INSIDE.size + length :], version=DESCRIBE_VERSION, header=True
     )
     group = described_group(described.groups[0])
-    return Observation(group, *((None, None) if generation < 0 else (generation, leader)))
+    shows = not scala or group.state == STABLE
+    if generation < 0:
+        return Observation(group, shows_assignments=shows)
+    return Observation(group, generation, leader, shows_assignments=shows)
 
 
 @lru_cache(REMEMBERED)

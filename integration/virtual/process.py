@@ -57,7 +57,8 @@ class World:
         ``topics`` has the number of partitions of each, ``settings`` a broker's, by Kafka's names.
         """
         words = [f"seed={seed}", *(f"topic:{name}={count}" for name, count in sorted(topics.items()))]
-        words += [f"{name}={value}" for name, value in sorted((settings or {}).items())]
+        settings = {**(settings or {}), **({"coordinator": "scala"} if self.kafka.release.scala else {})}
+        words += [f"{name}={value}" for name, value in sorted(settings.items())]
         self.replies.clear()
         self._reset = self.post_control(f"reset {' '.join(words)}")
 

@@ -113,7 +113,7 @@ class VirtualTransport:
     def observe(self) -> Observation:
         """The group after all that was sent, with what only an insider sees."""
         if self._inspection is not None:
-            self._observation = observed(self.world.answer(self._inspection))
+            self._observation = observed(self.world.answer(self._inspection), scala=self.kafka.release.scala)
             self._inspection = None
         if self._observation is None:
             raise RebalanceCheckError("no run is open on this transport: open one first")

@@ -8,6 +8,7 @@ import java.util.PriorityQueue;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.server.util.timer.Timer;
 import org.apache.kafka.server.util.timer.TimerTask;
@@ -107,6 +108,12 @@ public final class VirtualTime implements Time {
         }
         run(chosen);
         settle();
+    }
+
+    /** The timers of one node that run, late ones too, by deadline. */
+    public List<TimerTask> running(Timers owner) {
+        return Stream.concat(late.stream(), due.stream()).filter(each -> each.owner == owner && !each.isOver()).sorted()
+            .map(each -> each.entry.timerTask).toList();
     }
 
     /** When a timer fires; -1 if it does not run. */
