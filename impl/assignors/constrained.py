@@ -52,14 +52,18 @@ def _keep(
 
 
 def _takers(assigned: dict[str, list[TopicPartition]], low: int, extra: int) -> Iterable[str]:
-    """Who takes the next free partition, for as long as there are any: counts as they are when it is asked."""
+    """Who takes the next free partition, for as long as there are any: counts as they are when it is asked.
+
+    The extra ones go to who has had the minimum for longest: first those that came with it, then in order of filling.
+    """
     members = sorted(assigned)
     missing = {member: low - len(assigned[member]) for member in members}
+    candidates = [member for member in members if missing[member] == 0]
+    slots = extra - sum(count < 0 for count in missing.values())
     for _ in range(max(missing.values(), default=0)):
         for member in members:
             if missing[member] > 0:
                 missing[member] -= 1
+                candidates += [member] if missing[member] == 0 else []
                 yield member
-    slots = extra - sum(len(owned) > low for owned in assigned.values())
-    candidates = [member for member in members if len(assigned[member]) <= low]
     yield from candidates[: max(slots, 0)]

@@ -20,12 +20,13 @@ def assign_general(
     """``subscribers`` are the members eligible for each topic; a topic without any must not be in ``partitions``."""
     kept = _kept(subscribers, ownership)
     board = _Board(subscribers, {tp: member for member, owned in kept.items() for tp in owned}, sorted(kept))
-    free = [tp for tp in partitions if tp not in board.owner]
-    for partition in sorted(free, key=lambda tp: (len(subscribers[tp.topic]), tp)):
+    ordered = sorted(partitions, key=lambda tp: (len(subscribers[tp.topic]), tp))
+    free = [tp for tp in ordered if tp not in board.owner]
+    for partition in free:
         board.place(partition, board.least_loaded(partition))
     if all(len(kept[member]) == len(owned) for member, owned in ownership.owned.items()):
         board.balance(free, ownership.earlier)
-    board.balance(sorted(partitions), ownership.earlier)
+    board.balance(ordered, ownership.earlier)
     return board.assigned()
 
 
