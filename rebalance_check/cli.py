@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "fuzz": "Simulate seeds, judge every run, explain one run per broken claim.",
     "replay": "Send schedules of the model to a broker and compare every answer.",
     "live": "Run real clients under churn against a broker, record and judge them.",
+    "assignors": "Judge Kafka's own assignors of any release, or hold ours against them.",
     "judge": "Judge recorded histories.",
     "report": "Show a recorded history as text or as a page, a lane per member.",
     "mutants": "List the planted defects, what catches each, and the command that finds it.",

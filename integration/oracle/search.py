@@ -81,3 +81,15 @@ def breaks(assignors: Assignors, name: str, problem: Problem, claim: str) -> Bro
     """How an answer to a problem breaks a claim; None when it does not."""
     answer = next(iter(assignors.answer_all(name, [problem])))
     return next((one for one in broken_claims(name, problem, answer) if one.claim == claim), None)
+
+
+def judge_one(assignors: Assignors, names: Sequence[str], problem: Problem) -> Search:
+    """One given problem for every named assignor: the first claim that each answer breaks, not shrunk."""
+    found = Search()
+    for name in names:
+        answer = next(iter(assignors.answer_all(name, [problem])))
+        found.inputs += 1
+        broken = next(broken_claims(name, problem, answer), None)
+        if broken is not None:
+            found.findings.append(Finding(name, "given", 0, 1, problem, answer, broken))
+    return found

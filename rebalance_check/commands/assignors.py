@@ -1,0 +1,109 @@
+"""``rebalance-check assignors``: assignment problems for Kafka's own assignors of any release, or for ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any, Final
+
+import click
+import msgspec
+
+from rebalance_check.face import Face, json_option
+from rebalance_check.integration.oracle.assignors import Assignors, JavaAssignors, OurAssignors
+from rebalance_check.integration.oracle.compare import Comparison, compare
+from rebalance_check.integration.oracle.release import DEFAULT_VERSION
+from rebalance_check.integration.oracle.search import Search, judge_one, search
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.pipeline.campaign import parse_seeds
+from rebalance_check.properties.assignment.problem import ASSIGNORS, Problem
+from rebalance_check.properties.assignment.problems import SHAPES
+from rebalance_check.properties.judge import EXIT_SAFETY
+from rebalance_check.report.assignments import comparison_document, finding_document, finding_text
+
+OURS: Final = "ours"
+
+
+@click.command("assignors")
+@click.option(
+    "--version", "version", default=DEFAULT_VERSION, show_default=True, metavar="RELEASE",
+    help="A release of kafka-clients since 2.4.0, or `ours`.",
+)  # fmt: skip
+@click.option("--assignor", "names", multiple=True, type=click.Choice(ASSIGNORS), help="Only this one (repeatable).")
+@click.option("--shape", "shapes", multiple=True, type=click.Choice(list(SHAPES)), help="Only such problems.")
+@click.option("--seeds", default="0:1000", show_default=True, metavar="FIRST:LAST", help="From FIRST up to, not LAST.")
+@click.option("--input", "text", metavar="JSON", help="Judge the answers to this one problem (as a finding prints it).")
+@click.option("--compare", "comparing", is_flag=True, help="Hold our answers against theirs instead of judging theirs.")
+@json_option
+def command(*, version: str, names: tuple[str, ...], shapes: tuple[str, ...], seeds: str, text: str | None,
+            comparing: bool, as_json: bool) -> int:  # fmt: skip
+    """Judge the answers of Kafka's own assignors by the claims about assignments, and shrink what breaks one.
+
+    Needs a JDK, and the release's jars from REBALANCE_CHECK_KAFKA_JARS or from Maven; `--version ours` needs neither.
+    A seed is one problem of each shape.
+    """
+    face = Face(as_json)
+    chosen, looks, numbers = names or ASSIGNORS, shapes or tuple(SHAPES), parse_seeds(seeds)
+    if comparing and (text is not None or version == OURS):
+        raise RebalanceCheckError("--compare holds a release against ours: leave out --input, and name a release")
+    with ExitStack() as stack:
+        asked: Assignors = OurAssignors() if version == OURS else stack.enter_context(JavaAssignors(version))
+        if comparing:
+            return finish_comparison(face, asked.name, list(compare(asked, chosen, looks, numbers)))
+        if text is not None:
+            return finish(face, asked.name, judge_one(asked, chosen, read_problem(text)))
+        return finish(face, asked.name, search_watched(face, asked, chosen, looks, numbers))
+
+
+def read_problem(text: str) -> Problem:
+    """A problem from its JSON; `RebalanceCheckError` when it is none."""
+    try:
+        return msgspec.json.decode(text.encode(), type=Problem)
+    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise RebalanceCheckError(f"--input is no assignment problem ({error}): take one that a finding printed") from (
+            error
+        )
+
+
+def search_watched(
+    face: Face, asked: Assignors, names: Sequence[str], shapes: Sequence[str], seeds: range
+) -> Search:
+    """Search with a progress bar on a terminal."""
+    total = len(names) * len(shapes) * len(seeds)
+    with face.progress() as advance:
+        return search(asked, names, shapes, seeds, lambda done: advance("assignors", done, total))
+
+
+def finish(face: Face, whose: str, found: Search) -> int:
+    """Every finding, then the figures."""
+    for finding in found.findings:
+        face.say(finding_text(finding, whose))
+        face.say()
+    broken = len(found.findings)
+    face.say(f"{whose}: {found.inputs:,} inputs, {broken} ways to break a claim" if broken else
+             f"{whose}: {found.inputs:,} inputs, every claim holds")  # fmt: skip
+    document: dict[str, Any] = {
+        "assignors": whose,
+        "inputs": found.inputs,
+        "verdict": "violated" if broken else "held",
+        "findings": [finding_document(one) for one in found.findings],
+    }
+    return face.finish(document, EXIT_SAFETY if broken else 0)
+
+
+def finish_comparison(face: Face, whose: str, comparisons: Sequence[Comparison]) -> int:
+    """A table of reasons; only what nothing explains is a failure."""
+    rows = [
+        (one.assignor, one.shape, f"{one.inputs:,}", ", ".join(f"{n:,} {why}" for why, n in one.reasons.most_common()))
+        for one in comparisons
+    ]
+    face.table(f"our answers beside those of {whose}", ("assignor", "shape", "inputs", "answers"), rows)
+    unexplained = sum(one.unexplained for one in comparisons)
+    face.say(f"{sum(one.inputs for one in comparisons):,} inputs, {unexplained} differences that nothing explains")
+    document: dict[str, Any] = {
+        "assignors": whose,
+        "verdict": "violated" if unexplained else "held",
+        "unexplained": unexplained,
+        "comparisons": [comparison_document(one) for one in comparisons],
+    }
+    return face.finish(document, EXIT_SAFETY if unexplained else 0)
