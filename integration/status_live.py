@@ -198,20 +198,30 @@ def run_status_stores(bootstrap: str, seed: int, options: StatusRun, folder: Pat
     recordings = [RawRecording(path) for path in paths]
     harness = recordings[0].recorder(group, "harness")
     harness.emit(RunStarted(subject="status stores", seed=seed))
-    workers: list[KafkaStatusWorker] = []
     try:
-        for index, recording in enumerate(recordings[1:]):
-            name = f"w{index}"
-            workers.append(KafkaStatusWorker(name, bootstrap, topic, recording.recorder(group, name)))
-        _write_all(workers, seed, options)
-        pending = _settle(workers)
+        pending = _run_workers((bootstrap, topic, group), recordings[1:], seed, options)
+        harness.emit(RunEnded(pending=pending))
     finally:
-        for worker in workers:
-            worker.close()
-        harness.emit(RunEnded(pending=pending if workers else ()))
         for recording in recordings:
             recording.close()
     return list(merge(paths))
+
+
+def _run_workers(
+    place: tuple[str, str, str], recordings: Sequence[RawRecording], seed: int, options: StatusRun
+) -> tuple[str, ...]:
+    """A worker for each recording: they write, come to rest, and are closed. What did not come to rest is returned."""
+    bootstrap, topic, group = place
+    workers: list[KafkaStatusWorker] = []
+    try:
+        for index, recording in enumerate(recordings):
+            name = f"w{index}"
+            workers.append(KafkaStatusWorker(name, bootstrap, topic, recording.recorder(group, name)))
+        _write_all(workers, seed, options)
+        return _settle(workers)
+    finally:
+        for worker in workers:
+            worker.close()
 
 
 def _write_all(workers: Sequence[KafkaStatusWorker], seed: int, options: StatusRun) -> None:
