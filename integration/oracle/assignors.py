@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from types import TracebackType
 from typing import IO, Final, Protocol, Self
@@ -88,11 +89,9 @@ class JavaAssignors:
             writer.join()
 
     def _write(self, data: bytes) -> None:
-        try:
+        with suppress(BrokenPipeError):  # whoever reads sees the end, and tells why
             self._in.write(data)
             self._in.flush()
-        except BrokenPipeError:
-            pass  # whoever reads sees the end, and tells why
 
     def _ended(self) -> RebalanceCheckError:
         code = self._process.wait()
@@ -102,10 +101,8 @@ class JavaAssignors:
 
     def close(self) -> None:
         """End the process, and wait for its end."""
-        try:
+        with suppress(BrokenPipeError):  # it may have ended before
             self._in.close()
-        except BrokenPipeError:
-            pass  # it has ended before
         self._out.close()
         try:
             self._process.wait(_END_TIMEOUT_S)
@@ -143,7 +140,7 @@ class OurAssignors:
         }
         try:
             assigned = _OURS[assignor]().assign(problem.topics, subscriptions)
-        except Exception as error:  # noqa: BLE001 - whatever it throws breaks the claim that it answers
+        except Exception as error:
             return Answer({}, repr(error))
         return Answer({name: tuple((tp.topic, tp.partition) for tp in assigned[name]) for name in sorted(assigned)})
 

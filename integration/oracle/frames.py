@@ -1,4 +1,4 @@
-"""What goes over the pipe to ``AssignorOracle.java`` and comes back, big-endian, strings as Java's ``writeUTF`` has them.
+"""What goes over the pipe to ``AssignorOracle.java`` and comes back: big-endian, strings as Java's ``writeUTF``.
 
 A problem: the assignor's class (one byte of length), the topics (name, int32 partitions, for each the racks of its
 replicas), the members in map order (id, topics, user data, owned partitions, int32 generation, instance id, rack).

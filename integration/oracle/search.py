@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import tee
 
@@ -14,12 +14,19 @@ from rebalance_check.properties.assignment.shrink import shrink
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """A broken claim: where it was found, how often in that search, and the smallest problem that breaks it."""
+class Origin:
+    """Whom a seed's problem of a shape was put to."""
 
     assignor: str
     shape: str
     seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A broken claim: where it was found, how often in that search, and the smallest problem that breaks it."""
+
+    origin: Origin
     count: int
     problem: Problem
     answer: Answer
@@ -39,57 +46,70 @@ def search(
     names: Sequence[str],
     shapes: Sequence[str],
     seeds: range,
+    *,
+    claims: Collection[str] = (),
     progress: Callable[[int], None] = lambda _: None,
 ) -> Search:
-    """Ask every named assignor about every seed's problem of every shape. ``progress`` is told the inputs so far."""
+    """Ask every named assignor about every seed's problem of every shape.
+
+    ``claims`` are the only ones that are judged, all when there are none; ``progress`` is told the inputs so far.
+    """
     found = Search()
     for name in names:
         for shape in shapes:
             first: dict[str, int] = {}
             counts: dict[str, int] = {}
-            for seed, broken in _broken(assignors, name, shape, seeds):
+            for seed, broken in _broken(assignors, name, shape, seeds, claims):
                 found.inputs += 1
                 if broken is not None:
                     first.setdefault(broken.claim, seed)
                     counts[broken.claim] = counts.get(broken.claim, 0) + 1
                 progress(found.inputs)
             found.findings += [
-                _finding(assignors, name, shape, seed, claim, counts[claim]) for claim, seed in first.items()
+                _finding(assignors, Origin(name, shape, seed), claim, counts[claim]) for claim, seed in first.items()
             ]
     return found
 
 
-def _broken(assignors: Assignors, name: str, shape: str, seeds: range) -> Iterator[tuple[int, Broken | None]]:
+def _broken(
+    assignors: Assignors, name: str, shape: str, seeds: range, claims: Collection[str]
+) -> Iterator[tuple[int, Broken | None]]:
     """The first claim that each answer breaks, which explains the others."""
     asked, kept = tee(random_problem(shape, seed) for seed in seeds)
     for seed, problem, answer in zip(seeds, kept, assignors.answer_all(name, asked), strict=True):
-        yield seed, next(broken_claims(name, problem, answer), None)
+        yield seed, _first(broken_claims(name, problem, answer), claims)
 
 
-def _finding(assignors: Assignors, name: str, shape: str, seed: int, claim: str, count: int) -> Finding:
+def _first(broken: Iterable[Broken], claims: Collection[str]) -> Broken | None:
+    """The first of the claims that are judged."""
+    return next((one for one in broken if not claims or one.claim in claims), None)
+
+
+def _finding(assignors: Assignors, origin: Origin, claim: str, count: int) -> Finding:
     def broken(problem: Problem) -> Broken | None:
-        return breaks(assignors, name, problem, claim)
+        return breaks(assignors, origin.assignor, problem, claim)
 
-    problem = shrink(random_problem(shape, seed), lambda one: fits(shape, one) and broken(one) is not None)
-    answer = next(iter(assignors.answer_all(name, [problem])))
+    start = random_problem(origin.shape, origin.seed)
+    problem = shrink(start, lambda one: fits(origin.shape, one) and broken(one) is not None)
+    answer = next(iter(assignors.answer_all(origin.assignor, [problem])))
     found = broken(problem)
     assert found is not None, "an assignor that answers one problem in two ways"
-    return Finding(name, shape, seed, count, problem, answer, found)
+    return Finding(origin, count, problem, answer, found)
 
 
 def breaks(assignors: Assignors, name: str, problem: Problem, claim: str) -> Broken | None:
     """How an answer to a problem breaks a claim; None when it does not."""
     answer = next(iter(assignors.answer_all(name, [problem])))
-    return next((one for one in broken_claims(name, problem, answer) if one.claim == claim), None)
+    return _first(broken_claims(name, problem, answer), (claim,))
 
 
-def judge_one(assignors: Assignors, names: Sequence[str], problem: Problem) -> Search:
+def judge_one(assignors: Assignors, names: Sequence[str], problem: Problem, claims: Collection[str] = ()) -> Search:
     """One given problem for every named assignor: the first claim that each answer breaks, not shrunk."""
     found = Search()
     for name in names:
         answer = next(iter(assignors.answer_all(name, [problem])))
         found.inputs += 1
-        broken = next(broken_claims(name, problem, answer), None)
+        broken = _first(broken_claims(name, problem, answer), claims)
         if broken is not None:
-            found.findings.append(Finding(name, "given", 0, 1, problem, answer, broken))
+            found.findings.append(Finding(Origin(name, "given", 0), 1, problem, answer, broken))
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from rebalance_check.properties.assignment.problem import (
@@ -145,9 +146,8 @@ def _no_move_would_help(problem: Problem, answer: Answer) -> str:
     for partition, owner in sorted(answer.receivers().items()):
         for name, member in sorted(problem.members.items()):
             if partition[0] in member.topics and load[name] + 1 < load[owner]:
-                return (
-                    f"{owner} has {load[owner]} partitions and {name} {load[name]}: {partition_name(partition)} could move"
-                )
+                what = f"{owner} has {load[owner]} partitions and {name} {load[name]}"
+                return f"{what}: {partition_name(partition)} could move"
     return ""
 
 
@@ -190,7 +190,7 @@ def _copartitioned(_: str, problem: Problem, answer: Answer) -> str:
         return ""
     topics = sorted({partition[0] for partition in problem.wanted()})
     for name, partitions in sorted(answer.assigned.items()):
-        for one, other in zip(topics, topics[1:], strict=False):
+        for one, other in pairwise(topics):
             if problem.topics[one] == problem.topics[other]:
                 numbers = [sorted(n for topic, n in partitions if topic == each) for each in (one, other)]
                 if numbers[0] != numbers[1]:
@@ -201,14 +201,14 @@ def _copartitioned(_: str, problem: Problem, answer: Answer) -> str:
 _ALL: Final = frozenset(ASSIGNORS)
 
 CLAIMS: Final = (
-    AssignmentClaim("answers", "An assignor answers whatever members claim: it throws nothing, it ends.", _ALL, _answers),
+    AssignmentClaim(
+        "answers", "An assignor answers whatever members claim: it throws nothing, it ends.", _ALL, _answers
+    ),
     AssignmentClaim("members", "Every member of the group has an entry, and nobody else.", _ALL, _members),
     AssignmentClaim("exclusive", "A partition is given to one member at most.", _ALL, _exclusive),
     AssignmentClaim("existing", "Only partitions that exist are given.", _ALL, _existing),
     AssignmentClaim("subscribed", "A member is given partitions of topics that it subscribes to.", _ALL, _subscribed),
-    AssignmentClaim(
-        "complete", "Every wanted partition is given to somebody.", _ALL - {COOPERATIVE_STICKY}, _complete
-    ),
+    AssignmentClaim("complete", "Every wanted partition is given to somebody.", _ALL - {COOPERATIVE_STICKY}, _complete),
     AssignmentClaim(
         "withheld_is_claimed",
         "What a cooperative round gives to nobody is what somebody may still hold.",
@@ -230,7 +230,7 @@ CLAIMS: Final = (
     ),
     AssignmentClaim(
         "sticky",
-        "As many partitions stay with the newest claimant as balance allows (subscribed alike); what is perfect stays as is.",
+        "As much stays with the newest claimant as balance allows (subscribed alike); what is perfect stays as it is.",
         STICKY_FAMILY,
         _sticky,
     ),
@@ -242,4 +242,3 @@ CLAIMS: Final = (
     ),
 )
 """All claims, those whose break explains others first."""
-

@@ -107,8 +107,8 @@ def _outdated(random: Random, topics: dict[str, int], wishes: dict[str, tuple[st
 def _contested(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
     """Claims that contradict each other, also within one generation: a member claims what it lost."""
     claims: Claims = {}
-    for name in wishes:
-        mine = [tp for tp in _everything(topics) if tp[0] in wishes[name] and random.random() < 0.4]
+    for name, wanted in wishes.items():
+        mine = [tp for tp in _everything(topics) if tp[0] in wanted and random.random() < 0.4]
         claims[name] = (tuple(mine), random.choice((None, 1, 2, 2, 3)))
     return claims
 
@@ -158,9 +158,10 @@ def describe_shape(shape: str) -> str:
 def fits(shape: str, problem: Problem) -> bool:
     """Whether a problem is still one of a shape, so that shrinking does not end at another shape's problem."""
     members = problem.members.values()
-    if shape != "empty" and not all(member.topics for member in members):
+    if not members or (shape != "empty" and not all(member.topics for member in members)):
         return False
-    if shape != "beyond" and not all(problem.exists(partition) for member in members for partition in member.owned):
+    claims = [(partition, member.topics) for member in members for partition in member.owned]
+    if shape != "beyond" and not all(tp[0] in topics and problem.exists(tp) for tp, topics in claims):
         return False
     claimants = problem.claimants().values()
     if shape == "contested":

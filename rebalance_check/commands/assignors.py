@@ -16,12 +16,14 @@ from rebalance_check.integration.oracle.release import DEFAULT_VERSION
 from rebalance_check.integration.oracle.search import Search, judge_one, search
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.pipeline.campaign import parse_seeds
+from rebalance_check.properties.assignment.claims import CLAIMS
 from rebalance_check.properties.assignment.problem import ASSIGNORS, Problem
 from rebalance_check.properties.assignment.problems import SHAPES
 from rebalance_check.properties.judge import EXIT_SAFETY
 from rebalance_check.report.assignments import comparison_document, finding_document, finding_text
 
 OURS: Final = "ours"
+CLAIM_NAMES: Final = tuple(claim.name for claim in CLAIMS)
 
 
 @click.command("assignors")
@@ -31,12 +33,13 @@ OURS: Final = "ours"
 )  # fmt: skip
 @click.option("--assignor", "names", multiple=True, type=click.Choice(ASSIGNORS), help="Only this one (repeatable).")
 @click.option("--shape", "shapes", multiple=True, type=click.Choice(list(SHAPES)), help="Only such problems.")
+@click.option("--claim", "claims", multiple=True, type=click.Choice(CLAIM_NAMES), help="Judge only this claim.")
 @click.option("--seeds", default="0:1000", show_default=True, metavar="FIRST:LAST", help="From FIRST up to, not LAST.")
 @click.option("--input", "text", metavar="JSON", help="Judge the answers to this one problem (as a finding prints it).")
 @click.option("--compare", "comparing", is_flag=True, help="Hold our answers against theirs instead of judging theirs.")
 @json_option
-def command(*, version: str, names: tuple[str, ...], shapes: tuple[str, ...], seeds: str, text: str | None,
-            comparing: bool, as_json: bool) -> int:  # fmt: skip
+def command(*, version: str, names: tuple[str, ...], shapes: tuple[str, ...], claims: tuple[str, ...],
+            seeds: str, text: str | None, comparing: bool, as_json: bool) -> int:  # fmt: skip
     """Judge the answers of Kafka's own assignors by the claims about assignments, and shrink what breaks one.
 
     Needs a JDK, and the release's jars from REBALANCE_CHECK_KAFKA_JARS or from Maven; `--version ours` needs neither.
@@ -51,8 +54,8 @@ def command(*, version: str, names: tuple[str, ...], shapes: tuple[str, ...], se
         if comparing:
             return finish_comparison(face, asked.name, list(compare(asked, chosen, looks, numbers)))
         if text is not None:
-            return finish(face, asked.name, judge_one(asked, chosen, read_problem(text)))
-        return finish(face, asked.name, search_watched(face, asked, chosen, looks, numbers))
+            return finish(face, asked.name, judge_one(asked, chosen, read_problem(text), claims))
+        return finish(face, asked.name, search_watched(face, asked, chosen, looks, numbers, claims=claims))
 
 
 def read_problem(text: str) -> Problem:
@@ -66,12 +69,15 @@ def read_problem(text: str) -> Problem:
 
 
 def search_watched(
-    face: Face, asked: Assignors, names: Sequence[str], shapes: Sequence[str], seeds: range
-) -> Search:
+    face: Face, asked: Assignors, names: Sequence[str], shapes: Sequence[str], seeds: range,
+    *, claims: Sequence[str],
+) -> Search:  # fmt: skip
     """Search with a progress bar on a terminal."""
     total = len(names) * len(shapes) * len(seeds)
     with face.progress() as advance:
-        return search(asked, names, shapes, seeds, lambda done: advance("assignors", done, total))
+        return search(
+            asked, names, shapes, seeds, claims=claims, progress=lambda done: advance("assignors", done, total)
+        )
 
 
 def finish(face: Face, whose: str, found: Search) -> int:
@@ -93,7 +99,7 @@ def finish(face: Face, whose: str, found: Search) -> int:
 
 def finish_comparison(face: Face, whose: str, comparisons: Sequence[Comparison]) -> int:
     """A table of reasons; only what nothing explains is a failure."""
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (one.assignor, one.shape, f"{one.inputs:,}", ", ".join(f"{n:,} {why}" for why, n in one.reasons.most_common()))
         for one in comparisons
     ]

@@ -16,11 +16,12 @@ from rebalance_check.properties.assignment.problem import Answer, Member, Partit
 def finding_text(finding: Finding, whose: str) -> str:
     """What is wrong first, then the claim, where it was found, and the smallest problem with its answer."""
     sentence = next(claim.sentence for claim in CLAIMS if claim.name == finding.broken.claim)
+    origin = finding.origin
     return "\n".join([
         f"{finding.broken.claim}: {finding.broken.finding}",
         f"  claim     {sentence}",
-        f"  assignor  {finding.assignor} of {whose}",
-        f"  found     shape {finding.shape}, seed {finding.seed}; {finding.count} answers break it; shrunk",
+        f"  assignor  {origin.assignor} of {whose}",
+        f"  found     shape {origin.shape}, seed {origin.seed}; {finding.count} answers break it; shrunk",
         *problem_lines(finding.problem, finding.answer),
         f"  input     {problem_json(finding.problem)}",
     ])  # fmt: skip
@@ -64,9 +65,9 @@ def finding_document(finding: Finding) -> dict[str, Any]:
     return {
         "claim": finding.broken.claim,
         "finding": finding.broken.finding,
-        "assignor": finding.assignor,
-        "shape": finding.shape,
-        "seed": finding.seed,
+        "assignor": finding.origin.assignor,
+        "shape": finding.origin.shape,
+        "seed": finding.origin.seed,
         "count": finding.count,
         "input": msgspec.json.decode(problem_json(finding.problem)),
         "answer": {name: [partition_name(tp) for tp in given] for name, given in finding.answer.assigned.items()},
