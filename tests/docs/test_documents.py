@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "bench").glob("*.md")])
 SNIPPETS = {"invariants.md"}
 """Generated pages, whose blocks are pieces of histories and no programs."""
-FENCE = re.compile(r"^```(?P<kind>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(?P<kind>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)(?P<target>[^)#]+)")
 MARKED = re.compile(r"<!-- command: (?P<name>\w+) -->\n```sh\n(?P<command>.*?)\n```", re.DOTALL)
 
@@ -24,7 +24,11 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 
 def examples() -> list[tuple[str, str, str]]:
-    """Every Python block of the documents, with the text block that follows it as its output."""
+    """Every Python block of the documents, with the text block that follows it as its output.
+
+    A block that needs more than Python says so behind the language (``python needs-java``), and its page's own room
+    tests it.
+    """
     found = []
     for page in (page for page in PAGES if page.name not in SNIPPETS):
         fenced = blocks(page)
