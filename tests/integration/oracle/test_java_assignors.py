@@ -1,0 +1,120 @@
+"""Kafka's own assignors: ours beside them, and defects of releases found by claims that know none."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from rebalance_check.integration.oracle import JavaAssignors
+from rebalance_check.integration.oracle.compare import CHOICE, EQUAL, HASH_ORDER, OTHER_PARTITIONS, compare
+from rebalance_check.integration.oracle.search import search
+from rebalance_check.properties.assignment.problem import ASSIGNORS, Problem
+from rebalance_check.properties.assignment.problems import random_problem
+
+pytestmark = pytest.mark.oracle
+
+LATEST = "4.3.1"
+WITHOUT_RACKS = ["tame", "stale", "outdated", "contested", "beyond", "twice", "empty"]
+SENSIBLE = ["tame", "stale", "outdated"]
+
+
+@pytest.fixture(scope="module")
+def latest() -> Iterator[JavaAssignors]:
+    with JavaAssignors(LATEST) as assignors:
+        yield assignors
+
+
+@pytest.mark.parametrize("name", ["range", "roundrobin"])
+def test_ours_equals_kafkas__on_more_than_ten_thousand_problems(latest: JavaAssignors, name: str) -> None:
+    for result in compare(latest, [name], WITHOUT_RACKS, range(1_500)):
+        assert dict(result.reasons) == {EQUAL: 1_500}, result.examples
+
+
+@pytest.mark.parametrize("name", ["sticky", "cooperative-sticky"])
+def test_ours_equals_kafkas_or_the_claims_leave_the_choice__when_no_two_claims_are_of_one_generation(
+    latest: JavaAssignors, name: str
+) -> None:
+    for result in compare(latest, [name], SENSIBLE, range(3_400)):
+        assert set(result.reasons) <= {EQUAL, OTHER_PARTITIONS, CHOICE}
+        assert result.reasons[EQUAL] > 0.98 * result.inputs
+        assert not any(one.problem.subscribed_alike() for one in result.differences), "then all is determined"
+
+
+@pytest.mark.parametrize("name", ["sticky", "cooperative-sticky"])
+def test_every_difference_has_a_reason__on_what_bytes_can_say(latest: JavaAssignors, name: str) -> None:
+    for result in compare(latest, [name], ["contested", "beyond", "twice", "empty"], range(500)):
+        others = set(result.reasons) - {EQUAL, OTHER_PARTITIONS, CHOICE, HASH_ORDER}
+        assert all(reason.startswith("Kafka breaks ") for reason in others)
+        assert result.unexplained == 0
+
+
+class Defect(NamedTuple):
+    """One defect of a release: where it is found, in which release it is, and in which no more."""
+
+    entry: str
+    assignor: str
+    shape: str
+    claim: str
+    affected: str
+    fixed: str
+
+
+FIXED_DEFECTS = [
+    Defect("sticky-same-generation-multi-claim", "sticky", "contested", "exclusive", "2.8.0", "2.8.1"),
+    Defect("cooperative-claims-carry-no-generation", "cooperative-sticky", "outdated", "exclusive", "2.8.0", "2.8.1"),
+    Defect("sticky-drops-all-older-generation-claims", "cooperative-sticky", "stale", "transfer", "3.4.0", "3.4.1"),
+    Defect("sticky-drops-all-older-generation-claims", "sticky", "stale", "sticky", "3.4.0", "3.4.1"),
+    Defect("rack-aware-sticky-unfilled-check", "cooperative-sticky", "racks", "answers", "3.7.0", "3.8.0"),
+    Defect("KAFKA-15170 part 1", "cooperative-sticky", "racks", "transfer", "3.7.0", "3.8.0"),
+    Defect("not in the catalogue", "sticky", "outdated", "exclusive", "3.5.1", "3.5.2"),
+]
+
+
+@pytest.mark.parametrize("defect", FIXED_DEFECTS, ids=lambda one: f"{one.entry} {one.assignor}")
+def test_a_defect_is_found_in_a_release_that_has_it__and_not_in_the_next(defect: Defect) -> None:
+    where = ([defect.assignor], [defect.shape], range(300))
+    with JavaAssignors(defect.affected) as affected, JavaAssignors(defect.fixed) as fixed:
+        (finding,) = search(affected, *where, claims=(defect.claim,)).findings
+        assert finding.broken.claim == defect.claim
+        assert search(fixed, *where, claims=(defect.claim,)).findings == []
+        assert search(fixed, [defect.assignor], ["tame"], range(100)).findings == []
+
+
+OPEN_DEFECTS = [("empty", "subscribed"), ("beyond", "existing"), ("beyond", "answers"), ("beyond", "exclusive")]
+
+
+@pytest.mark.parametrize("version", ["3.9.2", LATEST])
+@pytest.mark.parametrize("assignor", ["sticky", "cooperative-sticky"])
+@pytest.mark.parametrize(("shape", "claim"), OPEN_DEFECTS)
+def test_what_is_still_wrong_is_found(version: str, assignor: str, shape: str, claim: str) -> None:
+    with JavaAssignors(version) as assignors:
+        (finding,) = search(assignors, [assignor], [shape], range(300), claims=(claim,)).findings
+        assert finding.count > 5
+        assert len(finding.problem.members) <= 2
+
+
+@pytest.mark.parametrize("version", ["2.4.0", "2.8.1", "3.0.0", "3.9.2", LATEST])
+def test_sensible_claims_break_nothing__in_range_and_roundrobin_of_any_release(version: str) -> None:
+    with JavaAssignors(version) as assignors:
+        assert search(assignors, ["range", "roundrobin"], [*WITHOUT_RACKS, "racks"], range(150)).findings == []
+
+
+def test_two_processes_answer_byte_for_byte_alike() -> None:
+    def digest() -> str:
+        with JavaAssignors(LATEST) as assignors:
+            answers = [
+                str(answer)
+                for name in ASSIGNORS
+                for answer in assignors.answer_all(name, [random_problem("contested", seed) for seed in range(500)])
+            ]
+        return hashlib.sha256("".join(answers).encode()).hexdigest()
+
+    assert digest() == digest()
+
+
+def test_an_assignor_that_does_not_end_is_a_failure__and_the_next_problem_is_answered() -> None:
+    large = Problem({"a": 2_000}, {f"m{n}": random_problem("tame", 1).members["m0"] for n in range(50)})
+    with JavaAssignors(LATEST, patience_ms=1) as assignors:
+        answers = list(assignors.answer_all("sticky", [large, Problem({}, {})]))
+    assert answers[0].failure == "no answer within 1 ms"

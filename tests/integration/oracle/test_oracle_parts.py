@@ -1,0 +1,118 @@
+"""The parts of the assignor oracle that need no Java: frames, searches over our own assignors, the command."""
+
+import io
+import json
+import struct
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from rebalance_check.cli import run
+from rebalance_check.integration.oracle import OurAssignors
+from rebalance_check.integration.oracle.compare import compare
+from rebalance_check.integration.oracle.frames import encode, owned_field, read_answer, user_data_of
+from rebalance_check.integration.oracle.release import jars_of
+from rebalance_check.integration.oracle.search import search
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.properties.assignment.problem import ASSIGNORS, Answer, Member, Problem
+from rebalance_check.properties.assignment.problems import SHAPES, random_problem
+
+
+class Greedy:
+    """Gives the first member all that exists, whoever wants or holds it."""
+
+    name = "greedy"
+
+    def answer_all(self, assignor: str, problems: Iterable[Problem]) -> Iterator[Answer]:  # noqa: ARG002 - the door's
+        for problem in problems:
+            everything = tuple((topic, n) for topic, count in problem.topics.items() for n in range(count))
+            yield Answer({name: everything if not i else () for i, name in enumerate(problem.members)})
+
+
+def test_our_assignors_break_no_claim__on_any_shape() -> None:
+    found = search(OurAssignors(), ASSIGNORS, list(SHAPES), range(60))
+    assert found.findings == []
+    assert found.inputs == 60 * len(ASSIGNORS) * len(SHAPES)
+
+
+def test_a_search_finds_and_shrinks__what_an_assignor_gets_wrong() -> None:
+    found = search(Greedy(), ["cooperative-sticky"], ["tame"], range(100), claims=("transfer",))
+    (finding,) = found.findings
+    assert finding.broken.claim == "transfer"
+    assert len(finding.problem.members) == 2
+    assert sum(len(member.owned) for member in finding.problem.members.values()) == 1
+
+
+def test_equal_assignors_compare_equal() -> None:
+    (result,) = compare(OurAssignors(), ["sticky"], ["tame"], range(50))
+    assert dict(result.reasons) == {"equal": 50}
+
+
+def test_a_comparison_tells_who_is_wrong__when_answers_differ() -> None:
+    (result,) = compare(Greedy(), ["roundrobin"], ["tame"], range(50))
+    assert result.unexplained < result.inputs - result.reasons["equal"]
+    assert {reason for reason in result.reasons if reason.startswith("Kafka breaks")}
+
+
+def test_claims_go_where_the_assignor_looks_for_them() -> None:
+    member = Member(("a",), (("a", 0),), 5)
+    assert owned_field("sticky", member) == ()
+    assert user_data_of("sticky", member) == b"\0\0\0\1\0\1a\0\0\0\1\0\0\0\0\0\0\0\5"
+    assert owned_field("cooperative-sticky", member) == member.owned
+    assert user_data_of("cooperative-sticky", member) == struct.pack(">i", 5)
+    assert user_data_of("range", member) is None
+
+
+def test_a_problem_is_written_field_by_field() -> None:
+    problem = Problem({"a": 1}, {"m": Member(("a",), (), None, "i", None)}, {"a": (("r",),)})
+    text = b"\15RangeAssignor" + b"\0\1" + b"\0\1a\0\0\0\1" + b"\1\0\1r" + b"\0\1" + b"\0\1m"
+    assert encode("range", problem) == text + b"\0\1\0\1a" + b"\xff" * 4 + b"\0\0" + b"\xff" * 4 + b"\1\0\1i" + b"\0"
+
+
+def test_answers_and_failures_are_read__and_an_end_is_noticed() -> None:
+    stream = io.BytesIO(b"\0\0\1\0\1m\0\1\0\1a\0\0\0\2" + b"\1\0\4boom" + b"\0\0")
+    assert read_answer(stream) == Answer({"m": (("a", 2),)})
+    assert read_answer(stream) == Answer({}, "boom")
+    with pytest.raises(EOFError):
+        read_answer(stream)
+
+
+def test_a_name_that_java_writes_differently_is_refused() -> None:
+    with pytest.raises(RebalanceCheckError, match="cannot go to the Java assignors"):
+        encode("range", Problem({"a\0": 1}, {}))
+
+
+@pytest.mark.parametrize("version", ["2.3.1", "4", "latest", "../x"])
+def test_a_version_without_such_assignors_is_refused(version: str) -> None:
+    with pytest.raises(RebalanceCheckError, match=r"since 2\.4\.0"):
+        jars_of(version)
+
+
+def test_without_maven_and_jars_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("REBALANCE_CHECK_KAFKA_JARS", raising=False)
+    with pytest.raises(RebalanceCheckError, match=r"install Maven, or put kafka-clients-2\.8\.0\.jar"):
+        jars_of("2.8.0")
+
+
+def test_the_command_judges_ours__and_prints_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["assignors", "--version", "ours", "--seeds", "0:10", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["verdict"], document["inputs"], document["findings"]) == ("held", 320, [])
+
+
+def test_the_command_refuses_what_is_no_problem(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["assignors", "--version", "ours", "--input", '{"topics":3}']) == 2
+    assert "--input is no assignment problem" in capsys.readouterr().err
+
+
+def test_a_problem_survives_the_way_to_the_command_line_and_back(capsys: pytest.CaptureFixture[str]) -> None:
+    from rebalance_check.commands.assignors import read_problem  # noqa: PLC0415 - the face is imported late
+    from rebalance_check.report.assignments import problem_json  # noqa: PLC0415 - the face is imported late
+
+    for shape in SHAPES:
+        for seed in range(20):
+            problem = random_problem(shape, seed)
+            assert read_problem(problem_json(problem)) == problem
