@@ -241,7 +241,7 @@ def second_round_happens(c: Config, s: State) -> bool:
     """A COOPERATIVE member that revoked partitions joins again, in the generation that is still stable."""
     for m in range(c.members):
         if s.member[m].net.kind == MessageKind.JOIN_REQUEST and s.status == GroupStatus.STABLE and is_current(s, m):
-            return True
+            return c.cooperative
     return False
 
 

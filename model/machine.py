@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -13,14 +13,20 @@ from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.layout import SYMMETRIC, WORD, helpers, relabellings
 from rebalance_check.model.specification import Model, arguments
 
-Call = Callable[[Any, Any, int, int], Any]
+
+Call = Callable[..., Any]
+"""A model function as `positional` makes it."""
 
 
-def positional(function: Callable[..., Any]) -> Call:
-    """A model function, which takes what it needs by name, as one that takes (c, s, m, k)."""
-    text = f"lambda c, s, m, k: f({', '.join(arguments(function))})"
-    made: Call = eval(text, {"f": function})
+def positional(function: Callable[..., Any], parameters: str = "c, s, m, k") -> Call:
+    """A model function, which takes what it needs by name, as one that takes these parameters in this order."""
+    made: Call = eval(f"lambda {parameters}: f({', '.join(arguments(function))})", {"f": function})
     return made
+
+
+def named(functions: Iterable[Callable[..., Any]], parameters: str) -> list[tuple[str, Call]]:
+    """Claims by name, each to be called with these parameters."""
+    return [(function.__name__, positional(function, parameters)) for function in functions]
 
 
 class Machine:
@@ -41,6 +47,10 @@ class Machine:
             for rule in model.rules
         ]
         self._steps = {kind: step for kind, _, step, _ in self._rules}
+        self._claims = named(model.claims, "c, s")
+        self._step_claims = named(model.step_claims, "c, s, t")
+        self._sometimes = named(model.sometimes, "c, s")
+        self._init = positional(model.init, "c, s")
         self._relabellings = relabellings(self.sizes)
         self._spare = self.new()
 
@@ -54,7 +64,7 @@ class Machine:
     def initial(self) -> Any:
         """The initial state."""
         state = self.new()
-        self.model.init(*(({"c": self.config, "s": state})[name] for name in arguments(self.model.init)))
+        self._init(self.config, state)
         return state
 
     def copy(self, state: Any) -> Any:
@@ -127,18 +137,15 @@ class Machine:
 
     def violated(self, state: Any) -> str:
         """The name of the first claim that a state breaks, or an empty string."""
-        holds = {"c": self.config, "s": state}
-        return next((f.__name__ for f in self.model.claims if not f(*(holds[name] for name in arguments(f)))), "")
+        return next((name for name, holds in self._claims if not holds(self.config, state)), "")
 
     def violated_step(self, state: Any, after: Any) -> str:
         """The name of the first step claim that a step breaks, or an empty string."""
-        holds = {"c": self.config, "s": state, "t": after}
-        return next((f.__name__ for f in self.model.step_claims if not f(*(holds[name] for name in arguments(f)))), "")
+        return next((name for name, holds in self._step_claims if not holds(self.config, state, after)), "")
 
-    def met(self, state: Any) -> set[str]:
-        """The names of the sometimes-claims that a state meets."""
-        holds = {"c": self.config, "s": state}
-        return {f.__name__ for f in self.model.sometimes if f(*(holds[name] for name in arguments(f)))}
+    def met(self, state: Any, but: Container[str] = ()) -> set[str]:
+        """The names of the sometimes-claims that a state meets, those in ``but`` left out."""
+        return {name for name, holds in self._sometimes if name not in but and holds(self.config, state)}
 
 
 def respects(perm: tuple[int, ...], signs: list[int]) -> bool:

@@ -98,7 +98,7 @@ class Search:
 
     def judge(self, state: Any, packed: bytes) -> None:
         """Check the claims on a new state, and note which sometimes-claims it meets."""
-        self.outcome.met |= self.machine.met(state)
+        self.outcome.met |= self.machine.met(state, but=self.outcome.met)
         broken = self.machine.violated(state)
         if broken and not self.outcome.violated:
             self.violate(broken, self.path_to(packed))

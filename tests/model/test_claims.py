@@ -1,0 +1,116 @@
+"""Each claim about a state is broken by a state made to break it, and by nothing in a new group."""
+
+from collections.abc import Callable
+
+import pytest
+
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic import CLAIMS, MODEL, STEP_CLAIMS
+from rebalance_check.model.classic_state import GroupStatus, MemberStatus, State
+from rebalance_check.model.machine import Machine
+from rebalance_check.model.mutants import MUTANTS
+
+COOPERATIVE = "cooperative/2m2p4g0c0l0x0d0z0i0r"
+EAGER = "eager/2m2p4g0c0l0x0d0z0i0r"
+
+
+def stable(s: State) -> None:
+    """Two stable members of generation 3, each with a partition."""
+    s.status, s.generation, s.members, s.leader = GroupStatus.STABLE, 3, 0b11, 0
+    for m, me in enumerate(s.member):
+        me.status, me.has_id, me.generation = MemberStatus.STABLE, 1, 3
+        me.owned = me.assignment = 1 << m
+
+
+def two_owners(s: State) -> None:
+    s.member[0].status = MemberStatus.SYNCING
+    s.member[0].owned = 0b11
+
+
+def ahead(s: State) -> None:
+    s.member[0].generation = 4
+
+
+def owner_that_joins(s: State) -> None:
+    s.member[0].status = MemberStatus.JOINING
+
+
+def owner_without_generation(s: State) -> None:
+    s.member[0].generation = 0
+
+
+def owner_of_something_else(s: State) -> None:
+    s.member[0].owned = 0
+
+
+def assigned_twice(s: State) -> None:
+    s.member[0].assignment = s.member[0].owned = 0b10
+    s.member[1].status = MemberStatus.DOWN
+
+
+def pending_member(s: State) -> None:
+    s.pending = 0b01
+
+
+def foreign_leader(s: State) -> None:
+    s.members = 0b10
+
+
+def empty_with_members(s: State) -> None:
+    s.status = GroupStatus.EMPTY
+
+
+def parked_while_stable(s: State) -> None:
+    s.joined = 0b01
+
+
+BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
+    "at_most_one_owner": (COOPERATIVE, two_owners),
+    "generation_is_not_ahead": (COOPERATIVE, ahead),
+    "eager_owns_nothing_while_joining": (EAGER, owner_that_joins),
+    "no_generation_owns_nothing": (COOPERATIVE, owner_without_generation),
+    "owned_equals_assigned": (COOPERATIVE, owner_of_something_else),
+    "assignment_is_a_function": (COOPERATIVE, assigned_twice),
+    "pending_ids_are_not_members": (COOPERATIVE, pending_member),
+    "leader_is_a_member": (COOPERATIVE, foreign_leader),
+    "empty_group_is_clean": (COOPERATIVE, empty_with_members),
+    "requests_are_parked_in_their_phase": (COOPERATIVE, parked_while_stable),
+}
+
+
+def test_every_claim_about_a_state_has_a_state_that_breaks_it() -> None:
+    assert {claim.__name__ for claim in CLAIMS} == set(BREAKS)
+
+
+@pytest.mark.parametrize("claim", BREAKS)
+def test_the_claim_breaks__in_the_state_made_for_it(claim: str) -> None:
+    address, spoil = BREAKS[claim]
+    machine = Machine(MODEL, Bounds.from_address(address))
+    state = machine.initial()
+    stable(state)
+    assert machine.violated(state) == ""
+    spoil(state)
+    assert machine.violated(state) == claim
+
+
+def test_every_claim_about_a_step_is_broken_by_a_mutant_or_here() -> None:
+    caught = {mutant.caught_by for mutant in MUTANTS.values()}
+    assert {claim.__name__ for claim in STEP_CLAIMS} - caught == {"generation_is_monotone"}
+
+
+@pytest.mark.parametrize(
+    ("generation", "deletions", "broken"), [(2, 0, True), (5, 0, True), (4, 0, False), (0, 1, False)]
+)
+def test_the_generation_is_monotone_within_a_life_of_the_group(generation: int, deletions: int, broken: bool) -> None:
+    machine = Machine(MODEL, Bounds.from_address(EAGER))
+    before, after = machine.initial(), machine.initial()
+    for state in (before, after):
+        stable(state)
+    after.generation, after.deletions, after.status = generation, deletions, GroupStatus.COMPLETING
+    assert (machine.violated_step(before, after) == "generation_is_monotone") is broken
+
+
+def test_every_claim_says_in_a_sentence_what_it_claims() -> None:
+    for claim in (*CLAIMS, *STEP_CLAIMS, *MODEL.sometimes):
+        assert claim.__doc__
+        assert claim.__doc__.strip().endswith(".")

@@ -1,0 +1,109 @@
+"""The compiled explorer finds what the interpreted one finds, state by state, with any number of threads."""
+
+import pytest
+
+pytest.importorskip("numba", reason="the extra 'explore' is not installed")
+
+from rebalance_check.model.bounds import Bounds  # after the check for the extra
+from rebalance_check.model.classic import MODEL
+from rebalance_check.model.explore import explore
+from rebalance_check.model.explore.compiled import cache_directory, compile_model, digest
+from rebalance_check.model.explore.search import Limits, Outcome, Search
+from rebalance_check.model.explore.workers import ParallelSearch, Worker
+from rebalance_check.model.machine import Machine
+from rebalance_check.model.specification import Edit
+
+SMALL = [
+    ("cooperative/3m2p2g0c0l0x0d0z0i0r", True),
+    ("cooperative/3m2p2g0c0l0x0d0z0i0r", False),
+    ("eager/3m1p1g0c1l0x1d0z0i0r", True),
+    ("cooperative/3m1p1g1c0l0x1d0z0i0r", False),
+]
+
+
+class Witnessed(ParallelSearch):
+    """A search that keeps every packed state of every frontier."""
+
+    def states(self) -> tuple[Outcome, list[bytes]]:
+        size = len(self.packed_initial)
+        turn, kept = Worker.turn, list[bytes]()
+
+        def turn_and_keep(worker: Worker) -> int:
+            count = turn(worker)
+            kept.extend(bytes(row.tobytes()[:size]) for row in worker.this.words[:count])
+            return count
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Worker, "turn", turn_and_keep)
+            return self.run(), kept
+
+
+@pytest.mark.parametrize(("address", "symmetry"), SMALL)
+def test_both_backends_reach_the_same_states_and_tell_the_same_story(address: str, symmetry: bool) -> None:
+    bounds = Bounds.from_address(address)
+    machine = Machine(MODEL, bounds)
+    reference = Search(machine, symmetry=symmetry, limits=Limits(), progress=None)
+    expected = reference.run()
+    search = Witnessed(
+        compile_model(MODEL, bounds), machine, symmetry=symmetry, threads=2, limits=Limits(), progress=None
+    )
+    found, states = search.states()
+    assert len(states) == len(set(states))
+    assert set(states) == set(reference.seen)
+    for what in ("distinct", "generated", "cut", "depth", "violated", "met", "complete"):
+        assert getattr(found, what) == getattr(expected, what), what
+    assert {kind: n for kind, n in found.fired.items() if n} == expected.fired
+
+
+BIG = [
+    # protocol, symmetry, distinct, generated, depth
+    ("eager", False, 222_846, 686_311, 46),
+    ("eager", True, 37_487, 115_457, 46),
+    ("cooperative", False, 1_925_802, 5_494_627, 64),
+    ("cooperative", True, 322_096, 918_963, 64),
+]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("protocol", "symmetry", "distinct", "generated", "depth"), BIG)
+def test_three_members_three_partitions_four_generations_and_a_crash_are_exhausted(
+    protocol: str, symmetry: bool, distinct: int, generated: int, depth: int, threads: int
+) -> None:
+    bounds = Bounds.from_address(f"{protocol}/3m3p4g1c0l0x0d0z1i0r")
+    found = explore(bounds, symmetry=symmetry, threads=threads)
+    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
+    assert found.complete
+    assert set(found.claims.values()) == {"held"}
+
+
+def test_a_limit_ends_the_search_early() -> None:
+    found = explore(Bounds.from_address("cooperative/3m3p4g1c0l0x0d0z1i0r"), max_states=50_000)
+    assert not found.complete
+    assert found.distinct >= 50_000
+
+
+def test_a_missed_generation_makes_a_zombie__and_not_a_second_owner() -> None:
+    bounds = Bounds.from_address("cooperative/3m2p3g0c0l1x1d0z1i1r")
+    found = explore(bounds, max_states=400_000)
+    assert set(found.claims.values()) <= {"held", "undecided"}
+    assert found.sometimes["copy_takes_the_place"]
+
+
+def test_the_cache_has_another_name__when_one_line_of_the_model_changes() -> None:
+    edit = Edit("rebalance_check.model.classic_coordinator", "    s.generation += 1", "    s.generation += 2")
+    assert digest(MODEL, None) != digest(MODEL, edit)
+
+
+def test_the_cache_lives_where_the_platform_keeps_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert str(cache_directory()) == "/somewhere/rebalance-check"
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["older-claim-wins", "double-claim-is-honoured", "leader-does-not-withhold"])
+def test_a_mutant_deep_in_the_state_space_is_found(name: str) -> None:
+    from rebalance_check.model.mutants import MUTANTS  # noqa: PLC0415  # only these need it
+
+    mutant = MUTANTS[name]
+    found = explore(mutant.bounds, mutant=name)
+    assert found.violated == mutant.caught_by

@@ -1,0 +1,122 @@
+"""The explorer, interpreted: pinned counts, symmetry, limits, and what a result tells."""
+
+import subprocess
+import sys
+
+import pytest
+
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic import MODEL
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.explore import Progress, explore
+from rebalance_check.model.explore.search import Limits, Search
+from rebalance_check.model.machine import Machine
+
+COUNTS = [
+    # bounds, symmetry, distinct, generated, depth
+    ("eager/2m2p3g1c0l0x0d0z1i0r", True, 844, 1874, 26),
+    ("eager/2m2p3g1c0l0x0d0z1i0r", False, 1682, 3731, 26),
+    ("cooperative/2m2p3g1c0l0x0d0z1i0r", True, 1955, 4018, 38),
+    ("cooperative/2m2p3g1c0l0x0d0z1i0r", False, 3904, 8019, 38),
+    ("cooperative/2m2p4g0c0l0x0d0z0i0r", True, 209, 383, 33),
+    ("eager/2m1p3g0c0l0x1d0z0i0r", True, 839, 1900, 35),  # a duplicate
+    ("cooperative/2m2p3g0c0l1x0d0z0i0r", True, 2208, 4486, 39),  # a live member expires
+    ("eager/2m1p3g0c1l0x0d1z1i1r", True, 2098, 4253, 41),  # a leave, a deletion, ids required
+    ("eager/3m2p2g0c0l0x0d0z0i0r", True, 919, 2448, 27),
+    ("eager/3m2p2g0c0l0x0d0z0i0r", False, 5408, 14359, 27),
+]
+"""A change here is a change of the protocol: say in the commit which, and why."""
+
+
+@pytest.mark.parametrize(("address", "symmetry", "distinct", "generated", "depth"), COUNTS)
+def test_the_state_space_has_its_pinned_size(
+    address: str, symmetry: bool, distinct: int, generated: int, depth: int
+) -> None:
+    found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=False)
+    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
+    assert found.complete
+    assert set(found.claims.values()) == {"held"}
+    assert found.counterexample is None
+
+
+@pytest.mark.parametrize("address", ["eager/2m1p3g0c0l0x1d0z0i0r", "cooperative/3m1p2g0c0l0x0d0z0i0r"])
+def test_the_orbits_of_the_representatives_are_all_states(address: str) -> None:
+    machine = Machine(MODEL, Bounds.from_address(address))
+    reduced, full = (Search(machine, symmetry=symmetry, limits=Limits(), progress=None) for symmetry in (True, False))
+    reduced.run()
+    full.run()
+    orbits = [machine.orbit(machine.unpack(state)) for state in reduced.seen]
+    assert sum(map(len, orbits)) == len(full.seen)
+    assert set().union(*orbits) == set(full.seen)
+
+
+def test_what_a_bound_can_show_is_met__and_what_it_cannot_is_not() -> None:
+    found = explore(Bounds.from_address("eager/2m1p4g1c0l0x1d0z0i0r"), compiled=False)
+    assert found.sometimes["everyone_is_stable"]
+    assert found.sometimes["sync_meets_illegal_generation"]
+    assert found.sometimes["copy_takes_the_place"]
+    assert not found.sometimes["second_round_happens"]  # cooperative only
+    assert not found.sometimes["id_is_required"]
+    assert found.actions["DeliverDuplicate"] > 0
+    assert found.actions["SendLeaveGroup"] == 0
+
+
+def test_a_zombie_owns_beside_the_owner__when_a_live_member_expires() -> None:
+    found = explore(Bounds.from_address("cooperative/2m1p3g0c0l1x0d0z0i0r"), compiled=False)
+    assert found.sometimes["zombie_owns_beside_the_owner"]
+    assert found.claims["at_most_one_owner"] == "held"
+
+
+def test_the_second_cooperative_round_happens__when_partitions_move() -> None:
+    found = explore(Bounds.from_address("cooperative/2m2p3g0c0l0x0d0z0i0r"), compiled=False)
+    assert found.sometimes["second_round_happens"]
+    assert found.sometimes["partition_is_withheld"]
+
+
+def test_a_limit_leaves_the_claims_undecided() -> None:
+    found = explore(Bounds.from_address("eager/2m2p3g1c0l0x0d0z1i0r"), compiled=False, max_states=100)
+    assert not found.complete
+    assert 100 <= found.distinct < 400
+    assert set(found.claims.values()) == {"undecided"}
+
+
+def test_progress_is_told_after_each_level() -> None:
+    told: list[Progress] = []
+    found = explore(Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"), compiled=False, progress=told.append)
+    assert [each.depth for each in told] == list(range(1, found.depth + 1))
+    assert told[-1].distinct == found.distinct
+    assert told[-1].generated == found.generated
+
+
+def test_bad_arguments_are_told_with_the_next_move() -> None:
+    with pytest.raises(RebalanceCheckError, match="threads is 0: choose a number from 1 to 64"):
+        explore(Bounds(), threads=0)
+    with pytest.raises(RebalanceCheckError, match="no mutant 'nonsense' of the model: choose one of "):
+        explore(Bounds(), mutant="nonsense")
+
+
+WITHOUT = """
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"numpy", "numba", "networkx"}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Absent())
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.explore import explore
+bounds = Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r")
+print(explore(bounds, compiled=False).complete)
+try:
+    explore(bounds)
+except RebalanceCheckError as error:
+    print(error)
+"""
+
+
+def test_the_interpreter_needs_the_standard_library_alone__and_the_compiler_says_what_it_needs() -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True, timeout=120)
+    interpreted, compiled = done.stdout.splitlines()
+    assert interpreted == "True"
+    assert compiled.startswith("the compiled explorer needs num")
+    assert "pip install 'rebalance-check[explore]'" in compiled

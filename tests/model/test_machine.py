@@ -1,0 +1,88 @@
+"""The interpreted model: actions that are refused touch nothing, and every action and every error branch fires."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic import MODEL
+from rebalance_check.model.classic_state import MessageKind
+from rebalance_check.model.errors import Error, RebalanceCheckError
+from rebalance_check.model.machine import Machine, positional
+
+WALKS = 120
+"""Walks per bounds; all drawn from one seed."""
+
+EVERYTHING = ["eager/3m2p6g2c1l2x2d1z1i1r", "cooperative/3m2p6g2c1l2x2d1z0i0r", "cooperative/2m3p6g2c1l2x2d1z0i1r"]
+
+
+@pytest.mark.parametrize("address", EVERYTHING)
+def test_an_action_that_is_refused_leaves_the_state_untouched(address: str) -> None:
+    machine, rng = Machine(MODEL, Bounds.from_address(address)), Random(1)
+    rules = [(rule, positional(rule.step), rule.choices and positional(rule.choices)) for rule in MODEL.rules]
+    refused = Counter[ActionKind]()
+    for _ in range(10):
+        state = machine.initial()
+        for _ in range(50):
+            before, possible = machine.pack(state), []
+            for rule, step, choices in rules:
+                for m in range(machine.sizes["members"] if rule.members else 1):
+                    for k in range(choices(machine.config, state, m, 0) if choices else 1):
+                        tried = machine.unpack(before)
+                        if step(machine.config, tried, m, k):
+                            possible.append(Action(rule.kind, m, k))
+                        else:
+                            refused[rule.kind] += 1
+                            assert machine.pack(tried) == before, (rule.kind, m, k)
+            if not possible:
+                break
+            machine.step(state, rng.choice(possible))
+    assert set(refused) == {rule.kind for rule in MODEL.rules}
+
+
+def test_every_action_and_every_error_branch_fires() -> None:
+    fired, refusals = set[ActionKind](), set[tuple[int, int]]()
+    for address in EVERYTHING:
+        machine, rng = Machine(MODEL, Bounds.from_address(address)), Random(2)
+        for _ in range(WALKS):
+            state = machine.initial()
+            for _ in range(90):
+                possible = machine.enabled(state)
+                if not possible:
+                    break
+                action = rng.choice(possible)
+                fired.add(action.kind)
+                machine.step(state, action)
+                refusals |= {(member.net.kind, member.net.error) for member in state.member if member.net.error}
+    assert fired == {rule.kind for rule in MODEL.rules}
+    assert refusals >= {
+        (MessageKind.JOIN_REPLY, Error.MEMBER_ID_REQUIRED),
+        (MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID),
+        (MessageKind.SYNC_REPLY, Error.UNKNOWN_MEMBER_ID),
+        (MessageKind.SYNC_REPLY, Error.REBALANCE_IN_PROGRESS),
+        (MessageKind.HEARTBEAT_REPLY, Error.UNKNOWN_MEMBER_ID),
+        (MessageKind.HEARTBEAT_REPLY, Error.ILLEGAL_GENERATION),
+        (MessageKind.HEARTBEAT_REPLY, Error.REBALANCE_IN_PROGRESS),
+    }
+
+
+def test_no_claim_breaks_on_a_long_walk() -> None:
+    for address in EVERYTHING:
+        machine, rng = Machine(MODEL, Bounds.from_address(address)), Random(3)
+        for _ in range(30):
+            state = machine.initial()
+            while possible := machine.enabled(state):
+                before = machine.copy(state)
+                machine.step(state, rng.choice(possible))
+                assert not machine.violated(state)
+                assert not machine.violated_step(before, state)
+                if rng.random() < 0.01:
+                    break
+
+
+def test_an_unknown_kind_of_action_names_those_that_are_known() -> None:
+    machine = Machine(MODEL, Bounds())
+    with pytest.raises(RebalanceCheckError, match="knows no action Put: choose one of SendJoinGroup"):
+        machine.step(machine.initial(), Action(ActionKind.PUT))

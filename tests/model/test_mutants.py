@@ -1,0 +1,57 @@
+"""Every mutant of the classic model is caught by the claim it names, along a path that replays."""
+
+import pytest
+
+from rebalance_check.model.classic_mutants import CLASSIC_MUTANTS
+from rebalance_check.model.explore import Path, explore
+from rebalance_check.model.explore.path import machine_for
+from rebalance_check.model.mutant import ModelMutant
+from rebalance_check.model.mutants import MUTANTS
+
+DEEP = {"older-claim-wins", "double-claim-is-honoured"}
+"""Found after millions of states only: see test_compiled, and test_assignment for what they break."""
+
+SHALLOW = [mutant for mutant in CLASSIC_MUTANTS if mutant.name not in DEEP]
+
+
+@pytest.mark.parametrize("mutant", SHALLOW, ids=lambda mutant: mutant.name)
+def test_a_mutant_is_caught_by_the_claim_it_names(mutant: ModelMutant) -> None:
+    found = explore(mutant.bounds, mutant=mutant.name, compiled=False)
+    assert found.violated == mutant.caught_by
+    assert found.counterexample is not None
+    assert broken_at_the_end(found.counterexample) == mutant.caught_by
+    assert Path.from_address(found.counterexample.address()) == found.counterexample
+
+
+@pytest.mark.parametrize("mutant", SHALLOW, ids=lambda mutant: mutant.name)
+def test_the_healthy_model_breaks_nothing__where_the_mutant_does(mutant: ModelMutant) -> None:
+    found = explore(mutant.bounds, compiled=False)
+    assert set(found.claims.values()) == {"held"}
+
+
+def broken_at_the_end(path: Path) -> str:
+    """The claim that the last step of a path breaks; nothing breaks before."""
+    machine = machine_for(path.bounds, path.mutant)
+    state, broken = machine.initial(), ""
+    for action in path.actions:
+        assert not broken
+        before = machine.copy(state)
+        assert machine.step(state, action)
+        broken = machine.violated_step(before, state) or machine.violated(state)
+    return broken
+
+
+def test_a_shortest_path_is_found__with_and_without_symmetry() -> None:
+    mutant = MUTANTS["leader-does-not-withhold"]
+    lengths = {
+        len(found.counterexample.actions)
+        for symmetry in (True, False)
+        if (found := explore(mutant.bounds, mutant=mutant.name, symmetry=symmetry, compiled=False)).counterexample
+    }
+    assert lengths == {17}
+
+
+def test_names_are_unique_and_told() -> None:
+    names = [mutant.name for mutant in CLASSIC_MUTANTS]
+    assert len(names) == len(set(names)) >= 10
+    assert all(MUTANTS[mutant.name] is mutant and mutant.what for mutant in CLASSIC_MUTANTS)

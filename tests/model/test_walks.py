@@ -1,0 +1,84 @@
+"""Schedules from the state graph: they can be run, the same seed gives the same, and a tour sees more than chance."""
+
+from random import Random
+
+import pytest
+
+from rebalance_check.model.actions import Action
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.explore import Path
+from rebalance_check.model.machine import Machine
+from rebalance_check.model.specification import model_for
+from rebalance_check.model.walks import enabled, random_path, tour
+
+REPLAYED = Bounds.from_address("cooperative/3m2p4g1c1l1x1d0z0i1r")
+TINY = Bounds.from_address("eager/1m1p2g1c0l0x0d0z0i0r")
+
+
+def transitions(bounds: Bounds, paths: list[tuple[Action, ...]]) -> set[tuple[bytes, Action]]:
+    """The distinct transitions along the paths, each of which is enabled where it stands."""
+    machine, seen = Machine(model_for(bounds), bounds), set()
+    for path in paths:
+        state = machine.initial()
+        for action in path:
+            seen.add((machine.pack(state), action))
+            assert machine.step(state, action)
+    return seen
+
+
+def test_a_tour_covers_more_than_random_walks_of_its_size() -> None:
+    bounds = Bounds.from_address("eager/2m1p3g1c0l0x0d0z0i0r")
+    schedules = tour(bounds, count=40, length=40, seed=1)
+    walks = [tuple(random_path(Random(seed), bounds, 40)) for seed in range(40)]
+    assert len(transitions(bounds, [each.actions for each in schedules])) > 1.3 * len(transitions(bounds, walks))
+
+
+def test_a_tour_of_a_small_world_takes_every_transition_and_ends() -> None:
+    schedules = tour(TINY, count=500, length=30, seed=1)
+    assert len(schedules) < 500
+    machine, todo, every = Machine(model_for(TINY), TINY), [], set[tuple[bytes, Action]]()
+    todo.append(machine.pack(machine.initial()))
+    seen = set(todo)
+    while todo:
+        node = todo.pop()
+        for action, after in machine.successors(machine.unpack(node)):
+            every.add((node, action))
+            if (packed := machine.pack(after)) not in seen:
+                seen.add(packed)
+                todo.append(packed)
+    assert transitions(TINY, [each.actions for each in schedules]) == every
+
+
+def test_the_same_seed_gives_the_same_tour() -> None:
+    assert tour(REPLAYED, 5, 40, seed=7) == tour(REPLAYED, 5, 40, seed=7)
+    assert tour(REPLAYED, 5, 40, seed=7) != tour(REPLAYED, 5, 40, seed=8)
+
+
+def test_enabled_lists_what_may_happen_first() -> None:
+    state = Machine(model_for(TINY), TINY).initial()
+    assert [str(action) for action in enabled(TINY, state)] == ["SendJoinGroup m0", "Crash m0"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_path_comes_back_from_its_address(seed: int) -> None:
+    path = Path(REPLAYED, tuple(random_path(Random(seed), REPLAYED, 60)))
+    assert Path.from_address(path.address()) == path
+
+
+def test_the_empty_path_has_an_address() -> None:
+    assert Path.from_address(Path(TINY, ()).address()) == Path(TINY, ())
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("v1/eager/0.1", "is no path: expected v1/PROTOCOL/BOUNDS/INDICES"),
+        ("v1/eager/1m1p2g1c0l0x0d0z0i0r/0.0.7", "step 3 of the path .* is 7, but only . actions are enabled"),
+        ("v1/eager/1m1p2g1c0l0x0d0z0i0r!nonsense/0", "there is no mutant 'nonsense'"),
+        ("v1/lazy/1m1p/0", "'lazy' in the address"),
+    ],
+)
+def test_an_address_that_cannot_be_followed_is_told_where_it_fails(address: str, told: str) -> None:
+    with pytest.raises(RebalanceCheckError, match=told):
+        Path.from_address(address)

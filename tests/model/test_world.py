@@ -1,0 +1,191 @@
+"""The world: predictions that can be taken back, requests to be sent, and events that tell the whole run."""
+
+from random import Random
+
+import pytest
+
+from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic_subject import ModelSubject
+from rebalance_check.model.describe import describe
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import (
+    AssignmentCompleted,
+    AssignmentComputed,
+    Event,
+    GenerationStarted,
+    MemberJoined,
+    MembershipLost,
+    PartitionsLost,
+    PartitionsRevoked,
+    RequestAnswered,
+    RequestSent,
+    RunEnded,
+    RunStarted,
+)  # fmt: skip
+from rebalance_check.model.subject import Schedule, run
+from rebalance_check.model.walks import random_path
+from rebalance_check.model.world import World
+
+RICH = Bounds.from_address("cooperative/3m2p6g1c1l2x2d1z0i1r")
+
+
+def play(world: World, *steps: tuple[ActionKind, int]) -> list[Event]:
+    """Perform actions with choice 0; the events of them all."""
+    return [
+        event for kind, member in steps for event in world.step(Action(kind, member, world.choices(kind, member)[0]))
+    ]
+
+
+JOIN = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP, ActionKind.RECEIVE_JOIN_GROUP)
+SYNC = (ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP)
+
+
+def alone(protocol: str) -> World:
+    """m0 is stable in generation 1, alone; m1 is about to join."""
+    world = World(Bounds.from_address(f"{protocol}/2m2p5g0c0l1x0d0z0i0r"))
+    play(world, *((kind, 0) for kind in JOIN + SYNC))
+    return world
+
+
+def test_the_first_member_leads_and_owns_everything() -> None:
+    world = alone("eager")
+    assert (world.status.name, world.leader, world.members(), world.owned(0)) == ("STABLE", 0, [0], ("t-0", "t-1"))
+
+
+def test_a_reply_tells_the_leader_who_claims_what() -> None:
+    world = alone("cooperative")
+    play(world, (ActionKind.SEND_JOIN_GROUP, 1), (ActionKind.JOIN_GROUP, 1))
+    assert world.replies == []
+    assert world.is_parked(1)
+    play(world, (ActionKind.SEND_HEARTBEAT, 0), (ActionKind.HEARTBEAT, 0))
+    assert [(reply.api, reply.error) for reply in world.replies] == [("Heartbeat", "REBALANCE_IN_PROGRESS")]
+    play(world, (ActionKind.RECEIVE_ERROR, 0), (ActionKind.SEND_JOIN_GROUP, 0), (ActionKind.JOIN_GROUP, 0))
+    leader, follower = world.replies
+    assert (leader.member, leader.generation, leader.leader) == ("m0", 2, "m0")
+    assert leader.members == (("m0", ("t-0", "t-1")), ("m1", ()))
+    assert (follower.member, follower.generation, follower.leader, follower.members) == ("m1", 2, "m0", ())
+
+
+def test_a_request_in_flight_tells_what_is_to_be_sent() -> None:
+    world = World(Bounds.from_address("cooperative/2m2p5g0c0l0x0d0z0i1r"))
+    play(world, (ActionKind.SEND_JOIN_GROUP, 0))
+    request = world.request(0)
+    assert request is not None
+    assert (request.api, request.has_id, request.member_id, request.claims) == ("JoinGroup", False, "", ())
+    play(world, (ActionKind.JOIN_GROUP, 0), (ActionKind.RECEIVE_ERROR, 0), *((kind, 0) for kind in JOIN))
+    request = world.request(0)
+    assert request is not None
+    assert (request.api, request.member_id, request.generation) == ("SyncGroup", "m0-1", 1)
+    assert request.assignments == ((0, ("t-0", "t-1")), (1, ()))
+    assert world.request(1) is None
+
+
+def test_a_copy_is_told_under_the_id_it_was_sent_with() -> None:
+    world = World(Bounds.from_address("eager/2m1p5g0c0l1x1d0z0i0r"))
+    play(world, *((kind, 0) for kind in JOIN), (ActionKind.DUPLICATE_REQUEST, 0), *((kind, 0) for kind in SYNC))
+    play(world, (ActionKind.EXPIRE_SESSION, 0))
+    copied = world.copied_request()
+    assert copied is not None
+    assert (copied.api, copied.member, copied.member_id, copied.assignments) == (
+        "SyncGroup", 0, "m0-1", ((0, ("t-0",)), (1, ())),
+    )  # fmt: skip
+
+
+def test_what_did_not_happen_is_taken_back() -> None:
+    world, rng = World(RICH), Random(5)
+    world.begin()
+    for _ in range(80):
+        possible = world.enabled()
+        if not possible:
+            break
+        before, action = world.snapshot(), rng.choice(possible)
+        once = world.step(action)
+        world.restore(before)
+        assert world.step(action) == once
+
+
+def test_an_action_that_is_not_enabled_is_refused__with_those_that_are() -> None:
+    world = World(Bounds.from_address("eager/1m1p2g0c0l0x0d0z0i0r"))
+    with pytest.raises(RebalanceCheckError, match=r"SyncGroup m0 is not enabled .* enabled are: SendJoinGroup m0"):
+        world.step(Action(ActionKind.SYNC_GROUP, 0))
+
+
+def test_a_world_does_not_speak_the_status_protocol() -> None:
+    with pytest.raises(RebalanceCheckError, match="eager or cooperative, and not status"):
+        World(Bounds.from_address("status/2m1p2g0c1w0f"))
+
+
+def test_an_eager_member_revokes_before_it_joins_again() -> None:
+    world = alone("eager")
+    play(world, (ActionKind.SEND_JOIN_GROUP, 1), (ActionKind.JOIN_GROUP, 1))
+    events = play(
+        world, (ActionKind.SEND_HEARTBEAT, 0), (ActionKind.HEARTBEAT, 0), (ActionKind.RECEIVE_ERROR, 0),
+        (ActionKind.SEND_JOIN_GROUP, 0),
+    )  # fmt: skip
+    revoked = next(event for event in events if isinstance(event, PartitionsRevoked))
+    assert (revoked.generation, revoked.partitions) == (1, ("t-0", "t-1"))
+
+
+def test_an_expired_member_learns_that_it_lost_everything() -> None:
+    world = alone("cooperative")
+    events = play(
+        world, (ActionKind.EXPIRE_SESSION, 0), (ActionKind.SEND_HEARTBEAT, 0), (ActionKind.HEARTBEAT, 0),
+        (ActionKind.RECEIVE_ERROR, 0),
+    )  # fmt: skip
+    lost = [event for event in events if isinstance(event, MembershipLost | PartitionsLost)]
+    assert [type(event).__name__ for event in lost] == ["MembershipLost", "PartitionsLost"]
+    assert lost[0].generation == 1
+
+
+def test_a_leader_tells_what_it_computed_from() -> None:
+    world = alone("cooperative")
+    events = play(
+        world, (ActionKind.SEND_JOIN_GROUP, 1), (ActionKind.JOIN_GROUP, 1), (ActionKind.SEND_HEARTBEAT, 0),
+        (ActionKind.HEARTBEAT, 0), (ActionKind.RECEIVE_ERROR, 0), (ActionKind.SEND_JOIN_GROUP, 0),
+        (ActionKind.JOIN_GROUP, 0), (ActionKind.RECEIVE_JOIN_GROUP, 0),
+    )  # fmt: skip
+    computed = next(event for event in events if isinstance(event, AssignmentComputed))
+    assert computed.claims == (("m0-1", ("t-0", "t-1")), ("m1-1", ()))
+    assert computed.claim_generations == (("m0-1", 1), ("m1-1", 0))
+    assert [len(partitions) for _, partitions in computed.assignments] == [1, 0]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_sequence_of_each_source_has_no_gap__and_every_answer_its_request(seed: int) -> None:
+    schedule = Schedule(RICH, tuple(random_path(Random(seed), RICH, 120)))
+    events = list(run(ModelSubject(), schedule))
+    assert isinstance(events[0], RunStarted)
+    assert isinstance(events[-1], RunEnded)
+    for source in {event.source for event in events}:
+        assert [event.seq for event in events if event.source == source] == list(
+            range(sum(event.source == source for event in events))
+        )
+    sent = {(event.member, event.request): event.api for event in events if isinstance(event, RequestSent)}
+    for event in events:
+        if isinstance(event, RequestAnswered):
+            assert sent[event.member, event.request] == event.api
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_members_speak_for_generations_that_began__under_ids_that_were_members(seed: int) -> None:
+    events = list(run(ModelSubject(), Schedule(RICH, tuple(random_path(Random(seed), RICH, 150)))))
+    began = {
+        (event.incarnation, event.generation): event.members for event in events if isinstance(event, GenerationStarted)
+    }
+    for event in events:
+        if isinstance(event, MemberJoined | AssignmentCompleted):
+            assert event.member_id in began[event.incarnation, event.generation]
+
+
+def test_a_state_is_described_in_a_cell_each() -> None:
+    world = alone("cooperative")
+    told = describe(world.bounds, world.state)
+    assert (told.coordinator, told.members) == ("Stable g1 [m0*]", ("t-0 t-1", "-"))
+
+
+def test_a_zombie_is_marked__and_what_it_must_give_up_stands_in_brackets() -> None:
+    world = alone("cooperative")
+    play(world, (ActionKind.EXPIRE_SESSION, 0))
+    told = describe(world.bounds, world.state)
+    assert (told.coordinator, told.members) == ("Empty g2", ("t-0 t-1!", "-"))
