@@ -22,9 +22,9 @@ from rebalance_check.integration.cluster.settings import (
     MAIN_CLASS,
     server_properties,
 )
+from rebalance_check.integration.java import JARS_SETTING
 from rebalance_check.model.errors import RebalanceCheckError
 
-JARS_SETTING: Final = "REBALANCE_CHECK_KAFKA_JARS"
 START_TIMEOUT_S: Final = 60.0
 LOG_TAIL_LINES: Final = 15
 

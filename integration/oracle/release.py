@@ -11,8 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.integration.cluster.local import JARS_SETTING
-from rebalance_check.integration.virtual.release import cache_folder, settle
+from rebalance_check.integration.java import JARS_SETTING, cache_folder, java_tool, settle
 from rebalance_check.model.errors import RebalanceCheckError
 
 DEFAULT_VERSION: Final = "4.3.1"
@@ -20,6 +19,7 @@ SOURCES: Final = Path(__file__).parent / "java"
 MAIN_CLASS: Final = "AssignorOracle"
 MAVEN_TIMEOUT_S: Final = 300.0
 JVM_OPTIONS: Final = ("-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-Djava.awt.headless=true")
+JDK: Final = ("the assignor oracle", 11)
 OLDEST: Final = (2, 4)
 """The first release whose assignors speak of owned partitions (KIP-429)."""
 
@@ -31,7 +31,7 @@ def command(version: str, patience_ms: int) -> list[str]:
     """How the assignors of a release are started. `RebalanceCheckError` without Java or jars."""
     jars = _jars(jars_of(version))
     class_path = os.pathsep.join(map(str, [_compiled(jars), *jars]))
-    return [_tool("java"), *JVM_OPTIONS, "-cp", class_path, MAIN_CLASS, str(patience_ms)]
+    return [java_tool("java", *JDK), *JVM_OPTIONS, "-cp", class_path, MAIN_CLASS, str(patience_ms)]
 
 
 def jars_of(version: str) -> Path:
@@ -87,19 +87,18 @@ def _compiled(jars: list[Path]) -> Path:
 
 
 def _compile(sources: list[Path], target: Path, class_path: str) -> None:
-    call = [_tool("javac"), "-nowarn", "-proc:none", "-encoding", "UTF-8", "-d", str(target), "-cp", class_path]
+    call = [
+        java_tool("javac", *JDK),
+        "-nowarn",
+        "-proc:none",
+        "-encoding",
+        "UTF-8",
+        "-d",
+        str(target),
+        "-cp",
+        class_path,
+    ]
     done = subprocess.run([*call, *map(str, sources)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         shutil.rmtree(target, ignore_errors=True)
         raise RebalanceCheckError(f"the Java side of the assignors does not compile:\n{done.stderr.strip()}")
-
-
-def _tool(name: str) -> str:
-    home = os.environ.get("JAVA_HOME")
-    found = (shutil.which(name, path=f"{home}/bin") if home else None) or shutil.which(name)
-    if found is None:
-        raise RebalanceCheckError(
-            f"Kafka's assignors need a JDK of Java 11 or later, and there is no {name!r} on the PATH: install one, "
-            "or set JAVA_HOME"
-        )
-    return found

@@ -10,7 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.integration.virtual.release import SOURCES, Release, cache_folder, settle
+from rebalance_check.integration.java import cache_folder, settle
+from rebalance_check.integration.virtual.release import SOURCES, Release
 from rebalance_check.model.errors import RebalanceCheckError
 
 MAIN_CLASS: Final = "rebalancecheck.Main"

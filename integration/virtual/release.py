@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.integration.cluster.local import JARS_SETTING
+from rebalance_check.integration.java import JARS_SETTING, cache_folder, settle
 from rebalance_check.model.errors import RebalanceCheckError
 
 DEFAULT_VERSION: Final = "4.3.1"
@@ -82,12 +82,6 @@ def version_in(folder: Path) -> str:
     return found[0]
 
 
-def cache_folder() -> Path:
-    """Where this package keeps what it can make again."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "rebalance-check"
-
-
 def _in_setting(setting: str, wanted: str | None) -> Path:
     version = wanted or DEFAULT_VERSION
     folder = Path(setting.replace("{version}", version)).expanduser()
@@ -117,13 +111,3 @@ def _from_maven(version: str) -> Path:
         )
     settle(partial, folder)
     return folder
-
-
-def settle(partial: Path, folder: Path) -> None:
-    """Give a finished folder its place; if another process was faster, its work is as good."""
-    try:
-        partial.rename(folder)
-    except OSError:
-        shutil.rmtree(partial, ignore_errors=True)
-        if not folder.is_dir():
-            raise
