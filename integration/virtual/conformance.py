@@ -129,7 +129,7 @@ class _Walk:
         self.steps += 1
         self._actions.append(step.action)
         if step.difference is not None:
-            self._tour.strike(self._at, step.action)
+            self._tour.close(self._at, step.action)
             schedule = Schedule(self._bounds, tuple(self._actions), self._transport.seed)
             self.differences.append((schedule, step.difference))
             self._lockstep, self._plan = None, []

@@ -17,7 +17,7 @@ from rebalance_check.model.walks import Graph
 SIGHT: Final = 60
 """How many states a walk looks at for a transition that is left, before it gives up and a new one begins."""
 
-TRIES: Final = 100
+TRIES: Final = 50
 """How often a transition is chosen before it counts as one that the coordinator never takes."""
 
 
@@ -26,33 +26,47 @@ class Tour:
 
     def __init__(self, bounds: Bounds) -> None:
         self._graph = Graph(bounds)
-        self._came: dict[bytes, tuple[bytes, Action] | None] = {self._graph.initial: None}
-        self._left: dict[bytes, list[Action]] = {}
+        self._came: dict[bytes, tuple[bytes, Action] | None] = {}
         self._tries: dict[tuple[bytes, Action], int] = {}
-        self.transitions = 0
+        self._closed: set[tuple[bytes, Action]] = set()
         self.never_taken: list[tuple[bytes, Action]] = []
+        """Transitions that the coordinator never chose, and those that only closed ones lead to."""
         self._explore()
+        self._left = {node: [action for action, _ in self._graph.edges(node)] for node in self._came}
+        self.transitions = sum(map(len, self._left.values()))
         self._targets = deque(self._came)
 
     @property
     def states(self) -> int:
         """How many states there are."""
-        return len(self._came)
+        return len(self._left)
 
     @property
     def taken(self) -> int:
         """How many distinct transitions were taken."""
         return self.transitions - sum(map(len, self._left.values())) - len(self.never_taken)
 
+    @property
+    def initial(self) -> bytes:
+        """The state where walks begin."""
+        return self._graph.initial
+
+    def after(self, node: bytes, action: Action) -> bytes:
+        """Where a transition leads."""
+        return next(to for each, to in self._graph.edges(node) if each == action)
+
+    def choices(self, node: bytes, action: Action) -> list[Action]:
+        """The transitions that differ from one in their choice alone, itself among them."""
+        return [each for each, _ in self._graph.edges(node) if each[:2] == action[:2]]
+
     def _explore(self) -> None:
+        """Find the shortest ways, and with them every state; leave out transitions that are closed."""
+        self._came = {self._graph.initial: None}
         queue = deque(self._came)
         while queue:
             node = queue.popleft()
-            edges = self._graph.edges(node)
-            self.transitions += len(edges)
-            self._left[node] = [action for action, _ in edges]
-            for action, after in edges:
-                if after not in self._came:
+            for action, after in self._graph.edges(node):
+                if after not in self._came and (node, action) not in self._closed:
                     self._came[after] = (node, action)
                     queue.append(after)
 
@@ -106,12 +120,19 @@ class Tour:
         if action not in was and action in left:
             self._miss(node, action)
 
-    def strike(self, node: bytes, action: Action) -> None:
-        """A walk ended with a difference here: this transition was executed."""
+    def close(self, node: bytes, action: Action) -> None:
+        """A walk ends here, whoever takes this transition: it is done with, and what lies beyond it alone is out of
+        reach."""
         self._left[node] = [each for each in self._left[node] if each != action]
+        self._closed.add((node, action))
+        self._explore()
+        for each, left in self._left.items():
+            if left and each not in self._came:
+                self.never_taken += [(each, action) for action in left]
+                self._left[each] = []
 
     def _miss(self, node: bytes, action: Action) -> None:
         tries = self._tries[node, action] = self._tries.get((node, action), 0) + 1
         if tries >= TRIES:
-            self.strike(node, action)
             self.never_taken.append((node, action))
+            self.close(node, action)

@@ -14,7 +14,7 @@ from rebalance_check.commands.explore import size_options
 from rebalance_check.commands.judge import Judged, combined_exit_code, tell
 from rebalance_check.commands.live import BROKER_HELP
 from rebalance_check.face import Face, json_option
-from rebalance_check.integration.cluster import Broker, open_broker
+from rebalance_check.integration.cluster import Broker, BrokerSpec, open_broker
 from rebalance_check.integration.replay import ReplayResult, replay
 from rebalance_check.integration.schedules import DEFAULT_STEPS, walks
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
@@ -29,13 +29,15 @@ from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.paths import path_document, path_text
 
+VIRTUAL_HELP = "Or virtual, virtual:4.3.1, virtual:3.9.2, virtual:3.9.2-scala: Kafka's coordinator in virtual time."
+
 WALKED = {"members": 3, "partitions": 2, "crashes": 2, "leaves": 1, "expiries": 1, "duplicates": 1}
 """The bounds of the walks, where no option says otherwise; smaller than those of `explore`, with more disturbance."""
 
 
 @click.command("replay")
 @click.argument("addresses", nargs=-1, metavar="[ADDRESS]...")
-@click.option("--broker", metavar="BROKER", help=f"{BROKER_HELP} Default: embedded; none for an ADDRESS.")
+@click.option("--broker", metavar="BROKER", help=f"{BROKER_HELP} {VIRTUAL_HELP} Default: embedded; none for ADDRESS.")
 @click.option("--schedules", type=click.IntRange(min=1), default=200, show_default=True, help="How many walks.")
 @click.option("--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True, help="Actions per walk.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Where the walks go.")
@@ -56,7 +58,9 @@ def command(*, addresses: tuple[str, ...], broker: str | None, schedules: int, s
     if paths and broker is None:
         return show(face, paths)
     bounds = Bounds(protocol=RebalanceProtocol(protocol), initial_delay=False, member_id_required=False, **sizes)
-    chosen = [schedule_of(path) for path in paths] or list(walks(bounds, schedules, seed=seed, steps=steps))
+    on_socket = not (broker or "").startswith(BrokerSpec.VIRTUAL)
+    chosen = [schedule_of(path, on_socket=on_socket) for path in paths]
+    chosen = chosen or list(walks(bounds, schedules, seed=seed, steps=steps))
     with ExitStack() as stack:
         folder = out or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rebalance-check-replay-")))
         opened = stack.enter_context(open_broker(broker or "embedded", or_virtual=True))
@@ -90,9 +94,9 @@ def broken_claim(path: ModelPath) -> str:
     return broken
 
 
-def schedule_of(path: ModelPath) -> Schedule:
+def schedule_of(path: ModelPath, *, on_socket: bool) -> Schedule:
     """A path as a schedule for a broker; `RebalanceCheckError` when a broker cannot follow it."""
-    if path.bounds.initial_delay or path.bounds.protocol is RebalanceProtocol.STATUS:
+    if (path.bounds.initial_delay and on_socket) or path.bounds.protocol is RebalanceProtocol.STATUS:
         raise RebalanceCheckError(
             f"a broker cannot follow {path.bounds.address()}: explore with --no-initial-delay and a group protocol"
         )

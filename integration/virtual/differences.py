@@ -1,0 +1,75 @@
+"""Where a coordinator of Kafka is known to differ from the model, which follows the Java coordinator of Kafka 4.
+
+Each difference carries the shortest schedule that shows it; a test holds that it does, and that no other coordinator
+does the same. ``docs/differences.md`` is made from this list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from rebalance_check.impl.lockstep import Difference
+from rebalance_check.integration.virtual.release import Release
+from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.subject import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDifference:
+    """One difference: which coordinators show it, what happens and why, a schedule, and how it is recognised."""
+
+    name: str
+    coordinators: str
+    what: str
+    why: str
+    schedule: Schedule
+    concerns: Callable[[Release], bool]
+    recognises: Callable[[Difference], bool]
+
+
+def known(release: Release, difference: Difference) -> KnownDifference | None:
+    """The entry that explains a difference of this release; None for one that nobody has looked at."""
+    return next((each for each in KNOWN if each.concerns(release) and each.recognises(difference)), None)
+
+
+def _stays_in_the_initial_rebalance(difference: Difference) -> bool:
+    """A member expired, the model ends the join phase, the coordinator waits on."""
+    ends = all(outcome.view.status != "PreparingRebalance" for outcome in difference.predicted)
+    waits = difference.observed.view.status == "PreparingRebalance" and not difference.observed.answers
+    return difference.action.kind is ActionKind.EXPIRE_SESSION and ends and waits
+
+
+KNOWN: Final = (
+    KnownDifference(
+        name="an expiry does not end the initial rebalance",
+        coordinators="3.9.2 (Scala)",
+        what=(
+            "In the first rebalance of an empty group, an id that was handed out (KIP-394) or a member expires, and all"
+            " who are left have joined: the Java coordinators complete the join phase at once, the one in Scala waits"
+            " until the initial rebalance delay is over."
+        ),
+        why=(
+            "Its InitialDelayedJoin cannot be completed early. Both are within the protocol: the delay is an upper"
+            " bound. The model follows the Java coordinator."
+        ),
+        schedule=Schedule(
+            Bounds.from_address("eager/2m1p1g1c0l0x0d0z1i1r"),
+            (
+                Action(ActionKind.SEND_JOIN_GROUP, 0),
+                Action(ActionKind.JOIN_GROUP, 0),
+                Action(ActionKind.CRASH, 0),
+                Action(ActionKind.SEND_JOIN_GROUP, 1),
+                Action(ActionKind.JOIN_GROUP, 1),
+                Action(ActionKind.RECEIVE_ERROR, 1),
+                Action(ActionKind.SEND_JOIN_GROUP, 1),
+                Action(ActionKind.JOIN_GROUP, 1),
+                Action(ActionKind.EXPIRE_SESSION, 0),
+            ),
+        ),
+        concerns=lambda release: release.scala,
+        recognises=_stays_in_the_initial_rebalance,
+    ),
+)

@@ -1,0 +1,45 @@
+"""The same schedule gives the same bytes in any process; another seed gives other member ids."""
+
+import pytest
+
+from rebalance_check.impl.lockstep import Lockstep
+from rebalance_check.integration.virtual import Release, VirtualKafka, VirtualTransport, find_release
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.subject import Schedule
+from rebalance_check.model.walks import tour
+
+pytestmark = pytest.mark.virtual
+
+BOUNDS = Bounds.from_address("cooperative/3m2p3g1c1l1x1d0z1i1r")
+
+
+def schedules() -> list[Schedule]:
+    return tour(BOUNDS, count=12, length=40, seed=7)
+
+
+def bytes_of(release: Release, seed: int, times: int = 1) -> list[bytes]:
+    """All that a fresh process sends, for each time that the schedules are run."""
+    found = []
+    with VirtualKafka(release) as kafka:
+        for _ in range(times):
+            kafka.trace = []
+            for number, schedule in enumerate(schedules()):
+                lockstep = Lockstep(VirtualTransport(kafka, seed + number), schedule.bounds)
+                for action in schedule.actions:
+                    lockstep.perform(action)
+                lockstep.close()
+            found.append(b"".join(kafka.trace))
+    return found
+
+
+@pytest.mark.parametrize("spec", ["virtual:4.3.1", "virtual:3.9.2", "virtual:3.9.2-scala"])
+def test_two_fresh_processes_send_equal_bytes(spec: str) -> None:
+    release = find_release(spec)
+    first, second = bytes_of(release, seed=1), bytes_of(release, seed=1)
+    assert len(first[0]) > 10_000
+    assert first == second
+
+
+def test_another_seed_gives_other_member_ids() -> None:
+    release = find_release("virtual:4.3.1")
+    assert bytes_of(release, seed=1) != bytes_of(release, seed=1000)
