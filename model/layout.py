@@ -39,6 +39,7 @@ from typing import (
     Final,
     NamedTuple,
     TypeVar,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -112,8 +113,7 @@ def layout(cls: type[L]) -> type[L]:
     split_fields = ((name, *split(kind)) for name, kind in fields.items())
     parts = tuple((name, item if is_layout(item) else None, dimension) for name, item, dimension in split_fields)
     space |= {"__slots__": tuple(fields), "FIELDS": fields, "PARTS": parts}
-    made: type[L] = type(cls.__name__, cls.__bases__, space)
-    return made
+    return cast("type[L]", type(cls.__name__, cls.__bases__, space))
 
 
 def split(kind: Any) -> tuple[Any, str | None]:

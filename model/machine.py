@@ -13,7 +13,6 @@ from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.layout import SYMMETRIC, WORD, helpers, relabellings
 from rebalance_check.model.specification import Model, arguments
 
-
 Call = Callable[..., Any]
 """A model function as `positional` makes it."""
 

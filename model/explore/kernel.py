@@ -19,24 +19,31 @@ if TYPE_CHECKING:
     # generated for each model by `compiled.glue` and `layout.helper_source`
     def successors(c: Any, s: Any, words: Any, i: int, out: Any, out_words: Any, labels: Any, z: int, st: Any) -> int:
         """Write the successors of state i from slot z on; the first slot beyond them."""
+        ...
 
     def violated(c: Any, s: Any) -> int:
         """The number of the first claim that the state breaks, from 1; 0 when all hold."""
+        ...
 
     def violated_step(c: Any, s: Any, t: Any) -> int:
         """The number of the first step claim that the step breaks, counted on from the claims; 0 when all hold."""
+        ...
 
     def witness(c: Any, s: Any, met: Any) -> Any:
         """The bit mask of sometimes-claims met so far, with those added that the state meets."""
+        ...
 
     def within_bounds(c: Any, s: Any) -> bool:
         """Whether the state is explored further."""
+        ...
 
     def relabel(dst: Any, src: Any, perm: Any, sets: Any) -> None:
         """Write the state with its members renamed."""
+        ...
 
     def signature(s: Any, m: int) -> int:
         """A number that does not depend on how members are named."""
+        ...
 
 
 STATES: Final = 0  # distinct states of this worker
