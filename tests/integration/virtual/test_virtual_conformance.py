@@ -27,7 +27,7 @@ LARGE = (
     "cooperative/2m2p3g1c1l0x0d0z0i0r",
     "cooperative/2m2p2g0c1l1x0d0z0i1r",
     "cooperative/2m2p2g0c1l0x1d0z0i0r",
-    "cooperative/3m1p1g1c0l0x0d0z0i0r",
+    "eager/3m1p2g1c0l0x0d0z0i0r",
 )
 
 
