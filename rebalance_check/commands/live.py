@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -16,6 +16,8 @@ from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.cluster import Broker, open_broker
 from rebalance_check.integration.live.settings import LiveProtocol, LiveSettings
 from rebalance_check.integration.live.subject import LiveSubject
+from rebalance_check.integration.status_live import StatusRun, run_status_stores
+from rebalance_check.model.events import Event
 from rebalance_check.model.subject import run
 from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.properties.catalogue import select
@@ -28,22 +30,43 @@ from rebalance_check.report.documents import judgement_document
 BROKER_HELP = "embedded, local (jars and java), testcontainers (Docker), or the HOST:PORT of a running broker."
 
 
+STATUS: Final = "status"
+
+
 @dataclass(frozen=True, slots=True)
 class LiveRuns:
-    """What is run: how members are set up, how large the group is, how often it is disturbed, where histories go."""
+    """What is run: ``status`` stores or consumers of a protocol, how large, how often disturbed, where histories go."""
 
-    settings: LiveSettings
-    options: SimulationOptions
+    protocol: str
+    members: int
+    partitions: int
+    steps: int
     out: Path
     invariants: tuple[Invariant, ...]
+
+    def history(self, broker: Broker, seed: int) -> Iterable[Event]:
+        """The events of one run, as they happen."""
+        if self.protocol == STATUS:
+            stores = StatusRun(workers=self.members, writes=self.steps)
+            return run_status_stores(broker.bootstrap, seed, stores, self.out / f"status-{seed}")
+        churn = SimulationOptions(
+            protocol=SimulatedProtocol(self.protocol),
+            members=self.members,
+            partitions=self.partitions,
+            steps=self.steps,
+        )
+        subject = LiveSubject(broker, LiveSettings(protocol=LiveProtocol(self.protocol)))
+        return run(subject, churn_schedule(seed, churn))
 
 
 @click.command("live")
 @click.option("--broker", default="embedded", show_default=True, help=BROKER_HELP)
-@click.option("--protocol", type=click.Choice([p.value for p in LiveProtocol]), default="eager", show_default=True)
-@click.option("--members", type=int, default=3, show_default=True)
-@click.option("--partitions", type=int, default=4, show_default=True)
-@click.option("--steps", type=int, default=12, show_default=True, help="Actions that disturb, per run.")
+@click.option("--protocol", type=click.Choice([*(p.value for p in LiveProtocol), STATUS]), default="eager",
+              show_default=True, help="Consumers of a rebalance protocol, or workers with status stores.")  # fmt: skip
+@click.option("--members", type=int, default=3, show_default=True, help="Consumers, or workers.")
+@click.option("--partitions", type=int, default=4, show_default=True, help="Of the consumers' topic.")
+@click.option("--steps", type=int, default=12, show_default=True,
+              help="Actions that disturb, per run; for status stores, the writes of each.")  # fmt: skip
 @click.option("--seeds", default="0:1", show_default=True, metavar="FIRST:LAST", help="A run per seed.")
 @click.option("--invariant", "names", multiple=True, metavar="NAME", help="An invariant or a family; default: all.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path(".rebalance-check/live"), show_default=True,
@@ -51,19 +74,13 @@ class LiveRuns:
 @json_option
 def command(*, broker: str, protocol: str, members: int, partitions: int, steps: int, seeds: str,
             names: tuple[str, ...], out: Path, as_json: bool) -> int:  # fmt: skip
-    """Run kafka-python consumers, each in a process of its own, under joins, leaves, kills and pauses.
+    """Run kafka-python consumers, each a process, under joins, leaves, kills and pauses; or status stores.
 
-    What disturbs them is drawn from the seed; what they then do is up to time and the operating system.
+    The stores of several Connect workers write to one compacted topic. What disturbs is drawn from the seed; what the
+    clients then do is up to time and the operating system.
     """
     face = Face(as_json)
-    runs = LiveRuns(
-        settings=LiveSettings(protocol=LiveProtocol(protocol)),
-        options=SimulationOptions(
-            protocol=SimulatedProtocol(protocol), members=members, partitions=partitions, steps=steps
-        ),
-        out=out,
-        invariants=select(names),
-    )
+    runs = LiveRuns(protocol, members, partitions, steps, out, select(names))
     with open_broker(broker) as opened:
         face.say(f"live on {opened.name} ({opened.bootstrap}): {protocol}, seeds {seeds}, histories in {out}")
         judged = live_runs(face, opened, runs, parse_seeds(seeds))
@@ -84,10 +101,8 @@ def live_runs(face: Face, broker: Broker, runs: LiveRuns, seeds: Sequence[int]) 
 
 def live_run(broker: Broker, runs: LiveRuns, seed: int) -> Judged:
     """One run: its history is on disk before it is judged."""
-    path = runs.out / f"{runs.settings.protocol}-{seed}.jsonl"
-    subject = LiveSubject(broker, runs.settings)
-    history = recorded(path, run(subject, churn_schedule(seed, runs.options)))
-    return Judged(path, judge(history, runs.invariants))
+    path = runs.out / f"{runs.protocol}-{seed}.jsonl"
+    return Judged(path, judge(recorded(path, runs.history(broker, seed)), runs.invariants))
 
 
 def live_document(broker: Broker, judged: Sequence[Judged]) -> dict[str, Any]:
