@@ -99,7 +99,8 @@ class Holder:
 
 
 class Holdings:
-    """Who holds which partition, connector and task. ``changed`` is told after each step that adds a claim to hold.
+    """Who holds which partition, connector and task. ``changed`` is told after each step that adds a claim to hold:
+    a thing taken, or a generation entered with what is still held (not every client tells when it joins).
 
     A thing is named as reports print it: ``t-0``, ``connector c``, ``task c-0``. ``holds`` maps it to the event since
     which it is held.
@@ -143,7 +144,8 @@ class Holdings:
 
     def on_joined(self, event: MemberJoined) -> None:
         """It speaks for the generation from here on, for all that it still holds."""
-        holder = self._speak(event)
+        holder = self.of(event.member)
+        self._speak(holder, event)
         if holder.holds:
             self.changed(holder, tuple(holder.holds), event)
 
@@ -163,13 +165,18 @@ class Holdings:
 
     def on_completed(self, event: AssignmentCompleted) -> None:
         """It holds exactly these; anything else it held was silently replaced (EAGER)."""
-        holder = self._speak(event)
-        held = holder.holds
+        holder = self.of(event.member)
+        held, confirmed = holder.holds, set(holder.unconfirmed)
+        holder.unconfirmed.clear()
         if len(held) != len(event.owned) or any(thing not in held for thing in event.owned):
             self._drop(holder, tuple(thing for thing in held if thing not in event.owned and " " not in thing))
-            self._take(event, tuple(thing for thing in event.owned if thing not in held))
-        if holder.unconfirmed:
-            holder.unconfirmed.clear()
+        entered = self._speak(holder, event)
+        fresh = tuple(thing for thing in event.owned if thing not in held)
+        for thing in fresh:
+            self._hold(holder, thing, event)
+        told = tuple(held) if entered else fresh + tuple(thing for thing in held if thing in confirmed)
+        if told:
+            self.changed(holder, told, event)
 
     def on_connector_started(self, event: ConnectorStarted) -> None:
         """The worker runs the connector."""
@@ -187,22 +194,23 @@ class Holdings:
         """The worker runs the task no more."""
         self._drop(self.of(event.member), (f"task {event.task}",))
 
-    def _speak(self, event: GenerationEvent) -> Holder:
-        holder = self.of(event.member)
+    def _speak(self, holder: Holder, event: GenerationEvent) -> bool:
+        """Note the generation it speaks for; whether that is another than before."""
+        before = holder.round
         if event.generation != NO_GENERATION:
             holder.round, holder.member_id, holder.joined = self.rounds.round_of(event), event.member_id, event
-        return holder
+        return holder.round != before
 
     def _take(self, event: GenerationEvent, things: tuple[str, ...]) -> None:
-        holder = self._speak(event)
+        holder = self.of(event.member)
+        entered = self._speak(holder, event)
         for thing in things:
-            holder.holds[thing] = event
-            holders = self.holders.get(thing)
-            if holders is None:
-                self.holders[thing] = {holder.name: holder}
-            else:
-                holders[holder.name] = holder
-        self.changed(holder, things, event)
+            self._hold(holder, thing, event)
+        self.changed(holder, tuple(holder.holds) if entered else things, event)
+
+    def _hold(self, holder: Holder, thing: str, event: Event) -> None:
+        holder.holds[thing] = event
+        self.holders.setdefault(thing, {})[holder.name] = holder
 
     def _drop(self, holder: Holder, things: tuple[str, ...]) -> None:
         for thing in things:

@@ -146,3 +146,37 @@ def test_no_double_ownership__several_violations__counts_all_and_shows_the_first
     assert isinstance(verdict, Violated)
     assert verdict.count == 2
     assert verdict.counterexample.headline.startswith("t-0 ")
+
+
+@pytest.mark.parametrize(
+    "entering",
+    [
+        AssignmentCompleted(member="m0", generation=2, owned=("t-0",)),
+        assigned("m0", 2, "t-1"),
+        assigned("m0", 2),
+    ],
+    ids=["completed with what it held", "assigned more", "assigned nothing"],
+)
+def test_no_double_ownership__kept_into_a_generation_that_no_join_told__is_violated(
+    history: History, entering: Event
+) -> None:
+    assert outcome(history(assigned("m0", 1, "t-0"), assigned("m1", 2, "t-0"), entering)) is Outcome.VIOLATED
+
+
+def test_no_double_ownership__replaced_when_the_generation_completes__holds(history: History) -> None:
+    completed = AssignmentCompleted(member="m0", generation=2, owned=("t-1",))
+    assert outcome(history(assigned("m0", 1, "t-0"), assigned("m1", 2, "t-0"), completed)) is Outcome.HELD
+
+
+def test_no_double_ownership__a_returned_worker_keeps_a_task_beyond_its_assignment__is_violated(
+    history: History,
+) -> None:
+    returned = [
+        TaskStarted(member="w0", generation=1, task="c-0"),
+        MembershipLost(member="w0", generation=1, reason="UNKNOWN_MEMBER_ID"),
+        TaskStarted(member="w1", generation=3, task="c-0"),
+        MemberJoined(member="w0", generation=3),
+    ]
+    assert outcome(history(*returned)) is Outcome.HELD
+    completed = AssignmentCompleted(member="w0", generation=3, owned=())
+    assert outcome(history(*returned, completed)) is Outcome.VIOLATED
