@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rebalance_check.impl.options import SimulationOptions
-from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.bounds import Bounds, RebalanceProtocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,21 @@ class Mutant:
         if isinstance(self.find, Fuzzed):
             seeds = f"--seeds {self.find.first}:{self.find.last}"
             return f"rebalance-check fuzz {seeds} --mutant {self.name} {self.find.options.command_line()}".rstrip()
-        bounds = self.find.bounds
-        names = ("members", "partitions", "generations", "crashes")
-        sizes = " ".join(f"--{name} {getattr(bounds, name)}" for name in names)
-        return f"rebalance-check explore --mutant {self.name} --protocol {bounds.protocol} {sizes}"
+        return f"rebalance-check explore --mutant {self.name} {_bounds_options(self.find.bounds)}"
+
+
+def _bounds_options(bounds: Bounds) -> str:
+    """The options of ``rebalance-check explore`` that stand for ``bounds``: the sizes, and every other that counts.
+
+    Budgets of 0 are left out where 0 is what the command takes by itself; the status log's have other defaults.
+    """
+    sizes = ["members", "partitions", "generations", "crashes"]
+    if bounds.protocol is RebalanceProtocol.STATUS:
+        sizes += ["writes", "failures"]
+    else:
+        sizes += [name for name in ("leaves", "expiries", "duplicates", "deletions") if getattr(bounds, name)]
+    words = [f"--protocol {bounds.protocol}", *(f"--{name} {getattr(bounds, name)}" for name in sizes)]
+    if bounds.protocol is not RebalanceProtocol.STATUS:
+        words += [] if bounds.initial_delay else ["--no-initial-delay"]
+        words += ["--member-id-required"] if bounds.member_id_required else []
+    return " ".join(words)

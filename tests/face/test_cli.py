@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 
 from rebalance_check import CATALOGUE, Event, write_history
 from rebalance_check.cli import COMMANDS, EXTRAS
+from rebalance_check.impl.mutants import MUTANTS, Explored, Mutant
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.events import RunEnded
 from rebalance_check.report.catalogue_page import catalogue_markdown, smallest_breaking_history
@@ -164,6 +166,19 @@ def test_explore__interpreted__counts_states_and_names_claims(command: Command) 
 def test_explore__stopped_early__is_undecided(command: Command) -> None:
     answer = command("explore", "--members", 2, "--interpreted", "--max-states", 50, "--json")
     assert answer.code == 12
+
+
+@pytest.mark.parametrize("mutant", [mutant for mutant in MUTANTS.values() if isinstance(mutant.find, Explored)],
+                         ids=lambda mutant: mutant.name)  # fmt: skip
+def test_explore__the_listed_command_of_a_mutant__explores_the_bounds_in_which_it_is_caught(
+    command: Command, mutant: Mutant
+) -> None:
+    assert isinstance(mutant.find, Explored)
+    program, *arguments = shlex.split(mutant.command)
+    document = command(*arguments, "--interpreted", "--max-states", 1, "--json").document
+    assert (program, document["bounds"], document["mutant"]) == (
+        "rebalance-check", mutant.find.bounds.address(), mutant.name,
+    )  # fmt: skip
 
 
 BAD_INPUT = {

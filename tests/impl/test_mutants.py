@@ -67,6 +67,16 @@ def test_two_mutants_of_one_name_are_our_own_mistake() -> None:
             "rebalance-check explore --mutant x --protocol eager "
             "--members 2 --partitions 3 --generations 4 --crashes 1",
         ),
+        (
+            Explored(bounds=Bounds.from_address("eager/2m1p4g0c1l1x1d1z0i1r")),
+            "rebalance-check explore --mutant x --protocol eager --members 2 --partitions 1 --generations 4 "
+            "--crashes 0 --leaves 1 --expiries 1 --duplicates 1 --deletions 1 --no-initial-delay --member-id-required",
+        ),
+        (
+            Explored(bounds=Bounds.from_address("status/2m1p2g0c2w0f")),
+            "rebalance-check explore --mutant x --protocol status --members 2 --partitions 1 --generations 2 "
+            "--crashes 0 --writes 2 --failures 0",
+        ),
         (Told(test="tests/x.py"), "pytest tests/x.py -k x"),
         (Told(test="tests/x.py", case="a_story"), "pytest tests/x.py -k a_story"),
     ],
