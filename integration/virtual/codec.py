@@ -17,6 +17,7 @@ from rebalance_check.impl.messages import (
     HeartbeatRequest,
     JoinGroupRequest,
     LeaveGroupRequest,
+    ListedGroup,
     OffsetCommitRequest,
     OffsetFetchRequest,
     SyncGroupRequest,
@@ -25,11 +26,12 @@ from rebalance_check.integration.wire.described import described_group
 from rebalance_check.integration.wire.kafka_python import ApiMessage, admin, consumer
 from rebalance_check.integration.wire.replies import error_from_wire, reply_from_wire
 from rebalance_check.integration.wire.requests import request_to_wire
-from rebalance_check.model.errors import Error
+from rebalance_check.model.errors import Error, RebalanceCheckError
 
 REMEMBERED: Final = 1 << 16
 DESCRIBE_VERSION: Final = 5
 DELETE_VERSION: Final = 2
+LIST_VERSION: Final = 4
 STABLE: Final = "Stable"
 
 _RESPONSES: Final[dict[type, Any]] = {
@@ -93,6 +95,24 @@ def delete_error(body: bytes) -> Error:
     """What DeleteGroups of one group was answered."""
     response = admin.DeleteGroupsResponse.decode(body, version=DELETE_VERSION, header=True)
     return error_from_wire(response.results[0].error_code)
+
+
+@lru_cache(1)
+def list_request() -> bytes:
+    """ListGroups."""
+    message = admin.ListGroupsRequest(states_filter=[])
+    message.API_VERSION = LIST_VERSION
+    return _bytes_of(message, "")
+
+
+def listed(body: bytes | None) -> tuple[ListedGroup, ...]:
+    """What ListGroups was answered, by group id."""
+    if body is None:
+        raise RebalanceCheckError("virtual Kafka left a ListGroups unanswered: this is a defect of its glue")
+    response = admin.ListGroupsResponse.decode(body, version=LIST_VERSION, header=True)
+    return tuple(sorted(
+        (ListedGroup(g.group_id, g.protocol_type, g.group_state) for g in response.groups), key=lambda g: g.group_id
+    ))  # fmt: skip
 
 
 def _bytes_of(message: ApiMessage, client_id: str) -> bytes:

@@ -36,7 +36,7 @@ status -> PreparingRebalance
 form s f static=s:i,f:j -> Stable
 hold
 join f2 instance=j -> waits
-join s instance=i protocols=range:n -> generation 2, leader s, members ? s; f2: generation 2, leader s
+join s instance=i protocols=range:n -> generation 2, leader s, members f2 s; f2: generation 2, leader s
 status -> CompletingRebalance
 release
 

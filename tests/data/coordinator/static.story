@@ -52,7 +52,7 @@ form s f static=s:i,f:j unsynced=yes -> CompletingRebalance
 sync f 1 instance=j -> waits
 join f2 instance=j -> waits; f: FENCED_INSTANCE_ID
 status -> PreparingRebalance
-join s instance=i -> generation 2, leader s, members ? s; f2: generation 2, leader s
+join s instance=i -> generation 2, leader s, members f2 s; f2: generation 2, leader s
 
 [a restart in CompletingRebalance sends the others back to join]
 form s f g static=s:i,f:j unsynced=yes -> CompletingRebalance
@@ -133,7 +133,7 @@ form s f static=s:i,f:j -> Stable
 leave :j -> NONE (NONE)
 status -> PreparingRebalance
 join f2 instance=j -> waits
-join s instance=i -> generation 2, leader s, members ? s; f2: generation 2, leader s
+join s instance=i -> generation 2, leader s, members f2 s; f2: generation 2, leader s
 
 [a static member that knows its id joins like any other]
 form s f static=s:i,f:j -> Stable

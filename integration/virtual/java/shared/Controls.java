@@ -43,6 +43,9 @@ final class Controls {
             case "timers" -> {
                 return timers(world, world.node(id));
             }
+            case "deadline" -> {
+                return time.nextDeadlineMs() < 0 ? "" : String.valueOf(time.nextDeadlineMs() - VirtualTime.START_MS);
+            }
             case "pending" -> {
                 return world.pending();
             }

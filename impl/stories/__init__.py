@@ -1,0 +1,13 @@
+"""Stories of a group coordinator: requests in a fixed order, one line for each, and what was observed.
+
+A line is ``command -> what was observed``. Members have names; a name without a member id sends an empty one. An
+answer that comes late is told on the line that caused it. `COMMANDS` lists what a line may say. Whoever can be
+`Played` can take the part of the coordinator.
+"""
+
+from rebalance_check.impl.stories.commands import COMMANDS, perform
+from rebalance_check.impl.stories.played import InProcess, Played
+from rebalance_check.impl.stories.stage import Stage
+from rebalance_check.impl.stories.telling import stories_in, tell
+
+__all__ = ["COMMANDS", "InProcess", "Played", "Stage", "perform", "stories_in", "tell"]

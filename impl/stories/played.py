@@ -1,0 +1,124 @@
+"""Who takes the part of the coordinator in a story, and the one in this process who does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Protocol
+
+from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
+from rebalance_check.impl.coordinator.choices import Choices
+from rebalance_check.impl.coordinator.logs import SteeredLog
+from rebalance_check.impl.coordinator.records import Record
+from rebalance_check.impl.messages import DescribedGroup, GroupReply, GroupRequest, ListedGroup
+from rebalance_check.model.errors import Error
+
+Answers = Sequence[tuple[Hashable, GroupReply]]
+
+
+class Played(Protocol):
+    """A coordinator with its log, driven by hand. Times are in ms, and begin at 0."""
+
+    def handle(self, token: Hashable, request: GroupRequest, now_ms: int) -> Answers:
+        """Handle a request: the answers that are due now, to earlier requests, too."""
+        ...
+
+    def advance(self, now_ms: int) -> Answers:
+        """Let time pass until ``now_ms``: the answers that this causes."""
+        ...
+
+    def next_deadline(self) -> int | None:
+        """When the next timer is due, in ms; None when none is armed."""
+        ...
+
+    def describe(self, group_id: str) -> DescribedGroup:
+        """DescribeGroups."""
+        ...
+
+    def list_groups(self) -> Sequence[ListedGroup]:
+        """ListGroups, by group id."""
+        ...
+
+    def delete(self, group_id: str) -> Error:
+        """DeleteGroups."""
+        ...
+
+    def records(self) -> Sequence[Record]:
+        """What the log holds."""
+        ...
+
+    def fail(self, error: Error) -> None:
+        """Appends fail with this; with NONE they succeed again."""
+        ...
+
+    def hold(self) -> None:
+        """The high watermark stops."""
+        ...
+
+    def release(self, now_ms: int) -> Answers:
+        """The high watermark catches up: the answers that this causes."""
+        ...
+
+    def crash(self, lost: int) -> None:
+        """Gone without a word, with the last ``lost`` records; another begins to read the log."""
+        ...
+
+    def load(self, now_ms: int) -> Answers:
+        """The log is read."""
+        ...
+
+    def unload(self, now_ms: int) -> Answers:
+        """It stops serving."""
+        ...
+
+
+class InProcess:
+    """`GroupCoordinator` on a `SteeredLog`."""
+
+    def __init__(
+        self,
+        config: GroupConfig,
+        *,
+        new_member_id: Callable[[str], str],
+        choices: Choices | None = None,
+        defects: frozenset[str] = frozenset(),
+    ) -> None:
+        self.log = SteeredLog()
+        self.coordinator = GroupCoordinator(
+            config, new_member_id=new_member_id, log=self.log, choices=choices, defects=defects
+        )
+        self.handle = self.coordinator.handle
+        self.advance = self.coordinator.advance
+        self.next_deadline = self.coordinator.next_deadline
+        self.list_groups = self.coordinator.list_groups
+        self.delete = self.coordinator.delete
+        self.unload = self.coordinator.unload
+
+    def describe(self, group_id: str) -> DescribedGroup:
+        """DescribeGroups."""
+        return self.coordinator.describe(group_id)
+
+    def records(self) -> Sequence[Record]:
+        """What the log holds."""
+        return self.log.records
+
+    def fail(self, error: Error) -> None:
+        """Appends fail with this; with NONE they succeed again."""
+        self.log.failure = error
+
+    def hold(self) -> None:
+        """The high watermark stops."""
+        self.log.hold = True
+
+    def release(self, now_ms: int) -> Answers:
+        """The high watermark catches up."""
+        self.log.release()
+        return self.coordinator.advance(now_ms)
+
+    def crash(self, lost: int) -> None:
+        """Forget all but the log."""
+        self.log.lose(lost)
+        self.coordinator.start_loading()
+
+    def load(self, now_ms: int) -> Answers:
+        """Read the log."""
+        return self.coordinator.load(self.log.records, now_ms)

@@ -1,0 +1,133 @@
+"""A stage: a coordinator, the names of its members, and what they hear."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from rebalance_check.impl.coordinator import GroupConfig
+from rebalance_check.impl.messages import (
+    GroupReply,
+    GroupRequest,
+    HeartbeatReply,
+    JoinGroupReply,
+    LeaveGroupReply,
+    OffsetCommitReply,
+    OffsetFetchReply,
+    SyncGroupReply,
+)
+from rebalance_check.impl.stories.played import Answers, Played
+from rebalance_check.model.errors import Error
+
+SETTINGS: Final = {"min_session_timeout_ms": 1_000, "initial_rebalance_delay_ms": 100}
+"""What holds in a story that does not say otherwise."""
+
+Options = dict[str, str]
+
+
+def settings_of(line: str) -> GroupConfig | None:
+    """The settings in a story's first line, ``setting max_size=2``; None for a line that is a step."""
+    if not line.startswith("setting "):
+        return None
+    return GroupConfig(**SETTINGS | {name: int(value) for name, value in (w.split("=") for w in line.split()[1:])})
+
+
+class Heard(NamedTuple):
+    """An answer: the number of its request, who sent that, what it was, and what came back."""
+
+    token: int
+    name: str
+    request: GroupRequest
+    reply: GroupReply
+
+
+class Stage:
+    """A coordinator, the names of its members, and the requests that wait for an answer.
+
+    ``heard`` collects every answer with its request and the name of who sent that, until somebody clears it.
+    """
+
+    def __init__(self, coordinator: Played) -> None:
+        self.coordinator = coordinator
+        self.now = 0
+        self.ids: dict[str, str] = {}
+        self.generations: dict[str, int] = {}
+        self.waiting: dict[int, str] = {}
+        self.heard: list[Heard] = []
+        self._asked: dict[int, GroupRequest] = {}
+        self._sent = 0
+
+    def id_of(self, name: str) -> str:
+        """The member id of a name; ``=zz`` is the id ``zz`` itself."""
+        return name[1:] if name.startswith("=") else self.ids.get(name, "")
+
+    def name_of(self, member_id: str) -> str:
+        """The name of a member id, itself if it is a made-up one, ``?`` for one that its holder never learned."""
+        found = next((name for name, known in self.ids.items() if known == member_id), None)
+        return found if found is not None else (member_id if len(member_id) <= 12 else "?")
+
+    def generation_of(self, name: str, text: str) -> int:
+        """A generation as a number, or ``last``, the one that ``name`` was told last."""
+        return self.generations.get(name, 1) if text == "last" else int(text)
+
+    def send(self, name: str, request: GroupRequest) -> str:
+        """Send a request; what comes back, now and late."""
+        self._sent += 1
+        self.waiting[self._sent] = name
+        self._asked[self._sent] = request
+        return self.tell(self.coordinator.handle(self._sent, request, self.now), own=self._sent)
+
+    def advance(self, duration_ms: int) -> str:
+        """Let time pass; what comes back meanwhile."""
+        self.now += duration_ms
+        return self.tell(self.coordinator.advance(self.now))
+
+    def tell(self, answers: Answers, own: int | None = None) -> str:
+        """All answers as text: the one to ``own`` first (``waits`` if there is none), the others by name."""
+        heard = [self._hear(token, reply) for token, reply in answers]
+        mine = [self.text(each.reply) for each in heard if each.token == own]
+        others = [each for each in heard if each.token != own]
+        if own in self.waiting:
+            mine = ["waits"]
+        late = sorted(f"{each.name}: {self.text(each.reply)}" for each in others)
+        return "; ".join([part for part in (*mine, *late) if part])
+
+    def _hear(self, token: object, reply: GroupReply) -> Heard:
+        """Note who was answered what, and the member id and the generation that this tells."""
+        assert isinstance(token, int)
+        heard = Heard(token, self.waiting.pop(token), self._asked.pop(token), reply)
+        if isinstance(reply, JoinGroupReply) and reply.error in {Error.NONE, Error.MEMBER_ID_REQUIRED}:
+            self.ids[heard.name] = reply.member_id
+        if isinstance(reply, JoinGroupReply) and reply.error is Error.NONE:
+            self.generations[heard.name] = reply.generation_id
+        self.heard.append(heard)
+        return heard
+
+    def text(self, reply: GroupReply) -> str:
+        """A reply in one line: its error, or what it grants."""
+        match reply:
+            case JoinGroupReply(error=Error.NONE):
+                members = " ".join(sorted(self.name_of(member.member_id) for member in reply.members))
+                shown = f"generation {reply.generation_id}, leader {self.name_of(reply.leader)}"
+                return shown + (f", members {members}" if members else "") + (", skip" if reply.skip_assignment else "")
+            case JoinGroupReply() if reply.member_id:
+                return f"{reply.error.name} {self.name_of(reply.member_id)}"
+            case SyncGroupReply(error=Error.NONE):
+                return f"NONE {reply.assignment.decode()}".strip()
+            case LeaveGroupReply() if reply.members:
+                return f"{reply.error.name} ({', '.join(member.error.name for member in reply.members)})"
+            case OffsetCommitReply():
+                return reply.partitions[0][2].name
+            case OffsetFetchReply(error=Error.NONE):
+                return " ".join(f"{offset.topic}-{offset.partition}:{offset.offset}" for offset in reply.offsets)
+            case HeartbeatReply() | JoinGroupReply() | SyncGroupReply() | LeaveGroupReply() | OffsetFetchReply():
+                return reply.error.name
+
+    def status(self, options: Options) -> str:
+        """The status of the group; an error where there is one."""
+        described = self.coordinator.describe(options.get("group", "g"))
+        return described.state if described.error is Error.NONE else described.error.name
+
+    def members(self, options: Options) -> str:
+        """The names of the members."""
+        described = self.coordinator.describe(options.get("group", "g"))
+        return " ".join(sorted(self.name_of(member.member_id) for member in described.members))

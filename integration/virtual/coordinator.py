@@ -1,0 +1,173 @@
+"""A world of virtual Kafka behind the door of `GroupCoordinator`: it can be `Played` in a story."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Hashable, Sequence
+from typing import Final
+
+from rebalance_check.impl.coordinator import GroupConfig
+from rebalance_check.impl.coordinator.records import Record
+from rebalance_check.impl.lockstep.transport import Observation
+from rebalance_check.impl.messages import DescribedGroup, GroupReply, GroupRequest, ListedGroup
+from rebalance_check.integration.virtual.codec import (
+    decoded,
+    delete_error,
+    delete_request,
+    encoded,
+    list_request,
+    listed,
+    observed,
+)
+from rebalance_check.integration.virtual.journal import records_in
+from rebalance_check.integration.virtual.process import VirtualKafka
+from rebalance_check.model.errors import Error, RebalanceCheckError
+
+TOPICS: Final = {"t": 2}
+
+NEVER_MS: Final = 1_000_000_000_000
+"""How long until Kafka looks for what is old enough to be deleted: nothing is, here."""
+
+_WORD: Final = (1 << 64) - 1
+
+
+def settings_for(config: GroupConfig) -> dict[str, str]:
+    """The broker settings that a `GroupConfig` stands for."""
+    return {
+        "group.min.session.timeout.ms": str(config.min_session_timeout_ms),
+        "group.max.session.timeout.ms": str(config.max_session_timeout_ms),
+        "group.initial.rebalance.delay.ms": str(config.initial_rebalance_delay_ms),
+        "group.max.size": str(config.max_size),
+        "offset.metadata.max.bytes": str(config.offset_metadata_max_bytes),
+        "offsets.commit.timeout.ms": str(config.write_timeout_ms),
+        "offsets.retention.check.interval.ms": str(NEVER_MS),
+    }
+
+
+def member_ids_of(seed: int) -> Callable[[str], str]:
+    """What makes the member ids that a world of this seed makes, one after the other (see ``SeededRandom.java``)."""
+    state = seed & _WORD
+
+    def draw() -> bytes:
+        nonlocal state
+        state = (state + 0x9E3779B97F4A7C15) & _WORD
+        mixed = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _WORD
+        return (mixed ^ (mixed >> 31)).to_bytes(8, "little")
+
+    return lambda prefix: f"{prefix}-{uuid.UUID(bytes=draw() + draw(), version=4)}"
+
+
+class VirtualCoordinator:
+    """Kafka's coordinator in a world of its own. A node that crashed is followed by another that has its journal."""
+
+    def __init__(self, kafka: VirtualKafka, config: GroupConfig, seed: int = 0) -> None:
+        self._kafka = kafka
+        self._world = kafka.world()
+        self._world.reset(seed, TOPICS, settings_for(config))
+        self._asked: dict[int, tuple[Hashable, GroupRequest]] = {}
+        self._now_ms = 0
+        self._node = 0
+        self._epoch = 0
+
+    def close(self) -> None:
+        """Give the world back."""
+        self._kafka.give_back(self._world)
+
+    def handle(self, token: Hashable, request: GroupRequest, now_ms: int) -> list[tuple[Hashable, GroupReply]]:
+        """Send a request at ``now_ms``: the answers that are due now, to earlier requests, too."""
+        self._pass_until(now_ms)
+        self._asked[self._world.post(encoded(request), self._node)] = (token, request)
+        return self._answers()
+
+    def advance(self, now_ms: int) -> list[tuple[Hashable, GroupReply]]:
+        """Let time pass."""
+        self._pass_until(now_ms)
+        return self._answers()
+
+    def next_deadline(self) -> int | None:
+        """When the next timer is due, in ms from the start; timers for housekeeping count."""
+        deadline = int(self._world.control("deadline", self._node))
+        return deadline if deadline < NEVER_MS else None
+
+    def observe(self, group_id: str) -> Observation:
+        """The group as DescribeGroups shows it, with generation and leader from inside."""
+        body = self._world.answer(self._world.post_inspection(group_id, self._node))
+        return observed(body, scala=self._kafka.release.scala)
+
+    def describe(self, group_id: str) -> DescribedGroup:
+        """DescribeGroups."""
+        return self.observe(group_id).described
+
+    def list_groups(self) -> Sequence[ListedGroup]:
+        """ListGroups, by group id."""
+        return listed(self._ask(list_request()))
+
+    def delete(self, group_id: str) -> Error:
+        """DeleteGroups; NONE while the log withholds the outcome."""
+        body = self._ask(delete_request(group_id))
+        return Error.NONE if body is None else delete_error(body)
+
+    def records(self) -> Sequence[Record]:
+        """What the journal holds."""
+        return records_in(self._world.control("journal", self._node))
+
+    def fail(self, error: Error) -> None:
+        """Appends fail with this; with NONE they succeed again."""
+        self._world.control("fail" if error is Error.NONE else f"fail {error.name}", self._node)
+
+    def hold(self) -> None:
+        """The high watermark stops."""
+        self._world.control("acknowledge off", self._node)
+
+    def release(self, now_ms: int) -> list[tuple[Hashable, GroupReply]]:
+        """The high watermark catches up."""
+        self._world.control("acknowledge on", self._node)
+        return self.advance(now_ms)
+
+    def crash(self, lost: int) -> None:
+        """The node stops; another has its journal without the last ``lost`` records, and is elected."""
+        before, self._node = self._node, 1 - self._node
+        self._epoch += 1
+        self._asked.clear()
+        self._world.control("crash", before)
+        self._world.control(f"replica {before} {lost} unclean", self._node)
+        self._world.control("hold-load", self._node)
+        self._world.control(f"elect {self._epoch}", self._node)
+
+    def load(self, now_ms: int) -> list[tuple[Hashable, GroupReply]]:
+        """The journal is read."""
+        self._world.control("release-load", self._node)
+        return self.advance(now_ms)
+
+    def unload(self, now_ms: int) -> list[tuple[Hashable, GroupReply]]:
+        """It resigns."""
+        self._pass_until(now_ms)
+        self._epoch += 1
+        self._world.control(f"resign {self._epoch}", self._node)
+        return self._answers()
+
+    def _pass_until(self, now_ms: int) -> None:
+        if now_ms > self._now_ms:
+            self._kafka.ignore(self._world.post_control(f"advance {now_ms - self._now_ms}", self._node))
+            self._now_ms = now_ms
+
+    def _ask(self, request: bytes) -> bytes | None:
+        """The answer to a request that is not of the group protocol; None while there is none."""
+        number = self._world.post(request, self._node)
+        self._world.control("pending", self._node)
+        replies = dict(self._world.take_replies())
+        body = replies.pop(number, None)
+        self._world.replies = [*replies.items()]
+        return body
+
+    def _answers(self) -> list[tuple[Hashable, GroupReply]]:
+        """What has been answered, after all that was sent."""
+        self._world.control("pending", self._node)
+        found = []
+        for number, body in self._world.take_replies():
+            token, request = self._asked.pop(number)
+            if body is None:
+                raise RebalanceCheckError(f"virtual Kafka does not understand {request}: its bytes are wrong")
+            found.append((token, decoded(request, body)))
+        return found

@@ -1,0 +1,101 @@
+"""Which stories of `tests/data/coordinator` run otherwise on a coordinator of Kafka 3.9.2, and why.
+
+The stories tell what 4.3.1 does; on 4.3.1 each runs as it is told. A test holds these lists to be complete and exact,
+and ``docs/differences.md`` to name every reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from rebalance_check.integration.virtual.release import Release
+
+IN_SCALA: Final[Mapping[str, tuple[str, ...]]] = {
+    "a group is on record from its first generation on, and writes are not awaited by those who only change memory": (
+        "gates: a refused first JoinGroup leaves an Empty group behind",
+        "groups: a group without a record gets a tombstone, too",
+        "groups: a group that never had a generation is deleted",
+        "join: the first JoinGroup creates the group and puts it on record",
+        "failover: a pending id of an Empty group is forgotten",
+        "writes: the first JoinGroup does not wait for the record of the group",
+        "writes: the record of the group fails: there is no group",
+        "writes: the record of the group fails: who waits in it is told",
+        "writes: the record of the group is late: the group works, though nobody can describe it",
+        "writes: the record of the group times out: who waits in it is told, and stays a member",
+        "writes: the record of the group fails: a static member may try again",
+        "writes: a heartbeat waits for another group's write",
+        "writes: a heartbeat that will be told to rejoin waits for earlier writes",
+        "writes: a heartbeat that waits has prolonged the session when it arrived",
+        "writes: a heartbeat that waits is answered when the coordinator stops serving",
+        "writes: a leave waits for earlier writes",
+        "writes: a leave that removes nobody waits for earlier writes",
+        "writes: a leave whose record failed is not undone in memory",
+        "writes: the leave of the last member waits for its record",
+        "writes: the record of an emptied group fails: the leave has one error and no entries",
+        "writes: the record of an emptied group fails: so does the leave of v2",
+        "writes: a stable read waits for earlier writes",
+        "writes: a stable read whose wait times out is told to find another coordinator",
+    ),
+    "a write that times out has another error": (
+        "writes: a commit that timed out still counts when it is committed",
+        "static-writes: the record times out: everything is as before",
+        "static-writes: a failed replacement gives the seat back",
+        "static-writes: a record that timed out is read after a failover",
+    ),
+    "a failed static replacement leaves the metadata of the new member on the old one": (
+        "static-writes: the record fails: everything is as before",
+        "static-writes: the record fails: the old metadata hold",
+        "static-writes: the record fails: the old protocols vote",
+    ),
+    "a replaced member stays as new as its predecessor was": (
+        "initial-delay: a static member replaced while it waits is not new any more",
+    ),
+    "an expiry does not end the initial rebalance, and what prolongs the delay differs": (
+        "initial-delay: newcomers prolong the delay of a group that was emptied",
+        "initial-delay: a pending id that lapses ends the delay early",
+    ),
+    "a member that is removed or refused lets the join phase complete at once": (
+        "groups: only an Empty group is deleted, and with it its offsets",
+        "size: in PreparingRebalance a member may lose its seat to a newcomer",
+        "size: who lost its seat still holds the join phase open until its session ends",
+        "size: the join phase with a lost seat ends by its deadline",
+        "size: a pending id that meets a full group is dropped",
+    ),
+    "the leave of a pending id makes nobody rebalance": (
+        "leave: the leave of a pending id makes a Stable group rebalance",
+        "leave: the leave of a pending id makes a CompletingRebalance group start over",
+    ),
+    "DescribeGroups shows assignments only of a Stable group": (
+        "groups: what DescribeGroups shows in each status",
+        "join-phase: from Stable the assignments are kept in memory",
+    ),
+    "whether the coordinator serves is asked first, and a refusal carries the member id": (
+        "failover: a coordinator that stopped serves nobody",
+        "gates: a bad session timeout is told even by a coordinator that does not serve",
+        "gates: a refused JoinGroup hears its member id, unless the coordinator does not serve",
+    ),
+    "a check is made in another order": (
+        "offsets: a commit with a generation needs a group (v9)",
+        "sync: before the first generation there is no protocol to differ from",
+    ),
+    "which requests restart a session's timer differs": (
+        "join: a heartbeat of a waiting new member shortens its patience to the session timeout",
+        "sync: a SyncGroup in Stable does not prolong the session",
+    ),
+}
+"""Reasons, each with the stories that show it: the coordinator in Scala."""
+
+IN_JAVA_3_9: Final[Mapping[str, tuple[str, ...]]] = {
+    "a read that waits in vain for writes is told REQUEST_TIMED_OUT, which no client expects of a read": (
+        "writes: a stable read whose wait times out is told to find another coordinator",
+    ),
+}
+"""The same for the coordinator in Java of Kafka 3.9."""
+
+
+def reasons(release: Release) -> Mapping[str, tuple[str, ...]]:
+    """What differs on a release, with the stories that show it."""
+    if release.scala:
+        return IN_SCALA
+    return IN_JAVA_3_9 if release.version.startswith("3.9.") else {}
