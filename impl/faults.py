@@ -14,8 +14,6 @@ from typing import Final
 from rebalance_check.impl.options import FaultKind, SimulationOptions
 from rebalance_check.impl.seeds import stream
 
-MESSAGE_FAULTS: Final = (FaultKind.DROP, FaultKind.DUPLICATE, FaultKind.DISCONNECT)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultPlan:
@@ -40,17 +38,13 @@ class FaultPlan:
         """Whether that kind of fault is switched on."""
         return kind in self.kinds
 
-    def healed(self) -> FaultPlan:
-        """The plan of the healed phase: nothing goes wrong any more."""
-        return CALM
-
     def __str__(self) -> str:
         """``delay, drop`` or ``no faults``."""
         return ", ".join(self.kinds) or "no faults"
 
 
 CALM: Final = FaultPlan()
-"""Nothing goes wrong; messages take up to 2 ms."""
+"""The plan of the healed phase: nothing goes wrong; messages take up to 2 ms."""
 
 
 def draw_plan(seed: int, options: SimulationOptions) -> FaultPlan:

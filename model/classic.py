@@ -5,7 +5,8 @@ broker side), `classic_network`, `assignment` (what a leader may decide), `class
 
 What is left open, and explored in all ways: the order of everything; who leads after a leader is gone; which of the
 legal targets a leader picks; when a timer fires. What is left out: static members, offsets, heartbeats while a
-SyncGroup is outstanding, several protocols to vote on, failover of the coordinator.
+SyncGroup is outstanding, several protocols to vote on, failover of the coordinator, a rebalance time-out that ends the
+join phase with ids still pending (here each of them expires first), the expiry of a new member that is parked.
 """
 
 from typing import Final

@@ -48,6 +48,7 @@ from rebalance_check.model.layout import NIL
 COORDINATOR: Final = "coordinator"
 HARNESS: Final = "harness"
 TOPIC: Final = "t"
+"""The topic whose partitions the members share."""
 
 REPLY_APIS: Final = {
     MessageKind.JOIN_REPLY: "JoinGroup",

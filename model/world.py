@@ -31,10 +31,7 @@ from rebalance_check.model.layout import NIL
 from rebalance_check.model.machine import Machine
 from rebalance_check.model.mutants import mutant_named
 from rebalance_check.model.specification import edited, model_for
-from rebalance_check.model.trace import Ledger, Observer
-
-TOPIC: Final = "t"
-"""The topic whose partitions the members share."""
+from rebalance_check.model.trace import TOPIC, Ledger, Observer
 
 APIS: Final = {
     MessageKind.JOIN_REQUEST: "JoinGroup",
@@ -167,10 +164,6 @@ class World:
     def is_parked(self, member: int) -> bool:
         """Whether the coordinator holds back an answer under the member's id."""
         return has(self.state.joined | self.state.synced, member)
-
-    def is_orphaned(self, member: int) -> bool:
-        """Whether what is parked under the member's id is a copy, whose answer goes nowhere."""
-        return has(self.state.orphans, member)
 
     def members(self) -> list[int]:
         """The slots whose ids are members of the group."""

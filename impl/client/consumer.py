@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypedDict
+from typing import TypedDict
 
 from rebalance_check.impl.assignors.assignor import Assignor
 from rebalance_check.impl.client.committing import Commit, CommitOutcome, Committing
@@ -29,9 +29,6 @@ from rebalance_check.model.events import (
     PartitionsRevoked,
 )
 from rebalance_check.model.ids import NO_GENERATION
-
-AUTO_COMMIT_INTERVAL_MS: Final = 5_000
-"""Kafka's default of ``auto.commit.interval.ms``."""
 
 
 class GenerationFields(TypedDict):

@@ -198,7 +198,10 @@ class StatusStore:
         if "put-safe-ignores-generation" in self.defects or cached is None:
             return True
         if cached.worker_id is None:
-            raise StatusStoreError("the cached status names no worker, so no safe write can follow: use put")
+            raise StatusStoreError(
+                f"the cached status {cached.status} of generation {cached.generation} names no worker, "
+                "so no safe write can follow: use put"
+            )
         return cached.worker_id == value.worker_id or cached.generation <= value.generation
 
     def _admit_topic(self, key: TopicKey, value: TopicValue | None) -> Attempt:
@@ -319,7 +322,7 @@ class StatusStore:
         Raises `StatusStoreError` for a record without a key, at which Kafka loses the rest of the batch.
         """
         if self._stopped:
-            raise StatusStoreError(f"the store of {self.worker} is stopped: it reads no more")
+            raise StatusStoreError(f"the store of {self.worker} is stopped: it reads no more, make a new one")
         if key is None:
             self._ignored("", partition, offset, Fold(None, ignored="null key"))
             raise StatusStoreError(f"the record at {partition}/{offset} has no key: no status record is written so")

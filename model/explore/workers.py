@@ -30,8 +30,9 @@ CHUNK = 4096
 SHARED_CHUNK = 16384
 """... and when rounds cost a meeting of threads."""
 
-SLACK = 2048
-"""Room in the buffer for the successors of one more state."""
+SLACK = 16384
+"""Room in the buffer for the successors of one more state: six leaders, each with the 1,800 balanced targets of five
+members and six partitions, fit."""
 
 SMALL = 256
 """A frontier below this size isn't worth a thread."""

@@ -1,15 +1,18 @@
 """The compiled explorer finds what the interpreted one finds, state by state, with any number of threads."""
 
+from itertools import pairwise
+
 import pytest
 
 pytest.importorskip("numba", reason="the extra 'explore' is not installed")
 
-from rebalance_check.model.bounds import Bounds  # after the check for the extra
+from rebalance_check.model.assignment import target_table  # after the check for the extra
+from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.classic import MODEL
 from rebalance_check.model.explore import explore
 from rebalance_check.model.explore.compiled import cache_directory, compile_model, digest
 from rebalance_check.model.explore.search import Limits, Outcome, Search
-from rebalance_check.model.explore.workers import ParallelSearch, Worker
+from rebalance_check.model.explore.workers import SLACK, ParallelSearch, Worker
 from rebalance_check.model.machine import Machine
 from rebalance_check.model.specification import Edit
 
@@ -87,6 +90,14 @@ def test_a_missed_generation_makes_a_zombie__and_not_a_second_owner() -> None:
     found = explore(bounds, max_states=400_000)
     assert set(found.claims.values()) <= {"held", "undecided"}
     assert found.sometimes["copy_takes_the_place"]
+
+
+def test_the_buffer_has_room_for_the_successors_of_any_state__of_the_largest_bounds() -> None:
+    start, _ = target_table(6, 6)
+    most_targets = max(after - before for before, after in pairwise(start))
+    others = 6 * len(MODEL.rules) * 6  # every other rule, for every member, with an heir to choose
+    assert most_targets == 1_800
+    assert 6 * most_targets + others <= SLACK
 
 
 def test_the_cache_has_another_name__when_one_line_of_the_model_changes() -> None:

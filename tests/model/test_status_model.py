@@ -5,13 +5,13 @@ from random import Random
 
 import pytest
 
-from rebalance_check.model.actions import Action
+from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.explore import explore
+from rebalance_check.model.explore import Path, explore
+from rebalance_check.model.explore.path import machine_for
 from rebalance_check.model.machine import Machine
 from rebalance_check.model.mutant import ModelMutant
 from rebalance_check.model.mutants import MUTANTS
-from rebalance_check.model.specification import edited
 from rebalance_check.model.status import MODEL, RULES, SOMETIMES
 from rebalance_check.model.status_mutants import STATUS_MUTANTS
 from rebalance_check.model.status_subject import StatusModelSubject
@@ -70,25 +70,33 @@ def test_a_mutant_is_found_by_the_claim_that_it_names(mutant: ModelMutant) -> No
     found = explore(mutant.bounds, mutant=mutant.name, compiled=False)
     assert found.claims[mutant.caught_by] == "violated"
     assert found.counterexample is not None
-    assert last_step_breaks(mutant, list(found.counterexample.actions))
+    assert broken_along(found.counterexample) == [""] * len(found.counterexample.actions) + [mutant.caught_by]
 
 
-def last_step_breaks(mutant: ModelMutant, actions: list[Action]) -> bool:
-    """Whether the path runs on the mutant, and every step of it but the last on the model as well."""
-    machine = Machine(edited(MODEL, mutant.edit), mutant.bounds)
+def broken_along(path: Path) -> list[str]:
+    """What the initial state breaks, then what each step of the path does, or the state that it leads to."""
+    machine = machine_for(path.bounds, path.mutant)
     state = machine.initial()
-    return all(machine.step(state, action) for action in actions)
+    broken = [machine.violated(state)]
+    for action in path.actions:
+        before = machine.copy(state)
+        assert machine.step(state, action)
+        broken.append(machine.violated_step(before, state) or machine.violated(state))
+    return broken
 
 
 def test_a_guard_that_says_no_has_not_touched_the_state() -> None:
     machine = Machine(MODEL, status(members=3, keys=2, writes=4, failures=2, restarts=1))
-    random = Random(7)
+    random, refused = Random(7), set[ActionKind]()
     for _ in range(20):
         state = machine.initial()
         for _ in range(30):
             before = machine.pack(state)
             action = Action(random.choice(RULES).kind, random.randrange(3), random.randrange(2))
-            assert machine.step(state, action) or before == machine.pack(state)
+            if not machine.step(state, action):
+                refused.add(action.kind)
+                assert before == machine.pack(state), action
+    assert refused == {rule.kind for rule in RULES}
 
 
 def test_paths_of_the_model_hold_safe_status_writes() -> None:

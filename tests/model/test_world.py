@@ -173,9 +173,10 @@ def test_members_speak_for_generations_that_began__under_ids_that_were_members(s
     began = {
         (event.incarnation, event.generation): event.members for event in events if isinstance(event, GenerationStarted)
     }
-    for event in events:
-        if isinstance(event, MemberJoined | AssignmentCompleted):
-            assert event.member_id in began[event.incarnation, event.generation]
+    spoken = [event for event in events if isinstance(event, MemberJoined | AssignmentCompleted)]
+    assert {type(event) for event in spoken} == {MemberJoined, AssignmentCompleted}
+    for event in spoken:
+        assert event.member_id in began[event.incarnation, event.generation]
 
 
 def test_a_state_is_described_in_a_cell_each() -> None:
