@@ -11,6 +11,8 @@ import threading
 import time
 import uuid
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -33,6 +35,8 @@ PARTITIONS: Final = 2
 LIST_OFFSETS_VERSION: Final = 2
 POLL_MS: Final = 20
 SETTLE_TIMEOUT_S: Final = 30.0
+MOST_WORKERS: Final = 16
+MOST_WRITES: Final = 10_000
 CONNECTOR: Final = "c"
 
 KEYS: Final = (ConnectorKey(CONNECTOR), TaskKey(CONNECTOR, 0), TaskKey(CONNECTOR, 1), TaskKey(CONNECTOR, 2))
@@ -46,6 +50,12 @@ class StatusRun:
     workers: int = 3
     writes: int = 25
     pause_ms: int = 20
+
+    def __post_init__(self) -> None:
+        for name, lowest, highest in (("workers", 1, MOST_WORKERS), ("writes", 0, MOST_WRITES)):
+            value = getattr(self, name)
+            if not lowest <= value <= highest:
+                raise RebalanceCheckError(f"{name} is {value}: choose a number from {lowest} to {highest}")
 
 
 class KafkaStatusWorker:
@@ -213,25 +223,21 @@ def _run_workers(
     """A worker for each recording: they write, come to rest, and are closed. What did not come to rest is returned."""
     bootstrap, topic, group = place
     workers: list[KafkaStatusWorker] = []
-    try:
+    with ExitStack() as stack:
         for index, recording in enumerate(recordings):
             name = f"w{index}"
-            workers.append(KafkaStatusWorker(name, bootstrap, topic, recording.recorder(group, name)))
+            worker = KafkaStatusWorker(name, bootstrap, topic, recording.recorder(group, name))
+            stack.callback(worker.close)
+            workers.append(worker)
         _write_all(workers, seed, options)
         return _settle(workers)
-    finally:
-        for worker in workers:
-            worker.close()
 
 
 def _write_all(workers: Sequence[KafkaStatusWorker], seed: int, options: StatusRun) -> None:
-    threads = [
-        threading.Thread(target=_write, args=(worker, Random(f"{seed}/{worker.name}"), options)) for worker in workers
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    """All write at once; what goes wrong in one of them is raised here."""
+    with ThreadPoolExecutor(len(workers), thread_name_prefix="writer") as pool:
+        for writing in [pool.submit(_write, w, Random(f"{seed}/{w.name}"), options) for w in workers]:
+            writing.result()
 
 
 def _write(worker: KafkaStatusWorker, random: Random, options: StatusRun) -> None:

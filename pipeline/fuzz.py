@@ -45,7 +45,7 @@ def fuzz(
     Raises `RebalanceCheckError` for seeds, engine, folder or extras that do not serve.
     """
     check_seeds(seeds)
-    require_engine(engine)
+    require_engine(engine, workers)
     campaign = Campaign(subject, options, version("rebalance-check"))
     work = Work(seeds, Runner(simulate, campaign), tuple(invariant.name for invariant in select(invariants)))
     if out is None and engine == "local":
@@ -72,7 +72,7 @@ def judge_table(
 
     Raises `RebalanceCheckError` when it is no table, damaged, or holds what is no event.
     """
-    require_engine(engine)
+    require_engine(engine, workers)
     require_tables()
     from rebalance_check.pipeline import on_table  # noqa: PLC0415 - needs the extra `tables`
     from rebalance_check.pipeline.engines import engine_named  # noqa: PLC0415 - needs the extra `tables`
@@ -80,10 +80,12 @@ def judge_table(
     return on_table.judge_table(path, engine_named(engine, master, workers), invariants, progress)
 
 
-def require_engine(name: str) -> None:
-    """`RebalanceCheckError` unless ``name`` is one of `ENGINES`."""
+def require_engine(name: str, workers: int | None) -> None:
+    """`RebalanceCheckError` unless ``name`` is one of `ENGINES`, and ``workers`` a number of processes or None."""
     if name not in ENGINES:
         raise RebalanceCheckError(f"{name!r} is no engine: choose one of {', '.join(ENGINES)}")
+    if workers is not None and workers < 1:
+        raise RebalanceCheckError(f"workers is {workers}: choose a number from 1, or none for one per core")
 
 
 def require_tables() -> None:

@@ -113,7 +113,14 @@ def start(master: str = LOCAL_MASTER) -> SparkSession:
     builder = SparkSession.builder.master(master).appName("rebalance-check")
     for name, value in settings.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    try:
+        return builder.getOrCreate()
+    except Exception as fault:  # PySpark has no common class for what may go wrong between Python and Java
+        reason = next(iter(str(fault).splitlines()), type(fault).__name__)
+        raise RebalanceCheckError(
+            f"no Spark session starts on the master {master!r} ({reason}): name a master such as {LOCAL_MASTER}, or "
+            "choose --engine local"
+        ) from fault
 
 
 @contextmanager

@@ -25,6 +25,7 @@ TAG: Final = "event"
 """The JSON field that names the event."""
 
 _SHOWN = 60
+_TOO_DEEP = "its JSON is nested too deeply to be an event: write one flat JSON object per line"
 
 
 class MalformedHistory(RebalanceCheckError):  # noqa: N818 - named for what is wrong with the input
@@ -72,6 +73,8 @@ def _decode(line: bytes, where: str) -> Event:
         return _builders[type(_checker.decode(line))].decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
         raise MalformedHistory(f"{where}: {_explain(line, fault)}") from None
+    except RecursionError:
+        raise MalformedHistory(f"{where}: {_TOO_DEEP}") from None
 
 
 def read_history(path: str | Path) -> Iterator[Event]:
@@ -98,6 +101,8 @@ def read_lines(lines: Iterable[bytes], name: str) -> Iterator[Event]:
             yield builders[type(check(line))].decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
             raise MalformedHistory(f"{name}, line {number}: {_explain(line, fault)}") from None
+        except RecursionError:
+            raise MalformedHistory(f"{name}, line {number}: {_TOO_DEEP}") from None
 
 
 class HistoryWriter:
@@ -154,6 +159,8 @@ def _explain(line: bytes, fault: Exception) -> str:
         seen = msgspec.json.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError) as broken:
         return _explain_text(line, broken)
+    except RecursionError:
+        return _TOO_DEEP
     if not isinstance(seen, dict):
         return f"{_short(seen)} is no event: write one JSON object per line"
     name = seen.get(TAG)

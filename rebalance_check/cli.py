@@ -7,6 +7,7 @@ when it is called, so that each needs no more than its own extra.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -50,6 +51,14 @@ EXTRAS: Final = {
     "jinja2": "report",
 }
 """Which extra brings which library."""
+
+OUTSIDE: Final = frozenset(
+    {
+        errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG,
+        errno.ENOSPC, errno.EDQUOT, errno.EMFILE,
+    }
+)  # fmt: skip
+"""What the system refuses for reasons that lie in the command or in the machine, not in this program."""
 
 
 class Commands(click.Group):
@@ -103,6 +112,8 @@ def run(arguments: Sequence[str]) -> int:
             return _our_fault(fault, as_json)
         needs = f"this needs {fault.name}, which is not installed: pip install 'rebalance-check[{extra}]'"
         return _told(needs, EXIT_USAGE, as_json)
+    except OSError as fault:
+        return _refused(fault, as_json)
     except Exception as fault:  # the last line of defence: a traceback must never look like a verdict
         return _our_fault(fault, as_json)
     return result if isinstance(result, int) else 0
@@ -122,6 +133,16 @@ def _failed(sentence: str, code: int, as_json: bool) -> int:
     if as_json:
         click.echo(msgspec.json.encode({"error": sentence, "exit_code": code}))
     return code
+
+
+def _refused(fault: OSError, as_json: bool) -> int:
+    """A path that cannot be written, a full disk, a broker that went away; anything else is a fault of our own."""
+    if isinstance(fault, ConnectionError | TimeoutError):
+        return _told(f"the connection to the broker broke ({fault}): check that it still runs", EXIT_USAGE, as_json)
+    if fault.errno not in OUTSIDE:
+        return _our_fault(fault, as_json)
+    where = f"{str(fault.filename)!r} cannot be used" if fault.filename else "the system refuses"
+    return _told(f"{where} ({fault.strerror}): name another path, or make room for it", EXIT_USAGE, as_json)
 
 
 def _our_fault(fault: BaseException, as_json: bool) -> int:

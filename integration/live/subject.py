@@ -52,7 +52,9 @@ class LiveSubject:
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
         """A fresh topic and group; members start when the schedule says so."""
-        self._run = _Run(self._broker, self._settings, bounds, self._folder)
+        started = _Run(self._broker, self._settings, bounds, self._folder)
+        started.prepare()
+        self._run = started
         address = f"{bounds.address()} session {self._settings.session_timeout_ms} ms"
         self._run.harness.emit(RunStarted(subject=self.name, seed=seed, bounds=address))
         return ()
@@ -94,8 +96,6 @@ class _Run:
         self.recordings: list[Path] = []
         self._harness_file = RawRecording(self._new_recording(HARNESS))
         self.harness: Recorder = self._harness_file.recorder(self._group, HARNESS)
-        create_topic(broker.bootstrap, self._topic, bounds.partitions)
-        fill(broker.bootstrap, self._topic, bounds.partitions, RECORDS_PER_PARTITION)
         self._effects: dict[ActionKind, Callable[[Action], None]] = {
             ActionKind.START_MEMBER: self._start,
             ActionKind.STOP_MEMBER: self._stop,
@@ -105,6 +105,16 @@ class _Run:
             ActionKind.ADVANCE_CLOCK: self._wait,
             ActionKind.HEAL: self._heal,
         }
+
+    def prepare(self) -> None:
+        """Create the topic and put something into it to read; nothing is left on the disk when that fails."""
+        try:
+            create_topic(self._broker.bootstrap, self._topic, self._bounds.partitions)
+            fill(self._broker.bootstrap, self._topic, self._bounds.partitions, RECORDS_PER_PARTITION)
+        except BaseException:
+            self._harness_file.close()
+            self.discard()
+            raise
 
     def perform(self, action: Action) -> None:
         self._effects[action.kind](action)

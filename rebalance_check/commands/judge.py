@@ -89,6 +89,11 @@ def tell(face: Face, one: Judged) -> None:
         for found in judgement.counterexamples:
             text, _, _ = explained(history, found, f"rebalance-check judge {one.path} --invariant {found.invariant}")
             face.say(f"\n{text}\n")
+    tell_doubts(face, judgement)
+
+
+def tell_doubts(face: Face, judgement: Judgement) -> None:
+    """Each reason for which something is undecided, after the names of what is."""
     doubts: dict[str, list[str]] = {}
     for invariant, verdict in judgement.verdicts.items():
         if isinstance(verdict, Undecided):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,19 +45,33 @@ class LiveRuns:
     out: Path
     invariants: tuple[Invariant, ...]
 
-    def history(self, broker: Broker, seed: int) -> Iterable[Event]:
-        """The events of one run, as they happen."""
-        if self.protocol == STATUS:
-            stores = StatusRun(workers=self.members, writes=self.steps)
-            return run_status_stores(broker.bootstrap, seed, stores, self.out / f"status-{seed}")
-        churn = SimulationOptions(
+    def __post_init__(self) -> None:
+        """Sizes that do not serve are refused before a broker is started."""
+        _ = self.stores if self.protocol == STATUS else self.churn
+
+    @property
+    def stores(self) -> StatusRun:
+        """The run of status stores."""
+        return StatusRun(workers=self.members, writes=self.steps)
+
+    @property
+    def churn(self) -> SimulationOptions:
+        """What disturbs the consumers."""
+        return SimulationOptions(
             protocol=SimulatedProtocol(self.protocol),
             members=self.members,
             partitions=self.partitions,
             steps=self.steps,
         )
-        subject = LiveSubject(broker, LiveSettings(protocol=LiveProtocol(self.protocol)))
-        return run(subject, churn_schedule(seed, churn))
+
+    def history(self, broker: Broker, seed: int) -> Iterable[Event]:
+        """The events of one run, told when it is over; meanwhile the raw recordings grow in a folder of their own."""
+        folder = self.out / f"{self.protocol}-{seed}.raw"
+        shutil.rmtree(folder, ignore_errors=True)  # of an earlier run of this seed, as its history is
+        if self.protocol == STATUS:
+            return run_status_stores(broker.bootstrap, seed, self.stores, folder)
+        subject = LiveSubject(broker, LiveSettings(protocol=LiveProtocol(self.protocol)), folder)
+        return run(subject, churn_schedule(seed, self.churn))
 
 
 @click.command("live")
@@ -80,10 +95,10 @@ def command(*, broker: str, protocol: str, members: int, partitions: int, steps:
     clients then do is up to time and the operating system.
     """
     face = Face(as_json)
-    runs = LiveRuns(protocol, members, partitions, steps, out, select(names))
+    runs, chosen = LiveRuns(protocol, members, partitions, steps, out, select(names)), parse_seeds(seeds)
     with open_broker(broker) as opened:
         face.say(f"live on {opened.name} ({opened.bootstrap}): {protocol}, seeds {seeds}, histories in {out}")
-        judged = live_runs(face, opened, runs, parse_seeds(seeds))
+        judged = live_runs(face, opened, runs, chosen)
     for one in judged:
         tell(face, one)
     return face.finish(live_document(opened, judged), combined_exit_code(judged))

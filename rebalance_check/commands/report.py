@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
-from rebalance_check.commands.judge import Judged, write_page
+from rebalance_check.commands.judge import Judged, tell_doubts, write_page
 from rebalance_check.face import Face, json_option
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import Event
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.history import read_history
 from rebalance_check.properties.judge import judge
@@ -20,7 +22,13 @@ from rebalance_check.report.text import table_text
 @click.command("report")
 @click.argument("history", type=click.Path(path_type=Path))
 @click.option("--group", help="Show this group only.")
-@click.option("--last", default=0, show_default=True, help="Show so many steps that change something (0: every step).")
+@click.option(
+    "--last",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Show so many steps that change something (0: every step).",
+)
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page instead of printing a table.")
 @json_option
 def command(history: Path, group: str | None, last: int, html: Path | None, as_json: bool) -> int:
@@ -29,7 +37,7 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
     The verdict decides the exit code, as for `judge`.
     """
     face = Face(as_json)
-    events = [event for event in read_history(history) if group is None or event.group in (group, "")]
+    events = of_group(list(read_history(history)), group)
     judgement = judge(events, select(()))
     if html is not None:
         write_page(html, [Judged(history, judgement)])
@@ -39,9 +47,20 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
         face.say(table_text(history_lanes(events, context=last)))
         for found in judgement.counterexamples:
             face.say(f"\n{explained(events, found, f'rebalance-check judge {history}')[0]}")
+    tell_doubts(face, judgement)
     face.say(f"\nverdict: {judgement.outcome}")
     document = {"steps": table_document(history_lanes(events, context=last)), **judgement_document(judgement)}
     return face.finish(document, judgement.exit_code)
+
+
+def of_group(events: list[Event], group: str | None) -> list[Event]:
+    """The events of one group and of the run; all when none is asked for."""
+    groups = {event.group for event in events}
+    if group is not None and group not in groups:
+        raise RebalanceCheckError(
+            f"the history holds no group {group!r}: choose from {', '.join(sorted(groups - {''})) or 'no group at all'}"
+        )
+    return [event for event in events if group is None or event.group in (group, "")]
 
 
 def table_document(table: LaneTable) -> list[dict[str, object]]:

@@ -67,6 +67,9 @@ def command(*, seeds: str, schedules: int, table_seeds: str, broker: str, as_jso
     Takes a few minutes at most. Where there is no Java, the table is made by the local engine, and the summary says so.
     """
     face = Face(as_json)
+    for asked in (seeds, table_seeds):
+        parse_seeds(asked)  # here, before the first minute is spent
+    open_broker(broker)  # refuses what names no broker; nothing starts before it is entered
     face.say(f"run: seeds {seeds}, {schedules} schedules per protocol on {broker}, table of seeds {table_seeds}")
     parts: list[Callable[[], Stage]] = [
         *(lambda bounds=bounds: explored(face, bounds) for bounds in EXPLORED),

@@ -193,6 +193,12 @@ BAD_INPUT = {
     "bounds out of range": (["explore", "--members", "99"], "members is 99: choose a number from 1 to 6"),
     "an unknown model mutant": (["explore", "--mutant", "sabotage", "--interpreted"], "'sabotage'"),
     "a broker that is none": (["live", "--broker", "nowhere"], "'nowhere' is no broker"),
+    "a broker that is none, before anything is explored": (["run", "--broker", "nowhere"], "'nowhere' is no broker"),
+    "seeds that are none, before anything is explored": (["run", "--table-seeds", "ten"], "'ten'"),
+    "no process to work in": (["fuzz", "--seeds", "0:1", "--workers", "0"], "workers is 0: choose a number from 1"),
+    "no status store": (["live", "--protocol", "status", "--members", "0"], "workers is 0: choose a number from 1"),
+    "no consumer": (["live", "--members", "0"], "members is 0: choose a number from 1"),
+    "fewer steps than none": (["report", "x", "--last", "-1"], "-1 is not in the range x>=0"),
 }
 
 
@@ -220,6 +226,38 @@ def test_a_malformed_history__exits_2_and_names_the_line(command: Command, tmp_p
     assert f"{path}, line 1: MemberStarted: Expected `str`, got `int` - at `$.member`, value 5" in answer.err
 
 
+@pytest.mark.parametrize("command_line", [["report", "--html"], ["judge", "--html"]], ids=" ".join)
+def test_a_path_that_cannot_be_written__exits_2_and_names_it(
+    command: Command, tmp_path: Path, double_ownership: list[Event], command_line: list[str]
+) -> None:
+    answer = command(*command_line, tmp_path, written(tmp_path, double_ownership), "--json")
+    assert answer.code == 2
+    assert answer.document["error"].startswith(f"{str(tmp_path)!r} cannot be used (Is a directory)")
+
+
+def test_a_table_where_a_file_stands__exits_2_and_names_it(command: Command, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="tables need the extra 'tables'")
+    (tmp_path / "table").touch()
+    answer = command("fuzz", "--seeds", "0:1", "--out", tmp_path / "table", "--json")
+    assert answer.code == 2
+    assert f"{str(tmp_path / 'table')!r} cannot be used (File exists)" in answer.document["error"]
+
+
+def test_report__a_group_that_is_not_there__exits_2_and_names_those_that_are(
+    command: Command, tmp_path: Path, double_ownership: list[Event]
+) -> None:
+    path = written(tmp_path, double_ownership)
+    answer = command("report", path, "--group", "elsewhere")
+    assert (answer.code, answer.out) == (2, "")
+    assert "the history holds no group 'elsewhere': choose from g" in answer.err
+
+
+def test_report__undecided__says_why(command: Command, tmp_path: Path, double_ownership: list[Event]) -> None:
+    answer = command("report", written(tmp_path, holding(double_ownership)[:-1]))
+    assert answer.code == 12
+    assert "has no RunEnded" in answer.out
+
+
 def broken_module(monkeypatch: pytest.MonkeyPatch, fault: BaseException) -> None:
     def refuse(_name: str) -> None:
         raise fault
@@ -240,6 +278,13 @@ def test_a_fault_of_our_own__exits_70_with_a_traceback(command: Command, monkeyp
     assert answer.code == 70
     assert "Traceback" in answer.err
     assert "a fault of rebalance-check, not of what it looked at (ZeroDivisionError" in answer.document["error"]
+
+
+def test_a_broker_that_goes_away__exits_2_and_says_so(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken_module(monkeypatch, ConnectionResetError("Connection reset by peer"))
+    answer = command("live", "--json")
+    assert answer.code == 2
+    assert answer.document["error"].startswith("the connection to the broker broke (Connection reset by peer)")
 
 
 def test_an_interrupt__exits_130(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.cli import run
+from rebalance_check.model.errors import RebalanceCheckError
 
 pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
 
@@ -19,6 +20,23 @@ def test_status_stores_are_recorded_and_judged__each_seed_in_a_history(
     assert (said["runs"], said["verdict"], said["broker"]) == (2, "held", "embedded")
     assert said["verdicts"]["safe_status_writes.cache_follows_reads"]["heard"] > 0
     assert all(Path(history["file"]).stat().st_size > 0 for history in said["histories"])
+
+
+def test_a_seed_that_is_run_again__replaces_its_recordings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["live", "--protocol", "status", "--members", "1", "--steps", "2", "--json", "--out", str(tmp_path)]
+    assert [run(asked), run(asked)] == [0, 0]
+    assert {path.name for path in (tmp_path / "status-0.raw").iterdir()} == {"harness.raw", "w0.raw"}
+
+
+def test_a_writer_that_fails__fails_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_arguments: object, **_options: object) -> None:
+        raise RebalanceCheckError("the write was refused")
+
+    monkeypatch.setattr("rebalance_check.integration.status_live.KafkaStatusWorker.write", refuse)
+    assert run(["live", "--protocol", "status", "--members", "1", "--json", "--out", str(tmp_path)]) == 2
+    assert json.loads(capsys.readouterr().out)["error"] == "the write was refused"
 
 
 def test_consumers_are_recorded_and_judged__through_joins_and_leaves(

@@ -167,3 +167,12 @@ def test_the_schema__refuses_what_the_reader_refuses() -> None:
     assert schema.is_valid(good)
     for damage, _ in MALFORMED.values():
         assert not schema.is_valid(damage(dict(good)))
+
+
+def test_a_line__nested_too_deeply__is_refused_in_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "deep.jsonl"
+    path.write_bytes(b"[" * 100_000 + b"\n")
+    with pytest.raises(MalformedHistory, match=r"line 1: its JSON is nested too deeply to be an event"):
+        list(read_history(path))
+    with pytest.raises(MalformedHistory, match="nested too deeply"):
+        decode(b'{"event":"MemberStarted","member":' + b"[" * 100_000)
