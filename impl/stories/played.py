@@ -63,7 +63,7 @@ class Played(Protocol):
         ...
 
     def load(self, now_ms: int) -> Answers:
-        """The log is read."""
+        """The log is read; nothing happens where nobody began to."""
         ...
 
     def unload(self, now_ms: int) -> Answers:
@@ -91,7 +91,7 @@ class InProcess:
         self.next_deadline = self.coordinator.next_deadline
         self.list_groups = self.coordinator.list_groups
         self.delete = self.coordinator.delete
-        self.unload = self.coordinator.unload
+        self._is_loading = False
 
     def describe(self, group_id: str) -> DescribedGroup:
         """DescribeGroups."""
@@ -117,8 +117,17 @@ class InProcess:
     def crash(self, lost: int) -> None:
         """Forget all but the log."""
         self.log.lose(lost)
+        self._is_loading = True
         self.coordinator.start_loading()
 
     def load(self, now_ms: int) -> Answers:
-        """Read the log."""
+        """Read the log, if that was begun."""
+        if not self._is_loading:
+            return self.coordinator.advance(now_ms)
+        self._is_loading = False
         return self.coordinator.load(self.log.records, now_ms)
+
+    def unload(self, now_ms: int) -> Answers:
+        """Stop serving, and reading."""
+        self._is_loading = False
+        return self.coordinator.unload(now_ms)

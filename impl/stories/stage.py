@@ -82,8 +82,12 @@ class Stage:
         return self.tell(self.coordinator.advance(self.now))
 
     def tell(self, answers: Answers, own: int | None = None) -> str:
-        """All answers as text: the one to ``own`` first (``waits`` if there is none), the others by name."""
-        heard = [self._hear(token, reply) for token, reply in answers]
+        """All answers as text: the one to ``own`` first (``waits`` if there is none), the others by name.
+
+        What one name hears counts in the order of its requests, whatever order a coordinator answers in.
+        """
+        numbered = sorted(((token, reply) for token, reply in answers if isinstance(token, int)), key=lambda a: a[0])
+        heard = [self._hear(token, reply) for token, reply in numbered]
         mine = [self.text(each.reply) for each in heard if each.token == own]
         others = [each for each in heard if each.token != own]
         if own in self.waiting:
@@ -91,9 +95,8 @@ class Stage:
         late = sorted(f"{each.name}: {self.text(each.reply)}" for each in others)
         return "; ".join([part for part in (*mine, *late) if part])
 
-    def _hear(self, token: object, reply: GroupReply) -> Heard:
+    def _hear(self, token: int, reply: GroupReply) -> Heard:
         """Note who was answered what, and the member id and the generation that this tells."""
-        assert isinstance(token, int)
         heard = Heard(token, self.waiting.pop(token), self._asked.pop(token), reply)
         if isinstance(reply, JoinGroupReply) and reply.error in {Error.NONE, Error.MEMBER_ID_REQUIRED}:
             self.ids[heard.name] = reply.member_id

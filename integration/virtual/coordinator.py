@@ -69,6 +69,7 @@ class VirtualCoordinator:
         self._now_ms = 0
         self._node = 0
         self._epoch = 0
+        self._failure = Error.NONE
 
     def close(self) -> None:
         """Give the world back."""
@@ -87,8 +88,8 @@ class VirtualCoordinator:
 
     def next_deadline(self) -> int | None:
         """When the next timer is due, in ms from the start; timers for housekeeping count."""
-        deadline = int(self._world.control("deadline", self._node))
-        return deadline if deadline < NEVER_MS else None
+        deadline = self._world.control("deadline", self._node)
+        return int(deadline) if deadline and int(deadline) < NEVER_MS else None
 
     def observe(self, group_id: str) -> Observation:
         """The group as DescribeGroups shows it, with generation and leader from inside."""
@@ -114,6 +115,7 @@ class VirtualCoordinator:
 
     def fail(self, error: Error) -> None:
         """Appends fail with this; with NONE they succeed again."""
+        self._failure = error
         self._world.control("fail" if error is Error.NONE else f"fail {error.name}", self._node)
 
     def hold(self) -> None:
@@ -132,6 +134,7 @@ class VirtualCoordinator:
         self._asked.clear()
         self._world.control("crash", before)
         self._world.control(f"replica {before} {lost} unclean", self._node)
+        self.fail(self._failure)
         self._world.control("hold-load", self._node)
         self._world.control(f"elect {self._epoch}", self._node)
 
@@ -166,6 +169,8 @@ class VirtualCoordinator:
         self._world.control("pending", self._node)
         found = []
         for number, body in self._world.take_replies():
+            if number not in self._asked:  # the answer to a DeleteGroups that had to wait
+                continue
             token, request = self._asked.pop(number)
             if body is None:
                 raise RebalanceCheckError(f"virtual Kafka does not understand {request}: its bytes are wrong")
