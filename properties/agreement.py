@@ -93,7 +93,7 @@ class _Disjoint(Fold):
         super().__init__(invariant, {AssignmentComputed: self.on_computed})
 
     def on_computed(self, event: AssignmentComputed) -> None:
-        """Each partition goes to at most one member, once."""
+        """Each partition goes to at most one member."""
         receivers: dict[str, str] = {}
         for member, things in event.assignments:
             for thing in things:

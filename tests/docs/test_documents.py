@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+
+from rebalance_check.cli import cli
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "bench").glob("*.md")])
@@ -83,6 +86,21 @@ def test_links_lead_somewhere(page: Path) -> None:
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     targets = [match["target"] for match in LINK.finditer(text)]
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def written_commands() -> list[tuple[str, list[str]]]:
+    """Every command line with options that stands in a page, in a block or between backticks."""
+    written = re.compile(r"(?:^|`|\$ )(rebalance-check [a-z]+ [^`#>\n]*--[^`#>\n]+)", re.MULTILINE)
+    found = {(page.name, line) for page in PAGES for line in written.findall(page.read_text(encoding="utf-8"))}
+    return [(name, shlex.split(line)[1:]) for name, line in sorted(found)]
+
+
+@pytest.mark.parametrize(("name", "arguments"), written_commands(), ids=lambda value: str(value)[:60])
+def test_command_lines_of_the_documents_have_the_options_that_they_show(name: str, arguments: list[str]) -> None:
+    parent = click.Context(cli)
+    _, command, rest = cli.resolve_command(parent, arguments)
+    assert command is not None, f"{name} names no sub-command"
+    command.make_context(command.name, rest, parent=parent)
 
 
 def test_the_readme_has_exactly_two_commands_for_a_fresh_machine() -> None:
