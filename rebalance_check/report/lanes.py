@@ -6,7 +6,7 @@ run can be shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rebalance_check.model.events import (
@@ -55,7 +55,7 @@ class LaneTable:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     steps: int
-    place: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    place: dict[Hashable, int] = field(default_factory=dict)
 
     def step_of(self, event: Event | None) -> str:
         """``step 6``, where the event stands; how it is numbered by its source when it is not in this run."""
@@ -65,9 +65,9 @@ class LaneTable:
         return f"step {number}" if number else f"event {event.seq} of {event.source}"
 
 
-def key_of(event: Event) -> tuple[str, str, int]:
-    """What tells an event from all others of a history."""
-    return event.group, event.source, event.seq
+def key_of(event: Event) -> Hashable:
+    """What tells an event from all others of a history; one without a number is told by what it says."""
+    return (event.group, event.source, event.seq) if event.seq >= 0 else event
 
 
 class Board:

@@ -363,3 +363,14 @@ def test_run__the_whole_job__one_table_and_one_verdict(command: Command, monkeyp
     assert [stage["name"] for stage in document["stages"]] == ["explore"] * 3 + ["fuzz", "replay", "replay", "table"]
     assert "no Java was found, so the table is made and judged by the local engine" in answer.err
     assert "verdict: held" in answer.err
+
+
+def test_judge__events_without_numbers__are_told_apart(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "unnumbered.jsonl"
+    line = '{"event":"PartitionsAssigned","source":"%s","member":"%s","generation":1,"partitions":["%s"]}\n'
+    told = [line % (m, m, t) for m, t in (("m0", "t-0"), ("m1", "t-1"), ("m1", "t-0"))]
+    path.write_text("".join(told), encoding="utf-8")
+    answer = command("judge", path, "--invariant", "ownership")
+    assert "m0 holds t-0 since step 1;" in answer.out
+    assert "m1 got t-0 in generation 1 at step 3: contradiction." in answer.out
+    assert "\n >  3  PartitionsAssigned m1 g1 t-0 " in answer.out
