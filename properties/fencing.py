@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.events import (
+    AssignmentCompleted,
+    GenerationEvent,
     GenerationStarted,
     IncarnationStarted,
     MemberCrashed,
@@ -18,6 +20,7 @@ from rebalance_check.model.events import (
     RequestAnswered,
     RequestSent,
 )
+from rebalance_check.model.ids import NO_GENERATION
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
 
@@ -107,27 +110,37 @@ class _LostCommit(Fold):
                 MemberLeft: self.on_gone,
                 MemberJoined: self.on_joined,
                 PartitionsAssigned: self.on_assigned,
+                AssignmentCompleted: self.on_completed,
                 PartitionsLost: self.on_lost,
                 OffsetCommitted: self.on_committed,
             },
         )
         self._lost: dict[str, dict[str, PartitionsLost]] = {}
-        self._joined: dict[str, MemberJoined] = {}
+        self._joined: dict[str, GenerationEvent] = {}
 
     def on_gone(self, event: MemberEvent) -> None:
         """A new process has lost nothing."""
         self._lost.pop(event.member, None)
         self._joined.pop(event.member, None)
 
-    def on_joined(self, event: MemberJoined) -> None:
+    def on_joined(self, event: GenerationEvent) -> None:
         """What is accepted for this generation was sent after this point."""
-        self._joined[event.member] = event
+        if event.generation != NO_GENERATION:
+            self._joined[event.member] = event
 
     def on_assigned(self, event: PartitionsAssigned) -> None:
         """Assigned anew: it may commit them again."""
+        self._regain(event, event.partitions)
+
+    def on_completed(self, event: AssignmentCompleted) -> None:
+        """The same for clients that do not tell when they join."""
+        self._regain(event, event.owned)
+
+    def _regain(self, event: GenerationEvent, partitions: tuple[str, ...]) -> None:
         lost = self._lost.get(event.member)
         if lost:
-            for partition in event.partitions:
+            self.on_joined(event)
+            for partition in partitions:
                 lost.pop(partition, None)
 
     def on_lost(self, event: PartitionsLost) -> None:

@@ -84,6 +84,15 @@ def test_lost_is_not_committed__committed_in_the_generation_after__is_violated(h
     assert outcome(LostIsNotCommitted, history(LOST, joined, committed(3))) is Outcome.VIOLATED
 
 
+def test_lost_is_not_committed__committed_in_a_generation_that_no_join_told__is_violated(history: History) -> None:
+    completed = AssignmentCompleted(member="m0", generation=3, owned=("t-1",))
+    assert outcome(LostIsNotCommitted, history(LOST, completed, committed(3))) is Outcome.VIOLATED
+    others = PartitionsAssigned(member="m0", generation=3, partitions=("t-1",))
+    assert outcome(LostIsNotCommitted, history(LOST, others, committed(3))) is Outcome.VIOLATED
+    back = AssignmentCompleted(member="m0", generation=3, owned=("t-0",))
+    assert outcome(LostIsNotCommitted, history(LOST, back, committed(3))) is Outcome.HELD
+
+
 def test_lost_is_not_committed__assigned_again_first__holds(history: History) -> None:
     joined = MemberJoined(member="m0", generation=3)
     again = PartitionsAssigned(member="m0", generation=3, partitions=("t-0",))
