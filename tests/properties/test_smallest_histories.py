@@ -1,0 +1,49 @@
+"""The smallest history in an invariant's docstring breaks it: what the page of invariants shows is true."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from rebalance_check.model.events import EVENT_TYPES, Event, RunEnded
+from rebalance_check.properties.catalogue import CATALOGUE
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.verdict import Outcome
+from rebalance_check.report.catalogue_page import smallest_breaking_history
+
+History = Callable[..., list[Event]]
+
+ABRIDGED = {
+    f"safe_status_writes.{name}"
+    for name in (
+        "explained_overwrite", "quiescent_safety", "stale_unassigned_ignored", "readers_converge", "reads_in_order",
+        "suppressed_iff_newer_cached",
+    )
+}  # fmt: skip
+"""Shown with `...` for fields that do not matter; tests of their own spell them out."""
+
+
+def spelt_out(invariant: Invariant) -> list[Event]:
+    """The events of the docstring: one call of an event class after the other."""
+    calls = [node for node in ast.walk(ast.parse(smallest_breaking_history(invariant))) if isinstance(node, ast.Call)]
+    return [EVENT_TYPES[ast.unparse(call.func)](**arguments(call)) for call in calls]
+
+
+def arguments(call: ast.Call) -> dict[str, Any]:
+    return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+
+
+def test_few_are_abridged() -> None:
+    assert {invariant.name for invariant in CATALOGUE if "..." in smallest_breaking_history(invariant)} == ABRIDGED
+
+
+@pytest.mark.parametrize("invariant", [i for i in CATALOGUE if i.name not in ABRIDGED], ids=lambda i: str(i.name))
+def test_the_smallest_history_of_the_docstring_breaks_the_claim(history: History, invariant: Invariant) -> None:
+    events = spelt_out(invariant)
+    judgement = judge(history(*events, ended=not isinstance(events[-1], RunEnded)), [invariant])
+    assert judgement.outcome is Outcome.VIOLATED
+    assert [found.invariant for found in judgement.counterexamples] == [invariant.name]
