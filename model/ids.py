@@ -28,11 +28,3 @@ NO_GENERATION: Final = -1
 def partition(topic: str, index: int) -> Partition:
     """The name of partition ``index`` (from 0) of ``topic``, as ``TopicPartition.toString`` prints it."""
     return Partition(f"{topic}-{index}")
-
-
-def split_partition(name: str) -> tuple[str, int]:
-    """Topic and index of a partition name; ``ValueError`` when no number stands behind the last hyphen."""
-    topic, _, index = name.rpartition("-")
-    if not topic or not index.isdecimal():
-        raise ValueError(f"{name!r} names no partition: expected a topic, a hyphen and a number, such as 'orders-0'")
-    return topic, int(index)

@@ -408,10 +408,12 @@ def test_heartbeats_run_between_join_and_sync_and_not_while_joining(bench: Bench
     bench.take()
     bench.tick(30_000)
     assert (bench.sent, bench.member.next_deadline()) == ([], None)
+    assert bench.member.time_to_next_heartbeat(bench.now_ms) is None
     bench.answer(joined())
     bench.poll()
     bench.take()
     assert bench.member.next_deadline() == bench.now_ms + CONFIG.heartbeat_interval_ms
+    assert bench.member.time_to_next_heartbeat(bench.now_ms + 1_000) == CONFIG.heartbeat_interval_ms - 1_000
     bench.heartbeat()
 
 
