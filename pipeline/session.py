@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -97,8 +97,11 @@ def spark_session(master: str = LOCAL_MASTER) -> Iterator[SparkSession]:
     session = start(master)
     try:
         yield session
-    finally:
-        session.stop()
+    except BaseException:
+        with suppress(Exception):  # an interrupt may have torn the way to Java; what happened first is what counts
+            session.stop()
+        raise
+    session.stop()
 
 
 def start(master: str = LOCAL_MASTER) -> SparkSession:

@@ -20,6 +20,7 @@ import click
 import msgspec
 
 from rebalance_check.face import EXIT_OUR_FAULT, EXIT_USAGE
+from rebalance_check.integration.interrupts import orderly_end
 from rebalance_check.model.errors import RebalanceCheckError
 
 COMMANDS: Final = {
@@ -120,8 +121,10 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def main() -> None:
-    """The console script."""
-    sys.exit(run(sys.argv[1:]))
+    """The console script. Told to end, it still gives back what it holds: temporary folders, processes, brokers."""
+    with orderly_end():
+        code = run(sys.argv[1:])
+    sys.exit(code)
 
 
 def _told(sentence: str, code: int, as_json: bool) -> int:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from rebalance_check.integration.cluster.interrupts import orderly_end
 from rebalance_check.integration.cluster.local import local_kafka
 from rebalance_check.integration.cluster.readiness import await_ready
+from rebalance_check.integration.interrupts import orderly_end
 from rebalance_check.integration.wire.call import split_address
 from rebalance_check.integration.wire.embedded import EmbeddedBroker
 from rebalance_check.model.errors import RebalanceCheckError

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.integration.cluster import open_broker
-from rebalance_check.integration.cluster.interrupts import orderly_end
 from rebalance_check.integration.cluster.settings import server_properties
+from rebalance_check.integration.interrupts import orderly_end
 from rebalance_check.integration.wire.call import split_address
 from rebalance_check.model.errors import RebalanceCheckError
 
@@ -64,6 +64,16 @@ def test_an_order_to_end_becomes_an_exit__and_only_inside(number: signal.Signals
         os.kill(os.getpid(), number)
     assert ended.value.code == 128 + number
     assert signal.getsignal(number) is before
+
+
+def test_an_order_to_end_that_was_ignored__stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        with orderly_end():
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_a_node_binds_what_it_is_told__and_tells_clients_loopback() -> None:

@@ -17,12 +17,14 @@ _ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)
 def orderly_end() -> Iterator[None]:
     """Inside, SIGTERM and SIGHUP raise SystemExit (128 + signal), so that context managers give back what they hold.
 
-    SIGINT does so by itself (KeyboardInterrupt). Outside the main thread signals cannot be handled: nothing changes.
+    SIGINT does so by itself (KeyboardInterrupt). What is ignored stays so (``nohup``). Outside the main thread signals
+    cannot be handled: nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, _exit) for number in _ENDINGS}
+    heeded = [number for number in _ENDINGS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, _exit) for number in heeded}
     try:
         yield
     finally:
