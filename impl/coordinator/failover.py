@@ -40,7 +40,7 @@ def dismiss(shard: Shard, group: Group, member: GroupMember) -> None:
     """Answer what ``member`` has parked; it must ask the next coordinator."""
     parked_join = group.unpark_join(member)
     if parked_join is not None:
-        shard.answer_join(parked_join, JoinGroupReply(error=Error.NOT_COORDINATOR, member_id=member.member_id))
+        shard.answer(parked_join.token, JoinGroupReply(error=Error.NOT_COORDINATOR, member_id=member.member_id))
     parked_sync, member.awaiting_sync = member.awaiting_sync, None
     if parked_sync is not None:
         shard.answer(parked_sync.token, SyncGroupReply(error=Error.NOT_COORDINATOR))
@@ -50,6 +50,8 @@ def forget(shard: Shard) -> None:
     """Drop everything in memory without a word: the process died."""
     shard.timers.clear()
     shard.pending_writes.clear()
+    shard.unanswered.clear()
+    shard.refused.clear()
     shard.groups.clear()
     shard.take_answers()
 

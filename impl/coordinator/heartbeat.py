@@ -61,7 +61,7 @@ def on_session_timer(shard: Shard, group: Group, member_id: str) -> None:
         return  # the answer to what it waits for starts its session again
     parked = group.unpark_join(member)
     if parked is not None:
-        shard.answer_join(parked, JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
+        shard.answer(parked.token, JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
     group.remove(member_id, shard.choices)
     tell.member_removed(shard, group, member_id, "session expired")
     after_expiry(shard, group)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 
 from rebalance_check.impl.coordinator import tell
 from rebalance_check.impl.coordinator.group import Group
@@ -12,7 +11,7 @@ from rebalance_check.impl.coordinator.rebalance import join_reply, maybe_complet
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.static import replace_static_member
 from rebalance_check.impl.coordinator.status import GroupStatus
-from rebalance_check.impl.coordinator.writes import append_group, group_record, write_error
+from rebalance_check.impl.coordinator.writes import append_group, group_record, refuse_after_writes, write_error
 from rebalance_check.impl.messages import UNKNOWN_MEMBER_ID, JoinGroupReply, JoinGroupRequest
 from rebalance_check.model.errors import Error
 
@@ -29,6 +28,7 @@ def join_group(shard: Shard, token: Hashable, request: JoinGroupRequest) -> None
         refuse(shard, token, Error.UNKNOWN_MEMBER_ID, request.member_id)
     else:
         join_absent(shard, token, request)
+    refuse_after_writes(shard, token, lambda error: JoinGroupReply(error=error))
 
 
 def refuse(shard: Shard, token: Hashable, error: Error, member_id: str = UNKNOWN_MEMBER_ID) -> None:
@@ -55,20 +55,18 @@ def create_group(shard: Shard, group_id: str) -> Group:
 
 
 def on_creation(shard: Shard, group: Group, error: Error) -> None:
-    """The fate of the group's first record: if it failed, the group never was; if it timed out, its members stay.
+    """The fate of the group's first record: if it failed, the group never was, and who is parked in it is told.
 
-    Either way whoever is parked in it learns the error.
+    If it timed out the members stay.
     """
-    if error is Error.NONE:
+    if error in {Error.NONE, Error.REQUEST_TIMED_OUT}:
         return
-    if error is not Error.REQUEST_TIMED_OUT:
-        shard.groups.pop(group.group_id, None)
-        shard.timers.cancel_group(group.group_id)
+    shard.groups.pop(group.group_id, None)
+    shard.timers.cancel_group(group.group_id)
     for member in group.members.values():
         parked = member.awaiting_join
         if parked is not None:
-            shard.answer_join(parked, JoinGroupReply(error=write_error(error)))
-            member.awaiting_join = replace(parked, is_answered=True)
+            shard.answer(parked.token, JoinGroupReply(error=write_error(error)))
 
 
 def join_existing(shard: Shard, group: Group, token: Hashable, request: JoinGroupRequest) -> None:

@@ -37,7 +37,11 @@ def leave_group(shard: Shard, token: Hashable, request: LeaveGroupRequest) -> No
         failures: list[Error] = []
         if any(entry.error is Error.NONE for entry in left):
             after_leave(shard, group, failures.append)
-        after_writes(shard, answer_later(shard, token, reply(request, left), failures))
+        on_answer = answer_later(shard, token, reply(request, left), failures)
+        if any(failure is not Error.NONE for failure in failures):
+            on_answer(Error.NONE)  # what failed waits for nothing
+        else:
+            after_writes(shard, on_answer)
 
 
 def answer_later(shard: Shard, token: Hashable, answer: LeaveGroupReply, emptied: list[Error]) -> OnAnswer:
@@ -88,7 +92,7 @@ def remove_member(shard: Shard, group: Group, member_id: str) -> None:
     shard.cancel_session(group, member_id)
     parked = group.unpark_join(group.members[member_id])
     if parked is not None:
-        shard.answer_join(parked, JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
+        shard.answer(parked.token, JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
     group.remove(member_id, shard.choices)
     tell.member_removed(shard, group, member_id, "left")
 

@@ -10,14 +10,10 @@ from rebalance_check.impl.messages import JoinGroupRequest, JoinProtocol, SyncGr
 
 @dataclass(frozen=True, slots=True)
 class ParkedJoin:
-    """A JoinGroup that waits for the end of the join phase; ``token`` is whom to answer.
-
-    ``is_answered`` when an error was sent meanwhile: the member still counts as waiting, and hears nothing more.
-    """
+    """A JoinGroup that waits for the end of the join phase; ``token`` is whom to answer."""
 
     token: Hashable
     request: JoinGroupRequest
-    is_answered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

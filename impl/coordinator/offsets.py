@@ -32,12 +32,13 @@ def offset_commit(shard: Shard, token: Hashable, request: OffsetCommitRequest) -
     if error is not Error.NONE:
         shard.answer(token, commit_reply(request, error))
         return
+    is_first = group is None
     if group is None:
         group = create_simple_group(shard, request.group_id)
     member = group.members.get(request.member_id)
     if member is not None and group.status in {GroupStatus.STABLE, GroupStatus.PREPARING_REBALANCE}:
         shard.arm_session(group, member.member_id, member.session_timeout_ms)
-    write(shard, group, token, request)
+    write(shard, group, token, request, is_first=is_first)
 
 
 def refusal(shard: Shard, group: Group | None, request: OffsetCommitRequest) -> Error:
@@ -70,20 +71,27 @@ def fencing(shard: Shard, group: Group, request: OffsetCommitRequest) -> Error:
 
 def create_simple_group(shard: Shard, group_id: str) -> Group:
     """A group that only stores offsets: Empty, without protocol type and without a record of its own."""
-    group = Group(group_id=group_id, incarnation=shard.next_incarnation(group_id), status_since_ms=shard.now_ms)
+    incarnation = shard.next_incarnation(group_id)
+    group = Group(group_id=group_id, incarnation=incarnation, status_since_ms=shard.now_ms, is_created=False)
     shard.groups[group_id] = group
     return group
 
 
-def write(shard: Shard, group: Group, token: Hashable, request: OffsetCommitRequest) -> None:
-    """Write what fits, and answer when it is committed; metadata that is too long is refused by itself."""
+def write(shard: Shard, group: Group, token: Hashable, request: OffsetCommitRequest, *, is_first: bool) -> None:
+    """Write what fits, and answer when it is committed; metadata that is too long is refused by itself.
+
+    ``is_first``: the group is there for this write alone, and goes if it fails.
+    """
     limit = shard.config.offset_metadata_max_bytes
     fitting = tuple(offset for offset in request.offsets if len(offset.metadata.encode()) <= limit)
 
     def on_commit(_: int) -> None:
+        group.is_created = True
         group.offsets.update({(offset.topic, offset.partition): offset for offset in fitting})
 
     def on_answer(error: Error) -> None:
+        if is_first and error not in {Error.NONE, Error.REQUEST_TIMED_OUT}:
+            shard.groups.pop(group.group_id, None)
         told = NETWORK_ERROR if error is Error.NETWORK_EXCEPTION else write_error(error)
         shard.answer(token, commit_reply(request, told, limit))
 

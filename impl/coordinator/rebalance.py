@@ -144,7 +144,7 @@ def answer_joins(shard: Shard, group: Group) -> None:
     for member in group.members.values():
         parked = group.unpark_join(member)
         if parked is not None:
-            shard.answer_join(parked, join_reply(group, member.member_id))
+            shard.answer(parked.token, join_reply(group, member.member_id))
         shard.arm_session(group, member.member_id, member.session_timeout_ms)
         member.is_new = False
         group.pending_sync.add(member.member_id)

@@ -8,9 +8,8 @@ from rebalance_check.impl.coordinator.choices import Choices
 from rebalance_check.impl.coordinator.config import GroupConfig
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.logs import GroupLog
-from rebalance_check.impl.coordinator.member import ParkedJoin
 from rebalance_check.impl.coordinator.timers import TimerKey, TimerKind, Timers
-from rebalance_check.impl.messages import GroupReply, JoinGroupReply
+from rebalance_check.impl.messages import GroupReply
 from rebalance_check.impl.recorder import Recorder
 from rebalance_check.model.errors import Error
 
@@ -23,7 +22,7 @@ class Shard:
 
     __slots__ = (
         "_answers", "_lives", "_recorder_for", "_recorders", "_writes", "choices", "config", "defects",
-        "groups", "log", "new_member_id", "now_ms", "pending_writes", "timers",
+        "groups", "log", "new_member_id", "now_ms", "pending_writes", "refused", "timers", "unanswered",
     )  # fmt: skip
 
     def __init__(
@@ -45,6 +44,8 @@ class Shard:
         self.timers = Timers()
         self.now_ms = 0
         self.pending_writes: dict[TimerKey, Callable[[Error], None]] = {}
+        self.unanswered: set[Hashable] = set()
+        self.refused: set[Hashable] = set()
         self._writes = 0
         self._answers: list[Answer] = []
         self._lives: dict[str, int] = {}
@@ -52,13 +53,16 @@ class Shard:
         self._recorders: dict[str, Recorder] = {}
 
     def answer(self, token: Hashable, reply: GroupReply) -> None:
-        """Answer a request, now or parked earlier."""
-        self._answers.append((token, reply))
+        """Answer a request, now or parked earlier; one that was refused while it was parked hears nothing more."""
+        self.unanswered.discard(token)
+        if token in self.refused:
+            self.refused.discard(token)
+        else:
+            self._answers.append((token, reply))
 
-    def answer_join(self, parked: ParkedJoin, reply: JoinGroupReply) -> None:
-        """Answer a parked JoinGroup, unless that was done already."""
-        if not parked.is_answered:
-            self.answer(parked.token, reply)
+    def has_answered(self, token: Hashable) -> bool:
+        """Whether this step answered a request."""
+        return any(answered == token for answered, _ in self._answers)
 
     def next_write(self) -> int:
         """A fresh number for a write."""

@@ -61,7 +61,7 @@ def fence(shard: Shard, group: Group, member: GroupMember) -> None:
     """Answer whatever the old holder has parked with FENCED_INSTANCE_ID."""
     parked_join = group.unpark_join(member)
     if parked_join is not None:
-        shard.answer_join(parked_join, JoinGroupReply(error=Error.FENCED_INSTANCE_ID, member_id=member.member_id))
+        shard.answer(parked_join.token, JoinGroupReply(error=Error.FENCED_INSTANCE_ID, member_id=member.member_id))
     parked_sync, member.awaiting_sync = member.awaiting_sync, None
     if parked_sync is not None:
         shard.answer(parked_sync.token, SyncGroupReply(error=Error.FENCED_INSTANCE_ID))
@@ -105,8 +105,8 @@ def answer_without_rebalance(shard: Shard, group: Group, member: GroupMember, pr
     leads = group.leader == member.member_id
     knows_skip = parked.request.version >= SKIP_ASSIGNMENT_SINCE
     reply = join_reply(group, member.member_id, with_members=knows_skip)
-    shard.answer_join(
-        parked,
+    shard.answer(
+        parked.token,
         JoinGroupReply(
             generation_id=reply.generation_id,
             protocol_type=reply.protocol_type,
@@ -123,7 +123,7 @@ def undo_replacement(shard: Shard, group: Group, member: GroupMember, predecesso
     """The write failed: id, protocols and timeouts go back to what they were."""
     parked = group.unpark_join(member)
     if parked is not None:
-        shard.answer_join(parked, JoinGroupReply(error=write_error(error)))
+        shard.answer(parked.token, JoinGroupReply(error=write_error(error)))
     group.set_terms(member, predecessor.protocols, predecessor.rebalance_timeout_ms, predecessor.session_timeout_ms)
     tell.member_removed(shard, group, member.member_id, "replaced")
     group.replace_id(member.member_id, predecessor.member_id)

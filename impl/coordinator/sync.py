@@ -10,7 +10,7 @@ from rebalance_check.impl.coordinator.member import GroupMember, ParkedSync
 from rebalance_check.impl.coordinator.rebalance import answer_sync, prepare_rebalance, refuse_syncs, sync_reply
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
-from rebalance_check.impl.coordinator.writes import append_group, group_record, write_error
+from rebalance_check.impl.coordinator.writes import append_group, group_record, refuse_after_writes, write_error
 from rebalance_check.impl.messages import SyncGroupReply, SyncGroupRequest
 from rebalance_check.model.errors import Error
 
@@ -34,6 +34,7 @@ def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest) -> None
         propose_assignment(shard, group, request)
     elif "sync-answered-before-leader" in shard.defects:
         answer_sync(shard, group, member, Error.NONE)
+    refuse_after_writes(shard, token, lambda failed: SyncGroupReply(error=failed))
 
 
 def refusal(shard: Shard, group: Group | None, request: SyncGroupRequest) -> Error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Final
 
 from rebalance_check.impl.coordinator import tell
@@ -10,6 +10,7 @@ from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.records import GroupRecord, MemberRecord, Record
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.timers import TimerKey, TimerKind
+from rebalance_check.impl.messages import GroupReply
 from rebalance_check.model.errors import Error
 
 OnAnswer = Callable[[Error], None]
@@ -53,6 +54,26 @@ def after_writes(shard: Shard, on_answer: OnAnswer) -> None:
     waiter = Waiter(shard, on_answer)
     shard.log.barrier(lambda error, _: waiter.tell(error))
     waiter.limit()
+
+
+def refuse_after_writes(shard: Shard, token: Hashable, refusal: Callable[[Error], GroupReply]) -> None:
+    """A request that was parked while writes are under way is refused if these fail or take too long.
+
+    To Kafka it is a write of its own, be it an empty one, behind the others (``scheduleWriteOperation``). Whoever is
+    refused so stays parked in the group, and its member stays a member.
+    """
+    if shard.has_answered(token):
+        return
+    shard.unanswered.add(token)
+
+    def on_outcome(error: Error) -> None:
+        is_waiting = token in shard.unanswered
+        shard.unanswered.discard(token)
+        if is_waiting and error is not Error.NONE:
+            shard.answer(token, refusal(write_error(error)))
+            shard.refused.add(token)
+
+    after_writes(shard, on_outcome)
 
 
 class Waiter:

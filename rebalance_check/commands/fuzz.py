@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from rebalance_check.face import Face, json_option
 from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
@@ -48,13 +49,26 @@ DEFAULTS = SimulationOptions()
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="Keep the history table; resumes what is there."
 )
 @click.option("--invariant", "names", multiple=True, metavar="NAME", help="An invariant or a family; default: all.")
+@click.option("--broker", metavar="BROKER",
+              help="Not the simulator but Kafka's own coordinator: virtual, virtual:3.9.2, ... With it go --seeds, "
+              "--steps and --invariant alone.")  # fmt: skip
 @click.option("--history", type=click.Path(path_type=Path), metavar="FILE", help="Write a failing run there.")
 @click.option("--shrink", "shrinking", is_flag=True, help="Make each failing run as small as it gets.")
 @json_option
 def command(*, seeds: str, engine: str, master: str, workers: int | None, out: Path | None, names: tuple[str, ...],
-            history: Path | None, shrinking: bool, as_json: bool, **sizes: Any) -> int:  # fmt: skip
-    """Simulate seeds, judge every run, and explain the shortest run that broke each claim."""
+            broker: str | None, history: Path | None, shrinking: bool, as_json: bool, **sizes: Any) -> int:  # fmt: skip
+    """Simulate seeds, judge every run, and explain the shortest run that broke each claim.
+
+    With --broker virtual, random stories are told to Kafka's own coordinator and to ours: both are compared after each
+    line, and Kafka's is judged by claims that need no comparison.
+    """
     face = Face(as_json)
+    if broker is not None:
+        from rebalance_check.commands.fuzz_broker import fuzz_broker  # noqa: PLC0415 - needs the extra 'brokers'
+
+        chosen_by = click.get_current_context().get_parameter_source("steps")
+        steps = None if chosen_by is ParameterSource.DEFAULT else sizes["steps"]
+        return fuzz_broker(face, broker, parse_seeds(seeds), steps, names)
     options = options_of(**sizes)
     chosen = parse_seeds(seeds)
     face.say(f"fuzz --seeds {seeds} {options.command_line()}".rstrip())
