@@ -353,6 +353,27 @@ def test_an_error_of_an_older_generation_is_ignored(bench: Bench, error: Error) 
     bench.poll()
 
 
+@pytest.mark.parametrize(
+    ("error", "is_alive"),
+    [(Error.NONE, True), (Error.REBALANCE_IN_PROGRESS, True), (Error.COORDINATOR_LOAD_IN_PROGRESS, False)],
+)
+def test_an_answer_that_proves_the_session_starts_it_anew(bench: Bench, error: Error, is_alive: bool) -> None:
+    bench.stable()
+    bench.heartbeat()
+    bench.answer(HeartbeatReply(error=error))
+    bench.tick(CONFIG.session_timeout_ms - bench.now_ms)
+    assert bench.member.coordinator_unknown() is not is_alive
+
+
+def test_an_error_of_an_older_generation_proves_the_session(bench: Bench) -> None:
+    old = late_heartbeat(bench)
+    start_ms = bench.now_ms
+    bench.tick(1_000)
+    bench.answer(HeartbeatReply(error=Error.UNKNOWN_MEMBER_ID), to=old)
+    bench.tick(start_ms + CONFIG.session_timeout_ms - bench.now_ms)
+    assert not bench.member.coordinator_unknown()
+
+
 def test_an_error_of_an_older_generation_resets__by_the_planted_defect() -> None:
     bench = Bench(frozenset({"stale-response-resets-generation"}))
     bench.answer(HeartbeatReply(error=Error.ILLEGAL_GENERATION), to=late_heartbeat(bench))
