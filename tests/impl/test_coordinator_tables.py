@@ -179,3 +179,22 @@ def test_a_stable_reply_carries_protocol_and_assignment__an_error_neither(desk: 
     good, bad = desk.ask(sync("a")), desk.ask(sync("a", 7))
     assert good == SyncGroupReply(protocol_type="consumer", protocol_name="range", assignment=b"A")
     assert bad == SyncGroupReply(error=Error.ILLEGAL_GENERATION)
+
+
+def test_a_pending_id_that_is_refused_for_size_is_no_longer_waited_for() -> None:
+    """Nor does the refusal itself look whether all have joined: the next JoinGroup does."""
+    ids = iter("abc")
+    coordinator = GroupCoordinator(
+        GroupConfig(initial_rebalance_delay_ms=0, max_size=2), new_member_id=lambda _: next(ids)
+    )
+    for member_id in ("", "a"):
+        coordinator.handle("a", join(member_id, 9), 0)
+    coordinator.handle("a", sync("a"), 0)
+    for _ in "bc":
+        coordinator.handle("new", join("", 9), 0)
+    assert coordinator.handle("b", join("b", 9), 0) == []
+    assert coordinator.handle("a", join("a", 9), 0) == []
+    ((token, refused),) = coordinator.handle("c", join("c", 9), 0)
+    assert (token, refused.error) == ("c", Error.GROUP_MAX_SIZE_REACHED)
+    joined = coordinator.handle("b", join("b", 9), 0)
+    assert {(token, reply.error) for token, reply in joined} == {("a", Error.NONE), ("b", Error.NONE)}
