@@ -16,8 +16,9 @@ from rebalance_check.integration.wire.call import split_address
 pytestmark = [pytest.mark.broker, pytest.mark.started_here]
 
 PROGRAM = """
-import sys, time
+import signal, sys, time
 from rebalance_check.integration.cluster import open_broker
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is started with it ignored
 with open_broker(sys.argv[1]) as broker:
     print(broker.bootstrap, flush=True)
     time.sleep(300)
