@@ -10,6 +10,7 @@ from rebalance_check.impl.messages import (
     GroupRequest,
     HeartbeatReply,
     JoinGroupReply,
+    JoinGroupRequest,
     LeaveGroupReply,
     OffsetCommitReply,
     OffsetFetchReply,
@@ -75,6 +76,10 @@ class Stage:
         self.waiting[self._sent] = name
         self._asked[self._sent] = request
         return self.tell(self.coordinator.handle(self._sent, request, self.now), own=self._sent)
+
+    def is_joining(self) -> bool:
+        """Whether a JoinGroup waits for an answer."""
+        return any(isinstance(self._asked[token], JoinGroupRequest) for token in self.waiting)
 
     def advance(self, duration_ms: int) -> str:
         """Let time pass; what comes back meanwhile."""

@@ -131,7 +131,7 @@ class Duet:
             said = perform(self._kafka, piece)
             observation = self._virtual.observe(GROUP)
             self.steps += 1
-            broken = self._audience.see(piece, self._kafka.heard, observation, self._kafka.now)
+            broken = self._audience.see(piece, self._kafka, observation)
             if broken is not None:
                 return broken[0], (broken[1],)
             self._choices.follow(observation, self._kafka.heard)

@@ -37,7 +37,8 @@ class Storyteller:
         pick = self._random.choice
         size = pick((1, 2, 2, 3, 100, 100, 100))
         setting = f"setting initial_rebalance_delay_ms={pick((0, 0, 100, 3_000, 8_000))} max_size={size}"
-        return [setting, *(self._line() for _ in range(steps))]
+        slow = ["hold"] if self._faults and self._random.random() < 0.3 else []
+        return [setting, *slow, *(self._line() for _ in range(steps - len(slow)))]
 
     def _line(self) -> str:
         kinds: list[tuple[Callable[[], str], int]] = [
@@ -100,7 +101,7 @@ class Storyteller:
 
     def _fault(self) -> str:
         fail = f"fail {self._random.choice(ERRORS)}"
-        return self._random.choice((fail, "fail", "fail", "hold", "hold", "release", "release", "failover",
+        return self._random.choice((fail, "fail", "fail", "hold", "hold", "hold", "release", "release", "failover",
                                     "failover lose=1", "failover loading", "load", "unload"))  # fmt: skip
 
     def _name(self) -> str:

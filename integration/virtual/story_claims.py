@@ -11,7 +11,7 @@ from typing import Final
 
 from rebalance_check.impl.lockstep.transport import Observation
 from rebalance_check.impl.messages import JoinGroupReply, JoinGroupRequest
-from rebalance_check.impl.stories.stage import Heard
+from rebalance_check.impl.stories.stage import Heard, Stage
 from rebalance_check.model.errors import Error
 
 PREPARING: Final = "PreparingRebalance"
@@ -30,6 +30,7 @@ class Scene:
     after: Observation
     max_size: int
     now_ms: int
+    is_joining: bool
     failing: str = ""
     known: set[str] = field(default_factory=set)
     fenced: set[str] = field(default_factory=set)
@@ -59,15 +60,17 @@ class Audience:
         self._known: set[str] = set()
         self._fenced: set[str] = set()
 
-    def see(self, line: str, heard: Sequence[Heard], after: Observation, now_ms: int) -> tuple[str, str] | None:
-        """The first claim that a line broke, with how."""
+    def see(self, line: str, stage: Stage, after: Observation) -> tuple[str, str] | None:
+        """The first claim that a line broke, with how; ``stage`` is where it was performed."""
+        heard = stage.heard
         words = line.split()
         if words[0] == "fail":
             self._failing = words[1] if len(words) > 1 else ""
         self._known.update(_told(heard))
         scene = Scene(
-            line, heard, self._before, after, self._max_size, now_ms, self._failing, self._known, self._fenced
-        )
+            line=line, heard=heard, before=self._before, after=after, max_size=self._max_size, now_ms=stage.now,
+            is_joining=stage.is_joining(), failing=self._failing, known=self._known, fenced=self._fenced,
+        )  # fmt: skip
         broken = ((claim.name, claim.broken(scene)) for claim in self._claims)
         found = next((each for each in broken if each[1]), None)
         self._fenced.update(_fenced(heard))
@@ -87,11 +90,11 @@ def _fenced(heard: Sequence[Heard]) -> Iterator[str]:
 
 
 def _unknown_member(scene: Scene) -> str:
-    for each in scene.heard:
-        if isinstance(each.reply, JoinGroupReply) and each.reply.error is Error.NONE:
-            unknown = {member.member_id for member in each.reply.members} - scene.known
-            if unknown:
-                return f"generation {each.reply.generation_id} has {min(unknown)}, an id that no client was told"
+    if scene.is_joining:  # who waits may still be told
+        return ""
+    unknown = scene.members(scene.after) - scene.known
+    if scene.after.described.state in FORMED and unknown:
+        return f"generation {scene.after.generation} has {min(unknown)}, an id that no client was told"
     return ""
 
 

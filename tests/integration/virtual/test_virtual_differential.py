@@ -20,6 +20,16 @@ KNOWN_OF = {
         "join u version=1 session=30000 rebalance=2000",
         "advance 10000",
     ],
+    "fenced_stays_fenced": [
+        "setting initial_rebalance_delay_ms=0",
+        "join a instance=i session=30000",
+        "sync a 1 give=a:A version=3 instance=i",
+        "hold",
+        "join b instance=i session=30000",
+        "join c instance=i session=30000",
+        "advance 5000",
+        "release",
+    ],
     "parked_member_stays": [
         "setting initial_rebalance_delay_ms=0",
         "join a session=30000 rebalance=60000 version=3",
@@ -34,10 +44,7 @@ KNOWN_OF = {
 
 @pytest.mark.virtual
 def test_ours_and_kafkas_are_equal__in_random_stories_with_and_without_faults(kafka: VirtualKafka) -> None:
-    if kafka.release.scala:
-        names: tuple[str, ...] = ("members_are_known",)
-    else:
-        names = (DIFFERENTIAL,)
+    names = ("members_are_known",) if kafka.release.scala else (DIFFERENTIAL,)
     done = campaign(kafka, range(60), names=names)
     print(done)
 
@@ -52,6 +59,22 @@ def test_a_claim_is_broken_by_kafka_itself(kafka: VirtualKafka, name: str) -> No
 
     assert found is not None
     assert found.name == name
+
+
+@pytest.mark.virtual
+def test_a_member_that_nobody_knows_stays__where_a_group_waits_for_its_first_write(kafka: VirtualKafka) -> None:
+    story = ["setting initial_rebalance_delay_ms=8000", "hold", "join a version=3", "advance 8000", "release"]
+    found, _ = finding_in(kafka, story, 1, ("members_are_known",))
+
+    assert (found is None) == kafka.release.scala  # which writes no record at that time
+
+
+@pytest.mark.virtual
+def test_a_leave_of_nobody_rebalances__in_the_java_coordinators(kafka: VirtualKafka) -> None:
+    story = ["setting initial_rebalance_delay_ms=0", "join a version=3", "join b", "leave b"]
+    found, _ = finding_in(kafka, story, 1, ("leave_without_members_changes_nothing",))
+
+    assert (found is None) == kafka.release.scala
 
 
 @pytest.mark.virtual
