@@ -21,7 +21,8 @@ class LiveSettings:
 
     A member whose process is stopped for longer than ``session_timeout_ms`` becomes a zombie; one that does not poll
     for ``max_poll_interval_ms``, which is also the rebalance timeout, leaves. ``time_scale`` shortens the pauses of a
-    churn schedule, which are drawn for virtual time.
+    churn schedule, which are drawn for virtual time. The shorter ``poll_timeout_ms``, the more polls end in the middle
+    of a join, in which kafka-python may then stay for ever (TRACK_RECORD.md).
 
     ``forget_claims_on_loss`` mends kafka-python's cooperative-sticky assignor, which goes on claiming partitions that
     its member has lost (a leader may then grant them while their new owner still holds them). Off by default: real
@@ -32,7 +33,7 @@ class LiveSettings:
     session_timeout_ms: int = 1_000
     heartbeat_interval_ms: int = 100
     max_poll_interval_ms: int = 3_000
-    poll_timeout_ms: int = 50
+    poll_timeout_ms: int = 500
     commit_interval_ms: int = 200
     settle_timeout_ms: int = 30_000
     time_scale: float = 0.1

@@ -42,6 +42,7 @@ class LiveRuns:
     members: int
     partitions: int
     steps: int
+    poll_timeout_ms: int
     out: Path
     invariants: tuple[Invariant, ...]
 
@@ -70,7 +71,8 @@ class LiveRuns:
         shutil.rmtree(folder, ignore_errors=True)  # of an earlier run of this seed, as its history is
         if self.protocol == STATUS:
             return run_status_stores(broker.bootstrap, seed, self.stores, folder)
-        subject = LiveSubject(broker, LiveSettings(protocol=LiveProtocol(self.protocol)), folder)
+        settings = LiveSettings(protocol=LiveProtocol(self.protocol), poll_timeout_ms=self.poll_timeout_ms)
+        subject = LiveSubject(broker, settings, folder)
         return run(subject, churn_schedule(seed, self.churn))
 
 
@@ -80,6 +82,8 @@ class LiveRuns:
               show_default=True, help="Consumers of a rebalance protocol, or workers with status stores.")  # fmt: skip
 @click.option("--members", type=int, default=3, show_default=True, help="Consumers, or workers.")
 @click.option("--partitions", type=int, default=4, show_default=True, help="Of the consumers' topic.")
+@click.option("--poll-timeout-ms", type=click.IntRange(min=1), default=500, show_default=True,
+              help="How long one poll of a consumer may take; short ones give up in the middle of a join.")  # fmt: skip
 @click.option("--steps", type=int, default=12, show_default=True,
               help="Actions that disturb, per run; for status stores, the writes of each.")  # fmt: skip
 @click.option("--seeds", default="0:1", show_default=True, metavar="FIRST:LAST", help="A run per seed.")
@@ -87,15 +91,16 @@ class LiveRuns:
 @click.option("--out", type=click.Path(path_type=Path), default=Path(".rebalance-check/live"), show_default=True,
               help="Where the histories are written, before they are judged.")  # fmt: skip
 @json_option
-def command(*, broker: str, protocol: str, members: int, partitions: int, steps: int, seeds: str,
-            names: tuple[str, ...], out: Path, as_json: bool) -> int:  # fmt: skip
+def command(*, broker: str, protocol: str, members: int, partitions: int, steps: int, poll_timeout_ms: int,
+            seeds: str, names: tuple[str, ...], out: Path, as_json: bool) -> int:  # fmt: skip
     """Run kafka-python consumers, each a process, under joins, leaves, kills and pauses; or status stores.
 
     The stores of several Connect workers write to one compacted topic. What disturbs is drawn from the seed; what the
     clients then do is up to time and the operating system.
     """
     face = Face(as_json)
-    runs, chosen = LiveRuns(protocol, members, partitions, steps, out, select(names)), parse_seeds(seeds)
+    runs = LiveRuns(protocol, members, partitions, steps, poll_timeout_ms, out, select(names))
+    chosen = parse_seeds(seeds)
     with open_broker(broker) as opened:
         face.say(f"live on {opened.name} ({opened.bootstrap}): {protocol}, seeds {seeds}, histories in {out}")
         judged = live_runs(face, opened, runs, chosen)
