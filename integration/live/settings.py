@@ -22,7 +22,7 @@ class LiveSettings:
     A member whose process is stopped for longer than ``session_timeout_ms`` becomes a zombie; one that does not poll
     for ``max_poll_interval_ms``, which is also the rebalance timeout, leaves. ``time_scale`` shortens the pauses of a
     churn schedule, which are drawn for virtual time. The shorter ``poll_timeout_ms``, the more polls end in the middle
-    of a join, in which kafka-python may then stay for ever (TRACK_RECORD.md).
+    of a join; with short ones kafka-python was seen to stay in it for ever (TRACK_RECORD.md).
 
     ``forget_claims_on_loss`` mends kafka-python's cooperative-sticky assignor, which goes on claiming partitions that
     its member has lost (a leader may then grant them while their new owner still holds them). Off by default: real
