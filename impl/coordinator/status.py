@@ -29,7 +29,7 @@ LEGAL_PREDECESSORS: Final[dict[GroupStatus, frozenset[GroupStatus]]] = {
 bumps the generation: there is no way from Stable or CompletingRebalance straight to Empty."""
 
 
-class IllegalTransition(AssertionError):  # noqa: N818 (the protocol's word for it)
+class IllegalTransition(AssertionError):  # noqa: N818 - the protocol's word for it
     """The coordinator itself is wrong: it tried a move that `LEGAL_PREDECESSORS` forbids."""
 
 
