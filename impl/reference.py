@@ -94,6 +94,14 @@ class InProcess:
             self.now_ms = deadline
             self._take(self.coordinator.advance(deadline))
 
+    def expire_rebalance(self) -> None:
+        """The rebalance timeout of the join phase is over now."""
+        self._take(self.coordinator.expire_join(GROUP_ID, self.now_ms))
+
+    def expire_sync(self) -> None:
+        """The sync timeout of the generation is over now."""
+        self._take(self.coordinator.expire_sync(GROUP_ID, self.now_ms))
+
     def delete_group(self) -> Error:
         """DeleteGroups."""
         return self.coordinator.delete(GROUP_ID)

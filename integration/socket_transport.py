@@ -112,6 +112,14 @@ class SocketTransport:
         """There is none; see `open`."""
         raise RebalanceCheckError("a broker on a socket runs without an initial rebalance delay: it cannot pass")
 
+    def expire_rebalance(self) -> None:
+        """Members here have half an hour: nobody waits for that."""
+        raise _too_long("rebalance")
+
+    def expire_sync(self) -> None:
+        """Members here have half an hour: nobody waits for that."""
+        raise _too_long("sync")
+
     def delete_group(self) -> Error:
         """DeleteGroups."""
         request = admin.DeleteGroupsRequest(groups_names=[self.group_id])
@@ -165,3 +173,10 @@ class SocketTransport:
                     f"the broker at {self._bootstrap} left a LeaveGroup unanswered for {ANSWER_TIMEOUT_S:g} s: "
                     "see its log"
                 )
+
+
+def _too_long(timer: str) -> RebalanceCheckError:
+    return RebalanceCheckError(
+        f"on a socket the {timer} timeout takes as long as the members asked for, half an hour: replay schedules of "
+        "bounds with timeouts=False, or on virtual Kafka"
+    )

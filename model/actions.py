@@ -31,6 +31,8 @@ class ActionKind(StrEnum):
     LEAVE_GROUP = "LeaveGroup"
     EXPIRE_SESSION = "ExpireSession"
     EXPIRE_INITIAL_DELAY = "ExpireInitialDelay"
+    EXPIRE_REBALANCE = "ExpireRebalance"
+    EXPIRE_SYNC = "ExpireSync"
     DELETE_GROUP = "DeleteGroup"
     # protocol steps of the network
     DUPLICATE_REQUEST = "DuplicateRequest"

@@ -32,6 +32,9 @@ class Bounds:
     (``group.initial.rebalance.delay.ms`` > 0), ``member_id_required`` whether a new member is first told its id
     (KIP-394, JoinGroup v4 and later).
 
+    Concerns of their own, each off by default; off, the model is as if there were none. ``timeouts``: the rebalance and
+    the sync timeout are actions apart from the end of a session, which otherwise stands for them.
+
     The status protocol reads ``members`` as workers, ``partitions`` as keys (tasks of one connector, whose own status
     is the last key where there are two or more), ``crashes`` as workers restarted with an empty cache. ``writes``
     counts calls of put and putSafe, ``failures`` sends that fail retriably, before or after the append.
@@ -48,6 +51,7 @@ class Bounds:
     deletions: int = 0
     initial_delay: bool = True
     member_id_required: bool = False
+    timeouts: bool = False
     writes: int = 3
     failures: int = 1
 
@@ -74,7 +78,11 @@ class Bounds:
         ("member_id_required", "r"),
         ("writes", "w"),
         ("failures", "f"),
+        ("timeouts", "t"),
     )
+    _CONCERNS: ClassVar = frozenset({"timeouts"})
+    """Left out of an address when they are off."""
+    _FLAGS: ClassVar = ("initial_delay", "member_id_required", "timeouts")
     _STATUS: ClassVar = frozenset({"members", "partitions", "generations", "crashes", "writes", "failures"})
     _ONLY_STATUS: ClassVar = frozenset({"writes", "failures"})
 
@@ -84,7 +92,8 @@ class Bounds:
         read = [
             (n, letter) for n, letter in self._LETTERS if (n in self._STATUS if status else n not in self._ONLY_STATUS)
         ]
-        return f"{self.protocol}/" + "".join(f"{int(getattr(self, name))}{letter}" for name, letter in read)
+        shown = [(n, letter) for n, letter in read if n not in self._CONCERNS or getattr(self, n)]
+        return f"{self.protocol}/" + "".join(f"{int(getattr(self, name))}{letter}" for name, letter in shown)
 
     @classmethod
     def from_address(cls, text: str) -> Self:
@@ -103,7 +112,5 @@ class Bounds:
                 f"{''.join(names)}"
             )
         values: dict[str, Any] = {names[letter]: int(number) for number, letter in re.findall(r"(\d+)([a-z])", counts)}
-        flags: dict[str, Any] = {
-            name: bool(values.pop(name)) for name in ("initial_delay", "member_id_required") if name in values
-        }
+        flags: dict[str, Any] = {name: bool(values.pop(name)) for name in cls._FLAGS if name in values}
         return replace(cls(protocol=RebalanceProtocol(protocol)), **values, **flags)

@@ -77,6 +77,17 @@ from rebalance_check.model.classic_member import (
 )  # fmt: skip
 from rebalance_check.model.classic_network import duplicate_request
 from rebalance_check.model.classic_state import Config, State, is_cooperative, sizes
+from rebalance_check.model.classic_timeouts import (
+    empty_group_has_pending_ids,
+    expire_rebalance,
+    expire_rebalance_choices,
+    expire_sync,
+    expire_sync_choices,
+    follower_owes_in_a_stable_group,
+    leader_of_a_new_generation_joined,
+    leader_that_died_owes_a_sync,
+    who_owes_a_sync_is_a_member,
+)  # fmt: skip
 from rebalance_check.model.layout import NIL
 from rebalance_check.model.specification import Model, Rule
 
@@ -99,6 +110,8 @@ RULES: Final = (
     Rule(ActionKind.DELETE_GROUP, delete_group, members=False),
     Rule(ActionKind.DUPLICATE_REQUEST, duplicate_request),
     Rule(ActionKind.DELIVER_DUPLICATE, deliver_duplicate, deliver_choices),
+    Rule(ActionKind.EXPIRE_REBALANCE, expire_rebalance, expire_rebalance_choices, members=False),
+    Rule(ActionKind.EXPIRE_SYNC, expire_sync, expire_sync_choices, members=False),
 )
 
 CLAIMS: Final = (
@@ -112,6 +125,7 @@ CLAIMS: Final = (
     leader_is_a_member,
     empty_group_is_clean,
     requests_are_parked_in_their_phase,
+    who_owes_a_sync_is_a_member,
 )
 
 STEP_CLAIMS: Final = (
@@ -123,6 +137,7 @@ STEP_CLAIMS: Final = (
     sync_is_fenced,
     heartbeat_is_fenced,
     refused_member_loses_everything,
+    leader_of_a_new_generation_joined,
 )
 
 SOMETIMES: Final = (
@@ -142,6 +157,9 @@ SOMETIMES: Final = (
     heartbeat_meets_rebalance,
     copy_is_stale,
     copy_takes_the_place,
+    follower_owes_in_a_stable_group,
+    leader_that_died_owes_a_sync,
+    empty_group_has_pending_ids,
 )
 
 
@@ -160,6 +178,7 @@ def configure(bounds: Bounds) -> Config:
         cooperative=is_cooperative(bounds),
         initial_delay=bounds.initial_delay,
         member_id_required=bounds.member_id_required,
+        timeouts=bounds.timeouts,
         target_start=start,
         targets=targets,
     )
@@ -185,6 +204,7 @@ MODEL: Final = Model(
         "rebalance_check.model.classic_member",
         "rebalance_check.model.classic_coordinator",
         "rebalance_check.model.classic_claims",
+        "rebalance_check.model.classic_timeouts",
         "rebalance_check.model.classic",
     ),
     state=State,

@@ -1,7 +1,8 @@
 """The broker side of the classic protocol: Kafka's group coordinator (``GroupMetadataManager``, ``ClassicGroup``).
 
 Each request is answered at once or *parked* until the phase it waits for is over. Timers are actions that may happen
-at any time: `expire_session` stands for the session, rebalance and sync time-outs alike, since all remove a member.
+at any time. Where `classic_timeouts` is off, `expire_session` stands for the session, rebalance and sync timeouts
+alike, since all remove a member.
 """
 
 from rebalance_check.model.assignment import clean_claims
@@ -112,6 +113,8 @@ def answer_join(c: Config, s: State, m: int) -> None:
 
 def prepare_rebalance(c: Config, s: State) -> None:
     """Begin the join phase unless it has begun; parked SyncGroups are told to join again (``prepareRebalance``)."""
+    if c.timeouts:
+        s.owing[0] = 0
     if s.status == GroupStatus.COMPLETING:
         for x in range(c.members):
             s.member[x].assignment = 0
@@ -152,6 +155,8 @@ def complete_join(c: Config, s: State) -> None:
             s.member[x].aux_missed = 1
     s.orphans = minus(s.orphans, s.joined)
     s.joined = 0
+    if c.timeouts:
+        s.owing[0] = s.members
 
 
 def expire_initial_delay(c: Config, s: State) -> bool:
@@ -182,6 +187,8 @@ def sync_group(c: Config, s: State, m: int) -> bool:
     if net.kind != MessageKind.SYNC_REQUEST:
         return False
     error = fence(s, m, net.generation)
+    if c.timeouts and error == Error.NONE:
+        s.owing[0] = without(s.owing[0], m)
     if error != Error.NONE:
         refuse(c, s, m, MessageKind.SYNC_REPLY, error)
     elif s.status == GroupStatus.COMPLETING and m != s.leader:
@@ -351,6 +358,8 @@ def copied_join(c: Config, s: State, m: int) -> None:
 
 def copied_sync(c: Config, s: State, m: int) -> None:
     """`sync_group` for a copy."""
+    if c.timeouts and fence(s, m, s.stray.generation) == Error.NONE:
+        s.owing[0] = without(s.owing[0], m)
     if fence(s, m, s.stray.generation) == Error.NONE and s.status == GroupStatus.COMPLETING:
         if m == s.leader:
             for x in range(c.members):

@@ -6,10 +6,10 @@ masks. Generation 0 of a member is "none" (Kafka's -1): the first that a group c
 """
 
 from enum import IntEnum
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.layout import SYMMETRIC, Index, IndexSet, Layout, Number, PerMember, layout
+from rebalance_check.model.layout import SYMMETRIC, Dimension, Index, IndexSet, Layout, Number, PerMember, layout
 
 
 class GroupStatus(IntEnum):
@@ -69,6 +69,7 @@ class Config(NamedTuple):
     cooperative: bool
     initial_delay: bool
     member_id_required: bool
+    timeouts: bool
     target_start: tuple[int, ...]
     targets: tuple[int, ...]
 
@@ -128,7 +129,10 @@ class Member(Layout):
 class State(Layout):
     """Everything. The sets say which slots' ids the coordinator holds as members, as pending ids (KIP-394), and with a
     parked JoinGroup or SyncGroup; ``orphans`` have a parked *copy*, whose answer goes nowhere. ``initial`` marks a
-    rebalance entered from Empty. The last five count the disturbances so far.
+    rebalance entered from Empty. Then five count the disturbances so far.
+
+    What follows belongs to a concern of `Bounds`, and is absent when that is off: ``owing`` are the members that still
+    owe the SyncGroup of the generation (``timeouts``).
     """
 
     status: Number
@@ -147,11 +151,12 @@ class State(Layout):
     expiries: Number
     duplicates: Number
     deletions: Number
+    owing: Annotated[list[IndexSet], Dimension("timeouts")]
 
 
 def sizes(bounds: Bounds) -> dict[str, int]:
     """The dimensions of the state."""
-    return {SYMMETRIC: bounds.members}
+    return {SYMMETRIC: bounds.members, "timeouts": int(bounds.timeouts)}
 
 
 def is_cooperative(bounds: Bounds) -> bool:

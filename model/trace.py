@@ -141,13 +141,12 @@ class Observer:
         if before.status == GroupStatus.DEAD and after.status != GroupStatus.DEAD:
             yield IncarnationStarted(source=COORDINATOR, incarnation=life, generation=0)
         for m in elements(gone):
-            reason = "session expired" if action.kind is ActionKind.EXPIRE_SESSION else "left"
             yield MemberRemoved(
                 source=COORDINATOR,
                 incarnation=life,
                 generation=before.generation,
                 member_id=self.id_of(m),
-                reason=reason,
+                reason=REASONS.get(action.kind, "left"),
             )
         yield from self.new_ids(before, after)
         yield from self.statuses(before, after)
@@ -332,6 +331,13 @@ class Observer:
         """The names of a set of partitions."""
         return tuple(partition(TOPIC, p) for p in range(self.config.partitions) if has(mask, p))
 
+
+REASONS: Final = {
+    ActionKind.EXPIRE_SESSION: "session expired",
+    ActionKind.EXPIRE_REBALANCE: "rebalance timeout",
+    ActionKind.EXPIRE_SYNC: "sync timeout",
+}
+"""Why a member was removed, as `MemberRemoved` tells it; in every other step it left."""
 
 CLIENT: Final = {
     ActionKind.SEND_JOIN_GROUP: Observer.send_join,

@@ -138,6 +138,22 @@ class GroupCoordinator:
         self._fire_until(now_ms)
         return self._shard.take_answers()
 
+    def expire_join(self, group_id: str, now_ms: int) -> list[Answer]:
+        """Let the timer of the join phase run out now, as if its time had come; nothing happens where none runs."""
+        return self._expire(TimerKey(TimerKind.JOIN, group_id), now_ms)
+
+    def expire_sync(self, group_id: str, now_ms: int) -> list[Answer]:
+        """Let the deadline by which all must have synced pass now; nothing happens where none runs."""
+        return self._expire(TimerKey(TimerKind.SYNC, group_id), now_ms)
+
+    def _expire(self, key: TimerKey, now_ms: int) -> list[Answer]:
+        self._fire_until(now_ms)
+        timer = self._shard.timers.take(key)
+        if timer is not None:
+            self._fire(timer)
+        self._fire_until(now_ms)
+        return self._shard.take_answers()
+
     def inspect(self, group_id: str) -> GroupView | None:
         """What DescribeGroups does not tell; None where there is no such group."""
         group = self._shard.groups.get(group_id)

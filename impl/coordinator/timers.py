@@ -86,6 +86,10 @@ class Timers:
         del self._armed[timer.key]
         return timer
 
+    def take(self, key: TimerKey) -> Timer | None:
+        """Take a timer out before it is due, or None where it is not armed."""
+        return self._armed.pop(key, None)
+
     def deadline(self, key: TimerKey) -> int | None:
         """When ``key`` is due, or None."""
         timer = self._armed.get(key)

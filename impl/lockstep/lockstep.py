@@ -28,6 +28,8 @@ REQUESTS: Final = frozenset(
 COORDINATOR_STEPS: Final = REQUESTS | {
     ActionKind.EXPIRE_SESSION,
     ActionKind.EXPIRE_INITIAL_DELAY,
+    ActionKind.EXPIRE_REBALANCE,
+    ActionKind.EXPIRE_SYNC,
     ActionKind.DELETE_GROUP,
     ActionKind.DELIVER_DUPLICATE,
 }
@@ -247,6 +249,10 @@ class Lockstep:
                 self.transport.expire(self._member_id(m))
             case ActionKind.EXPIRE_INITIAL_DELAY:
                 self.transport.expire_initial_delay()
+            case ActionKind.EXPIRE_REBALANCE:
+                self.transport.expire_rebalance()
+            case ActionKind.EXPIRE_SYNC:
+                self.transport.expire_sync()
             case ActionKind.DELETE_GROUP:
                 return (Answer("", "DeleteGroups", self.transport.delete_group().name),)
             case ActionKind.DELIVER_DUPLICATE if self._stray is not None:

@@ -54,6 +54,12 @@ class Transport(Protocol):
     def expire_initial_delay(self) -> None:
         """Let the initial rebalance delay pass."""
 
+    def expire_rebalance(self) -> None:
+        """Let the rebalance timeout of the join phase pass, and no other timer."""
+
+    def expire_sync(self) -> None:
+        """Let the sync timeout of the generation pass, and no other timer."""
+
     def delete_group(self) -> Error:
         """DeleteGroups."""
         ...

@@ -80,4 +80,5 @@ def _bounds_options(bounds: Bounds) -> str:
     if bounds.protocol is not RebalanceProtocol.STATUS:
         words += [] if bounds.initial_delay else ["--no-initial-delay"]
         words += ["--member-id-required"] if bounds.member_id_required else []
+        words += ["--timeouts"] if bounds.timeouts else []
     return " ".join(words)

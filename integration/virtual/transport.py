@@ -98,6 +98,18 @@ class VirtualTransport:
             self.world.control(f"join {GROUP_ID}")
             self._look()
 
+    def expire_rebalance(self) -> None:
+        """Go to the deadline of the join phase. Where none runs, nothing happens, and that is seen."""
+        self._expire("join")
+
+    def expire_sync(self) -> None:
+        """Go to the deadline by which all must have synced. Where none runs, nothing happens, and that is seen."""
+        self._expire("sync")
+
+    def _expire(self, timer: str) -> None:
+        self.kafka.ignore(self.world.post_control(f"{timer} {GROUP_ID}"))
+        self._look()
+
     def delete_group(self) -> Error:
         """DeleteGroups."""
         number = self.world.post(delete_request(GROUP_ID))

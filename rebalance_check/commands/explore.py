@@ -73,6 +73,9 @@ def chosen(sizes: dict[str, int], protocol: RebalanceProtocol) -> dict[str, int]
 @click.option(
     "--member-id-required/--no-member-id-required", default=False, help="New members are told their id first."
 )
+@click.option(
+    "--timeouts/--no-timeouts", default=False, help="Rebalance and sync timeouts are actions apart from session expiry."
+)
 @click.option("--symmetry", type=click.Choice(["on", "off"]), default="on", show_default=True,
               help="Explore one of all states that differ only in how members are named.")  # fmt: skip
 @click.option("--mutant", metavar="NAME", help="Switch on a planted defect (see `rebalance-check mutants`).")
@@ -81,8 +84,8 @@ def chosen(sizes: dict[str, int], protocol: RebalanceProtocol) -> dict[str, int]
 @click.option("--max-states", type=int, help="Stop after so many distinct states (then undecided).")
 @json_option
 def command(
-    *, protocol: str, initial_delay: bool, member_id_required: bool, symmetry: str, mutant: str | None, threads: int,
-    interpreted: bool, max_states: int | None, as_json: bool, **sizes: int,
+    *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, symmetry: str, mutant: str | None,
+    threads: int, interpreted: bool, max_states: int | None, as_json: bool, **sizes: int,
 ) -> int:  # fmt: skip
     """Check the claims on every state of the model within bounds; print a shortest counterexample if one breaks."""
     face = Face(as_json)
@@ -90,6 +93,7 @@ def command(
         protocol=RebalanceProtocol(protocol),
         initial_delay=initial_delay,
         member_id_required=member_id_required,
+        timeouts=timeouts,
         **chosen(sizes, RebalanceProtocol(protocol)),
     )
     face.say(f"explore {bounds.address()}, symmetry {symmetry}" + (f", mutant {mutant}" if mutant else ""))

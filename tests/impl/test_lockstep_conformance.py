@@ -39,6 +39,7 @@ SMALL = (
     "eager/2m1p2g0c0l0x1d0z0i1r",
     "cooperative/2m1p2g0c0l1x0d0z0i0r",
     "cooperative/2m2p2g0c1l0x0d0z0i0r",
+    "eager/2m1p2g1c0l0x0d0z0i0r1t",
 )
 LARGE = (
     "eager/2m1p2g1c1l1x0d1z1i1r",
@@ -46,6 +47,8 @@ LARGE = (
     "cooperative/1m1p3g1c1l1x1d1z0i1r",
     "cooperative/2m1p2g1c1l1x1d0z0i0r",
     "cooperative/3m1p2g0c0l0x0d0z1i0r",
+    "eager/2m1p3g0c0l1x0d0z1i1r1t",
+    "cooperative/2m1p2g0c0l1x1d0z0i0r1t",
 )
 
 
@@ -92,6 +95,8 @@ PLANTED = {
     "leave-does-not-complete-join": ("cooperative/2m2p2g0c1l0x0d0z0i0r", "LeaveGroup m0"),
     "leave-without-rebalance": ("eager/1m1p3g1c1l1x1d1z0i0r", "LeaveGroup m0"),
     "expiry-without-rebalance": ("eager/2m1p2g1c0l0x0d0z1i0r", "ExpireSession m0"),
+    "join-keeps-absent-members": ("eager/2m1p2g1c0l0x0d0z0i0r1t", "ExpireRebalance m0"),
+    "no-sync-deadline": ("eager/2m1p2g1c0l0x0d0z0i0r1t", "ExpireSync m0"),
     "sync-answered-before-leader": ("eager/2m1p2g1c0l0x0d0z1i0r", "SyncGroup m1"),
 }
 

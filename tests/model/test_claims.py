@@ -64,6 +64,10 @@ def parked_while_stable(s: State) -> None:
     s.joined = 0b01
 
 
+def member_that_left_owes_a_sync(s: State) -> None:
+    s.members, s.leader, s.owing[0] = 0b10, 1, 0b01
+
+
 BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
     "at_most_one_owner": (COOPERATIVE, two_owners),
     "generation_is_not_ahead": (COOPERATIVE, ahead),
@@ -75,6 +79,7 @@ BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
     "leader_is_a_member": (COOPERATIVE, foreign_leader),
     "empty_group_is_clean": (COOPERATIVE, empty_with_members),
     "requests_are_parked_in_their_phase": (COOPERATIVE, parked_while_stable),
+    "who_owes_a_sync_is_a_member": (COOPERATIVE + "1t", member_that_left_owes_a_sync),
 }
 
 

@@ -15,7 +15,7 @@ from rebalance_check.model.machine import Machine, positional
 WALKS = 120
 """Walks per bounds; all drawn from one seed."""
 
-EVERYTHING = ["eager/3m2p6g2c1l2x2d1z1i1r", "cooperative/3m2p6g2c1l2x2d1z0i0r", "cooperative/2m3p6g2c1l2x2d1z0i1r"]
+EVERYTHING = ["eager/3m2p6g2c1l2x2d1z1i1r", "cooperative/3m2p6g2c1l2x2d1z0i0r", "cooperative/2m3p6g2c1l2x2d1z0i1r1t"]
 
 
 @pytest.mark.parametrize("address", EVERYTHING)

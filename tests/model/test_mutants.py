@@ -3,6 +3,7 @@
 import pytest
 
 from rebalance_check.model.classic_mutants import CLASSIC_MUTANTS
+from rebalance_check.model.classic_timer_mutants import TIMER_MUTANTS
 from rebalance_check.model.explore import Path, explore
 from rebalance_check.model.explore.path import machine_for
 from rebalance_check.model.mutant import ModelMutant
@@ -11,7 +12,8 @@ from rebalance_check.model.mutants import MUTANTS
 DEEP = {"older-claim-wins", "double-claim-is-honoured"}
 """Found after millions of states only: see test_compiled, and test_assignment for what they break."""
 
-SHALLOW = [mutant for mutant in CLASSIC_MUTANTS if mutant.name not in DEEP]
+OF_GROUPS = (*CLASSIC_MUTANTS, *TIMER_MUTANTS)
+SHALLOW = [mutant for mutant in OF_GROUPS if mutant.name not in DEEP]
 
 
 @pytest.mark.parametrize("mutant", SHALLOW, ids=lambda mutant: mutant.name)
@@ -52,6 +54,6 @@ def test_a_shortest_path_is_found__with_and_without_symmetry() -> None:
 
 
 def test_names_are_unique_and_told() -> None:
-    names = [mutant.name for mutant in CLASSIC_MUTANTS]
+    names = [mutant.name for mutant in OF_GROUPS]
     assert len(names) == len(set(names)) >= 10
-    assert all(MUTANTS[mutant.name] is mutant and mutant.what for mutant in CLASSIC_MUTANTS)
+    assert all(MUTANTS[mutant.name] is mutant and mutant.what for mutant in OF_GROUPS)

@@ -43,7 +43,13 @@ def walk(bounds: Bounds, mutant: str, seed: int) -> tuple[list[Event], set[str]]
 def test_no_claim_is_violated__on_healthy_paths_with_zombies_and_duplicates__holds(
     protocol: RebalanceProtocol, seed: int
 ) -> None:
-    bounds = replace(DISTURBED, protocol=protocol, initial_delay=seed % 2 == 0, member_id_required=seed % 3 == 0)
+    bounds = replace(
+        DISTURBED,
+        protocol=protocol,
+        initial_delay=seed % 2 == 0,
+        member_id_required=seed % 3 == 0,
+        timeouts=seed % 4 > 1,
+    )
     events, broken = walk(bounds, "", seed)
     assert broken == set()
     judgement = judge(events, CATALOGUE)

@@ -17,6 +17,7 @@ SMALL = (
     "eager/2m2p2g0c0l0x0d0z0i0r",
     "cooperative/2m2p2g0c1l0x0d0z0i0r",
     "eager/1m1p2g1c1l1x1d1z1i1r",
+    "eager/2m1p2g1c0l0x0d0z0i0r1t",
 )
 LARGE = (
     "eager/2m2p2g1c1l0x0d0z0i0r",
@@ -28,6 +29,8 @@ LARGE = (
     "cooperative/2m2p2g0c1l1x0d0z0i1r",
     "cooperative/2m2p2g0c1l0x1d0z0i0r",
     "eager/3m1p2g1c0l0x0d0z0i0r",
+    "eager/2m1p2g0c0l1x0d0z0i1r1t",
+    "cooperative/2m1p2g0c0l1x1d0z0i0r1t",
 )
 
 

@@ -1,0 +1,91 @@
+"""Rebalance and sync timeouts: whom they remove, who leads then, and the sizes of the state spaces."""
+
+import pytest
+
+from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.events import Event, MemberRemoved
+from rebalance_check.model.explore import explore
+from rebalance_check.model.world import World
+
+COUNTS = [
+    # bounds, symmetry, distinct, generated, depth
+    ("eager/2m1p2g1c0l0x0d0z0i0r1t", True, 378, 882, 22),
+    ("eager/2m1p2g1c0l0x0d0z0i0r1t", False, 750, 1749, 22),
+]
+COMPILED = [
+    ("eager/3m2p3g1c0l1x0d0z1i0r1t", 196_286, 790_312, 44),
+    ("cooperative/3m2p3g1c0l1x0d0z1i0r1t", 725_531, 2_827_024, 51),
+]
+SITUATIONS = {"follower_owes_in_a_stable_group", "leader_that_died_owes_a_sync", "empty_group_has_pending_ids"}
+
+
+@pytest.mark.parametrize(("address", "symmetry", "distinct", "generated", "depth"), COUNTS)
+def test_the_state_space_has_its_pinned_size(
+    address: str, symmetry: bool, distinct: int, generated: int, depth: int
+) -> None:
+    found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=False)
+    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
+    assert set(found.claims.values()) == {"held"}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("address", "distinct", "generated", "depth"), COMPILED)
+def test_larger_state_spaces_have_their_pinned_size(address: str, distinct: int, generated: int, depth: int) -> None:
+    found = explore(Bounds.from_address(address))
+    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
+    assert set(found.claims.values()) == {"held"}
+
+
+def test_every_situation_is_met__and_none_without_the_concern() -> None:
+    met = {name for name, seen in explore(Bounds.from_address(DISTURBED), compiled=False).sometimes.items() if seen}
+    without = explore(Bounds.from_address(DISTURBED.removesuffix("1t")), compiled=False)
+    assert met >= SITUATIONS
+    assert not any(without.sometimes[name] for name in SITUATIONS)
+    assert without.actions[ActionKind.EXPIRE_REBALANCE] == without.actions[ActionKind.EXPIRE_SYNC] == 0
+
+
+DISTURBED = "eager/2m1p3g1c0l1x0d0z0i1r1t"
+
+
+def play(world: World, *steps: tuple[ActionKind, int]) -> list[Event]:
+    """Perform actions with choice 0; the events of them all."""
+    return [
+        event for kind, member in steps for event in world.step(Action(kind, member, world.choices(kind, member)[0]))
+    ]
+
+
+JOIN = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP)
+
+
+def removed(events: list[Event]) -> list[tuple[str, str]]:
+    return [(event.member_id, event.reason) for event in events if isinstance(event, MemberRemoved)]
+
+
+def test_a_leader_that_is_late_is_removed__and_another_leads_the_next_generation() -> None:
+    world = World(Bounds.from_address("eager/2m1p3g1c0l1x0d0z0i0r1t"))
+    play(world, *((kind, 0) for kind in JOIN), (ActionKind.RECEIVE_JOIN_GROUP, 0), (ActionKind.SYNC_GROUP, 0))
+    play(world, *((kind, 1) for kind in JOIN))
+    assert (world.leader, world.is_parked(1)) == (0, True)
+    events = play(world, (ActionKind.EXPIRE_REBALANCE, 0))
+    assert removed(events) == [("m0-1", "rebalance timeout")]
+    assert (world.members(), world.leader, world.state.generation) == ([1], 1, 2)
+
+
+def test_a_leader_that_never_syncs_is_removed__and_who_waits_for_it_joins_again() -> None:
+    world = World(Bounds.from_address("eager/2m1p3g1c0l0x0d0z1i0r1t"))
+    play(world, *((kind, m) for m in (0, 1) for kind in JOIN), (ActionKind.EXPIRE_INITIAL_DELAY, 0))
+    play(world, (ActionKind.RECEIVE_JOIN_GROUP, 1), (ActionKind.SYNC_GROUP, 1), (ActionKind.CRASH, 0))
+    events = play(world, (ActionKind.EXPIRE_SYNC, 0))
+    assert removed(events) == [("m0-1", "sync timeout")]
+    assert [(reply.member, reply.error) for reply in world.replies] == [("m1", "REBALANCE_IN_PROGRESS")]
+    assert (world.status.name, world.leader) == ("PREPARING", 1)
+
+
+def test_who_lives_is_late_only_as_often_as_the_bounds_allow() -> None:
+    world = World(Bounds.from_address("eager/2m1p3g1c0l0x0d0z0i0r1t"))
+    play(world, *((kind, 0) for kind in JOIN), (ActionKind.RECEIVE_JOIN_GROUP, 0), (ActionKind.SYNC_GROUP, 0))
+    play(world, *((kind, 1) for kind in JOIN))
+    assert world.choices(ActionKind.EXPIRE_REBALANCE) == []
+    play(world, (ActionKind.CRASH, 0))
+    assert world.choices(ActionKind.EXPIRE_REBALANCE) == [0]
