@@ -1,7 +1,8 @@
 """Status stores of several workers over one compacted topic of a real broker, each with its own producer and reader.
 
-A run is drawn from its seed: who writes which status of which task, safely or not, when. What comes out is a history
-that the safe-status-writes claims judge; it differs from run to run in the order of things, as on any real cluster.
+A run is drawn from its seed: who writes which status of which task, safely or not, when. Then one worker takes all over,
+and once everyone has read that the others report late. What comes out is a history that the safe-status-writes claims
+judge; it differs from run to run in the order of things, as on any real cluster.
 """
 
 from __future__ import annotations
@@ -230,7 +231,7 @@ def _run_workers(
             stack.callback(worker.close)
             workers.append(worker)
         _write_all(workers, seed, options)
-        return _settle(workers)
+        return _settle(workers) or _take_over(workers, options) or _report_late(workers)
 
 
 def _write_all(workers: Sequence[KafkaStatusWorker], seed: int, options: StatusRun) -> None:
@@ -250,6 +251,22 @@ def _write(worker: KafkaStatusWorker, random: Random, options: StatusRun) -> Non
         value = StatusValue(status, f"{worker.name}:8083", generation)
         worker.write(random.choice(KEYS), value, safe=safe)
         time.sleep(random.uniform(0, options.pause_ms) / 1000)
+
+
+def _take_over(workers: Sequence[KafkaStatusWorker], options: StatusRun) -> tuple[str, ...]:
+    """The first worker has everything running, in a generation that nobody reached before."""
+    for key in KEYS:
+        value = StatusValue(Status.RUNNING, f"{workers[0].name}:8083", options.writes + 2)
+        workers[0].write(key, value, safe=False)
+    return _settle(workers)
+
+
+def _report_late(workers: Sequence[KafkaStatusWorker]) -> tuple[str, ...]:
+    """The others say safely what was true in generation 1: all have read better, so that no such write goes out."""
+    for worker in workers[1:]:
+        for key in KEYS:
+            worker.write(key, StatusValue(Status.UNASSIGNED, f"{worker.name}:8083", 1), safe=True)
+    return _settle(workers)
 
 
 def _settle(workers: Sequence[KafkaStatusWorker]) -> tuple[str, ...]:
