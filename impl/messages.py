@@ -107,12 +107,33 @@ class CommittedOffset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetCommitRequest(Request):
-    """OffsetCommit (8)."""
+    """OffsetCommit (8). Up to v4 a commit may say how long it holds, in ms (-1: as long as the broker is set to)."""
 
     generation_id: int = NO_GENERATION
     member_id: str = ""
     group_instance_id: str | None = None
     offsets: tuple[CommittedOffset, ...] = ()
+    retention_time_ms: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TxnOffsetCommitRequest(Request):
+    """TxnOffsetCommit (28): offsets that count once the producer's transaction is committed (KIP-98, KIP-447)."""
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    generation_id: int = NO_GENERATION
+    member_id: str = ""
+    group_instance_id: str | None = None
+    offsets: tuple[CommittedOffset, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetDeleteRequest(Request):
+    """OffsetDelete (47): forget the offsets of these partitions (KIP-496)."""
+
+    partitions: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,9 +212,24 @@ class OffsetCommitReply(Reply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetFetchReply(Reply):
-    """The committed offsets; -1 where there is none."""
+    """The committed offsets; -1 where there is none, and for a partition that stands in ``errors``, too."""
 
     offsets: tuple[CommittedOffset, ...] = ()
+    errors: tuple[tuple[str, int, Error], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TxnOffsetCommitReply(Reply):
+    """One error for each partition of the request, in its order."""
+
+    partitions: tuple[tuple[str, int, Error], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetDeleteReply(Reply):
+    """``error`` concerns the whole request; else one for each partition, in its order."""
+
+    partitions: tuple[tuple[str, int, Error], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,8 +270,17 @@ GroupRequest: TypeAlias = (
     | HeartbeatRequest
     | LeaveGroupRequest
     | OffsetCommitRequest
+    | TxnOffsetCommitRequest
     | OffsetFetchRequest
+    | OffsetDeleteRequest
 )
 GroupReply: TypeAlias = (
-    JoinGroupReply | SyncGroupReply | HeartbeatReply | LeaveGroupReply | OffsetCommitReply | OffsetFetchReply
+    JoinGroupReply
+    | SyncGroupReply
+    | HeartbeatReply
+    | LeaveGroupReply
+    | OffsetCommitReply
+    | TxnOffsetCommitReply
+    | OffsetFetchReply
+    | OffsetDeleteReply
 )

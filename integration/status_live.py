@@ -1,8 +1,8 @@
 """Status stores of several workers over one compacted topic of a real broker, each with its own producer and reader.
 
-A run is drawn from its seed: who writes which status of which task, safely or not, when. Then one worker takes all over,
-and once everyone has read that the others report late. What comes out is a history that the safe-status-writes claims
-judge; it differs from run to run in the order of things, as on any real cluster.
+A run is drawn from its seed: who writes which status of which task, safely or not, when. Then one worker takes all
+over, and once everyone has read that the others report late. What comes out is a history that the safe-status-writes
+claims judge; it differs from run to run in the order of things, as on any real cluster.
 """
 
 from __future__ import annotations

@@ -82,6 +82,15 @@ def read_subscription(data: bytes) -> Subscription:
     )
 
 
+def read_topics(data: bytes) -> tuple[str, ...]:
+    """The topics alone, as a coordinator reads them: whatever the version, as the lowest; `MalformedBytes` as above."""
+    reader = Reader(data, "a consumer subscription")
+    _read_version(reader)
+    topics = tuple(reader.string("topics") for _ in range(reader.count("topics")))
+    reader.nullable_bytes("userData")
+    return topics
+
+
 def write_assignment(assignment: Assignment, version: int = HIGHEST_VERSION) -> bytes:
     """The bytes of ``assignment``: topics in first-seen order, partitions in the given order."""
     writer = Writer()

@@ -13,7 +13,10 @@ class GroupConfig:
 
     ``new_member_join_timeout_ms`` is the constant of ``GroupMetadataManager``: how long a brand-new member may stay
     parked in its first JoinGroup. ``write_timeout_ms`` is ``offsets.commit.timeout.ms``: how long an answer waits for
-    the log. Raises `RebalanceCheckError` for values that Kafka refuses, too.
+    the log. Offsets of a group that is not used are kept for ``offsets_retention_minutes``; every
+    ``offsets_retention_check_interval_ms`` the old ones are deleted, and with the last one an Empty group.
+
+    Raises `RebalanceCheckError` for values that Kafka refuses, too.
     """
 
     min_session_timeout_ms: int = 6_000
@@ -23,6 +26,8 @@ class GroupConfig:
     new_member_join_timeout_ms: int = 300_000
     offset_metadata_max_bytes: int = 4_096
     write_timeout_ms: int = 5_000
+    offsets_retention_minutes: int = 10_080
+    offsets_retention_check_interval_ms: int = 600_000
 
     def __post_init__(self) -> None:
         _at_least("min_session_timeout_ms", self.min_session_timeout_ms, 1)
@@ -32,6 +37,8 @@ class GroupConfig:
         _at_least("new_member_join_timeout_ms", self.new_member_join_timeout_ms, 1)
         _at_least("offset_metadata_max_bytes", self.offset_metadata_max_bytes, 0)
         _at_least("write_timeout_ms", self.write_timeout_ms, 1)
+        _at_least("offsets_retention_minutes", self.offsets_retention_minutes, 1)
+        _at_least("offsets_retention_check_interval_ms", self.offsets_retention_check_interval_ms, 1)
 
 
 def _at_least(name: str, value: int, low: int) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import NamedTuple
 
 from rebalance_check.impl.coordinator import describe as describing
 from rebalance_check.impl.coordinator.choices import Choices
 from rebalance_check.impl.coordinator.config import GroupConfig
+from rebalance_check.impl.coordinator.expiry import delete_what_is_old
 from rebalance_check.impl.coordinator.failover import forget, load, unload
 from rebalance_check.impl.coordinator.gate import Phase, gate, phase_error
 from rebalance_check.impl.coordinator.heartbeat import heartbeat, on_session_timer
 from rebalance_check.impl.coordinator.join import join_group
 from rebalance_check.impl.coordinator.leave import leave_group
 from rebalance_check.impl.coordinator.logs import GroupLog, ImmediateLog
-from rebalance_check.impl.coordinator.offsets import offset_commit, offset_fetch
+from rebalance_check.impl.coordinator.offsets import end_transaction, offset_commit, offset_delete, offset_fetch
 from rebalance_check.impl.coordinator.rebalance import on_join_timer, on_sync_timer
 from rebalance_check.impl.coordinator.records import Record
 from rebalance_check.impl.coordinator.shard import Answer, RecorderFor, Shard
@@ -29,8 +30,10 @@ from rebalance_check.impl.messages import (
     LeaveGroupRequest,
     ListedGroup,
     OffsetCommitRequest,
+    OffsetDeleteRequest,
     OffsetFetchRequest,
     SyncGroupRequest,
+    TxnOffsetCommitRequest,
 )
 from rebalance_check.model.errors import Error
 
@@ -55,7 +58,7 @@ class GroupCoordinator:
     Time is in ms, any origin, and must not run backwards. Timers that are due fire before a request is handled.
     """
 
-    __slots__ = ("_phase", "_shard")
+    __slots__ = ("_cleanup_ms", "_phase", "_shard")
 
     def __init__(
         self,
@@ -76,6 +79,7 @@ class GroupCoordinator:
             defects=frozenset(defects),
         )
         self._phase = Phase.ACTIVE
+        self._cleanup_ms: int | None = None
 
     @property
     def log(self) -> GroupLog:
@@ -104,7 +108,7 @@ class GroupCoordinator:
         return self._shard.take_answers()
 
     def next_deadline(self) -> int | None:
-        """When `advance` has something to do next, in ms; None when nothing is armed."""
+        """When `advance` has something to do next, in ms; None when nothing is armed. Housekeeping does not count."""
         return self._shard.timers.next_deadline()
 
     def describe(self, group_id: str, version: int = 5) -> DescribedGroup:
@@ -114,14 +118,21 @@ class GroupCoordinator:
             return DescribedGroup(error=error, group_id=group_id, state="", protocol_type="", protocol_name="")
         return describing.describe(self._shard, group_id, version)
 
-    def list_groups(self) -> tuple[ListedGroup, ...]:
-        """ListGroups, sorted by group id."""
-        return describing.list_groups(self._shard)
+    def list_groups(self, states: Collection[str] = (), types: Collection[str] = ()) -> tuple[ListedGroup, ...]:
+        """ListGroups, sorted by group id: those in one of ``states`` and of one of ``types``; none given: all."""
+        return describing.list_groups(self._shard, states, types)
 
     def delete(self, group_id: str) -> Error:
         """DeleteGroups for one group: only an Empty one is deleted."""
         error = phase_error(self._phase)
         return error if error is not Error.NONE else describing.delete(self._shard, group_id)
+
+    def end_transaction(self, producer_id: int, *, is_committed: bool) -> Error:
+        """The marker of a producer's transaction (WriteTxnMarkers): its offsets count from now on, or never did."""
+        error = phase_error(self._phase)
+        if error is not Error.NONE:
+            return error
+        return end_transaction(self._shard, producer_id, is_committed=is_committed)
 
     def expire_session(self, group_id: str, member_id: str, now_ms: int) -> list[Answer]:
         """Let the session of one member, or of a pending id, run out now, as if its time had come.
@@ -164,23 +175,28 @@ class GroupCoordinator:
     def unload(self, now_ms: int) -> list[Answer]:
         """Stop serving: everything parked or uncommitted is answered NOT_COORDINATOR, and later requests are, too."""
         self._fire_until(now_ms)
-        self._phase = Phase.CLOSED
+        self._stop(Phase.CLOSED)
         unload(self._shard)
         return self._shard.take_answers()
 
     def start_loading(self) -> None:
         """Forget everything without a word, as a process that died, and begin to read the log: requests must wait."""
-        self._phase = Phase.LOADING
+        self._stop(Phase.LOADING)
         forget(self._shard)
 
     def load(self, records: Iterable[Record], now_ms: int) -> list[Answer]:
         """Serve the groups that ``records`` tell of, each in a new incarnation; see `start_loading`."""
         self._fire_until(now_ms)
         forget(self._shard)
-        self._phase = Phase.ACTIVE
+        self._stop(Phase.ACTIVE)
         load(self._shard, records)
         self._fire_until(now_ms)
         return self._shard.take_answers()
+
+    def _stop(self, phase: Phase) -> None:
+        """Another phase begins; the pause between two clean-ups counts anew when this one serves again."""
+        self._phase = phase
+        self._cleanup_ms = None
 
     def _dispatch(self, token: Hashable, request: GroupRequest) -> None:
         match request:
@@ -192,16 +208,30 @@ class GroupCoordinator:
                 sync_group(self._shard, token, request)
             case LeaveGroupRequest():
                 leave_group(self._shard, token, request)
-            case OffsetCommitRequest():
+            case OffsetCommitRequest() | TxnOffsetCommitRequest():
                 offset_commit(self._shard, token, request)
+            case OffsetDeleteRequest():
+                offset_delete(self._shard, token, request)
             case OffsetFetchRequest():
                 offset_fetch(self._shard, token, request)
 
     def _fire_until(self, now_ms: int) -> None:
         shard = self._shard
-        while (timer := shard.timers.pop_due(now_ms)) is not None:
-            shard.now_ms = max(shard.now_ms, timer.deadline_ms)
-            self._fire(timer)
+        if self._phase is Phase.ACTIVE and self._cleanup_ms is None:
+            self._cleanup_ms = now_ms + shard.config.offsets_retention_check_interval_ms
+        while True:
+            cleanup_ms = self._cleanup_ms
+            is_due = cleanup_ms is not None and cleanup_ms <= now_ms
+            timer = shard.timers.pop_due(cleanup_ms if cleanup_ms is not None and is_due else now_ms)
+            if timer is not None:
+                shard.now_ms = max(shard.now_ms, timer.deadline_ms)
+                self._fire(timer)
+            elif cleanup_ms is not None and is_due:
+                shard.now_ms = max(shard.now_ms, cleanup_ms)
+                self._cleanup_ms = cleanup_ms + shard.config.offsets_retention_check_interval_ms
+                delete_what_is_old(shard)
+            else:
+                break
         shard.now_ms = max(shard.now_ms, now_ms)
 
     def _fire(self, timer: Timer) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
 from rebalance_check.impl.coordinator.records import GroupTombstone, OffsetTombstone, Record
@@ -11,13 +13,16 @@ from rebalance_check.impl.coordinator.writes import append, write_error
 from rebalance_check.impl.messages import DescribedGroup, DescribedMember, ListedGroup
 from rebalance_check.model.errors import Error
 
+CLASSIC = "classic"
+"""The type of every group here, as ListGroups filters by it (KIP-848)."""
+
 NOT_FOUND_SINCE = 6
 """The first DescribeGroups version with an error for an absent group; older ones call it Dead."""
 
 
 def describe(shard: Shard, group_id: str, version: int) -> DescribedGroup:
     """A group as it stands; metadata and protocol are shown only while it is Stable."""
-    group = shard.groups.get(group_id)
+    group = visible(shard, group_id)
     if group is None or not group.is_created:
         error = Error.GROUP_ID_NOT_FOUND if version >= NOT_FOUND_SINCE else Error.NONE
         return DescribedGroup(
@@ -45,11 +50,21 @@ def described(group: Group, member: GroupMember, stable: bool) -> DescribedMembe
     )
 
 
-def list_groups(shard: Shard) -> tuple[ListedGroup, ...]:
-    """Every group, sorted by id."""
+def visible(shard: Shard, group_id: str) -> Group | None:
+    """A group as readers see it, who read what is committed: one whose tombstone is under way is still there."""
+    return shard.doomed.get(group_id) or shard.groups.get(group_id)
+
+
+def list_groups(shard: Shard, states: Collection[str] = (), types: Collection[str] = ()) -> tuple[ListedGroup, ...]:
+    """Every group in one of ``states`` and of one of ``types``, in any spelling, sorted by id; none given: all."""
+    wanted = {state.lower() for state in states}
+    if types and CLASSIC not in {name.lower() for name in types}:
+        return ()
+    groups = {**shard.groups, **shard.doomed}
     return tuple(
         ListedGroup(group_id, group.protocol_type or "", group.status.value)
-        for group_id, group in sorted(shard.groups.items())
+        for group_id, group in sorted(groups.items())
+        if not wanted or group.status.value.lower() in wanted
     )
 
 
@@ -63,12 +78,34 @@ def delete(shard: Shard, group_id: str) -> Error:
         return Error.GROUP_ID_NOT_FOUND
     if group.status is not GroupStatus.EMPTY:
         return Error.NON_EMPTY_GROUP
-    tombstones: list[Record] = [OffsetTombstone(group_id, *key) for key in sorted(group.offsets)]
+    tombstones: list[Record] = [OffsetTombstone(group_id, *key) for key in group.offsets.partitions()]
     outcomes: list[Error] = []
+    removal = Removal(shard, group_id)
 
-    def on_commit(_: int) -> None:
-        shard.groups.pop(group_id, None)
-        shard.timers.cancel_group(group_id)
+    def on_answer(error: Error) -> None:
+        outcomes.append(error)
+        removal.settle(error)
 
-    append(shard, (*tombstones, GroupTombstone(group_id)), outcomes.append, on_commit)
+    append(shard, (*tombstones, GroupTombstone(group_id)), on_answer, removal.finish)
     return write_error(outcomes[0]) if outcomes else Error.NONE
+
+
+class Removal:
+    """A group goes as its tombstone is *written*: who joins from now on founds another. Readers see it for longer."""
+
+    __slots__ = ("_group", "_shard")
+
+    def __init__(self, shard: Shard, group_id: str) -> None:
+        self._shard = shard
+        self._group = shard.groups.pop(group_id)
+        shard.doomed[group_id] = self._group
+
+    def finish(self, _offset: int) -> None:
+        """The tombstone is committed."""
+        self._shard.doomed.pop(self._group.group_id, None)
+
+    def settle(self, error: Error) -> None:
+        """The outcome of the write: one that failed brings the group back, one that timed out is still under way."""
+        if error not in {Error.NONE, Error.REQUEST_TIMED_OUT, Error.NOT_COORDINATOR}:
+            self.finish(-1)
+            self._shard.groups[self._group.group_id] = self._group

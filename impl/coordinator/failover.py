@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from rebalance_check.impl.coordinator import tell
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
+from rebalance_check.impl.coordinator.offset_ledger import OffsetLedger
 from rebalance_check.impl.coordinator.rebalance import prepare_rebalance
 from rebalance_check.impl.coordinator.records import (
     GroupRecord,
@@ -15,10 +17,11 @@ from rebalance_check.impl.coordinator.records import (
     OffsetRecord,
     OffsetTombstone,
     Record,
+    TransactionMarker,
 )
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
-from rebalance_check.impl.messages import CommittedOffset, JoinGroupReply, JoinProtocol, SyncGroupReply
+from rebalance_check.impl.messages import JoinGroupReply, JoinProtocol, SyncGroupReply
 from rebalance_check.model.errors import Error
 
 
@@ -34,6 +37,7 @@ def unload(shard: Shard) -> None:
         for member in group.members.values():
             dismiss(shard, group, member)
     shard.groups.clear()
+    shard.doomed.clear()
 
 
 def dismiss(shard: Shard, group: Group, member: GroupMember) -> None:
@@ -53,6 +57,7 @@ def forget(shard: Shard) -> None:
     shard.unanswered.clear()
     shard.refused.clear()
     shard.groups.clear()
+    shard.doomed.clear()
     shard.take_answers()
 
 
@@ -64,29 +69,30 @@ def load(shard: Shard, records: Iterable[Record]) -> None:
         group = Group(group_id=group_id, incarnation=shard.next_incarnation(group_id))
         if record is not None:
             restore(group, record)
-        group.offsets.update(offsets.get(group_id, {}))
+            group.subscribed_topics = group.read_subscriptions()
+        group.offsets = offsets.get(group_id, group.offsets)
         shard.groups[group_id] = group
         tell.incarnation_started(shard, group)
         resume(shard, group)
 
 
-def replay(
-    records: Iterable[Record],
-) -> tuple[dict[str, GroupRecord], dict[str, dict[tuple[str, int], CommittedOffset]]]:
-    """The last record of each group, and its committed offsets; tombstones take both away."""
+def replay(records: Iterable[Record]) -> tuple[dict[str, GroupRecord], dict[str, OffsetLedger]]:
+    """The last record of each group, and its offsets; tombstones take both away."""
     groups: dict[str, GroupRecord] = {}
-    offsets: dict[str, dict[tuple[str, int], CommittedOffset]] = {}
-    for record in records:
+    offsets: defaultdict[str, OffsetLedger] = defaultdict(OffsetLedger)
+    for at, record in enumerate(records):
         match record:
             case GroupRecord():
                 groups[record.group_id] = record
             case GroupTombstone():
                 groups.pop(record.group_id, None)
             case OffsetRecord():
-                committed = record.committed
-                offsets.setdefault(record.group_id, {})[committed.topic, committed.partition] = committed
+                offsets[record.group_id].keep(record, at)
             case OffsetTombstone():
-                offsets.get(record.group_id, {}).pop((record.topic, record.partition), None)
+                offsets[record.group_id].drop((record.topic, record.partition))
+            case TransactionMarker():
+                for ledger in offsets.values():
+                    ledger.end(record.producer_id, is_committed=record.is_committed)
     return groups, {group_id: kept for group_id, kept in offsets.items() if kept}
 
 

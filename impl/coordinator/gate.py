@@ -16,10 +16,14 @@ from rebalance_check.impl.messages import (
     LeaveGroupRequest,
     OffsetCommitReply,
     OffsetCommitRequest,
+    OffsetDeleteReply,
+    OffsetDeleteRequest,
     OffsetFetchReply,
     OffsetFetchRequest,
     SyncGroupReply,
     SyncGroupRequest,
+    TxnOffsetCommitReply,
+    TxnOffsetCommitRequest,
 )
 from rebalance_check.model.errors import Error
 
@@ -86,6 +90,11 @@ def refused(request: GroupRequest, error: Error) -> GroupReply:
         case OffsetCommitRequest():
             partitions = tuple((offset.topic, offset.partition, error) for offset in request.offsets)
             return OffsetCommitReply(error=error, partitions=partitions)
+        case TxnOffsetCommitRequest():
+            partitions = tuple((offset.topic, offset.partition, error) for offset in request.offsets)
+            return TxnOffsetCommitReply(error=error, partitions=partitions)
+        case OffsetDeleteRequest():
+            return OffsetDeleteReply(error=error)
         case OffsetFetchRequest():
             return OffsetFetchReply(error=error)
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from rebalance_check.impl.codecs.consumer_protocol import PROTOCOL_TYPE, read_topics
+from rebalance_check.impl.codecs.wire import MalformedBytes
 from rebalance_check.impl.coordinator.choices import Choices
 from rebalance_check.impl.coordinator.member import GroupMember, ParkedJoin, rebalance_timeout_ms
+from rebalance_check.impl.coordinator.offset_ledger import OffsetLedger
 from rebalance_check.impl.coordinator.status import GroupStatus, assert_legal
-from rebalance_check.impl.messages import CommittedOffset, JoinedMember, JoinGroupRequest, JoinProtocol
+from rebalance_check.impl.messages import JoinedMember, JoinGroupRequest, JoinProtocol
 from rebalance_check.model.errors import Error
 
 
@@ -17,7 +20,8 @@ class Group:
 
     ``pending_join`` holds the ids handed out with MEMBER_ID_REQUIRED and not used yet, ``pending_sync`` the members
     that owe a SyncGroup for this generation. ``new_member_added`` prolongs the initial rebalance delay.
-    ``is_created`` is False until the group's first record is committed.
+    ``is_created`` is False until the group's first record is committed. ``subscribed_topics`` are those of the present
+    generation, None where the coordinator cannot tell.
     """
 
     group_id: str
@@ -37,7 +41,8 @@ class Group:
     supported: dict[str, int] = field(default_factory=dict)
     new_member_added: bool = False
     is_created: bool = True
-    offsets: dict[tuple[str, int], CommittedOffset] = field(default_factory=dict)
+    subscribed_topics: frozenset[str] | None = None
+    offsets: OffsetLedger = field(default_factory=OffsetLedger)
 
     # ---------------------------------------------------------------------------------------------- questions
 
@@ -58,6 +63,27 @@ class Group:
     def has_all_members_joined(self) -> bool:
         """Whether every member waits in JoinGroup and no id is pending: pending ids hold the join phase open."""
         return len(self.members) == self.awaiting_join_count and not self.pending_join
+
+    def is_consumer_group(self) -> bool:
+        """Whether the members speak the protocol of consumers, which the coordinator reads a little of."""
+        return self.protocol_type == PROTOCOL_TYPE
+
+    def is_subscribed(self, topic: str) -> bool:
+        """Whether a member may consume ``topic``: yes while the coordinator cannot tell (``isSubscribedToTopic``)."""
+        if not self.is_consumer_group():
+            return False
+        return self.subscribed_topics is None or topic in self.subscribed_topics
+
+    def read_subscriptions(self) -> frozenset[str] | None:
+        """The topics of all members (``computeSubscribedTopics``); None where they cannot be read."""
+        if not self.is_consumer_group() or (self.members and self.protocol_name is None):
+            return None
+        try:
+            return frozenset(
+                topic for member in self.members.values() for topic in read_topics(member.metadata(self.protocol_name))
+            )
+        except MalformedBytes:
+            return None
 
     def rebalance_timeout_ms(self) -> int:
         """The longest rebalance timeout of the present members, in ms; 0 without members."""

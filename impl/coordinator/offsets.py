@@ -1,11 +1,11 @@
-"""OffsetCommit and OffsetFetch, non-transactional (``OffsetMetadataManager``)."""
+"""OffsetCommit, TxnOffsetCommit, OffsetFetch and OffsetDelete (``OffsetMetadataManager``)."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 
 from rebalance_check.impl.coordinator.group import Group
-from rebalance_check.impl.coordinator.records import OffsetRecord
+from rebalance_check.impl.coordinator.records import NO_PRODUCER, OffsetRecord, OffsetTombstone, TransactionMarker
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import after_writes, append, write_error
@@ -13,8 +13,12 @@ from rebalance_check.impl.messages import (
     CommittedOffset,
     OffsetCommitReply,
     OffsetCommitRequest,
+    OffsetDeleteReply,
+    OffsetDeleteRequest,
     OffsetFetchReply,
     OffsetFetchRequest,
+    TxnOffsetCommitReply,
+    TxnOffsetCommitRequest,
 )
 from rebalance_check.model.errors import Error
 
@@ -24,9 +28,17 @@ NETWORK_ERROR = Error.COORDINATOR_LOAD_IN_PROGRESS
 NOT_FOUND_SINCE = 9
 """The first OffsetCommit version that answers GROUP_ID_NOT_FOUND where older ones say ILLEGAL_GENERATION."""
 
+Commit = OffsetCommitRequest | TxnOffsetCommitRequest
 
-def offset_commit(shard: Shard, token: Hashable, request: OffsetCommitRequest) -> None:
-    """Commit offsets, fenced by member and generation; a commit outside a group creates a simple one."""
+
+# ------------------------------------------------------------------------------------------------ commit
+
+
+def offset_commit(shard: Shard, token: Hashable, request: Commit) -> None:
+    """Commit offsets, fenced by member and generation; a commit outside a group creates a simple one.
+
+    In a transaction they count when that ends; such a commit does not prolong the session of its member.
+    """
     group = shard.groups.get(request.group_id)
     error = refusal(shard, group, request)
     if error is not Error.NONE:
@@ -36,30 +48,33 @@ def offset_commit(shard: Shard, token: Hashable, request: OffsetCommitRequest) -
     if group is None:
         group = create_simple_group(shard, request.group_id)
     member = group.members.get(request.member_id)
-    if member is not None and group.status in {GroupStatus.STABLE, GroupStatus.PREPARING_REBALANCE}:
+    is_alive = group.status in {GroupStatus.STABLE, GroupStatus.PREPARING_REBALANCE}
+    if member is not None and is_alive and isinstance(request, OffsetCommitRequest):
         shard.arm_session(group, member.member_id, member.session_timeout_ms)
     write(shard, group, token, request, is_first=is_first)
 
 
-def refusal(shard: Shard, group: Group | None, request: OffsetCommitRequest) -> Error:
+def refusal(shard: Shard, group: Group | None, request: Commit) -> Error:
     """Why a commit is refused (``ClassicGroup.validateOffsetCommit``), first match first; NONE where it is not."""
+    in_transaction = isinstance(request, TxnOffsetCommitRequest)
     if group is None:
         if request.generation_id < 0:
             return Error.NONE
-        return Error.GROUP_ID_NOT_FOUND if request.version >= NOT_FOUND_SINCE else Error.ILLEGAL_GENERATION
+        tells_absence = request.version >= NOT_FOUND_SINCE and not in_transaction
+        return Error.GROUP_ID_NOT_FOUND if tells_absence else Error.ILLEGAL_GENERATION
     if group.status is GroupStatus.DEAD:
         return Error.COORDINATOR_NOT_AVAILABLE
     if request.generation_id < 0 and group.status is GroupStatus.EMPTY:
         return Error.NONE
     if request.generation_id < 0 and not request.member_id and request.group_instance_id is None:
-        return Error.UNKNOWN_MEMBER_ID
+        return Error.NONE if in_transaction else Error.UNKNOWN_MEMBER_ID
     error = fencing(shard, group, request)
-    if error is Error.NONE and group.status is GroupStatus.COMPLETING_REBALANCE:
+    if error is Error.NONE and group.status is GroupStatus.COMPLETING_REBALANCE and not in_transaction:
         return Error.REBALANCE_IN_PROGRESS
     return error
 
 
-def fencing(shard: Shard, group: Group, request: OffsetCommitRequest) -> Error:
+def fencing(shard: Shard, group: Group, request: Commit) -> Error:
     """Whether this member may commit in this generation."""
     if "commit-not-fenced" in shard.defects:
         return Error.NONE
@@ -77,17 +92,20 @@ def create_simple_group(shard: Shard, group_id: str) -> Group:
     return group
 
 
-def write(shard: Shard, group: Group, token: Hashable, request: OffsetCommitRequest, *, is_first: bool) -> None:
+def write(shard: Shard, group: Group, token: Hashable, request: Commit, *, is_first: bool) -> None:
     """Write what fits, and answer when it is committed; metadata that is too long is refused by itself.
 
     ``is_first``: the group is there for this write alone, and goes if it fails.
     """
     limit = shard.config.offset_metadata_max_bytes
-    fitting = tuple(offset for offset in request.offsets if len(offset.metadata.encode()) <= limit)
+    records = tuple(
+        offset_record(shard, request, offset) for offset in request.offsets if len(offset.metadata.encode()) <= limit
+    )
 
-    def on_commit(_: int) -> None:
+    def on_commit(last: int) -> None:
         group.is_created = True
-        group.offsets.update({(offset.topic, offset.partition): offset for offset in fitting})
+        for at, record in enumerate(records, last + 1 - len(records)):
+            group.offsets.keep(record, at)
 
     def on_answer(error: Error) -> None:
         if is_first and error not in {Error.NONE, Error.REQUEST_TIMED_OUT}:
@@ -95,23 +113,50 @@ def write(shard: Shard, group: Group, token: Hashable, request: OffsetCommitRequ
         told = NETWORK_ERROR if error is Error.NETWORK_EXCEPTION else write_error(error)
         shard.answer(token, commit_reply(request, told, limit))
 
-    append(shard, tuple(OffsetRecord(group.group_id, offset) for offset in fitting), on_answer, on_commit)
+    append(shard, records, on_answer, on_commit)
 
 
-def commit_reply(request: OffsetCommitRequest, error: Error, limit: int | None = None) -> OffsetCommitReply:
+def offset_record(shard: Shard, request: Commit, offset: CommittedOffset) -> OffsetRecord:
+    """The record of one partition's commit."""
+    if isinstance(request, TxnOffsetCommitRequest):
+        return OffsetRecord(request.group_id, offset, shard.now_ms, None, request.producer_id)
+    expire_ms = None if request.retention_time_ms < 0 else shard.now_ms + request.retention_time_ms
+    return OffsetRecord(request.group_id, offset, shard.now_ms, expire_ms, NO_PRODUCER)
+
+
+def commit_reply(request: Commit, error: Error, limit: int | None = None) -> OffsetCommitReply | TxnOffsetCommitReply:
     """``error`` for each partition; longer metadata than ``limit`` bytes is an error of its own."""
     too_large = Error.OFFSET_METADATA_TOO_LARGE
-    return OffsetCommitReply(
-        error=error,
-        partitions=tuple(
-            (
-                offset.topic,
-                offset.partition,
-                too_large if limit is not None and len(offset.metadata.encode()) > limit else error,
-            )
-            for offset in request.offsets
-        ),
+    partitions = tuple(
+        (
+            offset.topic,
+            offset.partition,
+            too_large if limit is not None and len(offset.metadata.encode()) > limit else error,
+        )
+        for offset in request.offsets
     )
+    if isinstance(request, TxnOffsetCommitRequest):
+        return TxnOffsetCommitReply(error=error, partitions=partitions)
+    return OffsetCommitReply(error=error, partitions=partitions)
+
+
+def end_transaction(shard: Shard, producer_id: int, *, is_committed: bool) -> Error:
+    """The marker of a transaction arrives (``completeTransaction``): what the producer committed counts, or never did.
+
+    The error of the write as it is, for no client hears it; NONE on a log that withholds the outcome means that the
+    end is under way.
+    """
+    outcomes: list[Error] = []
+
+    def on_commit(_: int) -> None:
+        for group in shard.groups.values():
+            group.offsets.end(producer_id, is_committed=is_committed)
+
+    append(shard, (TransactionMarker(producer_id, is_committed),), outcomes.append, on_commit)
+    return outcomes[0] if outcomes else Error.NONE
+
+
+# ------------------------------------------------------------------------------------------------ fetch
 
 
 def offset_fetch(shard: Shard, token: Hashable, request: OffsetFetchRequest) -> None:
@@ -123,14 +168,57 @@ def offset_fetch(shard: Shard, token: Hashable, request: OffsetFetchRequest) -> 
 
 
 def fetch_reply(shard: Shard, request: OffsetFetchRequest, error: Error) -> OffsetFetchReply:
-    """Each partition asked for, -1 where nothing is committed; all that are committed where none is named."""
+    """Each partition asked for, -1 where nothing is committed; all that are committed where none is named.
+
+    To who wants stable offsets, those that an open transaction may change are UNSTABLE_OFFSET_COMMIT (KIP-447).
+    """
     if error is not Error.NONE:
         told = write_error(error)
         unavailable = told is Error.COORDINATOR_NOT_AVAILABLE
         return OffsetFetchReply(error=Error.NOT_COORDINATOR if unavailable else told)
     group = shard.groups.get(request.group_id)
-    committed = group.offsets if group is not None else {}
-    asked = sorted(committed) if request.partitions is None else request.partitions
-    nothing = [CommittedOffset(topic, partition, -1) for topic, partition in asked]
-    found = tuple(committed.get((none.topic, none.partition), none) for none in nothing)
-    return OffsetFetchReply(offsets=found)
+    if group is None:
+        return OffsetFetchReply(offsets=tuple(CommittedOffset(*key, -1) for key in request.partitions or ()))
+    ledger = group.offsets
+    asked = sorted(ledger.committed) if request.partitions is None else request.partitions
+    unstable = {key for key in asked if request.require_stable and ledger.is_pending(key)}
+    return OffsetFetchReply(
+        offsets=tuple(
+            CommittedOffset(*key, -1)
+            if key in unstable or key not in ledger.committed
+            else ledger.committed[key].committed
+            for key in asked
+        ),
+        errors=tuple((*key, Error.UNSTABLE_OFFSET_COMMIT) for key in asked if key in unstable),
+    )
+
+
+# ------------------------------------------------------------------------------------------------ delete
+
+
+def offset_delete(shard: Shard, token: Hashable, request: OffsetDeleteRequest) -> None:
+    """Forget offsets of partitions whose topics nobody in the group subscribes to (``validateOffsetDelete``)."""
+    group = shard.groups.get(request.group_id)
+    if group is None or group.status is GroupStatus.DEAD:
+        shard.answer(token, OffsetDeleteReply(error=Error.GROUP_ID_NOT_FOUND))
+        return
+    if group.status is not GroupStatus.EMPTY and not group.is_consumer_group():
+        shard.answer(token, OffsetDeleteReply(error=Error.NON_EMPTY_GROUP))
+        return
+    free = [key for key in request.partitions if not group.is_subscribed(key[0])]
+    known = [key for key in free if key in group.offsets.committed or group.offsets.is_pending(key)]
+
+    def on_commit(_: int) -> None:
+        for key in known:
+            group.offsets.drop(key)
+
+    def on_answer(error: Error) -> None:
+        told = write_error(error)
+        if told is not Error.NONE:
+            shard.answer(token, OffsetDeleteReply(error=told))
+            return
+        errors = (Error.NONE if key in free else Error.GROUP_SUBSCRIBED_TO_TOPIC for key in request.partitions)
+        partitions = tuple((*key, error) for key, error in zip(request.partitions, errors, strict=True))
+        shard.answer(token, OffsetDeleteReply(partitions=partitions))
+
+    append(shard, tuple(OffsetTombstone(request.group_id, *key) for key in known), on_answer, on_commit)

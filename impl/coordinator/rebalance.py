@@ -125,6 +125,7 @@ def start_generation(shard: Shard, group: Group) -> None:
     group.generation = next_generation(shard, group)
     group.pending_sync.clear()
     group.protocol_name = group.select_protocol(shard.choices) if group.members else None
+    group.subscribed_topics = group.read_subscriptions()
     target = GroupStatus.COMPLETING_REBALANCE if group.members else GroupStatus.EMPTY
     tell.move(shard, group, target)
     tell.generation_started(shard, group)

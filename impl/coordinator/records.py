@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from rebalance_check.impl.messages import CommittedOffset
+
+NO_PRODUCER: Final = -1
+"""The producer id of a record outside transactions (``RecordBatch.NO_PRODUCER_ID``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +47,16 @@ class GroupTombstone:
 
 @dataclass(frozen=True, slots=True)
 class OffsetRecord:
-    """A committed offset."""
+    """A committed offset; with a ``producer_id`` it is part of a transaction, and counts when that is committed.
+
+    ``commit_ms`` is the time of the commit, ``expire_ms`` when it stops to hold if the commit itself said so.
+    """
 
     group_id: str
     committed: CommittedOffset
+    commit_ms: int = 0
+    expire_ms: int | None = None
+    producer_id: int = NO_PRODUCER
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +68,12 @@ class OffsetTombstone:
     partition: int
 
 
-Record: TypeAlias = GroupRecord | GroupTombstone | OffsetRecord | OffsetTombstone
+@dataclass(frozen=True, slots=True)
+class TransactionMarker:
+    """The transaction of a producer ended, and with it what it committed in whichever group."""
+
+    producer_id: int
+    is_committed: bool
+
+
+Record: TypeAlias = GroupRecord | GroupTombstone | OffsetRecord | OffsetTombstone | TransactionMarker

@@ -18,10 +18,13 @@ Answer = tuple[Hashable, GroupReply]
 
 
 class Shard:
-    """The working memory of a `GroupCoordinator` (``GroupCoordinatorShard``); ``now_ms`` is the time of the step."""
+    """The working memory of a `GroupCoordinator` (``GroupCoordinatorShard``); ``now_ms`` is the time of the step.
+
+    ``doomed`` are groups whose tombstone is written and not yet committed: gone, but still seen by those who read.
+    """
 
     __slots__ = (
-        "_answers", "_lives", "_recorder_for", "_recorders", "_writes", "choices", "config", "defects",
+        "_answers", "_lives", "_recorder_for", "_recorders", "_writes", "choices", "config", "defects", "doomed",
         "groups", "log", "new_member_id", "now_ms", "pending_writes", "refused", "timers", "unanswered",
     )  # fmt: skip
 
@@ -41,6 +44,7 @@ class Shard:
         self.choices = choices
         self.defects = defects
         self.groups: dict[str, Group] = {}
+        self.doomed: dict[str, Group] = {}
         self.timers = Timers()
         self.now_ms = 0
         self.pending_writes: dict[TimerKey, Callable[[Error], None]] = {}

@@ -6,7 +6,9 @@ import shlex
 from collections.abc import Callable
 from typing import Final
 
-from rebalance_check.impl.coordinator.records import GroupRecord, GroupTombstone, OffsetTombstone
+from rebalance_check.impl.codecs.consumer_protocol import Subscription, read_topics, write_subscription
+from rebalance_check.impl.codecs.wire import MalformedBytes
+from rebalance_check.impl.coordinator.records import GroupRecord, GroupTombstone, OffsetTombstone, TransactionMarker
 from rebalance_check.impl.messages import (
     CommittedOffset,
     DescribedMember,
@@ -16,9 +18,11 @@ from rebalance_check.impl.messages import (
     LeaveGroupRequest,
     MemberIdentity,
     OffsetCommitRequest,
+    OffsetDeleteRequest,
     OffsetFetchRequest,
     SyncAssignment,
     SyncGroupRequest,
+    TxnOffsetCommitRequest,
 )
 from rebalance_check.impl.stories.stage import Options, Stage
 from rebalance_check.model.errors import Error
@@ -27,9 +31,10 @@ LONGEST_WAIT_MS: Final = 10_000_000
 
 
 def join(stage: Stage, words: list[str], options: Options) -> str:
-    """``join a [group version session rebalance instance protocols type client as]``."""
+    """``join a [group version session rebalance instance protocols topics type client as]``."""
     (name,) = words
     protocols = [entry.partition(":") for entry in options.get("protocols", "range").split(",") if entry]
+    topics = options.get("topics")
     request = JoinGroupRequest(
         group_id=options.get("group", "g"),
         version=int(options.get("version", "9")),
@@ -39,9 +44,24 @@ def join(stage: Stage, words: list[str], options: Options) -> str:
         member_id=stage.id_of(options.get("as", name)),
         group_instance_id=options.get("instance"),
         protocol_type=options.get("type", "consumer"),
-        protocols=tuple(JoinProtocol(entry, (metadata or "m").encode()) for entry, _, metadata in protocols),
+        protocols=tuple(JoinProtocol(entry, metadata_of(metadata, topics)) for entry, _, metadata in protocols),
     )
     return stage.send(name, request)
+
+
+def metadata_of(text: str, topics: str | None) -> bytes:
+    """The metadata of a protocol: a real subscription to ``topics`` (``t,u``), else any bytes."""
+    if topics is None:
+        return (text or "m").encode()
+    return write_subscription(Subscription(topics=tuple(topic for topic in topics.split(",") if topic)))
+
+
+def text_of(metadata: bytes) -> str:
+    """The topics of a real subscription, else the bytes as they are."""
+    try:
+        return ",".join(read_topics(metadata))
+    except MalformedBytes:
+        return metadata.decode()
 
 
 def admit(stage: Stage, words: list[str], options: Options) -> str:
@@ -114,7 +134,7 @@ def leave(stage: Stage, words: list[str], options: Options) -> str:
 
 
 def commit(stage: Stage, words: list[str], options: Options) -> str:
-    """``commit a 1 [offset=1 group version instance as metadata]``; the name ``-`` sends no member id."""
+    """``commit a 1 [offset=1 topic group version instance as metadata keep]``; ``-`` sends no member id."""
     name, generation = words
     request = OffsetCommitRequest(
         group_id=options.get("group", "g"),
@@ -122,14 +142,62 @@ def commit(stage: Stage, words: list[str], options: Options) -> str:
         generation_id=stage.generation_of(name, generation),
         member_id=stage.id_of(options.get("as", name)),
         group_instance_id=options.get("instance"),
-        offsets=(CommittedOffset("t", 0, int(options.get("offset", "1")), "x" * int(options.get("metadata", "0"))),),
+        offsets=offsets_in(options),
+        retention_time_ms=int(options.get("keep", "-1")),
     )
     return stage.send(name, request)
 
 
+def offsets_in(options: Options) -> tuple[CommittedOffset, ...]:
+    """The one offset that a commit of a story commits."""
+    metadata = "x" * int(options.get("metadata", "0"))
+    return (CommittedOffset(options.get("topic", "t"), 0, int(options.get("offset", "1")), metadata),)
+
+
+def txn_commit(stage: Stage, words: list[str], options: Options) -> str:
+    """``txn-commit a 1 [producer=7 and as in commit]``: in the transaction of a producer."""
+    name, generation = words
+    producer_id = int(options.get("producer", "7"))
+    request = TxnOffsetCommitRequest(
+        group_id=options.get("group", "g"),
+        version=int(options.get("version", "4")),
+        transactional_id=f"transaction-{producer_id}",
+        producer_id=producer_id,
+        producer_epoch=0,
+        generation_id=stage.generation_of(name, generation),
+        member_id=stage.id_of(options.get("as", name)),
+        group_instance_id=options.get("instance"),
+        offsets=offsets_in(options),
+    )
+    return stage.send(name, request)
+
+
+def end_txn(stage: Stage, words: list[str], options: Options) -> str:
+    """``end-txn commit|abort [producer=7]``: the marker of a producer's transaction."""
+    is_committed = {"commit": True, "abort": False}[words[0]]
+    return stage.coordinator.end_transaction(int(options.get("producer", "7")), is_committed=is_committed).name
+
+
+def offset_delete(stage: Stage, words: list[str], options: Options) -> str:
+    """``offset-delete t-0 u-0 [group]``: these partitions."""
+    named = [word.rpartition("-") for word in words]
+    partitions = tuple((topic, int(index)) for topic, _, index in named)
+    return stage.send(
+        "admin", OffsetDeleteRequest(group_id=options.get("group", "g"), version=0, partitions=partitions)
+    )
+
+
+def groups(stage: Stage, _: list[str], options: Options) -> str:
+    """``groups [states=Stable,Empty] [types=classic]``: what ListGroups shows."""
+    states = [state for state in options.get("states", "").split(",") if state]
+    types = [name for name in options.get("types", "").split(",") if name]
+    listed = stage.coordinator.list_groups(states, types)
+    return " ".join(f"{group.group_id}:{group.state}:{group.protocol_type}" for group in listed)
+
+
 def fetch(stage: Stage, words: list[str], options: Options) -> str:
-    """``fetch [stable] [all] [group]``: partition t-0, or all."""
-    partitions = None if "all" in words else (("t", 0),)
+    """``fetch [stable] [all] [group topic]``: partition t-0, or all."""
+    partitions = None if "all" in words else ((options.get("topic", "t"), 0),)
     stable = "stable" in words
     group = options.get("group", "g")
     return stage.send(
@@ -144,7 +212,7 @@ def describe(stage: Stage, _: list[str], options: Options) -> str:
     def one(member: DescribedMember) -> str:
         instance = f":{member.group_instance_id}" if member.group_instance_id else ""
         name = stage.name_of(member.member_id)
-        return f"{name}{instance}({member.metadata.decode()})={member.assignment.decode()}"
+        return f"{name}{instance}({text_of(member.metadata)})={member.assignment.decode()}"
 
     members = " ".join(sorted(map(one, described.members)))
     return f"{described.state} {described.protocol_type}/{described.protocol_name} {members}".strip()
@@ -158,7 +226,7 @@ def written(stage: Stage, words: list[str], _: Options) -> str:
             case GroupRecord():
                 members = " ".join(
                     sorted(
-                        f"{stage.name_of(member.member_id)}({member.subscription.decode()})={member.assignment.decode()}"
+                        f"{stage.name_of(member.member_id)}({text_of(member.subscription)})={member.assignment.decode()}"
                         for member in record.members
                     )
                 )
@@ -168,6 +236,8 @@ def written(stage: Stage, words: list[str], _: Options) -> str:
                 texts.append("tombstone")
             case OffsetTombstone():
                 texts += ["offset tombstone"] if "all" in words else []
+            case TransactionMarker():
+                texts += [f"transaction {'committed' if record.is_committed else 'aborted'}"] if "all" in words else []
             case _:
                 texts += ["offset"] if "all" in words else []
     return ", ".join(texts if "all" in words else texts[-1:])
@@ -221,7 +291,10 @@ COMMANDS: dict[str, Callable[[Stage, list[str], Options], str]] = {
     "heartbeat": heartbeat,
     "leave": leave,
     "commit": commit,
+    "txn-commit": txn_commit,
+    "end-txn": end_txn,
     "fetch": fetch,
+    "offset-delete": offset_delete,
     "describe": describe,
     "log": written,
     "until": until,
@@ -235,9 +308,7 @@ COMMANDS: dict[str, Callable[[Stage, list[str], Options], str]] = {
     "status": lambda stage, _words, options: stage.status(options),
     "members": lambda stage, _words, options: stage.members(options),
     "waiting": lambda stage, _words, _options: " ".join(sorted(stage.waiting.values())),
-    "groups": lambda stage, _words, _options: " ".join(
-        f"{group.group_id}:{group.state}:{group.protocol_type}" for group in stage.coordinator.list_groups()
-    ),
+    "groups": groups,
     "delete": lambda stage, words, _options: stage.coordinator.delete(words[0]).name,
 }
 """What a line of a story may say; each docstring tells the form."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Protocol
 
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
@@ -34,12 +34,16 @@ class Played(Protocol):
         """DescribeGroups."""
         ...
 
-    def list_groups(self) -> Sequence[ListedGroup]:
-        """ListGroups, by group id."""
+    def list_groups(self, states: Collection[str] = (), types: Collection[str] = ()) -> Sequence[ListedGroup]:
+        """ListGroups, by group id, filtered by states and types where some are given."""
         ...
 
     def delete(self, group_id: str) -> Error:
         """DeleteGroups."""
+        ...
+
+    def end_transaction(self, producer_id: int, *, is_committed: bool) -> Error:
+        """The marker of a producer's transaction."""
         ...
 
     def records(self) -> Sequence[Record]:
@@ -91,6 +95,7 @@ class InProcess:
         self.next_deadline = self.coordinator.next_deadline
         self.list_groups = self.coordinator.list_groups
         self.delete = self.coordinator.delete
+        self.end_transaction = self.coordinator.end_transaction
         self._is_loading = False
 
     def describe(self, group_id: str) -> DescribedGroup:

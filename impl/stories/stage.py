@@ -8,19 +8,24 @@ from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.messages import (
     GroupReply,
     GroupRequest,
-    HeartbeatReply,
     JoinGroupReply,
     JoinGroupRequest,
     LeaveGroupReply,
     OffsetCommitReply,
+    OffsetDeleteReply,
     OffsetFetchReply,
     SyncGroupReply,
+    TxnOffsetCommitReply,
 )
 from rebalance_check.impl.stories.played import Answers, Played
 from rebalance_check.model.errors import Error
 
-SETTINGS: Final = {"min_session_timeout_ms": 1_000, "initial_rebalance_delay_ms": 100}
-"""What holds in a story that does not say otherwise."""
+SETTINGS: Final = {
+    "min_session_timeout_ms": 1_000,
+    "initial_rebalance_delay_ms": 100,
+    "offsets_retention_check_interval_ms": 1_000_000_000_000,
+}
+"""What holds in a story that does not say otherwise: nothing is ever too old."""
 
 Options = dict[str, str]
 
@@ -123,11 +128,17 @@ class Stage:
                 return f"NONE {reply.assignment.decode()}".strip()
             case LeaveGroupReply() if reply.members:
                 return f"{reply.error.name} ({', '.join(member.error.name for member in reply.members)})"
-            case OffsetCommitReply():
+            case OffsetCommitReply() | TxnOffsetCommitReply():
                 return reply.partitions[0][2].name
+            case OffsetDeleteReply() if reply.partitions:
+                return " ".join(error.name for _, _, error in reply.partitions)
             case OffsetFetchReply(error=Error.NONE):
-                return " ".join(f"{offset.topic}-{offset.partition}:{offset.offset}" for offset in reply.offsets)
-            case HeartbeatReply() | JoinGroupReply() | SyncGroupReply() | LeaveGroupReply() | OffsetFetchReply():
+                errors = {(topic, partition): error.name for topic, partition, error in reply.errors}
+                return " ".join(
+                    f"{offset.topic}-{offset.partition}:{errors.get((offset.topic, offset.partition), offset.offset)}"
+                    for offset in sorted(reply.offsets, key=lambda offset: (offset.topic, offset.partition))
+                )
+            case _:
                 return reply.error.name
 
     def status(self, options: Options) -> str:

@@ -19,11 +19,13 @@ from rebalance_check.impl.messages import (
     LeaveGroupRequest,
     ListedGroup,
     OffsetCommitRequest,
+    OffsetDeleteRequest,
     OffsetFetchRequest,
     SyncGroupRequest,
+    TxnOffsetCommitRequest,
 )
 from rebalance_check.integration.wire.described import described_group
-from rebalance_check.integration.wire.kafka_python import ApiMessage, admin, consumer
+from rebalance_check.integration.wire.kafka_python import ApiMessage, admin, consumer, producer
 from rebalance_check.integration.wire.replies import error_from_wire, reply_from_wire
 from rebalance_check.integration.wire.requests import request_to_wire
 from rebalance_check.model.errors import Error, RebalanceCheckError
@@ -31,7 +33,7 @@ from rebalance_check.model.errors import Error, RebalanceCheckError
 REMEMBERED: Final = 1 << 16
 DESCRIBE_VERSION: Final = 5
 DELETE_VERSION: Final = 2
-LIST_VERSION: Final = 4
+LIST_VERSION: Final = 5
 STABLE: Final = "Stable"
 
 _RESPONSES: Final[dict[type, Any]] = {
@@ -41,6 +43,8 @@ _RESPONSES: Final[dict[type, Any]] = {
     LeaveGroupRequest: consumer.LeaveGroupResponse,
     OffsetCommitRequest: consumer.OffsetCommitResponse,
     OffsetFetchRequest: consumer.OffsetFetchResponse,
+    TxnOffsetCommitRequest: producer.TxnOffsetCommitResponse,
+    OffsetDeleteRequest: consumer.OffsetDeleteResponse,
 }
 
 _INSIDE: Final = struct.Struct(">ih")
@@ -97,10 +101,10 @@ def delete_error(body: bytes) -> Error:
     return error_from_wire(response.results[0].error_code)
 
 
-@lru_cache(1)
-def list_request() -> bytes:
-    """ListGroups."""
-    message = admin.ListGroupsRequest(states_filter=[])
+@lru_cache(REMEMBERED)
+def list_request(states: tuple[str, ...] = (), types: tuple[str, ...] = ()) -> bytes:
+    """ListGroups, filtered by states and types where some are given."""
+    message = admin.ListGroupsRequest(states_filter=list(states), types_filter=list(types))
     message.API_VERSION = LIST_VERSION
     return _bytes_of(message, "")
 

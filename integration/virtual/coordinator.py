@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Final
 
 from rebalance_check.impl.coordinator import GroupConfig
@@ -23,10 +23,10 @@ from rebalance_check.integration.virtual.journal import records_in
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.model.errors import Error, RebalanceCheckError
 
-TOPICS: Final = {"t": 2}
+TOPICS: Final = {"t": 2, "u": 2}
 
 NEVER_MS: Final = 1_000_000_000_000
-"""How long until Kafka looks for what is old enough to be deleted: nothing is, here."""
+"""A deadline that nobody waits for: see `rebalance_check.impl.stories.stage.SETTINGS`."""
 
 _WORD: Final = (1 << 64) - 1
 
@@ -40,7 +40,8 @@ def settings_for(config: GroupConfig) -> dict[str, str]:
         "group.max.size": str(config.max_size),
         "offset.metadata.max.bytes": str(config.offset_metadata_max_bytes),
         "offsets.commit.timeout.ms": str(config.write_timeout_ms),
-        "offsets.retention.check.interval.ms": str(NEVER_MS),
+        "offsets.retention.minutes": str(config.offsets_retention_minutes),
+        "offsets.retention.check.interval.ms": str(config.offsets_retention_check_interval_ms),
     }
 
 
@@ -100,9 +101,14 @@ class VirtualCoordinator:
         """DescribeGroups."""
         return self.observe(group_id).described
 
-    def list_groups(self) -> Sequence[ListedGroup]:
-        """ListGroups, by group id."""
-        return listed(self._ask(list_request()))
+    def list_groups(self, states: Collection[str] = (), types: Collection[str] = ()) -> Sequence[ListedGroup]:
+        """ListGroups, by group id, filtered by states and types where some are given."""
+        return listed(self._ask(list_request(tuple(states), tuple(types))))
+
+    def end_transaction(self, producer_id: int, *, is_committed: bool) -> Error:
+        """The marker of a producer's transaction; NONE while the log withholds the outcome."""
+        told = self._world.control(f"end-transaction {producer_id} {'commit' if is_committed else 'abort'}", self._node)
+        return Error[told] if told else Error.NONE
 
     def delete(self, group_id: str) -> Error:
         """DeleteGroups; NONE while the log withholds the outcome."""

@@ -13,6 +13,7 @@ from rebalance_check.impl.coordinator.records import (
     OffsetRecord,
     OffsetTombstone,
     Record,
+    TransactionMarker,
 )
 from rebalance_check.impl.messages import CommittedOffset
 from rebalance_check.model.errors import RebalanceCheckError
@@ -29,7 +30,8 @@ _MEMBER: Final = re.compile(
 )
 _OFFSET: Final = re.compile(
     r"OffsetCommitKey\(group='(?P<group>.*?)', topic='(?P<topic>.*?)', partition=(?P<partition>\d+)\).*?"
-    r"value=(?:null|.*?offset=(?P<offset>-?\d+), leaderEpoch=(?P<epoch>-?\d+), metadata='(?P<metadata>.*?)', )"
+    r"value=(?:null|.*?offset=(?P<offset>-?\d+), leaderEpoch=(?P<epoch>-?\d+), metadata='(?P<metadata>.*?)', "
+    r"commitTimestamp=(?P<at>-?\d+)(?:, expireTimestamp=(?P<until>-?\d+))?)"
 )
 
 
@@ -39,10 +41,14 @@ def records_in(journal: str) -> list[Record]:
 
 
 def _record(line: str) -> Record:
+    """A line is the record's offset, the producer id of its batch, and the record or a transaction's marker."""
+    _, producer, text = line.split(" ", 2)
+    if text in {"COMMIT", "ABORT"}:
+        return TransactionMarker(int(producer), is_committed=text == "COMMIT")
     if found := _GROUP.search(line):
         return _group(found)
     if found := _OFFSET.search(line):
-        return _offset(found)
+        return _offset(found, int(producer))
     raise RebalanceCheckError(f"this record of Kafka cannot be read: {line!r}")
 
 
@@ -74,12 +80,17 @@ def _members(text: str) -> Iterator[MemberRecord]:
         )
 
 
-def _offset(found: re.Match[str]) -> Record:
+def _offset(found: re.Match[str], producer_id: int) -> Record:
     group, topic, partition = found["group"], found["topic"], int(found["partition"])
     if found["offset"] is None:
         return OffsetTombstone(group, topic, partition)
     committed = CommittedOffset(topic, partition, int(found["offset"]), found["metadata"], int(found["epoch"]))
-    return OffsetRecord(group, committed)
+    return OffsetRecord(group, committed, int(found["at"]), _expiry(found["until"]), producer_id)
+
+
+def _expiry(text: str | None) -> int | None:
+    """When a commit ends by its own will: never where Kafka writes -1 or nothing."""
+    return None if text is None or int(text) < 0 else int(text)
 
 
 def _nullable(text: str) -> str | None:

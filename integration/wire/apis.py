@@ -44,6 +44,8 @@ _SERVED: Final = (
     Api(admin.CreateTopicsRequest, 2, 5),
     Api(producer.InitProducerIdRequest, 0, 4),
     Api(admin.DeleteGroupsRequest, 0, 2),
+    Api(producer.TxnOffsetCommitRequest, 0, 4),
+    Api(consumer.OffsetDeleteRequest, 0, 0),
 )
 
 APIS: Final[dict[int, Api]] = {api.key: api for api in _SERVED}

@@ -171,24 +171,19 @@ class WireBroker:
         }
 
     async def _coordinate(self, request: msg.GroupRequest) -> msg.GroupReply:
-        if not isinstance(request, msg.OffsetCommitRequest):
+        if not isinstance(request, msg.OffsetCommitRequest | msg.TxnOffsetCommitRequest):
             return await self._ask(request)
         # As in Kafka, partitions that do not exist are answered before the coordinator sees the commit.
         known = tuple(o for o in request.offsets if self.topics.log(o.topic, o.partition) is not None)
-        if not known and request.offsets:
-            reply = msg.OffsetCommitReply()
-        else:
-            answer = await self._ask(replace(request, offsets=known))
-            assert isinstance(answer, msg.OffsetCommitReply)
-            reply = answer
+        is_plain = isinstance(request, msg.OffsetCommitRequest)
+        reply: msg.GroupReply = msg.OffsetCommitReply() if is_plain else msg.TxnOffsetCommitReply()
+        if known or not request.offsets:
+            reply = await self._ask(replace(request, offsets=known))
+        assert isinstance(reply, msg.OffsetCommitReply | msg.TxnOffsetCommitReply)
         errors = {(topic, index): error for topic, index, error in reply.partitions}
         missing = Error.UNKNOWN_TOPIC_OR_PARTITION
-        return msg.OffsetCommitReply(
-            error=reply.error,
-            partitions=tuple(
-                (o.topic, o.partition, errors.get((o.topic, o.partition), missing)) for o in request.offsets
-            ),
-        )
+        partitions = tuple((o.topic, o.partition, errors.get((o.topic, o.partition), missing)) for o in request.offsets)
+        return replace(reply, partitions=partitions)
 
     async def _ask(self, request: msg.GroupRequest) -> msg.GroupReply:
         token = next(self._tokens)

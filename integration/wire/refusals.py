@@ -19,6 +19,7 @@ _REPLY_OF: Final[dict[type, type[Any]]] = {
     msg.HeartbeatRequest: msg.HeartbeatReply,
     msg.LeaveGroupRequest: msg.LeaveGroupReply,
     msg.OffsetFetchRequest: msg.OffsetFetchReply,
+    msg.OffsetDeleteRequest: msg.OffsetDeleteReply,
 }
 
 
@@ -42,6 +43,8 @@ def _refused(request: msg.GroupRequest, error: Error) -> msg.GroupReply:
     if isinstance(request, msg.OffsetCommitRequest):
         # OffsetCommit has no error of its own: every partition carries it.
         return msg.OffsetCommitReply(partitions=tuple((o.topic, o.partition, error) for o in request.offsets))
+    if isinstance(request, msg.TxnOffsetCommitRequest):
+        return msg.TxnOffsetCommitReply(partitions=tuple((o.topic, o.partition, error) for o in request.offsets))
     if isinstance(request, msg.JoinGroupRequest):
         return msg.JoinGroupReply(error=error, member_id=request.member_id)
     reply: msg.GroupReply = _REPLY_OF[type(request)](error=error)

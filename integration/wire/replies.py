@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from rebalance_check.impl import messages as msg
-from rebalance_check.integration.wire.kafka_python import ApiMessage
+from rebalance_check.integration.wire.kafka_python import ApiMessage, producer
 from rebalance_check.integration.wire.kafka_python import consumer as wire
 from rebalance_check.integration.wire.requests import LEAVE_BATCH_VERSION, OFFSET_FETCH_BATCH_VERSION
 from rebalance_check.model.errors import Error, RebalanceCheckError
@@ -82,13 +82,27 @@ def _leave_group_to_wire(version: int, reply: msg.LeaveGroupReply) -> ApiMessage
 
 def _offset_commit_to_wire(_version: int, reply: msg.OffsetCommitReply) -> ApiMessage:
     topic_of = wire.OffsetCommitResponse.OffsetCommitResponseTopic
-    partition_of = topic_of.OffsetCommitResponsePartition
+    topics = _partition_errors(topic_of, topic_of.OffsetCommitResponsePartition, reply.partitions)
+    return wire.OffsetCommitResponse(topics=topics)
+
+
+def _txn_offset_commit_to_wire(_version: int, reply: msg.TxnOffsetCommitReply) -> ApiMessage:
+    topic_of = producer.TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic
+    topics = _partition_errors(topic_of, topic_of.TxnOffsetCommitResponsePartition, reply.partitions)
+    return producer.TxnOffsetCommitResponse(topics=topics)
+
+
+def _offset_delete_to_wire(_version: int, reply: msg.OffsetDeleteReply) -> ApiMessage:
+    topic_of = wire.OffsetDeleteResponse.OffsetDeleteResponseTopic
+    topics = _partition_errors(topic_of, topic_of.OffsetDeleteResponsePartition, reply.partitions)
+    return wire.OffsetDeleteResponse(error_code=int(reply.error), topics=topics)
+
+
+def _partition_errors(topic_of: Any, partition_of: Any, partitions: Sequence[tuple[str, int, Error]]) -> list[Any]:
     by_topic: dict[str, list[Any]] = {}
-    for topic, index, error in reply.partitions:
+    for topic, index, error in partitions:
         by_topic.setdefault(topic, []).append(partition_of(partition_index=index, error_code=int(error)))
-    return wire.OffsetCommitResponse(
-        topics=[topic_of(name=name, partitions=partitions) for name, partitions in by_topic.items()]
-    )
+    return [topic_of(name=name, partitions=found) for name, found in by_topic.items()]
 
 
 def _offset_fetch_to_wire(version: int, answered: Sequence[Answered]) -> ApiMessage:
@@ -112,6 +126,7 @@ def _offset_fetch_to_wire(version: int, answered: Sequence[Answered]) -> ApiMess
 
 
 def _fetched_topics(topic_of: Any, partition_of: Any, reply: Any) -> list[Any]:
+    errors = {(topic, partition): int(error) for topic, partition, error in reply.errors}
     by_topic: dict[str, list[Any]] = {}
     for o in reply.offsets:
         by_topic.setdefault(o.topic, []).append(
@@ -120,7 +135,7 @@ def _fetched_topics(topic_of: Any, partition_of: Any, reply: Any) -> list[Any]:
                 committed_offset=o.offset,
                 committed_leader_epoch=o.leader_epoch,
                 metadata=o.metadata,
-                error_code=0,
+                error_code=errors.get((o.topic, o.partition), 0),
             )
         )
     return [topic_of(name=name, partitions=partitions) for name, partitions in by_topic.items()]
@@ -132,6 +147,8 @@ _TO_WIRE: Final[dict[type, Any]] = {
     msg.HeartbeatRequest: _heartbeat_to_wire,
     msg.LeaveGroupRequest: _leave_group_to_wire,
     msg.OffsetCommitRequest: _offset_commit_to_wire,
+    msg.TxnOffsetCommitRequest: _txn_offset_commit_to_wire,
+    msg.OffsetDeleteRequest: _offset_delete_to_wire,
 }
 
 
@@ -191,12 +208,23 @@ def _leave_group(response: Any, version: int) -> msg.LeaveGroupReply:
 
 
 def _offset_commit(response: Any, _version: int) -> msg.OffsetCommitReply:
-    partitions = tuple(
+    return msg.OffsetCommitReply(partitions=_errors_in(response))
+
+
+def _txn_offset_commit(response: Any, _version: int) -> msg.TxnOffsetCommitReply:
+    return msg.TxnOffsetCommitReply(partitions=_errors_in(response))
+
+
+def _offset_delete(response: Any, _version: int) -> msg.OffsetDeleteReply:
+    return msg.OffsetDeleteReply(error=error_from_wire(response.error_code), partitions=_errors_in(response))
+
+
+def _errors_in(response: Any) -> tuple[tuple[str, int, Error], ...]:
+    return tuple(
         (topic.name, p.partition_index, error_from_wire(p.error_code))
         for topic in response.topics
         for p in topic.partitions
     )
-    return msg.OffsetCommitReply(partitions=partitions)
 
 
 def _offset_fetch(response: Any, version: int) -> msg.OffsetFetchReply:
@@ -208,7 +236,8 @@ def _offset_fetch(response: Any, version: int) -> msg.OffsetFetchReply:
         for topic in group.topics
         for p in topic.partitions
     )
-    return msg.OffsetFetchReply(error=error_from_wire(group.error_code), offsets=offsets)
+    errors = tuple(refused for refused in _errors_in(group) if refused[2] is not Error.NONE)
+    return msg.OffsetFetchReply(error=error_from_wire(group.error_code), offsets=offsets, errors=errors)
 
 
 _FROM_WIRE: Final[dict[type, Any]] = {
@@ -218,4 +247,6 @@ _FROM_WIRE: Final[dict[type, Any]] = {
     msg.LeaveGroupRequest: _leave_group,
     msg.OffsetCommitRequest: _offset_commit,
     msg.OffsetFetchRequest: _offset_fetch,
+    msg.TxnOffsetCommitRequest: _txn_offset_commit,
+    msg.OffsetDeleteRequest: _offset_delete,
 }

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from rebalance_check.impl import messages as msg
-from rebalance_check.integration.wire.kafka_python import ApiMessage
+from rebalance_check.integration.wire.kafka_python import ApiMessage, producer
 from rebalance_check.integration.wire.kafka_python import consumer as wire
 
 OFFSET_FETCH_BATCH_VERSION: Final = 8
@@ -92,7 +92,33 @@ def _offset_commit(request: Any, common: dict[str, Any]) -> msg.OffsetCommitRequ
         member_id=request.member_id,
         group_instance_id=request.group_instance_id,
         offsets=offsets,
+        retention_time_ms=request.retention_time_ms,
     )
+
+
+def _txn_offset_commit(request: Any, common: dict[str, Any]) -> msg.TxnOffsetCommitRequest:
+    offsets = tuple(
+        msg.CommittedOffset(
+            topic.name, p.partition_index, p.committed_offset, p.committed_metadata or "", p.committed_leader_epoch
+        )
+        for topic in request.topics
+        for p in topic.partitions
+    )
+    return msg.TxnOffsetCommitRequest(
+        **common,
+        transactional_id=request.transactional_id,
+        producer_id=request.producer_id,
+        producer_epoch=request.producer_epoch,
+        generation_id=request.generation_id,
+        member_id=request.member_id,
+        group_instance_id=request.group_instance_id,
+        offsets=offsets,
+    )
+
+
+def _offset_delete(request: Any, common: dict[str, Any]) -> msg.OffsetDeleteRequest:
+    partitions = tuple((topic.name, p.partition_index) for topic in request.topics for p in topic.partitions)
+    return msg.OffsetDeleteRequest(**common, partitions=partitions)
 
 
 def _offset_fetches(request: Any, common: dict[str, Any]) -> tuple[msg.OffsetFetchRequest, ...]:
@@ -120,6 +146,8 @@ _FROM_WIRE: Final[dict[int, Any]] = {
     wire.HeartbeatRequest.API_KEY: _heartbeat,
     wire.LeaveGroupRequest.API_KEY: _leave_group,
     wire.OffsetCommitRequest.API_KEY: _offset_commit,
+    producer.TxnOffsetCommitRequest.API_KEY: _txn_offset_commit,
+    wire.OffsetDeleteRequest.API_KEY: _offset_delete,
 }
 
 GROUP_API_KEYS: Final = frozenset({*_FROM_WIRE, wire.OffsetFetchRequest.API_KEY})
@@ -202,6 +230,7 @@ def _offset_commit_to_wire(request: msg.OffsetCommitRequest) -> ApiMessage:
         generation_id_or_member_epoch=request.generation_id,
         member_id=request.member_id,
         group_instance_id=request.group_instance_id,
+        retention_time_ms=request.retention_time_ms,
         topics=[topic_of(name=name, partitions=partitions) for name, partitions in by_topic.items()],
     )
 
@@ -229,6 +258,43 @@ def _fetch_topics(topic_of: Any, by_topic: dict[str, list[int]] | None) -> list[
     return [topic_of(name=name, partition_indexes=indexes) for name, indexes in by_topic.items()]
 
 
+def _txn_offset_commit_to_wire(request: msg.TxnOffsetCommitRequest) -> ApiMessage:
+    topic_of = producer.TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic
+    partition_of = topic_of.TxnOffsetCommitRequestPartition
+    by_topic: dict[str, list[Any]] = {}
+    for o in request.offsets:
+        by_topic.setdefault(o.topic, []).append(
+            partition_of(
+                partition_index=o.partition,
+                committed_offset=o.offset,
+                committed_leader_epoch=o.leader_epoch,
+                committed_metadata=o.metadata,
+            )
+        )
+    return producer.TxnOffsetCommitRequest(
+        transactional_id=request.transactional_id,
+        group_id=request.group_id,
+        producer_id=request.producer_id,
+        producer_epoch=request.producer_epoch,
+        generation_id=request.generation_id,
+        member_id=request.member_id,
+        group_instance_id=request.group_instance_id,
+        topics=[topic_of(name=name, partitions=partitions) for name, partitions in by_topic.items()],
+    )
+
+
+def _offset_delete_to_wire(request: msg.OffsetDeleteRequest) -> ApiMessage:
+    topic_of = wire.OffsetDeleteRequest.OffsetDeleteRequestTopic
+    partition_of = topic_of.OffsetDeleteRequestPartition
+    by_topic: dict[str, list[Any]] = {}
+    for topic, index in request.partitions:
+        by_topic.setdefault(topic, []).append(partition_of(partition_index=index))
+    return wire.OffsetDeleteRequest(
+        group_id=request.group_id,
+        topics=[topic_of(name=name, partitions=partitions) for name, partitions in by_topic.items()],
+    )
+
+
 _TO_WIRE: Final[dict[type, Any]] = {
     msg.JoinGroupRequest: _join_group_to_wire,
     msg.SyncGroupRequest: _sync_group_to_wire,
@@ -236,4 +302,6 @@ _TO_WIRE: Final[dict[type, Any]] = {
     msg.LeaveGroupRequest: _leave_group_to_wire,
     msg.OffsetCommitRequest: _offset_commit_to_wire,
     msg.OffsetFetchRequest: _offset_fetch_to_wire,
+    msg.TxnOffsetCommitRequest: _txn_offset_commit_to_wire,
+    msg.OffsetDeleteRequest: _offset_delete_to_wire,
 }

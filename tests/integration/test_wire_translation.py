@@ -26,9 +26,14 @@ HEARTBEAT = msg.HeartbeatRequest(**COMMON, generation_id=3, member_id="m0-1", gr
 LEAVE = msg.LeaveGroupRequest(**COMMON, members=(msg.MemberIdentity("m0-1", "i", "because"),))
 COMMIT = msg.OffsetCommitRequest(
     **COMMON, generation_id=3, member_id="m0-1", group_instance_id="i",
-    offsets=(msg.CommittedOffset("t", 0, 7, "note", 2), msg.CommittedOffset("t", 1, 8)),
+    offsets=(msg.CommittedOffset("t", 0, 7, "note", 2), msg.CommittedOffset("t", 1, 8)), retention_time_ms=5_000,
 )  # fmt: skip
 FETCH = msg.OffsetFetchRequest(**COMMON, partitions=(("t", 0), ("t", 1), ("u", 0)), require_stable=True)
+TXN_COMMIT = msg.TxnOffsetCommitRequest(
+    **COMMON, transactional_id="x", producer_id=7, producer_epoch=1, generation_id=3, member_id="m0-1",
+    group_instance_id="i", offsets=(msg.CommittedOffset("t", 0, 7, "note", 2),),
+)  # fmt: skip
+DELETE = msg.OffsetDeleteRequest(**COMMON, partitions=(("t", 0), ("t", 1), ("u", 0)))
 
 REPLIES: dict[type, msg.GroupReply] = {
     msg.JoinGroupRequest: msg.JoinGroupReply(
@@ -41,18 +46,25 @@ REPLIES: dict[type, msg.GroupReply] = {
     msg.OffsetCommitRequest: msg.OffsetCommitReply(
         partitions=(("t", 0, Error.NONE), ("t", 1, Error.ILLEGAL_GENERATION))
     ),
-    msg.OffsetFetchRequest: msg.OffsetFetchReply(offsets=(msg.CommittedOffset("t", 0, 7, "note", 2),)),
+    msg.OffsetFetchRequest: msg.OffsetFetchReply(
+        offsets=(msg.CommittedOffset("t", 0, 7, "note", 2), msg.CommittedOffset("t", 1, -1)),
+        errors=(("t", 1, Error.UNSTABLE_OFFSET_COMMIT),),
+    ),
+    msg.TxnOffsetCommitRequest: msg.TxnOffsetCommitReply(partitions=(("t", 0, Error.ILLEGAL_GENERATION),)),
+    msg.OffsetDeleteRequest: msg.OffsetDeleteReply(partitions=(("t", 0, Error.GROUP_SUBSCRIBED_TO_TOPIC),)),
 }  # fmt: skip
 
 
 def apis_of(request: msg.GroupRequest) -> range:
-    api = APIS[request_to_wire(replace(request, version=4)).API_KEY]
+    api = APIS[
+        request_to_wire(replace(request, version=0 if isinstance(request, msg.OffsetDeleteRequest) else 4)).API_KEY
+    ]
     return range(api.low, api.high + 1)
 
 
 CASES = [
     pytest.param(request, version, id=f"{type(request).__name__}-v{version}")
-    for request in (JOIN, SYNC, HEARTBEAT, LEAVE, COMMIT, FETCH)
+    for request in (JOIN, SYNC, HEARTBEAT, LEAVE, COMMIT, FETCH, TXN_COMMIT, DELETE)
     for version in apis_of(request)
 ]
 
@@ -95,7 +107,21 @@ def as_version_carries(request: msg.GroupRequest) -> msg.GroupRequest:
             return replace(request, members=(kept,))
         case msg.OffsetCommitRequest():
             offsets = tuple(replace(o, leader_epoch=o.leader_epoch if v >= 6 else -1) for o in request.offsets)
-            return replace(request, offsets=offsets, group_instance_id=request.group_instance_id if v >= 7 else None)
+            return replace(
+                request,
+                offsets=offsets,
+                group_instance_id=request.group_instance_id if v >= 7 else None,
+                retention_time_ms=request.retention_time_ms if v <= 4 else -1,
+            )
+        case msg.TxnOffsetCommitRequest():
+            offsets = tuple(replace(o, leader_epoch=o.leader_epoch if v >= 2 else -1) for o in request.offsets)
+            instance = request.group_instance_id if v >= 3 else None
+            known = (request.generation_id, request.member_id) if v >= 3 else (-1, "")
+            return replace(
+                request, offsets=offsets, group_instance_id=instance, generation_id=known[0], member_id=known[1]
+            )
+        case msg.OffsetDeleteRequest():
+            return request
         case _:
             return replace(request, require_stable=request.require_stable if v >= 7 else False)
 

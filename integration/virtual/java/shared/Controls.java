@@ -2,7 +2,9 @@ package rebalancecheck;
 
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.requests.TransactionResult;
 import org.apache.kafka.server.util.timer.TimerTask;
 
 /** Commands of the driver that are no requests: words, the first of which says what to do. */
@@ -52,9 +54,24 @@ final class Controls {
             case "journal" -> {
                 return world.node(id).journalText();
             }
+            case "end-transaction" -> {
+                return endTransaction(world, world.node(id), Long.parseLong(words[1]), words[2].equals("commit"));
+            }
             default -> fault(world, id, words);
         }
         return "";
+    }
+
+    /** The name of the error that the marker was answered with; empty while the log withholds the outcome. */
+    private static String endTransaction(World world, Node node, long producer, boolean committed) {
+        CompletableFuture<Void> ended = node.endTransaction(
+            producer, committed ? TransactionResult.COMMIT : TransactionResult.ABORT);
+        world.time.settle();
+        if (!ended.isDone()) {
+            return "";
+        }
+        return ended.handle((nothing, error) ->
+            error == null ? Errors.NONE : Errors.forException(Errors.maybeUnwrapException(error))).join().name();
     }
 
     private static void fire(World world, int id, String key) {

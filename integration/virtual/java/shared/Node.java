@@ -12,6 +12,7 @@ import org.apache.kafka.common.message.OffsetFetchResponseData;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.AbstractResponse;
 import org.apache.kafka.common.requests.RequestContext;
+import org.apache.kafka.common.requests.TransactionResult;
 import org.apache.kafka.coordinator.group.GroupCoordinator;
 import org.apache.kafka.server.util.timer.TimerTask;
 
@@ -57,6 +58,9 @@ public abstract class Node {
     public abstract void highWatermark(long offset);
 
     public abstract void releaseLoad();
+
+    /** The transaction of a producer ends: its marker is appended, and the coordinator learns of it. */
+    public abstract CompletableFuture<Void> endTransaction(long producer, TransactionResult result);
 
     public abstract CompletableFuture<OffsetFetchResponseData.OffsetFetchResponseGroup> fetchOffsets(
         RequestContext context, OffsetFetchRequestData.OffsetFetchRequestGroup group, boolean stable);

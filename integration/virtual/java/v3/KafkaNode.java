@@ -18,12 +18,14 @@ import org.apache.kafka.common.metadata.PartitionRecord;
 import org.apache.kafka.common.metadata.RegisterBrokerRecord;
 import org.apache.kafka.common.metadata.TopicRecord;
 import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.record.ControlRecordType;
 import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.common.record.MutableRecordBatch;
 import org.apache.kafka.common.record.Record;
 import org.apache.kafka.common.requests.AbstractResponse;
 import org.apache.kafka.common.requests.OffsetFetchResponse;
 import org.apache.kafka.common.requests.RequestContext;
+import org.apache.kafka.common.requests.TransactionResult;
 import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.coordinator.group.runtime.CoordinatorEvent;
@@ -49,6 +51,7 @@ import rebalancecheck.VirtualTime;
 
 /** Kafka 3.9: the real {@code GroupCoordinatorService} and {@code CoordinatorRuntime}, put together as a broker does. */
 public final class KafkaNode extends Node {
+    private static final long MARKER_TIMEOUT_MS = 5_000;
     private static final LogContext LOG = new LogContext("");
     private static final LogConfig LOG_CONFIG = new LogConfig(Map.of());
     private static final CoordinatorRecordSerde SERDE = new CoordinatorRecordSerde();
@@ -200,8 +203,7 @@ public final class KafkaNode extends Node {
                 long offset = stored.base();
                 for (MutableRecordBatch batch : MemoryRecords.readableRecords(stored.buffer()).batches()) {
                     for (Record each : batch) {
-                        CoordinatorRecord read = SERDE.deserialize(each.key(), each.value());
-                        to.replay(offset++, batch.producerId(), batch.producerEpoch(), read);
+                        replay(to, batch, each, offset++);
                         count++;
                     }
                 }
@@ -215,8 +217,22 @@ public final class KafkaNode extends Node {
             return count;
         }
 
+        private void replay(
+            CoordinatorPlayback<CoordinatorRecord> to, MutableRecordBatch batch, Record each, long offset) {
+            if (batch.isControlBatch()) {
+                to.replayEndTransactionMarker(batch.producerId(), batch.producerEpoch(), markedResult(each));
+            } else {
+                to.replay(offset, batch.producerId(), batch.producerEpoch(), SERDE.deserialize(each.key(), each.value()));
+            }
+        }
+
         @Override
         public void close() { }
+    }
+
+    private static TransactionResult markedResult(Record marker) {
+        return ControlRecordType.parse(marker.key()) == ControlRecordType.COMMIT
+            ? TransactionResult.COMMIT : TransactionResult.ABORT;
     }
 
     // ------------------------------------------------------------------------------------------------ for the driver
@@ -274,8 +290,12 @@ public final class KafkaNode extends Node {
         StringBuilder text = new StringBuilder();
         for (Journal.Batch stored : journal.batches()) {
             long offset = stored.base();
-            for (Record each : MemoryRecords.readableRecords(stored.buffer()).records()) {
-                text.append(offset++).append(' ').append(SERDE.deserialize(each.key(), each.value())).append('\n');
+            for (MutableRecordBatch batch : MemoryRecords.readableRecords(stored.buffer()).batches()) {
+                for (Record each : batch) {
+                    text.append(offset++).append(' ').append(batch.producerId()).append(' ')
+                        .append(batch.isControlBatch() ? markedResult(each) : SERDE.deserialize(each.key(), each.value()))
+                        .append('\n');
+                }
             }
         }
         return text.toString();
@@ -297,6 +317,11 @@ public final class KafkaNode extends Node {
         if (work != null) {
             work.run();
         }
+    }
+
+    @Override
+    public CompletableFuture<Void> endTransaction(long producer, TransactionResult result) {
+        return service.completeTransaction(PARTITION, producer, (short) 0, 0, result, Duration.ofMillis(MARKER_TIMEOUT_MS));
     }
 
     @Override

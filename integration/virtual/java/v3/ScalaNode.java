@@ -29,7 +29,10 @@ import org.apache.kafka.common.message.OffsetFetchRequestData;
 import org.apache.kafka.common.message.OffsetFetchResponseData;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.record.ControlRecordType;
+import org.apache.kafka.common.record.EndTransactionMarker;
 import org.apache.kafka.common.record.MemoryRecords;
+import org.apache.kafka.common.record.MutableRecordBatch;
 import org.apache.kafka.common.record.Record;
 import org.apache.kafka.common.record.RecordBatch;
 import org.apache.kafka.common.record.RecordValidationStats;
@@ -37,6 +40,7 @@ import org.apache.kafka.common.requests.AbstractResponse;
 import org.apache.kafka.common.requests.OffsetFetchResponse;
 import org.apache.kafka.common.requests.ProduceResponse.PartitionResponse;
 import org.apache.kafka.common.requests.RequestContext;
+import org.apache.kafka.common.requests.TransactionResult;
 import org.apache.kafka.coordinator.group.CoordinatorRecordSerde;
 import org.apache.kafka.server.util.KafkaScheduler;
 import org.apache.kafka.server.util.timer.TimerTask;
@@ -243,11 +247,31 @@ public final class ScalaNode extends Node {
         StringBuilder text = new StringBuilder();
         for (Journal.Batch stored : journal.batches()) {
             long offset = stored.base();
-            for (Record each : MemoryRecords.readableRecords(stored.buffer()).records()) {
-                text.append(offset++).append(' ').append(SERDE.deserialize(each.key(), each.value())).append('\n');
+            for (MutableRecordBatch batch : MemoryRecords.readableRecords(stored.buffer()).batches()) {
+                for (Record each : batch) {
+                    text.append(offset++).append(' ').append(batch.producerId()).append(' ')
+                        .append(batch.isControlBatch() ? ControlRecordType.parse(each.key())
+                            : SERDE.deserialize(each.key(), each.value())).append('\n');
+                }
             }
         }
         return text.toString();
+    }
+
+    /** Here the broker appends the marker itself, and tells the coordinator once it stands. */
+    @Override
+    public CompletableFuture<Void> endTransaction(long producer, TransactionResult result) {
+        if (failure != null) {
+            return CompletableFuture.failedFuture(failure.exception());
+        }
+        append(MemoryRecords.withEndTransactionMarker(time.milliseconds(), producer, (short) 0,
+            new EndTransactionMarker(ControlRecordType.valueOf(result.name()), 0)));
+        if (acknowledging) {
+            highWatermark(journal.end());
+        }
+        return service instanceof GroupCoordinatorAdapter adapter
+            ? adapter.onTransactionCompleted(producer, List.of(PARTITION), result)
+            : CompletableFuture.failedFuture(new IllegalStateException("not the coordinator in Scala"));
     }
 
     @Override

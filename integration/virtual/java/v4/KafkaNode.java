@@ -20,12 +20,14 @@ import org.apache.kafka.common.metadata.PartitionRecord;
 import org.apache.kafka.common.metadata.RegisterBrokerRecord;
 import org.apache.kafka.common.metadata.TopicRecord;
 import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.record.internal.ControlRecordType;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.record.internal.MutableRecordBatch;
 import org.apache.kafka.common.record.internal.Record;
 import org.apache.kafka.common.requests.AbstractResponse;
 import org.apache.kafka.common.requests.OffsetFetchResponse;
 import org.apache.kafka.common.requests.RequestContext;
+import org.apache.kafka.common.requests.TransactionResult;
 import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorEvent;
@@ -214,8 +216,7 @@ public final class KafkaNode extends Node {
                 long offset = stored.base();
                 for (MutableRecordBatch batch : MemoryRecords.readableRecords(stored.buffer()).batches()) {
                     for (Record each : batch) {
-                        CoordinatorRecord read = SERDE.deserialize(each.key(), each.value());
-                        to.replay(offset++, batch.producerId(), batch.producerEpoch(), read);
+                        replay(to, batch, each, offset++);
                         count++;
                     }
                 }
@@ -229,8 +230,22 @@ public final class KafkaNode extends Node {
             return count;
         }
 
+        private void replay(
+            CoordinatorPlayback<CoordinatorRecord> to, MutableRecordBatch batch, Record each, long offset) {
+            if (batch.isControlBatch()) {
+                to.replayEndTransactionMarker(batch.producerId(), batch.producerEpoch(), markedResult(each));
+            } else {
+                to.replay(offset, batch.producerId(), batch.producerEpoch(), SERDE.deserialize(each.key(), each.value()));
+            }
+        }
+
         @Override
         public void close() { }
+    }
+
+    private static TransactionResult markedResult(Record marker) {
+        return ControlRecordType.parse(marker.key()) == ControlRecordType.COMMIT
+            ? TransactionResult.COMMIT : TransactionResult.ABORT;
     }
 
     // ------------------------------------------------------------------------------------------------ for the driver
@@ -288,8 +303,12 @@ public final class KafkaNode extends Node {
         StringBuilder text = new StringBuilder();
         for (Journal.Batch stored : journal.batches()) {
             long offset = stored.base();
-            for (Record each : MemoryRecords.readableRecords(stored.buffer()).records()) {
-                text.append(offset++).append(' ').append(SERDE.deserialize(each.key(), each.value())).append('\n');
+            for (MutableRecordBatch batch : MemoryRecords.readableRecords(stored.buffer()).batches()) {
+                for (Record each : batch) {
+                    text.append(offset++).append(' ').append(batch.producerId()).append(' ')
+                        .append(batch.isControlBatch() ? markedResult(each) : SERDE.deserialize(each.key(), each.value()))
+                        .append('\n');
+                }
             }
         }
         return text.toString();
@@ -311,6 +330,11 @@ public final class KafkaNode extends Node {
         if (work != null) {
             work.run();
         }
+    }
+
+    @Override
+    public CompletableFuture<Void> endTransaction(long producer, TransactionResult result) {
+        return service.completeTransaction(PARTITION, producer, (short) 0, 0, result, (short) 0);
     }
 
     @Override
