@@ -27,6 +27,9 @@ DISTURBANCES: Final = frozenset(
         ActionKind.SEND_LEAVE_GROUP,
         ActionKind.DUPLICATE_REQUEST,
         ActionKind.DELETE_GROUP,
+        ActionKind.LOSE_REQUEST,
+        ActionKind.LOSE_REPLY,
+        ActionKind.DROP_CONNECTION,
     }
 )
 CALM: Final = 0.85

@@ -37,6 +37,9 @@ class ActionKind(StrEnum):
     # protocol steps of the network
     DUPLICATE_REQUEST = "DuplicateRequest"
     DELIVER_DUPLICATE = "DeliverDuplicate"
+    LOSE_REQUEST = "LoseRequest"
+    LOSE_REPLY = "LoseReply"
+    DROP_CONNECTION = "DropConnection"
     # steps of a status store (the member is the worker)
     PUT = "Put"
     PUT_SAFE = "PutSafe"

@@ -33,7 +33,8 @@ class Bounds:
     (KIP-394, JoinGroup v4 and later).
 
     Concerns of their own, each off by default; off, the model is as if there were none. ``timeouts``: the rebalance and
-    the sync timeout are actions apart from the end of a session, which otherwise stands for them.
+    the sync timeout are actions apart from the end of a session, which otherwise stands for them. ``losses``: how many
+    requests, replies and connections the network loses.
 
     The status protocol reads ``members`` as workers, ``partitions`` as keys (tasks of one connector, whose own status
     is the last key where there are two or more), ``crashes`` as workers restarted with an empty cache. ``writes``
@@ -54,13 +55,15 @@ class Bounds:
     timeouts: bool = False
     writes: int = 3
     failures: int = 1
+    losses: int = 0
 
     def __post_init__(self) -> None:
         for name, low, high in (("members", 1, 6), ("partitions", 1, 6), ("generations", 1, 100)):
             value = getattr(self, name)
             if not low <= value <= high:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from {low} to {high}")
-        for name in ("crashes", "leaves", "expiries", "duplicates", "deletions", "writes", "failures"):
+        budgets = ("crashes", "leaves", "expiries", "duplicates", "deletions", "writes", "failures", "losses")
+        for name in budgets:
             value = getattr(self, name)
             if not 0 <= value <= 100:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from 0 to 100")
@@ -79,15 +82,19 @@ class Bounds:
         ("writes", "w"),
         ("failures", "f"),
         ("timeouts", "t"),
+        ("losses", "n"),
     )
-    _CONCERNS: ClassVar = frozenset({"timeouts"})
+    _CONCERNS: ClassVar = frozenset({"timeouts", "losses"})
     """Left out of an address when they are off."""
     _FLAGS: ClassVar = ("initial_delay", "member_id_required", "timeouts")
     _STATUS: ClassVar = frozenset({"members", "partitions", "generations", "crashes", "writes", "failures"})
     _ONLY_STATUS: ClassVar = frozenset({"writes", "failures"})
 
     def address(self) -> str:
-        """``cooperative/3m3p4g1c0l0x0d0z1i0r``: every bound that the protocol reads, as a number and a letter."""
+        """``cooperative/3m3p4g1c0l0x0d0z1i0r``: every bound that the protocol reads, as a number and a letter.
+
+        A concern that is off is left out.
+        """
         status = self.protocol is RebalanceProtocol.STATUS
         read = [
             (n, letter) for n, letter in self._LETTERS if (n in self._STATUS if status else n not in self._ONLY_STATUS)

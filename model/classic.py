@@ -2,6 +2,7 @@
 
 Read in this order: `classic_state` (what there is), `classic_member` (the client side), `classic_coordinator` (the
 broker side), `classic_network`, `assignment` (what a leader may decide), `classic_claims` (what must hold).
+A concern that bounds switch on has a module of its own: `classic_losses`.
 
 What is left open, and explored in all ways: the order of everything; who leads after a leader is gone; which of the
 legal targets a leader picks; when a timer fires. What is left out: static members, offsets, heartbeats while a
@@ -63,6 +64,15 @@ from rebalance_check.model.classic_coordinator import (
     leave_group,
     sync_group,
 )  # fmt: skip
+from rebalance_check.model.classic_losses import (
+    drop_connection,
+    id_is_never_learned,
+    lose_reply,
+    lose_request,
+    member_waits_in_vain,
+    parked_request_outlives_its_connection,
+    unknown_outcome_resets_nothing,
+)  # fmt: skip
 from rebalance_check.model.classic_member import (
     crash,
     join_choices,
@@ -112,6 +122,9 @@ RULES: Final = (
     Rule(ActionKind.DELIVER_DUPLICATE, deliver_duplicate, deliver_choices),
     Rule(ActionKind.EXPIRE_REBALANCE, expire_rebalance, expire_rebalance_choices, members=False),
     Rule(ActionKind.EXPIRE_SYNC, expire_sync, expire_sync_choices, members=False),
+    Rule(ActionKind.LOSE_REQUEST, lose_request),
+    Rule(ActionKind.LOSE_REPLY, lose_reply),
+    Rule(ActionKind.DROP_CONNECTION, drop_connection),
 )
 
 CLAIMS: Final = (
@@ -138,6 +151,7 @@ STEP_CLAIMS: Final = (
     heartbeat_is_fenced,
     refused_member_loses_everything,
     leader_of_a_new_generation_joined,
+    unknown_outcome_resets_nothing,
 )
 
 SOMETIMES: Final = (
@@ -160,6 +174,9 @@ SOMETIMES: Final = (
     follower_owes_in_a_stable_group,
     leader_that_died_owes_a_sync,
     empty_group_has_pending_ids,
+    member_waits_in_vain,
+    parked_request_outlives_its_connection,
+    id_is_never_learned,
 )
 
 
@@ -179,6 +196,7 @@ def configure(bounds: Bounds) -> Config:
         initial_delay=bounds.initial_delay,
         member_id_required=bounds.member_id_required,
         timeouts=bounds.timeouts,
+        losses=bounds.losses,
         target_start=start,
         targets=targets,
     )
@@ -205,6 +223,7 @@ MODEL: Final = Model(
         "rebalance_check.model.classic_coordinator",
         "rebalance_check.model.classic_claims",
         "rebalance_check.model.classic_timeouts",
+        "rebalance_check.model.classic_losses",
         "rebalance_check.model.classic",
     ),
     state=State,

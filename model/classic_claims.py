@@ -206,7 +206,8 @@ def refused_member_loses_everything(c: Config, s: State, t: State) -> bool:
         error = s.member[m].net.error
         if error == Error.UNKNOWN_MEMBER_ID or error == Error.ILLEGAL_GENERATION:
             me = t.member[m]
-            if me.net.kind == MessageKind.NOTHING and (me.owned != 0 or me.generation != 0):
+            learns = me.net.kind == MessageKind.NOTHING and me.status == MemberStatus.UNJOINED
+            if learns and (me.owned != 0 or me.generation != 0):
                 return False
     return True
 

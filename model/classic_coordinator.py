@@ -6,7 +6,7 @@ alike, since all remove a member.
 """
 
 from rebalance_check.model.assignment import clean_claims
-from rebalance_check.model.classic_network import clear, is_parked, put, refuse
+from rebalance_check.model.classic_network import clear, is_abandoned, is_parked, put, refuse
 from rebalance_check.model.classic_state import (
     Config,
     GroupStatus,
@@ -151,12 +151,18 @@ def complete_join(c: Config, s: State) -> None:
     for x in range(c.members):
         if has(s.joined, x) and may_answer(s, x):
             answer_join(c, s, x)
-        elif has(s.joined, x) and s.member[x].owned != 0:
+        elif has(s.joined, x) and s.member[x].owned != 0 and not (c.losses > 0 and claims_hold(s, x)):
             s.member[x].aux_missed = 1
     s.orphans = minus(s.orphans, s.joined)
     s.joined = 0
     if c.timeouts:
         s.owing[0] = s.members
+
+
+def claims_hold(s: State, x: int) -> bool:
+    """Whether the coordinator has heard what x owns, and since which generation."""
+    me = s.member[x]
+    return me.claims == me.owned and me.claim_generation == me.generation
 
 
 def expire_initial_delay(c: Config, s: State) -> bool:
@@ -293,7 +299,7 @@ def expire_session(c: Config, s: State, m: int, k: int) -> bool:
     """A member was silent for too long. One that is parked never is; a live one is a zombie then, and has a budget."""
     if not has(s.members | s.pending, m) or is_parked(s, m):
         return False
-    if s.member[m].status != MemberStatus.DOWN:
+    if s.member[m].status != MemberStatus.DOWN and not is_abandoned(s, m):
         if s.expiries >= c.expiries:
             return False
         s.expiries += 1

@@ -15,6 +15,8 @@ def send_join_group(c: Config, s: State, m: int) -> bool:
     me = s.member[m]
     if me.status != MemberStatus.UNJOINED or me.net.kind != MessageKind.NOTHING:
         return False
+    if me.has_id == 0 and has(s.members | s.pending, m):
+        return False  # an id that it never learned: as in `restart`, the next one would be another slot's
     if not c.cooperative:
         me.owned = 0
         me.aux_missed = 0

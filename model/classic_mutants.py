@@ -175,4 +175,15 @@ CLASSIC_MUTANTS: Final = (
         caught_by="requests_are_parked_in_their_phase",
         bounds=Bounds.from_address("eager/3m1p3g0c0l0x0d0z0i0r"),
     ),
+    ModelMutant(
+        name="unknown-outcome-is-a-refusal",
+        what="a member whose request nobody answers takes that for a refusal, and forgets its id",
+        edit=Edit(
+            _MEMBER,
+            "    if me.net.error == Error.UNKNOWN_MEMBER_ID:\n",
+            "    if me.net.error == Error.UNKNOWN_MEMBER_ID or me.net.error == Error.NONE:\n",
+        ),
+        caught_by="unknown_outcome_resets_nothing",
+        bounds=Bounds.from_address("eager/1m1p2g0c0l0x0d0z0i0r1n"),
+    ),
 )

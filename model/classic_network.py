@@ -35,6 +35,11 @@ def is_unanswered(s: State, m: int) -> bool:
     return waiting and me.net.kind == MessageKind.NOTHING and (has(s.orphans, m) or not is_parked(s, m))
 
 
+def is_abandoned(s: State, m: int) -> bool:
+    """Whether process m runs without an id and without a word to the coordinator: an id that this knows is nobody's."""
+    return s.member[m].status == MemberStatus.UNJOINED and s.member[m].has_id == 0
+
+
 def duplicate_request(c: Config, s: State, m: int) -> bool:
     """The network keeps a copy of m's request, to be delivered later.
 

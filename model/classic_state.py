@@ -70,6 +70,7 @@ class Config(NamedTuple):
     initial_delay: bool
     member_id_required: bool
     timeouts: bool
+    losses: int
     target_start: tuple[int, ...]
     targets: tuple[int, ...]
 
@@ -132,7 +133,7 @@ class State(Layout):
     rebalance entered from Empty. Then five count the disturbances so far.
 
     What follows belongs to a concern of `Bounds`, and is absent when that is off: ``owing`` are the members that still
-    owe the SyncGroup of the generation (``timeouts``).
+    owe the SyncGroup of the generation (``timeouts``), ``losses`` counts what the network lost.
     """
 
     status: Number
@@ -152,11 +153,12 @@ class State(Layout):
     duplicates: Number
     deletions: Number
     owing: Annotated[list[IndexSet], Dimension("timeouts")]
+    losses: Annotated[list[Number], Dimension("losses")]
 
 
 def sizes(bounds: Bounds) -> dict[str, int]:
     """The dimensions of the state."""
-    return {SYMMETRIC: bounds.members, "timeouts": int(bounds.timeouts)}
+    return {SYMMETRIC: bounds.members, "timeouts": int(bounds.timeouts), "losses": min(bounds.losses, 1)}
 
 
 def is_cooperative(bounds: Bounds) -> bool:

@@ -64,8 +64,9 @@ class Ledger:
     """What an observer remembers that the state of the model need not: numbers and names.
 
     ``ids`` counts the member ids that each slot was given; ``held_id`` is the one its process holds, ``sent_id`` the
-    one in its last request; ``requests`` numbers its requests; ``joined_life`` is the incarnation of its generation;
-    ``shown`` the metadata that a leader was shown; ``seq`` numbers the events of each source; ``steps`` is the time.
+    one in its last request; ``requests`` numbers its requests; ``joined_life`` is the incarnation of its generation,
+    ``told_life`` that of the last JoinGroup answer on its way to it; ``shown`` the metadata that a leader was shown;
+    ``seq`` numbers the events of each source; ``steps`` is the time.
     """
 
     ids: list[int]
@@ -73,6 +74,7 @@ class Ledger:
     sent_id: list[str]
     requests: list[int]
     joined_life: list[int]
+    told_life: list[int]
     shown: list[tuple[Claims, tuple[tuple[str, int], ...]]]
     copied_id: str = ""
     steps: int = 0
@@ -81,13 +83,13 @@ class Ledger:
     @classmethod
     def for_members(cls, n: int) -> Ledger:
         """A ledger in which nothing has happened."""
-        return cls([0] * n, [""] * n, [""] * n, [0] * n, [-1] * n, [((), ())] * n)
+        return cls([0] * n, [""] * n, [""] * n, [0] * n, [-1] * n, [-1] * n, [((), ())] * n)
 
     def copy(self) -> Ledger:
         """An independent copy."""
         return replace(
             self, ids=[*self.ids], held_id=[*self.held_id], sent_id=[*self.sent_id], requests=[*self.requests],
-            joined_life=[*self.joined_life], shown=[*self.shown], seq={**self.seq},
+            joined_life=[*self.joined_life], told_life=[*self.told_life], shown=[*self.shown], seq={**self.seq},
         )  # fmt: skip
 
 
@@ -197,7 +199,7 @@ class Observer:
             return replace(answered, assignment=self.partitions(net.partitions))
         if net.kind == MessageKind.HEARTBEAT_REPLY:
             return answered
-        self.ledger.joined_life[m] = after.deletions
+        self.ledger.told_life[m] = after.deletions
         shown = tuple((name(x), self.partitions(after.member[x].claims)) for x in elements(after.members))
         tags = tuple((self.id_of(x), after.member[x].claim_generation) for x in elements(after.members))
         self.ledger.shown[m] = (shown, tags)
@@ -228,6 +230,7 @@ class Observer:
         """ReceiveJoinGroup: a new generation, and the leader's work."""
         me, leads = after.member[m], before.member[m].net.flag == 1
         self.ledger.held_id[m] = self.id_of(m)
+        self.ledger.joined_life[m] = self.ledger.told_life[m]
         yield MemberJoined(
             source=name(m), member=name(m), generation=me.generation, member_id=self.ledger.held_id[m],
             incarnation=self.ledger.joined_life[m], leader=leads, protocol=self.bounds.protocol.value,
@@ -279,6 +282,11 @@ class Observer:
             self.ledger.held_id[m] = self.id_of(m)
         elif not me.has_id:
             self.ledger.held_id[m] = ""
+
+    def lost(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """LoseRequest, LoseReply: who does not wait for the answer gives it up at once, the others in ReceiveError."""
+        if before.member[m].net.kind in {MessageKind.HEARTBEAT_REQUEST, MessageKind.HEARTBEAT_REPLY}:
+            yield replace(self.answered(m, "Heartbeat", None), source=name(m))
 
     def leave(self, m: int, before: State, after: State) -> Iterator[Event]:
         """SendLeaveGroup: the process revokes everything and is gone."""
@@ -350,6 +358,9 @@ CLIENT: Final = {
     ActionKind.CRASH: Observer.crash,
     ActionKind.RESTART: Observer.restart,
     ActionKind.DUPLICATE_REQUEST: Observer.nothing,
+    ActionKind.LOSE_REQUEST: Observer.lost,
+    ActionKind.LOSE_REPLY: Observer.lost,
+    ActionKind.DROP_CONNECTION: Observer.nothing,
 }
 """Which steps are not the coordinator's, and what a process tells of each."""
 

@@ -25,6 +25,9 @@ REQUESTS: Final = frozenset(
 )
 """The actions in which a request of a member arrives."""
 
+BREAKS_THE_CONNECTION: Final = frozenset({ActionKind.CRASH, ActionKind.SEND_LEAVE_GROUP, ActionKind.DROP_CONNECTION})
+"""The steps of a member or the network after which nobody hears what is parked."""
+
 COORDINATOR_STEPS: Final = REQUESTS | {
     ActionKind.EXPIRE_SESSION,
     ActionKind.EXPIRE_INITIAL_DELAY,
@@ -193,7 +196,7 @@ class Lockstep:
             self._stray = self._speech.request(m, before.member[m].net)
             return
         unanswered = action.kind is ActionKind.RECEIVE_ERROR and not is_error_reply(before.member[m].net)
-        if unanswered or action.kind in {ActionKind.CRASH, ActionKind.SEND_LEAVE_GROUP}:
+        if unanswered or action.kind in BREAKS_THE_CONNECTION:
             self._take_transport()
             self.transport.disconnect(m)
         self._speech.learn(m, has_id=bool(after.member[m].has_id))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from rebalance_check.impl.options import SimulationOptions
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
@@ -66,6 +66,9 @@ class Mutant:
         return f"rebalance-check explore --mutant {self.name} {_bounds_options(self.find.bounds)}"
 
 
+_BUDGETS: Final = ("leaves", "expiries", "duplicates", "deletions", "losses")
+
+
 def _bounds_options(bounds: Bounds) -> str:
     """The options of ``rebalance-check explore`` that stand for ``bounds``: the sizes, and every other that counts.
 
@@ -75,7 +78,7 @@ def _bounds_options(bounds: Bounds) -> str:
     if bounds.protocol is RebalanceProtocol.STATUS:
         sizes += ["writes", "failures"]
     else:
-        sizes += [name for name in ("leaves", "expiries", "duplicates", "deletions") if getattr(bounds, name)]
+        sizes += [name for name in _BUDGETS if getattr(bounds, name)]
     words = [f"--protocol {bounds.protocol}", *(f"--{name} {getattr(bounds, name)}" for name in sizes)]
     if bounds.protocol is not RebalanceProtocol.STATUS:
         words += [] if bounds.initial_delay else ["--no-initial-delay"]

@@ -50,6 +50,7 @@ def bounds() -> st.SearchStrategy[Bounds]:
         expiries=budget,
         duplicates=budget,
         deletions=budget,
+        losses=budget,
         initial_delay=st.booleans(),
         member_id_required=st.booleans(),
     )

@@ -27,6 +27,7 @@ SIZES = {
     "expiries": "Sessions of live members that expire (zombies).",
     "duplicates": "Requests that the network delivers a second time.",
     "deletions": "Deletions of the empty group.",
+    "losses": "Requests, replies and connections that the network loses.",
     "writes": "Status writes (protocol status).",
     "failures": "Failed sends of status writes (protocol status).",
 }

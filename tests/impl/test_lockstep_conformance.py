@@ -40,6 +40,7 @@ SMALL = (
     "cooperative/2m1p2g0c0l1x0d0z0i0r",
     "cooperative/2m2p2g0c1l0x0d0z0i0r",
     "eager/2m1p2g1c0l0x0d0z0i0r1t",
+    "eager/2m1p2g0c0l0x0d0z0i0r1n",
 )
 LARGE = (
     "eager/2m1p2g1c1l1x0d1z1i1r",
@@ -49,6 +50,8 @@ LARGE = (
     "cooperative/3m1p2g0c0l0x0d0z1i0r",
     "eager/2m1p3g0c0l1x0d0z1i1r1t",
     "cooperative/2m1p2g0c0l1x1d0z0i0r1t",
+    "cooperative/2m2p3g0c0l0x0d0z0i1r1n",
+    "eager/1m1p3g1c1l1x1d1z1i1r2n",
 )
 
 

@@ -15,7 +15,12 @@ from rebalance_check.model.machine import Machine, positional
 WALKS = 120
 """Walks per bounds; all drawn from one seed."""
 
-EVERYTHING = ["eager/3m2p6g2c1l2x2d1z1i1r", "cooperative/3m2p6g2c1l2x2d1z0i0r", "cooperative/2m3p6g2c1l2x2d1z0i1r1t"]
+EVERYTHING = [
+    "eager/3m2p6g2c1l2x2d1z1i1r",
+    "cooperative/3m2p6g2c1l2x2d1z0i0r",
+    "cooperative/2m3p6g2c1l2x2d1z0i1r1t",
+    "eager/2m2p6g1c1l1x0d0z0i1r3n",
+]
 
 
 @pytest.mark.parametrize("address", EVERYTHING)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -54,6 +55,23 @@ def test_no_claim_is_violated__on_healthy_paths_with_zombies_and_duplicates__hol
     assert broken == set()
     judgement = judge(events, CATALOGUE)
     assert judgement.counterexamples == ()
+
+
+CONCERNS = {"losses": 3}
+"""What the model's concerns add, one at a time."""
+
+
+@pytest.mark.parametrize("protocol", [RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE])
+@pytest.mark.parametrize("concern", CONCERNS)
+@pytest.mark.parametrize("seed", range(12))
+def test_no_claim_is_violated__on_healthy_paths_of_each_concern__holds(
+    protocol: RebalanceProtocol, concern: str, seed: int
+) -> None:
+    budget: dict[str, Any] = {concern: CONCERNS[concern]}
+    bounds = replace(DISTURBED, protocol=protocol, duplicates=0, member_id_required=seed % 3 == 0, **budget)
+    events, broken = walk(bounds, "", seed)
+    assert broken == set()
+    assert judge(events, CATALOGUE).counterexamples == ()
 
 
 @pytest.mark.parametrize("mutant", CLASSIC)

@@ -18,6 +18,7 @@ SMALL = (
     "cooperative/2m2p2g0c1l0x0d0z0i0r",
     "eager/1m1p2g1c1l1x1d1z1i1r",
     "eager/2m1p2g1c0l0x0d0z0i0r1t",
+    "eager/2m1p2g0c0l0x0d0z0i0r1n",
 )
 LARGE = (
     "eager/2m2p2g1c1l0x0d0z0i0r",
@@ -31,6 +32,8 @@ LARGE = (
     "eager/3m1p2g1c0l0x0d0z0i0r",
     "eager/2m1p2g0c0l1x0d0z0i1r1t",
     "cooperative/2m1p2g0c0l1x1d0z0i0r1t",
+    "cooperative/2m2p2g0c0l0x0d0z0i1r1n",
+    "eager/2m1p3g0c1l1x0d0z1i0r1n",
 )
 
 

@@ -1,0 +1,75 @@
+"""Concern *losses*: pinned sizes, what becomes reachable, both backends alike; without losses nothing changes."""
+
+import pytest
+
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic import MODEL
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import RequestAnswered
+from rebalance_check.model.explore import explore
+from rebalance_check.model.layout import leaves
+from rebalance_check.model.world import World
+
+COUNTS = [
+    # bounds, symmetry, distinct, generated, depth
+    ("eager/2m1p2g0c0l0x0d0z0i0r1n", True, 532, 1138, 22),
+    ("eager/2m1p2g0c0l0x0d0z0i0r1n", False, 1058, 2263, 22),
+    ("cooperative/2m2p3g0c0l0x0d0z0i0r1n", True, 1778, 3466, 36),
+    ("cooperative/2m1p3g0c0l0x0d0z0i1r2n", True, 3889, 8793, 42),
+]
+LARGE = [
+    ("cooperative/2m2p4g0c0l1x1d0z0i0r2n", True, 1_036_182, 3_245_243, 57),
+    ("eager/3m1p3g1c0l1x0d0z0i0r1n", True, 283_331, 1_281_327, 45),
+    ("cooperative/3m2p3g0c0l1x0d0z0i1r1n", True, 783_632, 2_644_731, 66),
+]
+
+
+@pytest.mark.parametrize(("address", "symmetry", "distinct", "generated", "depth"), COUNTS)
+def test_the_state_space_has_its_pinned_size__with_losses(
+    address: str, symmetry: bool, distinct: int, generated: int, depth: int
+) -> None:
+    found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=False)
+    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
+    assert set(found.claims.values()) == {"held"}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("address", "symmetry", "distinct", "generated", "depth"), LARGE)
+def test_larger_state_spaces_have_their_pinned_size__with_losses(
+    address: str, symmetry: bool, distinct: int, generated: int, depth: int
+) -> None:
+    found = explore(Bounds.from_address(address), symmetry=symmetry)
+    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
+    assert set(found.claims.values()) == {"held"}
+
+
+def test_what_losses_bring_about_is_met() -> None:
+    found = explore(Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1n"), compiled=False)
+    for witness in ("member_waits_in_vain", "parked_request_outlives_its_connection", "id_is_never_learned"):
+        assert found.sometimes[witness], witness
+    for kind in ("LoseRequest", "LoseReply", "DropConnection"):
+        assert found.actions[kind] > 0, kind
+
+
+def test_a_state_without_losses_is_as_long_as_ever__and_its_address_too() -> None:
+    bounds = Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r")
+    assert bounds.address() == "eager/2m1p2g0c0l0x0d0z0i0r"
+    assert len(list(leaves(MODEL.state, MODEL.sizes(bounds)))) == 53
+    assert Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r3n").address() == "eager/2m1p2g0c0l0x0d0z0i0r3n"
+
+
+def test_a_budget_of_losses_is_a_number_from_0_to_100() -> None:
+    with pytest.raises(RebalanceCheckError, match="losses is 101: choose a number from 0 to 100"):
+        Bounds(losses=101)
+
+
+def test_a_client_tells_that_it_does_not_know_the_outcome() -> None:
+    world = World(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1n"))
+    told = []
+    for wanted in ("SendJoinGroup", "JoinGroup", "LoseReply", "ReceiveError"):
+        action = next(each for each in world.enabled() if each.kind == wanted)
+        told += [event for event in world.step(action) if isinstance(event, RequestAnswered)]
+    assert [(event.source, event.request, event.error) for event in told] == [
+        ("coordinator", 0, "NONE"),
+        ("m0", 0, None),
+    ]
