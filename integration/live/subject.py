@@ -92,7 +92,8 @@ class _Run:
         identity = uuid.uuid4().hex[:8]
         self._group, self._topic = f"live-{identity}", f"t{identity}"
         self._processes: list[MemberProcess | None] = [None] * bounds.members
-        self._pending: tuple[str, ...] = ()
+        self._heals = 0
+        self._pending: list[str] = []
         self.recordings: list[Path] = []
         self._harness_file = RawRecording(self._new_recording(HARNESS))
         self.harness: Recorder = self._harness_file.recorder(self._group, HARNESS)
@@ -127,7 +128,7 @@ class _Run:
                 process.ask_to_leave()
             for process in alive:
                 process.await_end()
-            self.harness.emit(RunEnded(pending=self._pending))
+            self.harness.emit(RunEnded(pending=tuple(self._pending)))
         finally:
             self._kill_all()
             self._harness_file.close()
@@ -189,6 +190,21 @@ class _Run:
         time.sleep(action.choice * self._settings.time_scale / 1000)
 
     def _heal(self, _action: Action) -> None:
+        """What does not settle in its time is remembered, whatever a later ``Heal`` finds: a member that was stuck is a
+        finding, also when it was stopped since."""
+        self._heals += 1
+        running = self._resume_all()
+        pending = await_settled(
+            self._broker.bootstrap,
+            self._group,
+            members=running,
+            partitions=self._bounds.partitions,
+            timeout_s=self._settings.settle_timeout_ms / 1000,
+        )
+        self._pending += [f"at heal {self._heals}, {what}" for what in pending]
+
+    def _resume_all(self) -> int:
+        """Wake who sleeps and see off who was asked to leave; how many members run then."""
         running = 0
         for slot, process in enumerate(self._processes):
             if process is None:
@@ -198,10 +214,4 @@ class _Run:
             if process.leaving:
                 process.await_end()
             running += process.alive
-        self._pending = await_settled(
-            self._broker.bootstrap,
-            self._group,
-            members=running,
-            partitions=self._bounds.partitions,
-            timeout_s=self._settings.settle_timeout_ms / 1000,
-        )
+        return running

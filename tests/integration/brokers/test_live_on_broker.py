@@ -12,11 +12,9 @@ from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.events import (
-    AssignmentCompleted,
     Event,
     MemberCrashed,
     MemberLeft,
-    MemberPaused,
     PartitionsLost,
     RunEnded,
 )
@@ -73,12 +71,7 @@ def test_consumers_with_a_zombie_a_crash_and_a_leave_own_everything_once(
     schedule = Schedule(Bounds(protocol=RebalanceProtocol(protocol), members=3, partitions=6), ZOMBIES)
     history = live_run(real, protocol, schedule, tmp_path)
     assert_sound(history)
-    # A cooperative kafka-python may stick in its first rebalance (TRACK_RECORD.md): what it never completed it does not
-    # lose. An eager one has no such excuse.
-    pause = next(index for index, event in enumerate(history) if isinstance(event, MemberPaused))
-    settled = any(isinstance(event, AssignmentCompleted) and event.member == "m0" for event in history[:pause])
-    lost = [event.member for event in history if isinstance(event, PartitionsLost)]
-    assert lost[:1] == (["m0"] if settled or protocol == "eager" else [])
+    assert [event.member for event in history if isinstance(event, PartitionsLost)][:1] == ["m0"]
     assert [event.member for event in history if isinstance(event, MemberCrashed)] == ["m1"]
     assert {event.member for event in history if isinstance(event, MemberLeft)} == {"m0", "m1", "m2"}
 
