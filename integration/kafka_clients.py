@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     class RangePartitionAssignor(_Assignor):
         """EAGER."""
 
+    class RoundRobinPartitionAssignor(_Assignor):
+        """EAGER."""
+
     class CooperativeStickyAssignor(_Assignor):
         """COOPERATIVE."""
 
@@ -36,6 +39,7 @@ else:
     from kafka import ConsumerRebalanceListener, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition, errors
     from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
     from kafka.coordinator.assignors.range import RangePartitionAssignor
+    from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
     from kafka.structs import MemberState
 
 __all__ = [
@@ -46,6 +50,7 @@ __all__ = [
     "MemberState",
     "OffsetAndMetadata",
     "RangePartitionAssignor",
+    "RoundRobinPartitionAssignor",
     "TopicPartition",
     "errors",
 ]

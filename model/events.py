@@ -154,9 +154,11 @@ class MemberEvent(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberStarted(MemberEvent):
-    """The process started; it owns nothing. ``protocol`` is eager or cooperative, where the subject can tell."""
+    """The process started; it owns nothing. ``protocol`` is eager or cooperative, ``client`` the library that it is
+    made with; each is empty where the subject cannot tell."""
 
     protocol: str = ""
+    client: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

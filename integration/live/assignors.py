@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
-from rebalance_check.integration.kafka_clients import CooperativeStickyAssignor, RangePartitionAssignor
-from rebalance_check.integration.live.settings import LiveProtocol, LiveSettings
-from rebalance_check.model.events import AssignmentComputed, Event
+from rebalance_check.integration.kafka_clients import (
+    CooperativeStickyAssignor,
+    RangePartitionAssignor,
+    RoundRobinPartitionAssignor,
+)
+from rebalance_check.integration.live.clients import assignors_of
+from rebalance_check.integration.live.observer import Observer
+from rebalance_check.integration.live.settings import MemberOrder
 from rebalance_check.model.ids import NO_GENERATION
 
 # What stands behind `_Watched` in the order of methods; at run time it may not be a base of its own.
@@ -20,47 +24,25 @@ else:
     _Assignor = object
 
 
-class Watcher(Protocol):
-    """Who is told: `member.Observer`."""
-
-    member: str
-
-    def emit(self, event: Event) -> None:
-        """Record an event."""
-
-    def membership(self) -> tuple[int, str, Any]:
-        """Generation, member id and state of the consumer."""
-        ...
-
-
 class _Watched(_Assignor):
     """Put in front of an assignor class: passes everything on."""
 
-    watcher: Watcher
+    watcher: Observer
     forgets: bool
 
     def assign(self, cluster: Any, members: Any) -> Any:
         result = super().assign(cluster, members)
-        generation, member_id, _state = self.watcher.membership()
-        by_id = sorted(members, key=lambda member: str(member.member_id))
-        self.watcher.emit(
-            AssignmentComputed(
-                member=self.watcher.member,
-                generation=generation,
-                member_id=member_id,
-                protocol=self.name,
-                claims=tuple((m.member_id, _flat(_claimed(m.metadata))) for m in by_id),
-                claim_generations=tuple((m.member_id, m.metadata.generation_id) for m in by_id),
-                assignments=tuple(
-                    (m.member_id, _flat((tp.topic, [tp.partition]) for tp in result[m.member_id].partitions()))
-                    for m in by_id
-                ),
-            )
+        by_id = {str(member.member_id): member.metadata for member in members}
+        self.watcher.computed(
+            self.name,
+            {member_id: _claimed(metadata) for member_id, metadata in by_id.items()},
+            {member_id: [(tp.topic, tp.partition) for tp in result[member_id].partitions()] for member_id in by_id},
+            {member_id: metadata.generation_id for member_id, metadata in by_id.items()},
         )
         return result
 
     def metadata(self, topics: Any) -> Any:
-        if self.forgets and self.watcher.membership()[0] == NO_GENERATION:
+        if self.forgets and self.watcher.membership().generation == NO_GENERATION:
             self.member_assignment = None
         return super().metadata(topics)
 
@@ -69,21 +51,26 @@ class _Range(_Watched, RangePartitionAssignor):
     pass
 
 
+class _RoundRobin(_Watched, RoundRobinPartitionAssignor):
+    pass
+
+
 class _CooperativeSticky(_Watched, CooperativeStickyAssignor):
     pass
 
 
-def recording_assignor(settings: LiveSettings, watcher: Watcher) -> Any:
-    """The assignor of the group's protocol, telling ``watcher`` what it computes."""
-    assignor = _Range() if settings.protocol is LiveProtocol.EAGER else _CooperativeSticky()
-    assignor.watcher = watcher
-    assignor.forgets = settings.forget_claims_on_loss and settings.protocol is LiveProtocol.COOPERATIVE
-    return assignor
+ASSIGNORS: Final[dict[str, Any]] = {each.name: each for each in (_Range, _RoundRobin, _CooperativeSticky)}
 
 
-def _claimed(metadata: Any) -> Iterable[tuple[str, Iterable[int]]]:
-    return [(tp.topic, tp.partitions) for tp in getattr(metadata, "owned_partitions", None) or ()]
+def recording_assignors(order: MemberOrder, watcher: Observer) -> list[Any]:
+    """The assignors of the order, telling ``watcher`` what they compute."""
+    made = [each() for each in assignors_of(order, ASSIGNORS)]
+    for assignor in made:
+        assignor.watcher = watcher
+        assignor.forgets = order.settings.forget_claims_on_loss and isinstance(assignor, _CooperativeSticky)
+    return made
 
 
-def _flat(by_topic: Iterable[tuple[str, Iterable[int]]]) -> tuple[str, ...]:
-    return tuple(sorted(f"{topic}-{index}" for topic, indexes in by_topic for index in indexes))
+def _claimed(metadata: Any) -> list[tuple[str, int]]:
+    owned = getattr(metadata, "owned_partitions", None) or ()
+    return [(each.topic, index) for each in owned for index in each.partitions]

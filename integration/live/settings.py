@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from rebalance_check.model.errors import RebalanceCheckError
 
 
 class LiveProtocol(StrEnum):
-    """The assignor of a live group: range (EAGER), or cooperative-sticky (COOPERATIVE)."""
+    """The rebalance protocol of a live group."""
 
     EAGER = "eager"
     COOPERATIVE = "cooperative"
+
+
+class ClientName(StrEnum):
+    """The client libraries that a member can be, by the name of the package that installs them."""
+
+    KAFKA_PYTHON = "kafka-python"
+    LIBRDKAFKA = "confluent-kafka"
+    AIOKAFKA = "aiokafka"
+
+
+ASSIGNORS: Final = {LiveProtocol.EAGER: ("range", "roundrobin"), LiveProtocol.COOPERATIVE: ("cooperative-sticky",)}
+"""What members offer by default, most wanted first: what all clients of a protocol have in common."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,12 +37,15 @@ class LiveSettings:
     churn schedule, which are drawn for virtual time. The shorter ``poll_timeout_ms``, the more polls end in the middle
     of a join; with short ones kafka-python was seen to stay in it for ever (TRACK_RECORD.md).
 
+    ``clients`` are dealt out to the members in turn: of two, the first makes m0 and m2, the second m1 and m3.
+
     ``forget_claims_on_loss`` mends kafka-python's cooperative-sticky assignor, which goes on claiming partitions that
     its member has lost (a leader may then grant them while their new owner still holds them). Off by default: real
     clients are what a live run is about.
     """
 
     protocol: LiveProtocol = LiveProtocol.EAGER
+    clients: tuple[ClientName, ...] = (ClientName.KAFKA_PYTHON,)
     session_timeout_ms: int = 1_000
     heartbeat_interval_ms: int = 100
     max_poll_interval_ms: int = 3_000
@@ -40,11 +56,33 @@ class LiveSettings:
     forget_claims_on_loss: bool = False
 
     def __post_init__(self) -> None:
+        if not self.clients:
+            raise RebalanceCheckError(f"no client is named: choose from {', '.join(ClientName)}")
+        if self.protocol is LiveProtocol.COOPERATIVE and ClientName.AIOKAFKA in self.clients:
+            raise RebalanceCheckError(
+                "aiokafka has no cooperative assignor, so it cannot take part in a cooperative group: leave it out of "
+                "the clients, or choose the eager protocol"
+            )
         if self.heartbeat_interval_ms * 2 > self.session_timeout_ms:
             raise RebalanceCheckError(
                 f"heartbeat_interval_ms is {self.heartbeat_interval_ms} and session_timeout_ms "
                 f"{self.session_timeout_ms}: let a session hold at least two heartbeats"
             )
+
+    def seat(self, slot: int) -> Seat:
+        """What the member in ``slot`` is when it is first started."""
+        return Seat(client=self.clients[slot % len(self.clients)], assignors=ASSIGNORS[self.protocol])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """What one member is: its client library, and the assignors that it offers by Kafka's names, most wanted first.
+
+    A restart may put another seat into the same slot: that is a rolling bounce.
+    """
+
+    client: ClientName
+    assignors: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,4 +94,5 @@ class MemberOrder:
     topic: str
     member: str
     recording: str
+    seat: Seat
     settings: LiveSettings

@@ -12,6 +12,7 @@ from typing import Final
 
 from rebalance_check.impl.recorder import Recorder
 from rebalance_check.integration.cluster.broker import Broker
+from rebalance_check.integration.live.clients import require_installed
 from rebalance_check.integration.live.process import MemberProcess
 from rebalance_check.integration.live.recording import RawRecording, merge
 from rebalance_check.integration.live.settings import LiveSettings, MemberOrder
@@ -34,7 +35,8 @@ HARNESS: Final = "harness"
 
 
 class LiveSubject:
-    """A group of real kafka-python consumers on ``broker``, each a process that real signals befall.
+    """A group of real consumers of the libraries that ``settings`` name on ``broker``, each a process that real signals
+    befall. `RebalanceCheckError` when a library is not installed.
 
     ``folder`` receives the raw recordings while the run goes on (default: a temporary folder that goes with the run).
     What happened is told by `close` as one merged history; `perform` returns nothing, since what an action causes is
@@ -44,7 +46,9 @@ class LiveSubject:
     actions = CHURN - {ActionKind.CHANGE_CONFIG}
 
     def __init__(self, broker: Broker, settings: LiveSettings, folder: Path | None = None) -> None:
-        self.name = f"kafka-python on {broker.name}"
+        for client in settings.clients:
+            require_installed(client)
+        self.name = f"{' + '.join(settings.clients)} on {broker.name}"
         self._broker = broker
         self._settings = settings
         self._folder = folder
@@ -92,6 +96,7 @@ class _Run:
         identity = uuid.uuid4().hex[:8]
         self._group, self._topic = f"live-{identity}", f"t{identity}"
         self._processes: list[MemberProcess | None] = [None] * bounds.members
+        self._seats = [settings.seat(slot) for slot in range(bounds.members)]
         self._heals = 0
         self._pending: list[str] = []
         self.recordings: list[Path] = []
@@ -165,6 +170,7 @@ class _Run:
             topic=self._topic,
             member=name,
             recording=str(self._new_recording(name)),
+            seat=self._seats[action.member],
             settings=self._settings,
         )
         process = self._processes[action.member] = MemberProcess(order)

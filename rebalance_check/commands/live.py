@@ -15,9 +15,11 @@ from rebalance_check.face import Face, json_option
 from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.cluster import Broker, open_broker
-from rebalance_check.integration.live.settings import LiveProtocol, LiveSettings
+from rebalance_check.integration.live.clients import require_installed
+from rebalance_check.integration.live.settings import ClientName, LiveProtocol, LiveSettings
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.integration.status_live import StatusRun, run_status_stores
+from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import Event
 from rebalance_check.model.subject import run
 from rebalance_check.pipeline.campaign import parse_seeds
@@ -43,12 +45,18 @@ class LiveRuns:
     partitions: int
     steps: int
     poll_timeout_ms: int
+    clients: tuple[ClientName, ...]
     out: Path
     invariants: tuple[Invariant, ...]
 
     def __post_init__(self) -> None:
         """Sizes that do not serve are refused before a broker is started."""
-        _ = self.stores if self.protocol == STATUS else self.churn
+        if self.protocol == STATUS:
+            _ = self.stores
+        else:
+            _ = self.churn, self.settings
+            for client in self.clients:
+                require_installed(client)
 
     @property
     def stores(self) -> StatusRun:
@@ -65,14 +73,19 @@ class LiveRuns:
             steps=self.steps,
         )
 
+    @property
+    def settings(self) -> LiveSettings:
+        """How the consumers are set up."""
+        protocol = LiveProtocol(self.protocol)
+        return LiveSettings(protocol=protocol, clients=self.clients, poll_timeout_ms=self.poll_timeout_ms)
+
     def history(self, broker: Broker, seed: int) -> Iterable[Event]:
         """The events of one run, told when it is over; meanwhile the raw recordings grow in a folder of their own."""
         folder = self.out / f"{self.protocol}-{seed}.raw"
         shutil.rmtree(folder, ignore_errors=True)  # of an earlier run of this seed, as its history is
         if self.protocol == STATUS:
             return run_status_stores(broker.bootstrap, seed, self.stores, folder)
-        settings = LiveSettings(protocol=LiveProtocol(self.protocol), poll_timeout_ms=self.poll_timeout_ms)
-        subject = LiveSubject(broker, settings, folder)
+        subject = LiveSubject(broker, self.settings, folder)
         return run(subject, churn_schedule(seed, self.churn))
 
 
@@ -80,6 +93,8 @@ class LiveRuns:
 @click.option("--broker", default="embedded", show_default=True, help=BROKER_HELP)
 @click.option("--protocol", type=click.Choice([*(p.value for p in LiveProtocol), STATUS]), default="eager",
               show_default=True, help="Consumers of a rebalance protocol, or workers with status stores.")  # fmt: skip
+@click.option("--clients", default=ClientName.KAFKA_PYTHON.value, show_default=True, metavar="NAME,...",
+              help=f"Dealt out to the consumers in turn: {', '.join(ClientName)}.")  # fmt: skip
 @click.option("--members", type=int, default=3, show_default=True, help="Consumers, or workers.")
 @click.option("--partitions", type=int, default=4, show_default=True, help="Of the consumers' topic.")
 @click.option("--poll-timeout-ms", type=click.IntRange(min=1), default=500, show_default=True,
@@ -91,15 +106,15 @@ class LiveRuns:
 @click.option("--out", type=click.Path(path_type=Path), default=Path(".rebalance-check/live"), show_default=True,
               help="Where the histories are written, before they are judged.")  # fmt: skip
 @json_option
-def command(*, broker: str, protocol: str, members: int, partitions: int, steps: int, poll_timeout_ms: int,
-            seeds: str, names: tuple[str, ...], out: Path, as_json: bool) -> int:  # fmt: skip
-    """Run kafka-python consumers, each a process, under joins, leaves, kills and pauses; or status stores.
+def command(*, broker: str, protocol: str, clients: str, members: int, partitions: int, steps: int,
+            poll_timeout_ms: int, seeds: str, names: tuple[str, ...], out: Path, as_json: bool) -> int:  # fmt: skip
+    """Run consumers of real client libraries, each a process, under joins, leaves, kills and pauses; or status stores.
 
     The stores of several Connect workers write to one compacted topic. What disturbs is drawn from the seed; what the
     clients then do is up to time and the operating system.
     """
     face = Face(as_json)
-    runs = LiveRuns(protocol, members, partitions, steps, poll_timeout_ms, out, select(names))
+    runs = LiveRuns(protocol, members, partitions, steps, poll_timeout_ms, parse_clients(clients), out, select(names))
     chosen = parse_seeds(seeds)
     with open_broker(broker) as opened:
         face.say(f"live on {opened.name} ({opened.bootstrap}): {protocol}, seeds {seeds}, histories in {out}")
@@ -107,6 +122,15 @@ def command(*, broker: str, protocol: str, members: int, partitions: int, steps:
     for one in judged:
         tell(face, one)
     return face.finish(live_document(opened, judged), combined_exit_code(judged))
+
+
+def parse_clients(text: str) -> tuple[ClientName, ...]:
+    """The clients of ``kafka-python,aiokafka``; `RebalanceCheckError` for a name that is none."""
+    names = [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in set(ClientName)]
+    if unknown:
+        raise RebalanceCheckError(f"{unknown[0]!r} is no client: choose from {', '.join(ClientName)}")
+    return tuple(ClientName(name) for name in names)
 
 
 def live_runs(face: Face, broker: Broker, runs: LiveRuns, seeds: Sequence[int]) -> list[Judged]:

@@ -29,7 +29,7 @@ MAY_IMPORT_FROM_OUTSIDE = {
     "model": {"numpy", "numba", "networkx"},
     "properties": {"msgspec", "hypothesis", "numpy"},
     "impl": {"msgspec"},
-    "integration": {"msgspec", "kafka", "testcontainers", "docker"},
+    "integration": {"msgspec", "kafka", "confluent_kafka", "aiokafka", "testcontainers", "docker"},
     "pipeline": {"msgspec", "pyspark", "pyarrow", "py4j"},
     FACE: {"click", "rich", "msgspec", "jinja2"},
 }
