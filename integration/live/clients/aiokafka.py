@@ -30,6 +30,7 @@ class _Listener(ConsumerRebalanceListener):  # type: ignore[misc] # the package 
         self._observer.assigned(assigned)
 
     def on_partitions_revoked(self, revoked: set[Any]) -> None:
+        self._client.assigned_in = NO_GENERATION
         self._observer.revoked(revoked)
 
 
@@ -72,7 +73,8 @@ class AioKafka:
                 self._read[tp] = records[-1].offset + 1
 
     def membership(self) -> Membership:
-        """See `LiveConsumer`. The consumer shows neither generation nor member id; its coordinator does."""
+        """See `LiveConsumer`. The consumer shows neither generation nor member id; its coordinator does. The rebalance
+        is complete from the callback that assigns to the one that revokes."""
         coordinator = self._consumer._coordinator
         generation = getattr(coordinator, "generation", NO_GENERATION)
         return Membership(

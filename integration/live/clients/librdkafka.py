@@ -64,6 +64,7 @@ class Librdkafka:
         self._observer.assigned((tp.topic, tp.partition) for tp in partitions)
 
     def _on_revoke(self, _consumer: Any, partitions: list[Any]) -> None:
+        self._assigned_in = NO_GENERATION
         self._observer.revoked((tp.topic, tp.partition) for tp in partitions)
 
     def _on_lost(self, _consumer: Any, partitions: list[Any]) -> None:
@@ -74,7 +75,7 @@ class Librdkafka:
         self._consumer.poll(timeout_ms / 1000)
 
     def membership(self) -> Membership:
-        """See `LiveConsumer`. The rebalance is complete when it was told its partitions in this generation."""
+        """See `LiveConsumer`. The rebalance is complete from the callback that assigns to the one that revokes."""
         generation, member_id = read_metadata(self._consumer.consumer_group_metadata())
         return Membership(generation, member_id, generation == self._assigned_in != NO_GENERATION)
 
