@@ -17,7 +17,7 @@ from rebalance_check.integration.live.observer import Observer, names
 from rebalance_check.integration.live.settings import MemberOrder
 from rebalance_check.model.ids import NO_GENERATION
 
-ASSIGNORS: Final[dict[str, Any]] = {each.name: each for each in (RangePartitionAssignor, RoundRobinPartitionAssignor)}
+ASSIGNORS: Final[dict[str, Any]] = {"range": RangePartitionAssignor, "roundrobin": RoundRobinPartitionAssignor}
 
 
 class _Listener(ConsumerRebalanceListener):  # type: ignore[misc] # the package ships no types
@@ -46,7 +46,7 @@ class AioKafka:
     async def _start(self, order: MemberOrder, observer: Observer) -> Any:
         settings = order.settings
         self._consumer = AIOKafkaConsumer(
-            bootstrap_servers=order.bootstrap.split(","),
+            bootstrap_servers=order.bootstrap,
             group_id=order.group,
             client_id=order.member,
             partition_assignment_strategy=[_watched(each, observer) for each in assignors_of(order, ASSIGNORS)],
