@@ -57,12 +57,12 @@ def create_group(shard: Shard, group_id: str) -> Group:
 def on_creation(shard: Shard, group: Group, error: Error) -> None:
     """The fate of the group's first record: if it failed, the group never was, and who is parked in it is told.
 
-    If it timed out the members stay.
+    If it timed out the members stay. Kafka takes back what is in memory, and leaves the timers: that of the join phase
+    may meet the next group of this name.
     """
     if error in {Error.NONE, Error.REQUEST_TIMED_OUT}:
         return
     shard.groups.pop(group.group_id, None)
-    shard.timers.cancel_group(group.group_id)
     for member in group.members.values():
         parked = member.awaiting_join
         if parked is not None:

@@ -74,8 +74,13 @@ def maybe_complete_join(shard: Shard, group: Group, on_empty: OnAnswer | None = 
 def on_join_timer(shard: Shard, group: Group, arguments: tuple[int, ...]) -> None:
     """The join timer fired: prolong an initial rebalance that newcomers joined, else end the join phase.
 
-    ``arguments`` are (delay just spent, remaining), in ms, in an initial rebalance and absent otherwise.
+    ``arguments`` are (delay just spent, remaining), in ms, in an initial rebalance and absent otherwise. The timer may
+    be that of a group that never was, because its first record failed, and meet an Empty one: Kafka then throws, but
+    only after it has begun a generation.
     """
+    if group.status is GroupStatus.EMPTY:
+        group.generation += 1
+        return
     if arguments and group.new_member_added and arguments[1]:
         delay, remaining = arguments
         group.new_member_added = False

@@ -123,8 +123,19 @@ def undo_replacement(shard: Shard, group: Group, member: GroupMember, predecesso
     """The write failed: id, protocols and timeouts go back to what they were."""
     parked = group.unpark_join(member)
     if parked is not None:
-        shard.answer(parked.token, JoinGroupReply(error=write_error(error)))
+        shard.answer(parked.token, failed_reply(group, predecessor, write_error(error)))
     group.set_terms(member, predecessor.protocols, predecessor.rebalance_timeout_ms, predecessor.session_timeout_ms)
     tell.member_removed(shard, group, member.member_id, "replaced")
     group.replace_id(member.member_id, predecessor.member_id)
     tell.member_added(shard, group, predecessor.member_id)
+
+
+def failed_reply(group: Group, predecessor: Predecessor, error: Error) -> JoinGroupReply:
+    """An error beside what a success would say of the generation; no member id, so that the client begins anew."""
+    return JoinGroupReply(
+        error=error,
+        generation_id=group.generation,
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol_name,
+        leader=predecessor.leader,
+    )

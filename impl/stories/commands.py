@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from rebalance_check.impl.codecs.consumer_protocol import Subscription, read_topics, write_subscription
@@ -316,7 +317,13 @@ COMMANDS: dict[str, Callable[[Stage, list[str], Options], str]] = {
 
 def perform(stage: Stage, line: str) -> str:
     """Do what a line says; what was observed."""
-    command, *rest = shlex.split(line)
-    words = [word for word in rest if "=" not in word[1:]]
-    options = dict(word.split("=", 1) for word in rest if "=" in word[1:])
-    return COMMANDS[command](stage, words, options)
+    command, words, options = _parsed(line)
+    return COMMANDS[command](stage, [*words], {**options})
+
+
+@lru_cache(maxsize=1 << 12)
+def _parsed(line: str) -> tuple[str, tuple[str, ...], Options]:
+    """The command, its words and its options; campaigns say the same thing to several coordinators."""
+    command, *rest = shlex.split(line) if set(line) & set("\"'\\#") else line.split()
+    words = tuple(word for word in rest if "=" not in word[1:])
+    return command, words, dict(word.split("=", 1) for word in rest if "=" in word[1:])

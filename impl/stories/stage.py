@@ -82,9 +82,15 @@ class Stage:
         self._asked[self._sent] = request
         return self.tell(self.coordinator.handle(self._sent, request, self.now), own=self._sent)
 
-    def is_joining(self) -> bool:
-        """Whether a JoinGroup waits for an answer."""
-        return any(isinstance(self._asked[token], JoinGroupRequest) for token in self.waiting)
+    @property
+    def sent(self) -> int:
+        """How many requests were sent; the number of the last one."""
+        return self._sent
+
+    def joins_waiting(self) -> dict[int, JoinGroupRequest]:
+        """The JoinGroups that wait for an answer, by number."""
+        asked = {token: self._asked[token] for token in self.waiting}
+        return {token: request for token, request in asked.items() if isinstance(request, JoinGroupRequest)}
 
     def advance(self, duration_ms: int) -> str:
         """Let time pass; what comes back meanwhile."""

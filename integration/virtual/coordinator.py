@@ -60,7 +60,11 @@ def member_ids_of(seed: int) -> Callable[[str], str]:
 
 
 class VirtualCoordinator:
-    """Kafka's coordinator in a world of its own. A node that crashed is followed by another that has its journal."""
+    """Kafka's coordinator in a world of its own. A node that crashed is followed by another that has its journal.
+
+    While ``defers`` is set, nothing is waited for: what a call should answer, and what the group looks like then, comes
+    out of `collect`. So many worlds can do their next step in one round trip.
+    """
 
     def __init__(self, kafka: VirtualKafka, config: GroupConfig, seed: int = 0) -> None:
         self._kafka = kafka
@@ -71,6 +75,8 @@ class VirtualCoordinator:
         self._node = 0
         self._epoch = 0
         self._failure = Error.NONE
+        self._looks: tuple[int, int] = (0, 0)
+        self.defers = False
 
     def close(self) -> None:
         """Give the world back."""
@@ -89,8 +95,20 @@ class VirtualCoordinator:
 
     def next_deadline(self) -> int | None:
         """When the next timer is due, in ms from the start; timers for housekeeping count."""
-        deadline = self._world.control("deadline", self._node)
-        return int(deadline) if deadline and int(deadline) < NEVER_MS else None
+        return _deadline(self._world.control("deadline", self._node))
+
+    def look(self, group_id: str) -> None:
+        """Ask what `collect` tells, behind what was sent so far."""
+        self._looks = (
+            self._world.post_inspection(group_id, self._node), self._world.post_control("deadline", self._node)
+        )  # fmt: skip
+
+    def collect(self) -> tuple[list[tuple[Hashable, GroupReply]], Observation, int | None]:
+        """The answers since the last call, the group, and the next deadline, all as of the last `look`."""
+        inspection, deadline = self._looks
+        body = self._world.answer(inspection)
+        until = _deadline(self._world.answer(deadline).decode())
+        return self._taken(), observed(body, scala=self._kafka.release.scala), until
 
     def observe(self, group_id: str) -> Observation:
         """The group as DescribeGroups shows it, with generation and leader from inside."""
@@ -122,15 +140,15 @@ class VirtualCoordinator:
     def fail(self, error: Error) -> None:
         """Appends fail with this; with NONE they succeed again."""
         self._failure = error
-        self._world.control("fail" if error is Error.NONE else f"fail {error.name}", self._node)
+        self._order("fail" if error is Error.NONE else f"fail {error.name}")
 
     def hold(self) -> None:
         """The high watermark stops."""
-        self._world.control("acknowledge off", self._node)
+        self._order("acknowledge off")
 
     def release(self, now_ms: int) -> list[tuple[Hashable, GroupReply]]:
         """The high watermark catches up."""
-        self._world.control("acknowledge on", self._node)
+        self._order("acknowledge on")
         return self.advance(now_ms)
 
     def crash(self, lost: int) -> None:
@@ -138,27 +156,30 @@ class VirtualCoordinator:
         before, self._node = self._node, 1 - self._node
         self._epoch += 1
         self._asked.clear()
-        self._world.control("crash", before)
-        self._world.control(f"replica {before} {lost} unclean", self._node)
+        self._world.order("crash", before)
+        self._order(f"replica {before} {lost} unclean")
         self.fail(self._failure)
-        self._world.control("hold-load", self._node)
-        self._world.control(f"elect {self._epoch}", self._node)
+        self._order("hold-load")
+        self._order(f"elect {self._epoch}")
 
     def load(self, now_ms: int) -> list[tuple[Hashable, GroupReply]]:
         """The journal is read."""
-        self._world.control("release-load", self._node)
+        self._order("release-load")
         return self.advance(now_ms)
 
     def unload(self, now_ms: int) -> list[tuple[Hashable, GroupReply]]:
         """It resigns."""
         self._pass_until(now_ms)
         self._epoch += 1
-        self._world.control(f"resign {self._epoch}", self._node)
+        self._order(f"resign {self._epoch}")
         return self._answers()
+
+    def _order(self, text: str) -> None:
+        self._world.order(text, self._node)
 
     def _pass_until(self, now_ms: int) -> None:
         if now_ms > self._now_ms:
-            self._kafka.ignore(self._world.post_control(f"advance {now_ms - self._now_ms}", self._node))
+            self._order(f"advance {now_ms - self._now_ms}")
             self._now_ms = now_ms
 
     def _ask(self, request: bytes) -> bytes | None:
@@ -172,8 +193,20 @@ class VirtualCoordinator:
 
     def _answers(self) -> list[tuple[Hashable, GroupReply]]:
         """What has been answered, after all that was sent."""
+        if self.defers:
+            return []
         self._world.control("pending", self._node)
-        found = []
+        if self._world.thrown:
+            raise RebalanceCheckError(f"Kafka's coordinator threw {self._world.thrown[0]}: a broker would log it")
+        return self._taken()
+
+    def take_thrown(self) -> str:
+        """What the coordinator threw since the last call without telling a request of it; empty if nothing."""
+        thrown, self._world.thrown = "; ".join(self._world.thrown), []
+        return thrown
+
+    def _taken(self) -> list[tuple[Hashable, GroupReply]]:
+        found: list[tuple[Hashable, GroupReply]] = []
         for number, body in self._world.take_replies():
             if number not in self._asked:  # the answer to a DeleteGroups that had to wait
                 continue
@@ -182,3 +215,8 @@ class VirtualCoordinator:
                 raise RebalanceCheckError(f"virtual Kafka does not understand {request}: its bytes are wrong")
             found.append((token, decoded(request, body)))
         return found
+
+
+def _deadline(told: str) -> int | None:
+    """A time on which something depends: None for one that is as good as never."""
+    return int(told) if told and int(told) < NEVER_MS else None

@@ -1,8 +1,9 @@
 """The Java process of virtual Kafka, and the frames that go to it and come from it.
 
 A frame to it is: int32 length of the rest, kind, int16 world, int8 node, int32 number, body; one from it: int32 length
-of the rest, kind, int32 number of the frame that it answers, body. Frames are collected and go out in one write when an
-answer is waited for, so that many requests, also of many worlds, share a round trip.
+of the rest, kind, int32 number of the frame that it answers (of the world, for what was thrown), body. Frames are
+collected and go out in one write when an answer is waited for, so that many requests, also of many worlds, share a
+round trip.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ CONTROL: Final = ord("C")
 REPLY: Final = ord("r")
 CLOSED: Final = ord("x")
 REFUSED: Final = ord("!")
+THROWN: Final = ord("t")
 
 ANSWER_TIMEOUT_S: Final = 60.0
 """Nothing in virtual time takes long: a process that is silent for this long hangs."""
@@ -50,6 +52,8 @@ class World:
         self._reset: int | None = None
         self.replies: list[tuple[int, bytes | None]] = []
         """The replies that have come, each with the number of its frame; None where the broker hangs up."""
+        self.thrown: list[str] = []
+        """Exceptions of the coordinator that no request was told of: a broker writes them to its log, and goes on."""
 
     def reset(self, seed: int, topics: Mapping[str, int], settings: Mapping[str, str] | None = None) -> None:
         """A fresh world: an empty journal, time at its start, node 0 elected in epoch 0, member ids after ``seed``.
@@ -60,6 +64,7 @@ class World:
         settings = {**(settings or {}), **({"coordinator": "scala"} if self.kafka.release.scala else {})}
         words += [f"{name}={value}" for name, value in sorted(settings.items())]
         self.replies.clear()
+        self.thrown.clear()
         self._reset = self.post_control(f"reset {' '.join(words)}")
 
     def post(self, request: bytes, node: int = 0) -> int:
@@ -70,6 +75,10 @@ class World:
     def post_control(self, text: str, node: int = 0) -> int:
         """Send a command; its `answer` comes under the number returned."""
         return self.kafka.send(CONTROL, self, node, text.encode())
+
+    def order(self, text: str, node: int = 0) -> None:
+        """Send a command whose answer says nothing; when it is refused, whatever waits next for an answer raises."""
+        self.kafka.trust(self.post_control(text, node))
 
     def post_inspection(self, group: str, node: int = 0) -> int:
         """Ask what a group looks like; its `answer` comes under the number returned."""
@@ -112,6 +121,7 @@ class VirtualKafka:
         self._waiting: dict[int, World] = {}
         self._answers: dict[int, tuple[int, bytes]] = {}
         self._ignored: set[int] = set()
+        self._trusted: set[int] = set()
         arguments = command(release)
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close(), with the process
         self._process = self._started(arguments)
@@ -183,6 +193,10 @@ class VirtualKafka:
         if self._answers.pop(number, None) is None:
             self._ignored.add(number)
 
+    def trust(self, number: int) -> None:
+        """Nobody will ask for the answer to this frame; a refusal is raised where it is read."""
+        self._trusted.add(number)
+
     def _write(self) -> None:
         """Write all, and read meanwhile when the process stops reading because its own output waits for us."""
         view = memoryview(bytes(self._outgoing))
@@ -229,8 +243,14 @@ class VirtualKafka:
             self._waiting.pop(number).replies.append((number, body))
         elif kind == CLOSED:
             self._waiting.pop(number).replies.append((number, None))
+        elif kind == THROWN:
+            self._worlds[number].thrown.append(body.decode())
         elif number in self._ignored:
             self._ignored.remove(number)
+        elif number in self._trusted:
+            self._trusted.remove(number)
+            if kind == REFUSED:
+                raise RebalanceCheckError(f"virtual Kafka refused: {body.decode()}")
         else:
             self._answers[number] = (kind, body)
 

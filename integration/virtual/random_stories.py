@@ -1,7 +1,9 @@
 """Random stories: what clients, lost or odd ones too, may send to a coordinator in whatever order.
 
 A line is random, not what it will meet: most lines follow the protocol as far as their sender knows it (``last`` is the
-generation that it was told last), so that groups form, and some do not.
+generation that it was told last), so that groups form, and some do not. Now and then a story tells a longer piece: a
+whole round of joins and syncs, members that keep their sessions alive, a static member that is restarted once or twice,
+a log that stalls or refuses for a while.
 """
 
 from __future__ import annotations
@@ -31,14 +33,60 @@ class Storyteller:
         # Sessions that begin together end in hash order: a few ms apart, they end in an order that is known.
         self._sessions = {name: self._random.choice((3_000, 10_000, 30_000)) + at for at, name in enumerate(NAMES)}
         self._rebalances = {name: self._random.choice((2_000, 5_000, 60_000)) for name in NAMES}
+        self._versions = {name: self._random.choice((9, 9, 5, 4, 3, 2, 1)) for name in NAMES}
+        self._protocols = {name: self._random.choice(PROTOCOLS) for name in NAMES}
 
     def tell(self, steps: int = DEFAULT_STEPS) -> list[str]:
         """A story of so many lines, with a line of settings in front."""
         pick = self._random.choice
         size = pick((1, 2, 2, 3, 100, 100, 100))
         setting = f"setting initial_rebalance_delay_ms={pick((0, 0, 100, 3_000, 8_000))} max_size={size}"
-        slow = ["hold"] if self._faults and self._random.random() < 0.3 else []
-        return [setting, *slow, *(self._line() for _ in range(steps - len(slow)))]
+        lines = ["hold"] if self._faults and self._random.random() < 0.2 else []
+        while len(lines) < steps:
+            lines += self._piece()
+        return [setting, *lines[:steps]]
+
+    def _piece(self) -> list[str]:
+        """A line, or a longer piece."""
+        pieces: list[tuple[Callable[[], list[str]], int]] = [
+            (lambda: [self._line()], 88), (self._round, 7), (self._beats, 4), (self._restarts, 4),
+        ]  # fmt: skip
+        if self._faults:
+            pieces += [(self._stall, 4), (self._refusals, 4)]
+        (piece,) = self._random.choices([piece for piece, _ in pieces], [weight for _, weight in pieces])
+        return piece()
+
+    def _round(self) -> list[str]:
+        """Some members join, their second JoinGroup behind the first where ids are handed out, and sync."""
+        names = self._random.sample(NAMES, self._random.choice((1, 2, 2, 3, 4)))
+        joins = [line for name in names for line in [self._join_of(name)] * self._random.choice((1, 2, 2))]
+        return [*joins, self._advance(), *map(self._sync_of, names), self._sync_of(names[0])]
+
+    def _beats(self) -> list[str]:
+        """Who is there says so, in the middle of some time."""
+        wait = f"advance {self._random.choice((1_000, 2_000, 2_500))}"
+        return [wait, *(f"heartbeat {name} last" for name in NAMES if name not in self._instances), wait]
+
+    def _restarts(self) -> list[str]:
+        """A static member is started anew, perhaps twice: it has forgotten its member id."""
+        if not self._instances:
+            return [self._line()]
+        name = self._random.choice(sorted(self._instances))
+        return [self._join_of(name, restarts=True) for _ in range(self._random.choice((1, 1, 2)))]
+
+    def _stall(self) -> list[str]:
+        """The log takes no acknowledgement for a while."""
+        return ["hold", *self._traffic(), self._advance(), "release"]
+
+    def _refusals(self) -> list[str]:
+        """The log refuses what is written for a while."""
+        return [f"fail {self._random.choice(ERRORS)}", *self._traffic(), "fail"]
+
+    def _traffic(self) -> list[str]:
+        lines: list[str] = []
+        for _ in range(self._random.choice((1, 2, 3))):
+            lines += self._restarts() if self._random.random() < 0.4 else [self._line()]
+        return lines
 
     def _line(self) -> str:
         kinds: list[tuple[Callable[[], str], int]] = [
@@ -52,15 +100,22 @@ class Storyteller:
 
     def _join(self) -> str:
         name = self._name()
-        version, instance = self._version("join", name, (9, 9, 5, 4, 3, 2, 1))
-        protocols = self._random.choice(PROTOCOLS)
+        return self._join_of(name, restarts=name in self._instances and self._random.random() < 0.3)
+
+    def _join_of(self, name: str, *, restarts: bool = False) -> str:
+        """A client joins as it did before, but for a whim."""
+        random = self._random.random
+        versions = (self._versions[name],) if random() < 0.7 else (9, 9, 5, 4, 3, 2, 1)
+        version, instance = self._version("join", name, (9, 5) if restarts else versions)
+        protocols = self._protocols[name] if random() < 0.7 else self._random.choice(PROTOCOLS)
         words = [f"join {name}", version, f"protocols={protocols}", f"session={self._sessions[name]}"]
-        restarts = instance and self._random.random() < 0.3
         words += [f"rebalance={self._rebalances[name]}", instance, "as==" if restarts else self._speaking_as()]
-        return _joined(words if self._random.random() > 0.02 else [*words, "type=connect"])
+        return _joined(words if random() > 0.02 else [*words, "type=connect"])
 
     def _sync(self) -> str:
-        name = self._name()
+        return self._sync_of(self._name())
+
+    def _sync_of(self, name: str) -> str:
         version, instance = self._version("sync", name, (5, 3))
         number = self._random.randrange(100)
         give = f"give={','.join(f'{each}:{each.upper()}{number}' for each in NAMES)}"

@@ -5,94 +5,21 @@ They know what a client may rely on and nothing of how a coordinator is made, or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
-from rebalance_check.impl.lockstep.transport import Observation
-from rebalance_check.impl.messages import JoinGroupReply, JoinGroupRequest
-from rebalance_check.impl.stories.stage import Heard, Stage
+from rebalance_check.impl.messages import JoinGroupRequest
+from rebalance_check.integration.virtual.story_scene import FORMED, PREPARING, Claim, Scene, in_order, members
 from rebalance_check.model.errors import Error
 
-PREPARING: Final = "PreparingRebalance"
-FORMED: Final = ("CompletingRebalance", "Stable")
+EMPTY: Final = "Empty"
 NEW_MEMBER_MS: Final = 300_000
 """How long a member may be parked in its first JoinGroup; a story that takes less time has no such expiry."""
 
 
-@dataclass(slots=True)
-class Scene:
-    """One line of a story: who heard what, the group before and after, and what members were told so far."""
-
-    line: str
-    heard: Sequence[Heard]
-    before: Observation
-    after: Observation
-    max_size: int
-    now_ms: int
-    is_joining: bool
-    failing: str = ""
-    known: set[str] = field(default_factory=set)
-    fenced: set[str] = field(default_factory=set)
-
-    def members(self, observation: Observation) -> set[str]:
-        """The member ids that DescribeGroups shows."""
-        return {member.member_id for member in observation.described.members}
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What must hold after every line: ``broken`` says how it does not, or is empty."""
-
-    name: str
-    says: str
-    broken: Callable[[Scene], str]
-
-
-class Audience:
-    """Sees a story line by line, and notes what it has heard."""
-
-    def __init__(self, claims: Sequence[Claim], max_size: int, before: Observation) -> None:
-        self._claims = claims
-        self._max_size = max_size
-        self._before = before
-        self._failing = ""
-        self._known: set[str] = set()
-        self._fenced: set[str] = set()
-
-    def see(self, line: str, stage: Stage, after: Observation) -> tuple[str, str] | None:
-        """The first claim that a line broke, with how; ``stage`` is where it was performed."""
-        heard = stage.heard
-        words = line.split()
-        if words[0] == "fail":
-            self._failing = words[1] if len(words) > 1 else ""
-        self._known.update(_told(heard))
-        scene = Scene(
-            line=line, heard=heard, before=self._before, after=after, max_size=self._max_size, now_ms=stage.now,
-            is_joining=stage.is_joining(), failing=self._failing, known=self._known, fenced=self._fenced,
-        )  # fmt: skip
-        broken = ((claim.name, claim.broken(scene)) for claim in self._claims)
-        found = next((each for each in broken if each[1]), None)
-        self._fenced.update(_fenced(heard))
-        self._before = after
-        return found
-
-
-def _told(heard: Sequence[Heard]) -> Iterator[str]:
-    """The member ids that somebody now knows: those of answers."""
-    return (each.reply.member_id for each in heard if isinstance(each.reply, JoinGroupReply))
-
-
-def _fenced(heard: Sequence[Heard]) -> Iterator[str]:
-    for each in heard:
-        if each.reply.error is Error.FENCED_INSTANCE_ID and isinstance(each.reply, JoinGroupReply):
-            yield each.reply.member_id
-
-
 def _unknown_member(scene: Scene) -> str:
-    if scene.is_joining:  # who waits may still be told
+    if scene.waiting:  # who waits may still be told
         return ""
-    unknown = scene.members(scene.after) - scene.known
+    unknown = members(scene.after) - scene.known
     if scene.after.described.state in FORMED and unknown:
         return f"generation {scene.after.generation} has {min(unknown)}, an id that no client was told"
     return ""
@@ -109,7 +36,7 @@ def _rebalance_without_cause(scene: Scene) -> str:
     left = scene.line.startswith("leave") and scene.before.described.state in FORMED
     if not left or scene.after.described.state != PREPARING:
         return ""
-    same = scene.members(scene.before) == scene.members(scene.after)
+    same = members(scene.before) == members(scene.after)
     return "a LeaveGroup that removed no member made the group rebalance" if same else ""
 
 
@@ -129,10 +56,43 @@ def _server_error(scene: Scene) -> str:
     return f"{errors[0].name} was told UNKNOWN_SERVER_ERROR" if errors else ""
 
 
+def _thrown(scene: Scene) -> str:
+    return f"the coordinator threw {scene.thrown}" if scene.thrown else ""
+
+
 def _fenced_holder(scene: Scene) -> str:
     holders = {m.member_id: m.group_instance_id for m in scene.after.described.members if m.group_instance_id}
     back = sorted(holders.keys() & scene.fenced)
     return f"{back[0]} was told that it is fenced, and holds instance {holders[back[0]]}" if back else ""
+
+
+def _endless_join_phase(scene: Scene) -> str:
+    """Whoever joins without an id is parked under one that nobody else knows: such a JoinGroup stands for a member."""
+    there = members(scene.after)
+    if scene.after.described.state != PREPARING or scene.is_initial or scene.pending or not there:
+        return ""
+    absent = there - {request.member_id for request in scene.waiting}
+    newcomers = sum(not request.member_id for request in scene.waiting)
+    if len(absent) > newcomers:
+        return ""
+    return f"all {len(there)} members wait in JoinGroup, nobody else is awaited, and the join phase goes on"
+
+
+def _generation_of_nobody(scene: Scene) -> str:
+    """A join phase needs somebody who joins; who loses the log may fall back to an earlier generation."""
+    is_empty = scene.before.described.state == scene.after.described.state == EMPTY
+    if not is_empty or scene.line.split()[0] in ("join", "failover", "load"):
+        return ""
+    before, after = scene.before.generation, scene.after.generation
+    return f"nobody joined the Empty group, and it goes from generation {before} to {after}" if before != after else ""
+
+
+def _trace_of_a_refusal(scene: Scene) -> str:
+    refused = scene.line.startswith("join") and scene.reply is not None and scene.reply.error is not Error.NONE
+    if not refused or scene.reply is None or scene.before.described.state not in FORMED:
+        return ""
+    before, after = in_order(scene.before.described), in_order(scene.after.described)
+    return f"a JoinGroup was told {scene.reply.error.name}, and the group is not what it was" if before != after else ""
 
 
 CLAIMS: Final = (
@@ -144,7 +104,14 @@ CLAIMS: Final = (
     Claim("parked_member_stays", "the session of a member that waits in JoinGroup does not run out",
           _parked_member_expired),
     Claim("no_server_error", "no request is answered UNKNOWN_SERVER_ERROR, unless the log says so", _server_error),
+    Claim("nothing_is_thrown", "no exception of the coordinator ends in a log, with nobody told of it", _thrown),
     Claim("fenced_stays_fenced", "an instance id is not held by a member that was told that it is fenced",
           _fenced_holder),
+    Claim("join_phase_ends", "a join phase ends when the JoinGroup of every member waits, and no other id is awaited",
+          _endless_join_phase),
+    Claim("refused_join_leaves_no_trace", "a JoinGroup that is refused at once changes nothing in a formed group",
+          _trace_of_a_refusal),
+    Claim("generations_have_members", "an Empty group that nobody joins stays in its generation",
+          _generation_of_nobody),
 )  # fmt: skip
 """All claims."""

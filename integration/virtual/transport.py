@@ -129,6 +129,8 @@ class VirtualTransport:
             self._inspection = None
         if self._observation is None:
             raise RebalanceCheckError("no run is open on this transport: open one first")
+        if self.world.thrown:
+            raise RebalanceCheckError(f"Kafka's coordinator threw {self.world.thrown[0]}: a broker would log it")
         return self._observation
 
     def may_change(self, patience: int) -> bool:  # noqa: ARG002 - see below

@@ -51,7 +51,9 @@ DEFAULTS = SimulationOptions()
 @click.option("--invariant", "names", multiple=True, metavar="NAME", help="An invariant or a family; default: all.")
 @click.option("--broker", metavar="BROKER",
               help="Not the simulator but Kafka's own coordinator: virtual, virtual:3.9.2, ... With it go --seeds, "
-              "--steps and --invariant alone.")  # fmt: skip
+              "--steps, --invariant and --variants alone.")  # fmt: skip
+@click.option("--variants", type=click.IntRange(min=1), default=1, show_default=True,
+              help="With --broker: how many different findings of each claim to look for.")  # fmt: skip
 @click.option("--history", type=click.Path(path_type=Path), metavar="FILE", help="Write a failing run there.")
 @click.option("--shrink", "shrinking", is_flag=True, help="Make each failing run as small as it gets.")
 @json_option
@@ -68,7 +70,8 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
 
         chosen_by = click.get_current_context().get_parameter_source("steps")
         steps = None if chosen_by is ParameterSource.DEFAULT else sizes["steps"]
-        return fuzz_broker(face, broker, parse_seeds(seeds), steps, names)
+        return fuzz_broker(face, broker, parse_seeds(seeds), steps=steps, names=names, variants=sizes["variants"])
+    del sizes["variants"]
     options = options_of(**sizes)
     chosen = parse_seeds(seeds)
     face.say(f"fuzz --seeds {seeds} {options.command_line()}".rstrip())

@@ -16,7 +16,7 @@ import java.util.Map;
 /**
  * Frames in, frames out, on one thread. A frame in is: int32 length of the rest, kind, int16 world, int8 node, int32
  * number, body. Each is done, with all that follows from it at that instant, before the next one is read; what it
- * completes is answered before its own end.
+ * completes is answered before its own end. What a coordinator threw at nobody follows, under the number of the world.
  */
 public final class Main {
     private static final char REQUEST = 'R';
@@ -73,6 +73,10 @@ public final class Main {
                 throw new IllegalArgumentException("there is no world " + worldNumber);
             }
             world.enter(() -> handle(world, kind, node, number, frame));
+            String thrown = world.time.takeThrown();
+            if (!thrown.isEmpty()) {
+                output.frame(Output.THROWN, worldNumber, thrown);
+            }
         } catch (RuntimeException e) {
             output.frame(Output.REFUSED, number, e.toString());
         }

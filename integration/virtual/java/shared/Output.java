@@ -13,6 +13,7 @@ final class Output {
     static final char REFUSED = '!';
     static final char INSPECTED = 'i';
     static final char END = 'e';
+    static final char THROWN = 't';
 
     private static final int HEADER = Integer.BYTES + 1 + Integer.BYTES;
 

@@ -25,6 +25,7 @@ public final class VirtualTime implements Time {
     private final List<Due> late = new ArrayList<>();
     private final ArrayDeque<Runnable> events = new ArrayDeque<>();
     private final ArrayDeque<Runnable> background = new ArrayDeque<>();
+    private String thrown = "";
 
     @Override
     public long milliseconds() {
@@ -60,7 +61,7 @@ public final class VirtualTime implements Time {
     void settle() {
         do {
             for (Runnable next = nextWork(); next != null; next = nextWork()) {
-                next.run();
+                guarded(next);
             }
         } while (fireNext(nowMs));
     }
@@ -143,7 +144,23 @@ public final class VirtualTime implements Time {
     private void run(Due timer) {
         nowMs = Math.max(nowMs, timer.atMs);
         timer.entry.timerTask.cancel();
-        timer.entry.timerTask.run();
+        guarded(timer.entry.timerTask);
+    }
+
+    /** In a broker such an exception ends a piece of work on some thread, is logged, and the next piece begins. */
+    private void guarded(Runnable work) {
+        try {
+            work.run();
+        } catch (RuntimeException e) {
+            thrown = thrown.isEmpty() ? e.toString() : thrown;
+        }
+    }
+
+    /** What was thrown first since the last call; empty if nothing was. */
+    String takeThrown() {
+        String taken = thrown;
+        thrown = "";
+        return taken;
     }
 
     private record Due(long atMs, long order, TimerTaskEntry entry, Timers owner) implements Comparable<Due> {
