@@ -11,12 +11,13 @@ from rebalance_check.model.errors import RebalanceCheckError
 
 
 class SimulatedProtocol(StrEnum):
-    """What the simulated group runs; ``mixed`` lets the seed choose one of the others."""
+    """What the simulated group runs; ``mixed`` lets the seed choose one of the first four."""
 
     EAGER = "eager"
     COOPERATIVE = "cooperative"
     CONNECT = "connect"
     STATUS = "status"
+    ELECTION = "election"
     MIXED = "mixed"
 
 
@@ -44,9 +45,9 @@ class SimulationOptions:
 
     ``steps`` counts the churn actions of the disturbed phase, ``faults`` lists the kinds that the seed may draw,
     ``omit`` leaves out churn actions by their index (how a shrunk run is told), ``mutant`` names the planted defect
-    (`rebalance_check.impl.mutants`), empty for none. ``members`` are consumers or Connect workers, ``partitions``
-    are tasks for Connect and keys for the status store. Names are taken for protocol and faults, too;
-    `RebalanceCheckError` when there is no such name, or a size is out of range.
+    (`rebalance_check.impl.mutants`), empty for none. ``members`` are consumers, Connect workers or candidates of an
+    election, ``partitions`` are tasks for Connect and keys for the status store; an election has one primary. Names are
+    taken for protocol and faults, too; `RebalanceCheckError` when there is no such name, or a size is out of range.
     """
 
     protocol: SimulatedProtocol = SimulatedProtocol.MIXED

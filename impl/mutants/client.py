@@ -10,6 +10,7 @@ from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 _EAGER: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
 _COOPERATIVE: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
 _CONNECT: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT))
+_ELECTION: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.ELECTION))
 
 CLIENT_MUTANTS: Final = [
     Mutant(
@@ -40,6 +41,13 @@ CLIENT_MUTANTS: Final = [
         caught_by="no_double_ownership",
         where="impl",
         find=_COOPERATIVE,
+    ),
+    Mutant(
+        name="primary-acts-while-joining",
+        what="the primary of an election keeps acting while the next one is under way",
+        caught_by="no_double_ownership",
+        where="impl",
+        find=_ELECTION,
     ),
     Mutant(
         name="revoked-partitions-kept",

@@ -12,9 +12,9 @@ from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
-from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.recorder import Recorder
 from rebalance_check.impl.simulator.settings import TOPIC, GroupSettings
+from rebalance_check.impl.simulator.standing import Standing
 from rebalance_check.model.events import MemberStarted
 
 RECORD_MS: Final = 100
@@ -33,7 +33,7 @@ ASSIGNORS: Final[dict[str, Callable[[frozenset[str]], Assignor]]] = {
 """How each assignor is made; every member makes its own, for some remember between rounds."""
 
 
-class ConsumerApplication(ConsumerCoordinator):
+class ConsumerApplication(Standing, ConsumerCoordinator):
     """The coordinator of a consumer, and the loop body of the application around it."""
 
     def __init__(
@@ -66,17 +66,6 @@ class ConsumerApplication(ConsumerCoordinator):
             self.consumed(partition, now_ms // RECORD_MS)
         if self._commits and self._random.random() < COMMITS:
             self.commit(self.positions(), now_ms)
-
-    def pending(self) -> str:
-        """What this member waits for; empty when it is settled."""
-        if self.state is not MemberState.STABLE:
-            return f"is {self.state.value}"
-        return "wants to join again" if self.rejoin_needed_or_pending() else ""
-
-    def standing(self) -> tuple[int, str]:
-        """Generation and member id."""
-        generation = self.generation()
-        return generation.generation_id, generation.member_id
 
     @property
     def holds(self) -> tuple[str, ...]:

@@ -1,13 +1,16 @@
-"""What runs inside the member processes: consumers, or Connect workers."""
+"""What runs inside the member processes: consumers, Connect workers, or candidates of an election."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Final
 
+from rebalance_check.impl.client.elector import PRIMARY
 from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.seeds import stream
 from rebalance_check.impl.simulator.consumers import ConsumerApplication
+from rebalance_check.impl.simulator.electors import ElectorApplication
 from rebalance_check.impl.simulator.process import Application, MemberProcess
 from rebalance_check.impl.simulator.settings import TOPIC, GroupSettings
 from rebalance_check.impl.simulator.workers import ConnectConfigs, WorkerApplication
@@ -20,8 +23,7 @@ Start = Callable[..., Application]
 
 def build_members(world: World, options: SimulationOptions, settings: GroupSettings) -> None:
     """Give the world its member processes, all down, and say what there is to own."""
-    connect = options.protocol is SimulatedProtocol.CONNECT
-    start = _workers(world, options) if connect else _consumers(world, options)
+    start = STARTS.get(options.protocol, _consumers)(world, options)
     for index in range(options.members):
         name = f"m{index}"
         random, recorder = stream(world.seed, f"process {name}"), world.recorder(name)
@@ -44,3 +46,12 @@ def _workers(world: World, options: SimulationOptions) -> Start:
 
     world.change_config = change
     return partial(WorkerApplication, log=configs.log, plan=lambda: world.network.plan)
+
+
+def _candidates(world: World, _options: SimulationOptions) -> Start:
+    world.to_own = (PRIMARY,)
+    return ElectorApplication
+
+
+STARTS: Final = {SimulatedProtocol.CONNECT: _workers, SimulatedProtocol.ELECTION: _candidates}
+"""What is not a consumer."""

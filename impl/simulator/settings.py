@@ -37,8 +37,9 @@ ASSIGNORS: Final = {
     SimulatedProtocol.EAGER: (("range",), ("roundrobin",), ("sticky",), ("range", "cooperative-sticky")),
     SimulatedProtocol.COOPERATIVE: (("cooperative-sticky",),),
     SimulatedProtocol.CONNECT: ((),),
+    SimulatedProtocol.ELECTION: ((),),
 }
-"""The assignor lists that members may be configured with; the first is offered first. Connect has its own."""
+"""The assignor lists that members may be configured with; the first is offered first. Others have their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,11 +80,11 @@ class GroupSettings:
 def draw_settings(seed: int, protocol: SimulatedProtocol) -> GroupSettings:
     """The settings of the run of ``seed``."""
     random = stream(seed, "settings")
-    workers = protocol is SimulatedProtocol.CONNECT
+    consumes = protocol in {SimulatedProtocol.EAGER, SimulatedProtocol.COOPERATIVE}
     static, auto_commit, old = (random.random() < chance for chance in (0.25, 0.5, 0.25))
     return GroupSettings(
         assignors=random.choice(ASSIGNORS[protocol]),
-        static=static and not workers,
-        auto_commit_ms=5_000 if auto_commit and not workers else None,
+        static=static and consumes,
+        auto_commit_ms=5_000 if auto_commit and consumes else None,
         join_group_version=3 if old and not static else 9,
     )

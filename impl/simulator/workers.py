@@ -7,11 +7,11 @@ from random import Random
 from typing import Final
 
 from rebalance_check.impl.client.connect_configs import ConfigLog, ConfigReader
-from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.client.worker import WorkerCoordinator
 from rebalance_check.impl.faults import CALM, FaultPlan
 from rebalance_check.impl.recorder import Recorder
 from rebalance_check.impl.simulator.settings import GroupSettings
+from rebalance_check.impl.simulator.standing import Standing
 from rebalance_check.model.events import MemberStarted
 
 UNSYNC_BACKOFF_MS: Final = 20_000
@@ -40,7 +40,7 @@ class ConnectConfigs:
         return (*(f"connector {name}" for name in self._connectors), *tasks)
 
 
-class WorkerApplication(WorkerCoordinator):
+class WorkerApplication(Standing, WorkerCoordinator):
     """The coordinator of a worker and its herder; the config topic is late and unreadable as ``plan`` has it."""
 
     def __init__(
@@ -78,17 +78,6 @@ class WorkerApplication(WorkerCoordinator):
         """The background reader of the config topic gets on."""
         if self._plan() is CALM or self._random.random() >= LAG:
             self._reader.advance()
-
-    def pending(self) -> str:
-        """What this worker waits for; empty when it is settled."""
-        if self.state is not MemberState.STABLE:
-            return f"is {self.state.value}"
-        return "wants to join again" if self.rejoin_needed_or_pending() else ""
-
-    def standing(self) -> tuple[int, str]:
-        """Generation and member id."""
-        generation = self.generation()
-        return generation.generation_id, generation.member_id
 
     @property
     def holds(self) -> tuple[str, ...]:

@@ -19,7 +19,10 @@ def test_names_become_what_they_name() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"protocol": "raft"}, "'raft' is no protocol: choose from eager, cooperative, connect, status, mixed"),
+        (
+            {"protocol": "raft"},
+            "'raft' is no protocol: choose from eager, cooperative, connect, status, election",
+        ),
         ({"faults": ("fire",)}, "'fire' is no fault: choose from delay, drop"),
         ({"members": 0}, "members is 0: choose a number from 1 to 6"),
         ({"partitions": 7}, "partitions is 7: choose a number from 1 to 6"),

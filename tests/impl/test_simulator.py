@@ -36,13 +36,13 @@ from rebalance_check.model.events import (
 )
 from rebalance_check.model.subject import run
 
-GROUPS = (SimulatedProtocol.EAGER, SimulatedProtocol.COOPERATIVE, SimulatedProtocol.CONNECT)
+GROUPS = (SimulatedProtocol.EAGER, SimulatedProtocol.COOPERATIVE, SimulatedProtocol.CONNECT, SimulatedProtocol.ELECTION)
 ALL = (*GROUPS, SimulatedProtocol.STATUS)
 
 DIGEST = """
 import hashlib
 from rebalance_check.impl.simulator import SimulationOptions, simulate
-for protocol in ("eager", "cooperative", "connect", "status"):
+for protocol in ("eager", "cooperative", "connect", "election", "status"):
     text = repr([simulate(seed, SimulationOptions(protocol=protocol)) for seed in range(6)])
     print(hashlib.sha256(text.encode()).hexdigest())
 """
