@@ -24,6 +24,7 @@ from rebalance_check.impl.stories.stage import Heard, settings_of
 from rebalance_check.integration.virtual.codec import decoded
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator, member_ids_of
 from rebalance_check.integration.virtual.process import VirtualKafka
+from rebalance_check.integration.virtual.random_stories import AGEING
 from rebalance_check.integration.virtual.release import Release
 from rebalance_check.integration.virtual.story_claims import CLAIMS
 from rebalance_check.integration.virtual.story_scene import Audience, in_order
@@ -67,11 +68,16 @@ class Followed(Choices):
                 self.protocol_name = each.reply.protocol_name or ""
 
 
+def is_compared(release: Release, setting: str) -> bool:
+    """Whether Kafka does as ours in a story: the coordinator in Scala never, the older one in Java where nothing ages,
+    since it deletes groups with open transactions."""
+    return not release.scala and (not release.version.startswith("3.9.") or AGEING not in setting)
+
+
 class Duet:
     """Both coordinators on stages of their own, at the beginning of a story; a context manager.
 
-    ``names`` are the claims to judge, and `DIFFERENTIAL` to compare. The coordinator in Scala is only judged: what it
-    does otherwise than the one in Java is known, and everywhere.
+    ``names`` are the claims to judge, and `DIFFERENTIAL` to compare, where it `is_compared`.
     """
 
     def __init__(self, kafka: VirtualKafka, setting: str, seed: int, names: Sequence[str]) -> None:
@@ -79,13 +85,14 @@ class Duet:
         if config is None:
             raise RebalanceCheckError(f"{setting!r} is no line of settings: a story here begins with one")
         self._release = kafka.release
-        self._compares = DIFFERENTIAL in names and not kafka.release.scala
+        self._compares = DIFFERENTIAL in names and is_compared(kafka.release, setting)
         self._choices = Followed()
         self._virtual = VirtualCoordinator(kafka, config, seed)
         self._virtual.defers = True
         self._in_process = InProcess(config, new_member_id=member_ids_of(seed), choices=self._choices)
+        self._in_process.advance(0)  # its life begins when Kafka's does
         self._kafka, self._ours = Stage(self._virtual), Stage(self._in_process)
-        self._audience = Audience([claim for claim in CLAIMS if claim.name in names], config.max_size, NO_GROUP)
+        self._audience = Audience([claim for claim in CLAIMS if claim.name in names], config, NO_GROUP)
         self._deadline: int | None = None
         self._begun = ("", "", 0)
         self.steps = 0

@@ -18,16 +18,21 @@ PROTOCOLS: Final = ("range", "range", "range:1,rr:2", "rr:1,range:2", "rr")
 ERRORS: Final = ("NOT_ENOUGH_REPLICAS", "NOT_LEADER_OR_FOLLOWER", "MESSAGE_TOO_LARGE", "KAFKA_STORAGE_ERROR")
 WAITS_MS: Final = (1, 100, 999, 1_000, 2_000, 3_000, 5_000, 10_000, 30_000)
 DEFAULT_STEPS: Final = 40
+AGEING: Final = " offsets_retention_minutes=1 offsets_retention_check_interval_ms=9973"
+AGEING_SEED: Final = 7
+"""The last digit of a seed whose story has transactions, and offsets that become too old."""
 STATIC_SINCE: Final = {"join": 5, "sync": 3, "heartbeat": 3, "leave": 3, "commit": 7}
 """The first version of each request that has a place for an instance id."""
 
 
 class Storyteller:
-    """Draws one story; ``faults`` lets appends fail or hang, and coordinators crash or resign."""
+    """Draws one story; ``faults`` lets appends fail or hang, and coordinators crash or resign; ``ageing`` has
+    transactions, and offsets that become too old."""
 
-    def __init__(self, seed: int, *, faults: bool) -> None:
+    def __init__(self, seed: int, *, faults: bool, ageing: bool = False) -> None:
         self._random = random.Random(seed)
         self._faults = faults
+        self._ageing = ageing
         chance = self._random.random
         self._instances = {name: self._random.choice(INSTANCES) for name in NAMES if chance() < 0.3}
         # Sessions that begin together end in hash order: a few ms apart, they end in an order that is known.
@@ -41,6 +46,7 @@ class Storyteller:
         pick = self._random.choice
         size = pick((1, 2, 2, 3, 100, 100, 100))
         setting = f"setting initial_rebalance_delay_ms={pick((0, 0, 100, 3_000, 8_000))} max_size={size}"
+        setting += AGEING if self._ageing else ""
         lines = ["hold"] if self._faults and self._random.random() < 0.2 else []
         while len(lines) < steps:
             lines += self._piece()
@@ -95,6 +101,8 @@ class Storyteller:
         ]  # fmt: skip
         # A deletion that is not committed yet is not modelled: ours takes effect, and is refused, at once.
         kinds.append((self._fault, 9) if self._faults else (lambda: "delete g", 1))
+        if self._ageing:
+            kinds += [(self._txn_commit, 8), (self._end_txn, 4), (lambda: "offset-delete t-0", 1), (self._age, 4)]
         (kind,) = self._random.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])
         return kind()
 
@@ -148,6 +156,20 @@ class Storyteller:
         version, instance = self._version("commit", name, (9, 8, 7, 2))
         return _joined([f"commit {name} {self._generation()}", version, offset, instance, self._speaking_as()])
 
+    def _txn_commit(self) -> str:
+        name = self._name() if self._random.random() < 0.6 else "-"
+        generation = self._generation() if name != "-" else "-1"
+        return f"txn-commit {name} {generation} offset={self._random.randrange(100)} producer={self._producer()}"
+
+    def _end_txn(self) -> str:
+        return f"end-txn {self._random.choice(('commit', 'commit', 'abort'))} producer={self._producer()}"
+
+    def _producer(self) -> int:
+        return self._random.choice((7, 8))
+
+    def _age(self) -> str:
+        return f"advance {self._random.choice((20_000, 70_000))}"
+
     def _fetch(self) -> str:
         return self._random.choice(("fetch", "fetch stable", "fetch all"))
 
@@ -185,5 +207,10 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def random_story(seed: int, *, steps: int = DEFAULT_STEPS, faults: bool | None = None) -> list[str]:
-    """The story of a seed: its settings, then ``steps`` lines. Every second seed has faults, unless told otherwise."""
-    return Storyteller(seed, faults=bool(seed % 2) if faults is None else faults).tell(steps)
+    """The story of a seed: its settings, then ``steps`` lines.
+
+    Every second seed has faults, unless told otherwise; every tenth has transactions and ageing offsets instead.
+    """
+    ageing = seed % 10 == AGEING_SEED
+    faulty = bool(seed % 2) if faults is None else faults
+    return Storyteller(seed, faults=faulty and not ageing, ageing=ageing).tell(steps)

@@ -12,6 +12,7 @@ from rebalance_check.integration.virtual.story_scene import FORMED, PREPARING, C
 from rebalance_check.model.errors import Error
 
 EMPTY: Final = "Empty"
+DEAD: Final = "Dead"
 NEW_MEMBER_MS: Final = 300_000
 """How long a member may be parked in its first JoinGroup; a story that takes less time has no such expiry."""
 
@@ -95,6 +96,11 @@ def _trace_of_a_refusal(scene: Scene) -> str:
     return f"a JoinGroup was told {scene.reply.error.name}, and the group is not what it was" if before != after else ""
 
 
+def _lost_offsets(scene: Scene) -> str:
+    gone = scene.line.startswith("advance") and scene.is_kept and scene.after.described.state == DEAD
+    return "the group was deleted with offsets that are not too old, or with an open transaction" if gone else ""
+
+
 CLAIMS: Final = (
     Claim("members_are_known", "every member of a completed generation has an id that a client was told",
           _unknown_member),
@@ -113,5 +119,7 @@ CLAIMS: Final = (
           _trace_of_a_refusal),
     Claim("generations_have_members", "an Empty group that nobody joins stays in its generation",
           _generation_of_nobody),
+    Claim("kept_offsets_keep_their_group", "no group goes with offsets that are not too old, or an open transaction",
+          _lost_offsets),
 )  # fmt: skip
 """All claims."""

@@ -9,8 +9,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.lockstep.transport import Observation
-from rebalance_check.impl.messages import DescribedGroup, GroupReply, JoinGroupReply, JoinGroupRequest
+from rebalance_check.impl.messages import (
+    DescribedGroup,
+    GroupReply,
+    JoinGroupReply,
+    JoinGroupRequest,
+    OffsetCommitReply,
+    TxnOffsetCommitReply,
+    TxnOffsetCommitRequest,
+)
 from rebalance_check.impl.stories.stage import Heard, Stage
 from rebalance_check.model.errors import Error
 
@@ -25,7 +34,9 @@ class Scene:
     ``reply`` is the answer that a request was given at once, ``waiting`` are the JoinGroups without an answer.
     ``known`` are the member ids that somebody was told, ``fenced`` those that were told that they are fenced, and
     ``pending`` those that were handed out (KIP-394) and may still be awaited. ``is_initial``: the join phase began in
-    an empty group, so that it may wait for newcomers. ``thrown`` is an exception that no request was told of.
+    an empty group, so that it may wait for newcomers. ``is_kept``: a commit was told that its offset is kept, and it is
+    not too old yet, or it belongs to a transaction that has not ended. ``thrown`` is an exception that no request was
+    told of.
     """
 
     line: str
@@ -41,7 +52,8 @@ class Scene:
     known: frozenset[str]
     fenced: frozenset[str]
     pending: frozenset[str]
-    thrown: str = ""
+    is_kept: bool
+    thrown: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +78,10 @@ def in_order(group: DescribedGroup) -> DescribedGroup:
 class Audience:
     """Sees a story line by line, and remembers what was told."""
 
-    def __init__(self, claims: Sequence[Claim], max_size: int, before: Observation) -> None:
+    def __init__(self, claims: Sequence[Claim], config: GroupConfig, before: Observation) -> None:
         self._claims = claims
-        self._max_size = max_size
+        self._max_size = config.max_size
+        self._kept = _Kept(config.offsets_retention_minutes * 60_000)
         self._before = before
         self._failing = ""
         self._is_initial = True
@@ -91,7 +104,8 @@ class Audience:
             line=line, heard=heard, reply=next((each.reply for each in heard if each.token == own), None),
             before=self._before, after=after, max_size=self._max_size, now_ms=stage.now,
             waiting=self._waiting(stage), failing=self._failing, is_initial=self._is_initial, known=self._known,
-            fenced=self._fenced, pending=frozenset(self._pending), thrown=thrown,
+            fenced=self._fenced, pending=frozenset(self._pending),
+            is_kept=self._kept.anything(stage.now), thrown=thrown,
         )  # fmt: skip
         broken = ((claim.name, claim.broken(scene)) for claim in self._claims)
         found = next((each for each in broken if each[1]), None)
@@ -113,10 +127,43 @@ class Audience:
             self._failing = words[1] if len(words) > 1 else ""
         if after.described.state != PREPARING:
             self._is_initial = after.described.state not in FORMED
+        self._kept.hear(words, stage.heard, stage.now)
         self._known |= frozenset(_told(stage.heard))
         self._pending |= _handed_out(stage.heard, stage.now)
         gone = members(after) | {each for each, until in self._pending.items() if until <= stage.now}
         self._pending = {each: until for each, until in self._pending.items() if each not in gone}
+
+
+class _Kept:
+    """The offsets that commits were told are kept: until when, and in which open transactions."""
+
+    def __init__(self, retention_ms: int) -> None:
+        self._retention_ms = retention_ms
+        self._until = 0
+        self._producers: set[str] = set()
+
+    def hear(self, words: Sequence[str], heard: Sequence[Heard], now_ms: int) -> None:
+        """Who deletes, or loses a part of the log, loses offsets, too."""
+        if words[0] in {"delete", "offset-delete", "failover"}:
+            self._until = 0
+            self._producers.clear()
+        if words[0] == "end-txn":
+            self._producers -= {word.partition("=")[2] for word in words}
+        for each in heard:
+            reply = each.reply
+            if isinstance(reply, OffsetCommitReply | TxnOffsetCommitReply) and _all_kept(reply):
+                if isinstance(each.request, TxnOffsetCommitRequest):
+                    self._producers.add(str(each.request.producer_id))
+                else:
+                    self._until = now_ms + self._retention_ms
+
+    def anything(self, now_ms: int) -> bool:
+        """Whether there is an offset that must not go."""
+        return bool(self._producers) or now_ms < self._until
+
+
+def _all_kept(reply: OffsetCommitReply | TxnOffsetCommitReply) -> bool:
+    return all(error is Error.NONE for _, _, error in reply.partitions)
 
 
 def _told(heard: Sequence[Heard]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from rebalance_check.integration.virtual.story_claims import CLAIMS
 EVERYWHERE = ("4.3.1", "3.9.2", "3.9.2-scala")
 JAVA = ("4.3.1", "3.9.2")
 SCALA = ("3.9.2-scala",)
+OLDER_JAVA = ("3.9.2",)
 
 REPLACED_TWICE = [
     "setting initial_rebalance_delay_ms=0",
@@ -80,6 +81,11 @@ BROKEN = {
         "fail NOT_LEADER_OR_FOLLOWER",
         "join b instance=i protocols=range:1 as==",
     ]),
+    "kept_offsets_keep_their_group": (OLDER_JAVA, [
+        "setting offsets_retention_minutes=1 offsets_retention_check_interval_ms=10000",
+        "txn-commit - -1",
+        "advance 10000",
+    ]),
 }  # fmt: skip
 """A claim, the coordinators of Kafka that break it, and a story in which they do, apart from any campaign."""
 
@@ -94,6 +100,7 @@ FOUND_BY = {
     "join_phase_ends": 26,
     "refused_join_leaves_no_trace": 3079,
     "generations_have_members": 619,
+    "kept_offsets_keep_their_group": 207,
 }
 """A claim, and the seed of a random story that breaks it: those of TRACK_RECORD.md."""
 
