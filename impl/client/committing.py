@@ -12,6 +12,7 @@ from rebalance_check.impl.client.coordinator import Coordinator
 from rebalance_check.impl.client.core import Sent
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.generation import Generation, MemberState
+from rebalance_check.impl.client.metrics import Sensor, commit_values
 from rebalance_check.impl.messages import CommittedOffset, GroupReply, OffsetCommitReply, OffsetCommitRequest
 from rebalance_check.impl.topic_partition import TopicPartition
 from rebalance_check.model.errors import Error
@@ -56,7 +57,12 @@ _REBALANCING: Final = frozenset({MemberState.PREPARING_REBALANCE, MemberState.CO
 class Committing(Coordinator, ABC):
     """A coordinator that commits offsets (``ConsumerCoordinator.OffsetCommitResponseHandler``)."""
 
+    commit_sensor: Sensor
     _fenced: GroupError | None = None
+
+    def metric_values(self, now_ms: int) -> dict[str, float]:
+        """As the base class, and how long commits take (``consumer-coordinator-metrics``)."""
+        return super().metric_values(now_ms) | commit_values(self.commit_sensor, now_ms)
 
     def poll(self, now_ms: int) -> None:
         """As `Coordinator.poll`. Once a commit was answered FENCED_INSTANCE_ID every poll raises that, for good.
@@ -122,6 +128,7 @@ class Committing(Coordinator, ABC):
         if reply is None:
             commit.outcome = CommitOutcome.RETRIABLE
             return
+        self.commit_sensor.record(self._now_ms - sent.at_ms, self._now_ms)
         commit.error = next((error for error in errors.values() if error is not Error.NONE), Error.NONE)
         commit.outcome = self._outcome(sent, commit.error)
 

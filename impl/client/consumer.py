@@ -12,6 +12,7 @@ from rebalance_check.impl.client.core import always_found
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.client.leading import Leading
 from rebalance_check.impl.client.listener import RebalanceListener
+from rebalance_check.impl.client.metrics import Sensor
 from rebalance_check.impl.codecs.consumer_protocol import (
     PROTOCOL_TYPE,
     Subscription,
@@ -79,6 +80,7 @@ class ConsumerCoordinator(Leading, Committing):
         self._prepare_commit: Commit | None = None
         self._prepare_until_ms: int | None = None
         self._final_commit: Commit | None = None
+        self.commit_sensor = Sensor()
 
     # ------------------------------------------------------------------------------------------------ the application
 
@@ -86,6 +88,10 @@ class ConsumerCoordinator(Leading, Committing):
     def owned(self) -> tuple[TopicPartition, ...]:
         """The partitions that the member believes to own, sorted."""
         return self._owned
+
+    def metric_values(self, now_ms: int) -> dict[str, float]:
+        """As the base class, and how many partitions the member owns."""
+        return super().metric_values(now_ms) | {"assigned-partitions": float(len(self._owned))}
 
     def fetchable(self) -> tuple[TopicPartition, ...]:
         """The owned partitions of which records may be delivered: not while they wait for their last commit."""

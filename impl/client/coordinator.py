@@ -78,6 +78,10 @@ class Coordinator(Joining, Heartbeating, ABC):
         """The member id, "" when the member has none."""
         return self._generation.member_id
 
+    def metric_values(self, now_ms: int) -> dict[str, float]:
+        """What the member measured of itself, by Kafka's names (``...-coordinator-metrics``); users add their own."""
+        return self.metrics.values(now_ms)
+
     # ------------------------------------------------------------------------------------------------ the application
 
     def poll(self, now_ms: int) -> None:

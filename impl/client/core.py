@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.failures import GroupError, JoinAttempt, JoinFailure, Retry
 from rebalance_check.impl.client.generation import NO_MEMBERSHIP, Generation, MemberState
+from rebalance_check.impl.client.metrics import CoordinatorMetrics
 from rebalance_check.impl.client.telling import told_answered, told_sent
 from rebalance_check.impl.client.timers import HeartbeatTimers
 from rebalance_check.impl.messages import GroupReply, GroupRequest, JoinGroupReply, JoinGroupRequest
@@ -21,12 +22,13 @@ Handle = Callable[["Sent", GroupReply | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A request in flight, and the generation that the member held when it was sent."""
+    """A request in flight, the generation that the member held when it was sent, and when that was."""
 
     correlation_id: int
     request: GroupRequest
     generation: Generation
     handle: Handle
+    at_ms: int = 0
 
 
 def always_found() -> bool:
@@ -53,6 +55,7 @@ class CoordinatorCore:
         self.recorder = recorder
         self.member = member
         self.defects = defects
+        self.metrics = CoordinatorMetrics()
         self._find_coordinator = find_coordinator
         self._now_ms = 0
         self._state = MemberState.UNJOINED
@@ -94,6 +97,7 @@ class CoordinatorCore:
     def _fail_join(self, retry: Retry, cause: Exception | None = None) -> None:
         """End the outstanding attempt; the join loop reads the failure at the next poll."""
         if self._join is not None:
+            self.metrics.failed_rebalance.record(0, self._now_ms)
             self._join.failure = JoinFailure(retry, cause)
 
     # ------------------------------------------------------------------------------------------------ requests
@@ -101,7 +105,7 @@ class CoordinatorCore:
     def _send(self, request: GroupRequest, handle: Handle) -> None:
         correlation_id = self._next_correlation_id
         self._next_correlation_id += 1
-        self._in_flight[correlation_id] = Sent(correlation_id, request, self._generation, handle)
+        self._in_flight[correlation_id] = Sent(correlation_id, request, self._generation, handle, self._now_ms)
         self._outbox.append((correlation_id, request))
         self.recorder.emit(told_sent(self.member, correlation_id, request))
 

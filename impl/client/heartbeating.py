@@ -65,6 +65,7 @@ class Heartbeating(CoordinatorCore):
 
     def _send_heartbeat(self) -> None:
         self._timers.sent(self._now_ms)
+        self.metrics.last_heartbeat_ms = self._now_ms
         self._send(
             HeartbeatRequest(
                 group_id=self.config.group_id,
@@ -80,6 +81,8 @@ class Heartbeating(CoordinatorCore):
     def _heartbeat_answered(self, sent: Sent, reply: GroupReply | None) -> None:
         """``HeartbeatResponseHandler``. An error of an older generation counts as a success: the session is alive."""
         error = None if reply is None else reply.error
+        if reply is not None:
+            self.metrics.heartbeat.record(self._now_ms - sent.at_ms, self._now_ms)
         if error is Error.NONE or (error is Error.REBALANCE_IN_PROGRESS and self._state is not MemberState.STABLE):
             self._timers.answered(self._now_ms)
         elif error is Error.REBALANCE_IN_PROGRESS:

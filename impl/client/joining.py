@@ -64,6 +64,7 @@ class Joining(CoordinatorCore):
     def _send_join(self) -> None:
         self._state = MemberState.PREPARING_REBALANCE
         self._join = JoinAttempt()
+        self.metrics.rebalance_started(self._now_ms)
         self._sent_claims = self.claims()
         self._send(
             JoinGroupRequest(
@@ -86,14 +87,16 @@ class Joining(CoordinatorCore):
         if reply is None:
             self._fail_join(Retry.AFTER_BACKOFF)
         elif reply.error is Error.NONE and isinstance(reply, JoinGroupReply):
-            self._join_accepted(reply)
+            self._join_accepted(sent, reply)
         else:
             self._join_refused(sent, reply)
 
-    def _join_accepted(self, reply: JoinGroupReply) -> None:
+    def _join_accepted(self, sent: Sent, reply: JoinGroupReply) -> None:
         if reply.protocol_type is not None and reply.protocol_type != self.protocol_type():
             self._fail_join(Retry.NEVER, self._wrong_protocol("JoinGroup", reply.protocol_type))
-        elif self._state is not MemberState.PREPARING_REBALANCE:
+            return
+        self.metrics.join.record(self._now_ms - sent.at_ms, self._now_ms)
+        if self._state is not MemberState.PREPARING_REBALANCE:
             self._fail_join(Retry.AFTER_BACKOFF)
         else:
             self._enter_generation(reply)
@@ -173,14 +176,16 @@ class Joining(CoordinatorCore):
         if reply is None:
             self._fail_join(Retry.AFTER_BACKOFF)
         elif reply.error is Error.NONE and isinstance(reply, SyncGroupReply):
-            self._sync_accepted(reply)
+            self._sync_accepted(sent, reply)
         else:
             self._sync_refused(sent, reply.error)
 
-    def _sync_accepted(self, reply: SyncGroupReply) -> None:
+    def _sync_accepted(self, sent: Sent, reply: SyncGroupReply) -> None:
         if reply.protocol_type is not None and reply.protocol_type != self.protocol_type():
             self._fail_join(Retry.NEVER, self._wrong_protocol("SyncGroup", reply.protocol_type))
-        elif self._generation.reset or self._state is not MemberState.COMPLETING_REBALANCE:
+            return
+        self.metrics.sync.record(self._now_ms - sent.at_ms, self._now_ms)
+        if self._generation.reset or self._state is not MemberState.COMPLETING_REBALANCE:
             self._fail_join(Retry.AT_ONCE)
         elif reply.protocol_name is not None and reply.protocol_name != self._generation.protocol:
             self._fail_join(Retry.NEVER, self._wrong_protocol("SyncGroup", reply.protocol_name))
@@ -189,6 +194,7 @@ class Joining(CoordinatorCore):
             self._rejoin_needed = False
             self._rejoin_reason = None
             self._join.assignment = reply.assignment
+            self.metrics.rebalance_completed(self._now_ms)
 
     def _sync_refused(self, sent: Sent, error: Error) -> None:
         if error is Error.REBALANCE_IN_PROGRESS:

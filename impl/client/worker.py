@@ -81,6 +81,15 @@ class WorkerCoordinator(Coordinator):
         """The last assignment; None before the first, and after the worker gave up without a coordinator."""
         return self._assignment
 
+    def metric_values(self, now_ms: int) -> dict[str, float]:
+        """As the base class, and how much is assigned (``connect-coordinator-metrics``)."""
+        assigned = self._assignment
+        counts = (0, 0) if assigned is None else (len(assigned.connectors), len(assigned.tasks))
+        return super().metric_values(now_ms) | {
+            "assigned-connectors": float(counts[0]),
+            "assigned-tasks": float(counts[1]),
+        }
+
     def is_leader(self) -> bool:
         """Whether this worker leads the present generation; never while it rebalances."""
         stable = self.generation_if_stable()
