@@ -24,6 +24,7 @@ class ActionKind(StrEnum):
     SEND_LEAVE_GROUP = "SendLeaveGroup"
     CRASH = "Crash"
     RESTART = "Restart"
+    BOUNCE = "Bounce"
     # protocol steps of the coordinator
     JOIN_GROUP = "JoinGroup"
     SYNC_GROUP = "SyncGroup"

@@ -105,8 +105,6 @@ def most_kept(c: Config, reply: Message) -> int:
 
 def is_withheld(c: Config, reply: Message, receiver: int, p: int) -> bool:
     """Whether p may not be handed to the receiver yet: another owns it, or two claimed it."""
-    if not c.cooperative:
-        return False
     if has(reply.partitions, p):
         return True
     for x in range(c.members):
@@ -115,11 +113,11 @@ def is_withheld(c: Config, reply: Message, receiver: int, p: int) -> bool:
     return False
 
 
-def assign(c: Config, reply: Message, target: int) -> None:
-    """Turn the cleaned claims of a leader's reply into the assignment that it sends."""
+def assign(c: Config, reply: Message, target: int, withholding: bool) -> None:
+    """Turn the cleaned claims of a leader's reply into the assignment that it sends, if it withholds or not."""
     given = 0
     for p in range(c.partitions):
-        if not is_withheld(c, reply, taker(target, p), p):
+        if not (withholding and is_withheld(c, reply, taker(target, p), p)):
             given = with_(given, p)
     for x in range(c.members):
         reply.parts[x] = 0

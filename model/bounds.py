@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, Self
 
 from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.upgrade import PATHS, path_numbered
 
 
 class RebalanceProtocol(StrEnum):
@@ -34,7 +35,9 @@ class Bounds:
 
     Concerns of their own, each off by default; off, the model is as if there were none. ``timeouts``: the rebalance and
     the sync timeout are actions apart from the end of a session, which otherwise stands for them. ``losses``: how many
-    requests, replies and connections the network loses.
+    requests, replies and connections the network loses. ``upgrade``: the number of an upgrade path
+    (`model.upgrade.PATHS`; off, members have one assignor, that of the protocol), on which ``bounces`` members may be
+    stopped and started with the next list of assignors.
 
     The status protocol reads ``members`` as workers, ``partitions`` as keys (tasks of one connector, whose own status
     is the last key where there are two or more), ``crashes`` as workers restarted with an empty cache. ``writes``
@@ -53,6 +56,8 @@ class Bounds:
     initial_delay: bool = True
     member_id_required: bool = False
     timeouts: bool = False
+    upgrade: int = 0
+    bounces: int = 0
     writes: int = 3
     failures: int = 1
     losses: int = 0
@@ -62,11 +67,28 @@ class Bounds:
             value = getattr(self, name)
             if not low <= value <= high:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from {low} to {high}")
-        budgets = ("crashes", "leaves", "expiries", "duplicates", "deletions", "writes", "failures", "losses")
+        budgets = ("crashes", "leaves", "expiries", "duplicates", "deletions", "writes", "failures", "losses", "bounces")
         for name in budgets:
             value = getattr(self, name)
             if not 0 <= value <= 100:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from 0 to 100")
+        self._check_upgrade()
+
+    def _check_upgrade(self) -> None:
+        """A path begins with the protocol of its first list."""
+        if not 0 <= self.upgrade <= len(PATHS):
+            raise RebalanceCheckError(f"upgrade is {self.upgrade}: choose a number from 0 (none) to {len(PATHS)}")
+        if not self.upgrade:
+            if self.bounces:
+                raise RebalanceCheckError(f"bounces is {self.bounces} without an upgrade path: choose a path, too")
+            return
+        path = path_numbered(self.upgrade)
+        first = RebalanceProtocol.COOPERATIVE if path.cooperative else RebalanceProtocol.EAGER
+        if self.protocol is not first:
+            raise RebalanceCheckError(
+                f"the upgrade path {path.name} begins with {first} members, and the protocol is {self.protocol}: "
+                f"choose {first}"
+            )
 
     _LETTERS: ClassVar = (
         ("members", "m"),
@@ -79,12 +101,14 @@ class Bounds:
         ("deletions", "z"),
         ("initial_delay", "i"),
         ("member_id_required", "r"),
+        ("upgrade", "u"),
+        ("bounces", "b"),
         ("writes", "w"),
         ("failures", "f"),
         ("timeouts", "t"),
         ("losses", "n"),
     )
-    _CONCERNS: ClassVar = frozenset({"timeouts", "losses"})
+    _CONCERNS: ClassVar = frozenset({"timeouts", "losses", "upgrade", "bounces"})
     """Left out of an address when they are off."""
     _FLAGS: ClassVar = ("initial_delay", "member_id_required", "timeouts")
     _STATUS: ClassVar = frozenset({"members", "partitions", "generations", "crashes", "writes", "failures"})

@@ -2,11 +2,12 @@
 
 Read in this order: `classic_state` (what there is), `classic_member` (the client side), `classic_coordinator` (the
 broker side), `classic_network`, `assignment` (what a leader may decide), `classic_claims` (what must hold).
-A concern that bounds switch on has a module of its own: `classic_losses`.
+A concern that bounds switch on has a module of its own: `classic_losses`, `classic_voting` (lists of assignors, and
+rolling bounces along an upgrade path).
 
 What is left open, and explored in all ways: the order of everything; who leads after a leader is gone; which of the
 legal targets a leader picks; when a timer fires. What is left out: static members, offsets, heartbeats while a
-SyncGroup is outstanding, several protocols to vote on, failover of the coordinator, a rebalance time-out that ends the
+SyncGroup is outstanding, votes that end in a tie, failover of the coordinator, a rebalance time-out that ends the
 join phase with ids still pending (here each of them expires first), the expiry of a new member that is parked.
 """
 
@@ -15,6 +16,7 @@ from typing import Final
 from rebalance_check.model.actions import ActionKind
 from rebalance_check.model.assignment import target_table
 from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic_bounce import bounce
 from rebalance_check.model.classic_claims import (
     assignment_is_a_function,
     at_most_one_owner,
@@ -98,8 +100,25 @@ from rebalance_check.model.classic_timeouts import (
     leader_that_died_owes_a_sync,
     who_owes_a_sync_is_a_member,
 )  # fmt: skip
+from rebalance_check.model.classic_voting_claims import (
+    cooperative_assignor_runs_among_eager_members,
+    eager_and_cooperative_are_stable_together,
+    join_meets_inconsistent_protocol,
+    join_tells_the_selected_protocol,
+    nobody_is_refused_for_its_protocols,
+    protocol_changes_with_the_generation,
+    selected_protocol_is_listed_by_all,
+    upgrade_is_over,
+)  # fmt: skip
 from rebalance_check.model.layout import NIL
 from rebalance_check.model.specification import Model, Rule
+from rebalance_check.model.upgrade import (
+    cooperative_lists,
+    encoded_lists,
+    offered_names,
+    path_numbered,
+    withholding_names,
+)  # fmt: skip
 
 RULES: Final = (
     Rule(ActionKind.SEND_JOIN_GROUP, send_join_group),
@@ -125,6 +144,7 @@ RULES: Final = (
     Rule(ActionKind.LOSE_REQUEST, lose_request),
     Rule(ActionKind.LOSE_REPLY, lose_reply),
     Rule(ActionKind.DROP_CONNECTION, drop_connection),
+    Rule(ActionKind.BOUNCE, bounce),
 )
 
 CLAIMS: Final = (
@@ -139,6 +159,8 @@ CLAIMS: Final = (
     empty_group_is_clean,
     requests_are_parked_in_their_phase,
     who_owes_a_sync_is_a_member,
+    nobody_is_refused_for_its_protocols,
+    selected_protocol_is_listed_by_all,
 )
 
 STEP_CLAIMS: Final = (
@@ -152,6 +174,8 @@ STEP_CLAIMS: Final = (
     refused_member_loses_everything,
     leader_of_a_new_generation_joined,
     unknown_outcome_resets_nothing,
+    protocol_changes_with_the_generation,
+    join_tells_the_selected_protocol,
 )
 
 SOMETIMES: Final = (
@@ -177,12 +201,17 @@ SOMETIMES: Final = (
     member_waits_in_vain,
     parked_request_outlives_its_connection,
     id_is_never_learned,
+    join_meets_inconsistent_protocol,
+    eager_and_cooperative_are_stable_together,
+    cooperative_assignor_runs_among_eager_members,
+    upgrade_is_over,
 )
 
 
 def configure(bounds: Bounds) -> Config:
     """The bounds as the model reads them."""
     start, targets = target_table(bounds.members, bounds.partitions)
+    path = path_numbered(bounds.upgrade) if bounds.upgrade else None
     return Config(
         members=bounds.members,
         partitions=bounds.partitions,
@@ -197,6 +226,14 @@ def configure(bounds: Bounds) -> Config:
         member_id_required=bounds.member_id_required,
         timeouts=bounds.timeouts,
         losses=bounds.losses,
+        path=bounds.upgrade,
+        bounces=bounds.bounces,
+        order=path.order if path else 0,
+        steps=len(path.lists) if path else 1,
+        lists=encoded_lists(path) if path else (),
+        offered=offered_names(path) if path else (),
+        withholding=withholding_names(path) if path else (),
+        keeps=cooperative_lists(path) if path else (),
         target_start=start,
         targets=targets,
     )
@@ -219,11 +256,14 @@ MODEL: Final = Model(
         "rebalance_check.model.classic_state",
         "rebalance_check.model.assignment",
         "rebalance_check.model.classic_network",
+        "rebalance_check.model.classic_voting",
         "rebalance_check.model.classic_member",
+        "rebalance_check.model.classic_bounce",
         "rebalance_check.model.classic_coordinator",
         "rebalance_check.model.classic_claims",
         "rebalance_check.model.classic_timeouts",
         "rebalance_check.model.classic_losses",
+        "rebalance_check.model.classic_voting_claims",
         "rebalance_check.model.classic",
     ),
     state=State,

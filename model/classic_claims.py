@@ -22,6 +22,7 @@ from rebalance_check.model.classic_state import (
     minus,
     size,
 )  # fmt: skip
+from rebalance_check.model.classic_voting import keeps_partitions
 from rebalance_check.model.errors import Error
 from rebalance_check.model.layout import NIL
 
@@ -63,10 +64,10 @@ def generation_is_not_ahead(c: Config, s: State) -> bool:
 
 def eager_owns_nothing_while_joining(c: Config, s: State) -> bool:
     """Under EAGER a member owns nothing from its JoinGroup until its assignment arrives."""
-    if not c.cooperative:
-        for m in range(c.members):
-            me = s.member[m]
-            if me.owned != 0 and (me.status == MemberStatus.JOINING or me.status == MemberStatus.SYNCING):
+    for m in range(c.members):
+        me = s.member[m]
+        if me.status == MemberStatus.JOINING or me.status == MemberStatus.SYNCING:
+            if me.owned != 0 and not keeps_partitions(c, s, m):
                 return False
     return True
 
@@ -242,7 +243,8 @@ def second_round_happens(c: Config, s: State) -> bool:
     """A COOPERATIVE member that revoked partitions joins again, in the generation that is still stable."""
     for m in range(c.members):
         if s.member[m].net.kind == MessageKind.JOIN_REQUEST and s.status == GroupStatus.STABLE and is_current(s, m):
-            return c.cooperative
+            if keeps_partitions(c, s, m):
+                return True
     return False
 
 

@@ -20,6 +20,7 @@ from rebalance_check.model.classic_state import (
     with_,
     without,
 )  # fmt: skip
+from rebalance_check.model.classic_voting import is_compatible, is_compatible_copy, vote
 from rebalance_check.model.errors import Error
 from rebalance_check.model.layout import NIL
 
@@ -31,13 +32,15 @@ def join_group(c: Config, s: State, m: int) -> bool:
     net = s.member[m].net
     if net.kind != MessageKind.JOIN_REQUEST:
         return False
-    if net.flag == 0:
+    if not is_compatible(c, s, m):
+        refuse(c, s, m, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
+    elif net.flag == 0:
         join_without_id(c, s, m)
     elif has(s.pending, m):
         add_member(c, s, m, net.partitions, net.generation, False)
     elif not has(s.members, m):
         refuse(c, s, m, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)
-    elif is_answered_at_once(c, s, m, net.partitions, net.generation):
+    elif is_answered_at_once(s, m, net.partitions, net.generation):
         answer_join(c, s, m)
     else:
         rejoin(c, s, m, net.partitions, net.generation, False)
@@ -56,15 +59,16 @@ def join_without_id(c: Config, s: State, m: int) -> None:
         add_member(c, s, m, net.partitions, net.generation, False)
 
 
-def is_answered_at_once(c: Config, s: State, m: int, claims: int, claim_generation: int) -> bool:
+def is_answered_at_once(s: State, m: int, claims: int, claim_generation: int) -> bool:
     """Whether a member that joins again learns the current generation without a rebalance.
 
-    So it is when its metadata did not change: while COMPLETING for anyone, while STABLE for a follower.
+    So it is when its metadata did not change: while COMPLETING for anyone, while STABLE for a follower. Those of an
+    EAGER member never do.
     """
     me = s.member[m]
     if s.status == GroupStatus.PREPARING or (s.status == GroupStatus.STABLE and m == s.leader):
         return False
-    return not c.cooperative or (me.claims == claims and me.claim_generation == claim_generation)
+    return me.claims == claims and me.claim_generation == claim_generation
 
 
 def add_member(c: Config, s: State, m: int, claims: int, claim_generation: int, copied: bool) -> None:
@@ -103,6 +107,8 @@ def answer_join(c: Config, s: State, m: int) -> None:
     net = s.member[m].net
     put(c, net, MessageKind.JOIN_REPLY)
     net.generation = s.generation
+    if c.path != 0:
+        net.protocol[0] = s.selected[0]
     if m == s.leader:
         net.flag = 1
         clean_claims(c, s, net)
@@ -147,6 +153,7 @@ def complete_join(c: Config, s: State) -> None:
     """The join phase ends: the next generation begins, and all who joined are told (``completeClassicGroupJoin``)."""
     s.initial = 0
     s.generation += 1
+    vote(c, s)
     s.status = GroupStatus.EMPTY if s.members == 0 else GroupStatus.COMPLETING
     for x in range(c.members):
         if has(s.joined, x) and may_answer(s, x):
@@ -321,6 +328,8 @@ def delete_group(c: Config, s: State) -> bool:
     s.status = GroupStatus.DEAD
     s.generation = 0
     s.pending = 0
+    if c.path != 0:
+        s.selected[0] = 0
     s.stray.stale = 1 if s.stray.kind != MessageKind.NOTHING else 0
     return True
 
@@ -356,9 +365,11 @@ def copied_join(c: Config, s: State, m: int) -> None:
     """`join_group` for a copy."""
     claims = s.stray.partitions
     claim_generation = s.stray.generation
+    if not is_compatible_copy(c, s):
+        return
     if has(s.pending, m):
         add_member(c, s, m, claims, claim_generation, True)
-    elif not is_answered_at_once(c, s, m, claims, claim_generation):
+    elif not is_answered_at_once(s, m, claims, claim_generation):
         rejoin(c, s, m, claims, claim_generation, True)
 
 

@@ -2,11 +2,13 @@
 
 What a reply resets: UNKNOWN_MEMBER_ID the id and the generation; ILLEGAL_GENERATION the generation; both lose all
 partitions. REBALANCE_IN_PROGRESS and a request that nobody answers reset nothing; the member joins again.
+INCONSISTENT_GROUP_PROTOCOL ends the process: it surfaces from ``poll`` as an error that no retry mends.
 """
 
 from rebalance_check.model.assignment import assign, kept, most_kept, target_count
 from rebalance_check.model.classic_network import is_error_reply, is_unanswered, put
 from rebalance_check.model.classic_state import Config, Member, MemberStatus, MessageKind, State, has, minus
+from rebalance_check.model.classic_voting import keeps_partitions, take_next_list, withholds
 from rebalance_check.model.errors import Error
 
 
@@ -17,12 +19,12 @@ def send_join_group(c: Config, s: State, m: int) -> bool:
         return False
     if me.has_id == 0 and has(s.members | s.pending, m):
         return False  # an id that it never learned: as in `restart`, the next one would be another slot's
-    if not c.cooperative:
+    if not keeps_partitions(c, s, m):
         me.owned = 0
         me.aux_missed = 0
     put(c, me.net, MessageKind.JOIN_REQUEST)
     me.net.flag = me.has_id
-    if c.cooperative:
+    if keeps_partitions(c, s, m):
         me.net.partitions = me.owned
         me.net.generation = me.generation
     me.status = MemberStatus.JOINING
@@ -45,15 +47,18 @@ def receive_join_group(c: Config, s: State, m: int, k: int) -> bool:
         return False
     if net.flag == 1:
         target = c.targets[c.target_start[net.group] + k]
-        if c.cooperative and kept(c, net, target) < most_kept(c, net):
+        withholding = withholds(c, s, m)
+        if withholding and kept(c, net, target) < most_kept(c, net):
             return False
-        assign(c, net, target)
+        assign(c, net, target, withholding)
     me.status = MemberStatus.SYNCING
     me.has_id = 1
     me.generation = net.generation
     net.kind = MessageKind.SYNC_REQUEST
     net.partitions = 0
     net.group = 0
+    if c.path != 0:
+        net.protocol[0] = 0
     return True
 
 
@@ -66,7 +71,7 @@ def receive_sync_group(c: Config, s: State, m: int) -> bool:
     revoked = minus(me.owned, net.partitions)
     me.owned = net.partitions
     me.aux_missed = 0
-    me.status = MemberStatus.UNJOINED if c.cooperative and revoked != 0 else MemberStatus.STABLE
+    me.status = MemberStatus.UNJOINED if revoked != 0 and keeps_partitions(c, s, m) else MemberStatus.STABLE
     put(c, net, MessageKind.NOTHING)
     return True
 
@@ -91,10 +96,13 @@ def receive_heartbeat(c: Config, s: State, m: int) -> bool:
 
 
 def receive_error(c: Config, s: State, m: int) -> bool:
-    """A request was refused, or its time ran out: reset what the error says, and join again."""
+    """A request was refused, or its time ran out: reset what the error says, and join again, or end."""
     me = s.member[m]
     if not (is_error_reply(me.net) or is_unanswered(s, m)):
         return False
+    if me.net.error == Error.INCONSISTENT_GROUP_PROTOCOL:
+        stop(c, me)
+        return True
     if me.net.error == Error.MEMBER_ID_REQUIRED:
         me.has_id = 1
     if me.net.error == Error.UNKNOWN_MEMBER_ID:
@@ -144,10 +152,11 @@ def stop(c: Config, me: Member) -> None:
     put(c, me.net, MessageKind.NOTHING)
 
 
-def restart(s: State, m: int) -> bool:
+def restart(c: Config, s: State, m: int) -> bool:
     """A process starts again; before the coordinator has forgotten its old id it would be another slot."""
     me = s.member[m]
     if me.status != MemberStatus.DOWN or me.net.kind != MessageKind.NOTHING or has(s.members | s.pending, m):
         return False
+    take_next_list(c, s, m)
     me.status = MemberStatus.UNJOINED
     return True

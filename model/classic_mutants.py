@@ -18,8 +18,8 @@ CLASSIC_MUTANTS: Final = (
         what="a cooperative leader hands a partition out while another member still owns it",
         edit=Edit(
             _ASSIGNMENT,
-            "        if not is_withheld(c, reply, taker(target, p), p):",
-            "        if not has(reply.partitions, p):",
+            "        if not (withholding and is_withheld(c, reply, taker(target, p), p)):",
+            "        if not (withholding and has(reply.partitions, p)):",
         ),
         caught_by="at_most_one_owner",
         bounds=Bounds.from_address("cooperative/2m2p3g0c0l0x0d0z0i0r"),

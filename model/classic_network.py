@@ -13,6 +13,8 @@ def put(c: Config, net: Message, kind: int) -> None:
     net.generation = 0
     net.partitions = 0
     net.group = 0
+    if c.path != 0:
+        net.protocol[0] = 0
     for x in range(c.members):
         net.parts[x] = 0
 
@@ -61,6 +63,8 @@ def duplicate_request(c: Config, s: State, m: int) -> bool:
     s.stray.stale = 0 if has(s.members | s.pending, m) else 1
     s.stray.generation = net.generation
     s.stray.partitions = net.partitions
+    if c.path != 0:
+        s.stray.step[0] = s.member[m].step[0]
     for x in range(c.members):
         s.stray.parts[x] = net.parts[x]
     return True
@@ -73,6 +77,8 @@ def clear(c: Config, stray: Copy) -> None:
     stray.stale = 0
     stray.generation = 0
     stray.partitions = 0
+    if c.path != 0:
+        stray.step[0] = 0
     for x in range(c.members):
         stray.parts[x] = 0
 

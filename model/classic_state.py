@@ -6,10 +6,18 @@ masks. Generation 0 of a member is "none" (Kafka's -1): the first that a group c
 """
 
 from enum import IntEnum
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple, TypeVar
 
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.layout import SYMMETRIC, Dimension, Index, IndexSet, Layout, Number, PerMember, layout
+
+T = TypeVar("T")
+
+VOTING: Final = "voting"
+"""The dimension of what lists of assignors need (`classic_voting`): one, or none where members have no lists."""
+
+Voting = Annotated[list[T], Dimension(VOTING)]
+"""A field that is there only where members have lists of assignors."""
 
 
 class GroupStatus(IntEnum):
@@ -71,6 +79,14 @@ class Config(NamedTuple):
     member_id_required: bool
     timeouts: bool
     losses: int
+    path: int
+    bounces: int
+    order: int
+    steps: int
+    lists: tuple[int, ...]
+    offered: tuple[int, ...]
+    withholding: tuple[int, ...]
+    keeps: tuple[int, ...]
     target_start: tuple[int, ...]
     targets: tuple[int, ...]
 
@@ -81,7 +97,8 @@ class Message(Layout):
 
     JOIN_REQUEST: ``flag`` carries a member id; ``partitions`` and ``generation`` are the claims and their generation.
     JOIN_REPLY: ``error``, ``generation``, ``flag`` to the leader, which also gets the ``group``, for each member the
-    partitions that it owns once the claims are cleaned (``parts``), and those claimed twice (``partitions``).
+    partitions that it owns once the claims are cleaned (``parts``), and those claimed twice (``partitions``); the
+    ``protocol`` selected.
     SYNC_REQUEST: ``generation``; ``flag`` from the leader, with the assignment in ``parts``.
     SYNC_REPLY: ``error``, assigned ``partitions``. HEARTBEAT_REQUEST: ``generation``. HEARTBEAT_REPLY: ``error``.
     """
@@ -92,6 +109,7 @@ class Message(Layout):
     generation: Number
     partitions: Number
     group: IndexSet
+    protocol: Voting[Number]
     parts: PerMember[Number]
 
 
@@ -102,6 +120,7 @@ class Copy(Layout):
     kind: Number
     member: Index
     stale: Number
+    step: Voting[Number]
     generation: Number
     partitions: Number
     parts: PerMember[Number]
@@ -112,7 +131,8 @@ class Member(Layout):
     """A process (the first five), and what the coordinator keeps about its member id (the next three).
 
     ``aux_missed`` only serves the claims: a generation began with a copy of the member's JoinGroup, and without the
-    member, so that nobody took account of what it owns; it stays so until its next assignment.
+    member, so that nobody took account of what it owns; it stays so until its next assignment. ``step`` is the list of
+    assignors that the process has, by its place in the path; a ``bouncing`` process comes back with the next one.
     """
 
     status: Number
@@ -123,6 +143,8 @@ class Member(Layout):
     claims: Number
     claim_generation: Number
     assignment: Number
+    step: Voting[Number]
+    bouncing: Voting[Number]
     net: Message
 
 
@@ -133,7 +155,8 @@ class State(Layout):
     rebalance entered from Empty. Then five count the disturbances so far.
 
     What follows belongs to a concern of `Bounds`, and is absent when that is off: ``owing`` are the members that still
-    owe the SyncGroup of the generation (``timeouts``), ``losses`` counts what the network lost.
+    owe the SyncGroup of the generation (``timeouts``), ``losses`` counts what the network lost, ``selected`` is the
+    protocol that the members voted for and ``bounces`` counts the members bounced (``upgrade``).
     """
 
     status: Number
@@ -154,11 +177,14 @@ class State(Layout):
     deletions: Number
     owing: Annotated[list[IndexSet], Dimension("timeouts")]
     losses: Annotated[list[Number], Dimension("losses")]
+    selected: Voting[Number]
+    bounces: Voting[Number]
 
 
 def sizes(bounds: Bounds) -> dict[str, int]:
     """The dimensions of the state."""
     return {SYMMETRIC: bounds.members, "timeouts": int(bounds.timeouts), "losses": min(bounds.losses, 1)}
+    return {SYMMETRIC: bounds.members, VOTING: 1 if bounds.upgrade else 0}
 
 
 def is_cooperative(bounds: Bounds) -> bool:

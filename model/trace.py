@@ -44,6 +44,7 @@ from rebalance_check.model.events import (
 )  # fmt: skip
 from rebalance_check.model.ids import NO_GENERATION, partition
 from rebalance_check.model.layout import NIL
+from rebalance_check.model.voting_names import protocol_of, selected_protocol, told_protocol
 
 COORDINATOR: Final = "coordinator"
 HARNESS: Final = "harness"
@@ -118,7 +119,10 @@ class Observer:
         started: list[Event] = [
             RunStarted(source=HARNESS, subject="model", bounds=self.bounds.address(), mutant=self.mutant)
         ]
-        return [self.stamp(event) for event in started + [self.started(m) for m in range(self.config.members)]]
+        return [
+            self.stamp(event)
+            for event in started + [self.started(m, self.bounds.protocol.value) for m in range(self.config.members)]
+        ]
 
     def observe(self, action: Action, before: State, after: State) -> list[Event]:
         """The events of one step, stamped, in the order in which they happen."""
@@ -179,6 +183,7 @@ class Observer:
                     generation=after.generation,
                     members=tuple(sorted(self.id_of(m) for m in elements(after.members))),
                     leader="" if after.leader == NIL else self.id_of(after.leader),
+                    protocol=selected_protocol(after),
                 )
             yield GroupStatusChanged(
                 source=COORDINATOR,
@@ -204,7 +209,11 @@ class Observer:
         tags = tuple((self.id_of(x), after.member[x].claim_generation) for x in elements(after.members))
         self.ledger.shown[m] = (shown, tags)
         return replace(
-            answered, generation=net.generation, leader=name(after.leader), members=shown if net.flag == 1 else ()
+            answered,
+            generation=net.generation,
+            leader=name(after.leader),
+            protocol=told_protocol(net),
+            members=shown if net.flag == 1 else (),
         )
 
     def answered(self, m: int, api: str, error: str | None) -> RequestAnswered:
@@ -215,9 +224,9 @@ class Observer:
 
     # ------------------------------------------------------------------------------------------------ the clients
 
-    def started(self, m: int) -> Event:
+    def started(self, m: int, protocol: str) -> Event:
         """A process starts."""
-        return MemberStarted(source=name(m), member=name(m), protocol=self.bounds.protocol.value)
+        return MemberStarted(source=name(m), member=name(m), protocol=protocol)
 
     def send_join(self, m: int, before: State, after: State) -> Iterator[Event]:
         """SendJoinGroup: EAGER revokes first."""
@@ -229,24 +238,25 @@ class Observer:
     def receive_join(self, m: int, before: State, after: State) -> Iterator[Event]:
         """ReceiveJoinGroup: a new generation, and the leader's work."""
         me, leads = after.member[m], before.member[m].net.flag == 1
+        protocol = told_protocol(before.member[m].net) or self.bounds.protocol.value
         self.ledger.held_id[m] = self.id_of(m)
         self.ledger.joined_life[m] = self.ledger.told_life[m]
         yield MemberJoined(
             source=name(m), member=name(m), generation=me.generation, member_id=self.ledger.held_id[m],
-            incarnation=self.ledger.joined_life[m], leader=leads, protocol=self.bounds.protocol.value,
+            incarnation=self.ledger.joined_life[m], leader=leads, protocol=protocol,
             claims=self.partitions(me.owned),
         )  # fmt: skip
         if leads:
-            yield self.computed(m, me)
+            yield self.computed(m, me, protocol)
         yield self.sent(m, "SyncGroup", me.generation)
 
-    def computed(self, m: int, me: Member) -> AssignmentComputed:
+    def computed(self, m: int, me: Member, protocol: str) -> AssignmentComputed:
         """What the leader decided, from the metadata that it was shown."""
         shown, tags = self.ledger.shown[m]
         ids = dict(zip((who for who, _ in shown), (member_id for member_id, _ in tags), strict=True))
         return AssignmentComputed(
             source=name(m), member=name(m), generation=me.generation, member_id=self.ledger.held_id[m],
-            incarnation=self.ledger.joined_life[m], protocol=self.bounds.protocol.value,
+            incarnation=self.ledger.joined_life[m], protocol=protocol,
             claims=tuple((ids[who], claims) for who, claims in shown),
             claim_generations=tags,
             assignments=tuple((ids[who], self.partitions(me.net.parts[int(who[1:])])) for who, _ in shown),
@@ -273,6 +283,9 @@ class Observer:
             yield replace(self.answered(m, api, None), source=name(m))
             return
         error = Error(was.net.error)
+        if error is Error.INCONSISTENT_GROUP_PROTOCOL:
+            yield from self.crash(m, before, after)
+            return
         if error in {Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION}:
             common = self.membership(m, was.generation or NO_GENERATION)
             yield MembershipLost(**common, reason=error.name)
@@ -297,6 +310,11 @@ class Observer:
         yield MemberLeft(source=name(m), member=name(m))
         self.ledger.held_id[m] = ""
 
+    def bounce(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """Bounce: a process that runs is stopped in an orderly way; of one that is down nobody notices."""
+        if before.member[m].status != MemberStatus.DOWN:
+            yield from self.leave(m, before, after)
+
     def crash(self, m: int, before: State, after: State) -> Iterator[Event]:
         """Crash."""
         self.ledger.held_id[m] = ""
@@ -304,7 +322,7 @@ class Observer:
 
     def restart(self, m: int, before: State, after: State) -> Iterator[Event]:
         """Restart."""
-        yield self.started(m)
+        yield self.started(m, protocol_of(self.bounds, after, m))
 
     def nothing(self, m: int, before: State, after: State) -> Iterator[Event]:
         """Nobody notices."""
@@ -357,6 +375,7 @@ CLIENT: Final = {
     ActionKind.SEND_LEAVE_GROUP: Observer.leave,
     ActionKind.CRASH: Observer.crash,
     ActionKind.RESTART: Observer.restart,
+    ActionKind.BOUNCE: Observer.bounce,
     ActionKind.DUPLICATE_REQUEST: Observer.nothing,
     ActionKind.LOSE_REQUEST: Observer.lost,
     ActionKind.LOSE_REPLY: Observer.lost,

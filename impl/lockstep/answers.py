@@ -16,12 +16,21 @@ from rebalance_check.impl.messages import (
     SyncGroupReply,
 )
 from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.classic_network import is_error_reply
-from rebalance_check.model.classic_state import Message, MessageKind, State, has
+from rebalance_check.model.classic_state import Config, Message, MessageKind, State, has
+from rebalance_check.model.classic_voting import is_compatible_copy
 from rebalance_check.model.errors import Error
 from rebalance_check.model.ids import NO_GENERATION, partition
+from rebalance_check.model.voting_names import told_protocol
 
 TOPIC = "t"
+
+ASSIGNORS: Mapping[RebalanceProtocol, str] = {
+    RebalanceProtocol.EAGER: "range",
+    RebalanceProtocol.COOPERATIVE: "cooperative-sticky",
+}
+"""The one that all members offer, where they have no lists of assignors."""
 
 REQUESTS: Mapping[int, str] = {
     MessageKind.JOIN_REQUEST: "JoinGroup",
@@ -54,18 +63,21 @@ class Answer(NamedTuple):
     leader: str = ""
     claims: tuple[Claim, ...] = ()
     assignment: tuple[str, ...] = ()
+    protocol: str = ""
 
 
 # ------------------------------------------------------------------------------------------------ predicted
 
 
-def predicted_answers(action: Action, before: State, after: State) -> tuple[Answer, ...]:
+def predicted_answers(
+    action: Action, before: State, after: State, config: Config, bounds: Bounds
+) -> tuple[Answer, ...]:
     """The answers that the model gives in one step of the coordinator, sorted."""
     fresh = [m for m, member in enumerate(after.member) if is_reply(member.net) and not is_reply(before.member[m].net)]
-    return tuple(sorted([*aside(action, before), *(predicted_answer(after, m) for m in fresh)]))
+    return tuple(sorted([*aside(action, before, config), *(predicted_answer(after, m, bounds) for m in fresh)]))
 
 
-def aside(action: Action, before: State) -> tuple[Answer, ...]:
+def aside(action: Action, before: State, config: Config) -> tuple[Answer, ...]:
     """The answers that the model leaves out because nobody waits for them, as far as it knows them."""
     m = action.member
     match action.kind:
@@ -75,8 +87,15 @@ def aside(action: Action, before: State) -> tuple[Answer, ...]:
         case ActionKind.DELETE_GROUP:
             return (Answer("", "DeleteGroups", Error.NONE.name),)
         case ActionKind.DELIVER_DUPLICATE if before.stray.stale:
-            return (Answer(f"m{STRAY}", REQUESTS[before.stray.kind], Error.UNKNOWN_MEMBER_ID.name),)
+            return (Answer(f"m{STRAY}", REQUESTS[before.stray.kind], stale_error(before, config).name),)
     return ()
+
+
+def stale_error(before: State, config: Config) -> Error:
+    """What a copy under a forgotten id is answered: that of a JoinGroup is looked at after its protocols."""
+    if before.stray.kind == MessageKind.JOIN_REQUEST and not is_compatible_copy(config, before):
+        return Error.INCONSISTENT_GROUP_PROTOCOL
+    return Error.UNKNOWN_MEMBER_ID
 
 
 def is_reply(net: Message) -> bool:
@@ -84,7 +103,7 @@ def is_reply(net: Message) -> bool:
     return net.kind in REPLIES
 
 
-def predicted_answer(state: State, m: int) -> Answer:
+def predicted_answer(state: State, m: int, bounds: Bounds) -> Answer:
     """The reply that lies in the slot of ``m``."""
     net = state.member[m].net
     api, name = REPLIES[net.kind], f"m{m}"
@@ -92,7 +111,8 @@ def predicted_answer(state: State, m: int) -> Answer:
         return Answer(name, api, Error(net.error).name)
     if net.kind == MessageKind.JOIN_REPLY:
         claims = tuple(claim(state, x) for x in range(len(state.member)) if has(net.group, x)) if net.flag else ()
-        return Answer(name, api, Error.NONE.name, net.generation, f"m{state.leader}", claims)
+        protocol = told_protocol(net) or ASSIGNORS[bounds.protocol]
+        return Answer(name, api, Error.NONE.name, net.generation, f"m{state.leader}", claims, protocol=protocol)
     if net.kind == MessageKind.SYNC_REPLY:
         return Answer(name, api, Error.NONE.name, assignment=partitions_of(net.partitions))
     return Answer(name, api, Error.NONE.name)
@@ -118,7 +138,8 @@ def observed_answer(m: int, reply: GroupReply) -> Answer:
     match reply:
         case JoinGroupReply(error=Error.NONE):
             claims = tuple(sorted(claim_in(member) for member in reply.members))
-            return Answer(name, "JoinGroup", error, reply.generation_id, member_of(reply.leader), claims)
+            leader, protocol = member_of(reply.leader), reply.protocol_name or ""
+            return Answer(name, "JoinGroup", error, reply.generation_id, leader, claims, protocol=protocol)
         case JoinGroupReply():
             return Answer(name, "JoinGroup", error)
         case SyncGroupReply():

@@ -193,7 +193,7 @@ class Lockstep:
         """What a step of a member, or of the network, means for its connection and its member id."""
         m = action.member
         if action.kind is ActionKind.DUPLICATE_REQUEST:
-            self._stray = self._speech.request(m, before.member[m].net)
+            self._stray = self._speech.request(m, before)
             return
         unanswered = action.kind is ActionKind.RECEIVE_ERROR and not is_error_reply(before.member[m].net)
         if unanswered or action.kind in BREAKS_THE_CONNECTION:
@@ -206,11 +206,16 @@ class Lockstep:
     def _challenge(self, action: Action, before: Any, wished: Any) -> _Begun:
         """Predict the outcomes, and let the coordinator begin with its part."""
         successors = [pair for state in self._possible for pair in self._successors(state, action)]
-        allowed = tuple((Outcome(predicted_answers(action, b, a), predicted_view(a)), b, a) for b, a in successors)
+        allowed = tuple((self._predicted(action, b, a), b, a) for b, a in successors)
         self._take_transport()
         if wished.leader != NIL:
             self.transport.prefer_leader(wished.leader)
         return _Begun(action, before, wished, allowed, self._provoke(action, before))
+
+    def _predicted(self, action: Action, before: Any, after: Any) -> Outcome:
+        """What the model says of one step."""
+        answers = predicted_answers(action, before, after, self.machine.config, self.machine.bounds)
+        return Outcome(answers, predicted_view(after))
 
     def _compare(self, begun: _Begun) -> Step:
         """Find the outcomes of the model that the coordinator agrees with."""
@@ -263,7 +268,7 @@ class Lockstep:
             case ActionKind.DELIVER_DUPLICATE:
                 raise RebalanceCheckError("the model delivers a copy that was never made: this is a defect of lockstep")
             case _:
-                self.transport.request(m, self._speech.request(m, before.member[m].net))
+                self.transport.request(m, self._speech.request(m, before))
         return None
 
     def _collect(self, begun: _Begun) -> tuple[Answer, ...]:

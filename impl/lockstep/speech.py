@@ -11,7 +11,7 @@ from rebalance_check.impl.codecs.consumer_protocol import (
     write_assignment,
     write_subscription,
 )
-from rebalance_check.impl.lockstep.answers import TOPIC, member_of
+from rebalance_check.impl.lockstep.answers import ASSIGNORS, TOPIC, member_of
 from rebalance_check.impl.messages import (
     GroupReply,
     GroupRequest,
@@ -26,15 +26,14 @@ from rebalance_check.impl.messages import (
 )
 from rebalance_check.impl.topic_partition import TopicPartition
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.classic_state import Message, MessageKind, has
+from rebalance_check.model.classic_state import Message, MessageKind, State, has
 from rebalance_check.model.errors import Error
 from rebalance_check.model.ids import NO_GENERATION
+from rebalance_check.model.voting_names import list_of, protocol_of
 
 GROUP_ID: Final = "group"
 SESSION_TIMEOUT_MS: Final = 1_800_000
 REBALANCE_TIMEOUT_MS: Final = 1_800_000
-
-ASSIGNORS: Final = {RebalanceProtocol.EAGER: "range", RebalanceProtocol.COOPERATIVE: "cooperative-sticky"}
 
 JOIN_VERSION_WITH_ID: Final = 9
 """JoinGroup with MEMBER_ID_REQUIRED (KIP-394)."""
@@ -45,29 +44,31 @@ OWNED_SUBSCRIPTION_VERSION: Final = 2
 
 
 class Speech:
-    """What each member knows beyond the model's state: its member id, and the ids in the last JoinGroup reply."""
+    """What each member knows beyond the model's state: its id, and ids and protocol of its last JoinGroup reply."""
 
-    __slots__ = ("_bounds", "_group", "_ids", "_leaving", "_told")
+    __slots__ = ("_bounds", "_group", "_ids", "_leaving", "_told", "_voted")
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
         self._ids = [""] * bounds.members
         self._told = [""] * bounds.members
         self._leaving = [""] * bounds.members
+        self._voted = [""] * bounds.members
         self._group: list[tuple[str, ...]] = [()] * bounds.members
 
     def copy(self) -> Speech:
         """An independent copy."""
         twin = Speech(self._bounds)
         twin._ids, twin._told = [*self._ids], [*self._told]
-        twin._leaving, twin._group = [*self._leaving], [*self._group]
+        twin._leaving, twin._group, twin._voted = [*self._leaving], [*self._group], [*self._voted]
         return twin
 
-    def request(self, m: int, message: Message) -> GroupRequest:
+    def request(self, m: int, state: State) -> GroupRequest:
         """The request that lies in the slot of ``m``."""
+        message = state.member[m].net
         match message.kind:
             case MessageKind.JOIN_REQUEST:
-                return self._join(m, message)
+                return self._join(m, message, state)
             case MessageKind.SYNC_REQUEST:
                 return self._sync(m, message)
             case MessageKind.HEARTBEAT_REQUEST:
@@ -80,6 +81,7 @@ class Speech:
         """Keep what a JoinGroup reply tells; the member learns it when it receives the reply."""
         if isinstance(reply, JoinGroupReply) and reply.error in {Error.NONE, Error.MEMBER_ID_REQUIRED}:
             self._told[m] = reply.member_id
+            self._voted[m] = reply.protocol_name or ""
             self._group[m] = tuple(member.member_id for member in reply.members)
 
     def learn(self, m: int, *, has_id: bool) -> None:
@@ -93,7 +95,7 @@ class Speech:
         """The id that ``m`` was told last, whether it has received it or not."""
         return self._told[m]
 
-    def _join(self, m: int, message: Message) -> JoinGroupRequest:
+    def _join(self, m: int, message: Message, state: State) -> JoinGroupRequest:
         required = self._bounds.member_id_required
         return JoinGroupRequest(
             group_id=GROUP_ID,
@@ -103,12 +105,20 @@ class Speech:
             rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
             member_id=self._ids[m] if message.flag else "",
             protocol_type=PROTOCOL_TYPE,
-            protocols=(JoinProtocol(self.assignor, self._metadata(message)),),
+            protocols=self._protocols(m, message, state),
         )
 
-    def _metadata(self, message: Message) -> bytes:
+    def _protocols(self, m: int, message: Message, state: State) -> tuple[JoinProtocol, ...]:
+        """What the member lists, in its order of preference."""
+        metadata = self._metadata(message, protocol_of(self._bounds, state, m))
+        if not self._bounds.upgrade:
+            return (JoinProtocol(ASSIGNORS[self._bounds.protocol], metadata),)
+        listed = list_of(self._bounds, state.member[m].step[0])
+        return tuple(JoinProtocol(assignor.name, metadata) for assignor in listed)
+
+    def _metadata(self, message: Message, protocol: str) -> bytes:
         """As Kafka's clients write it: constant under EAGER, with claims and their generation under COOPERATIVE."""
-        if self._bounds.protocol is RebalanceProtocol.EAGER:
+        if protocol == RebalanceProtocol.EAGER:
             return write_subscription(Subscription(topics=(TOPIC,)), EAGER_SUBSCRIPTION_VERSION)
         generation = message.generation or NO_GENERATION
         subscription = Subscription(topics=(TOPIC,), owned=self._owned(message.partitions), generation=generation)
@@ -125,7 +135,7 @@ class Speech:
             generation_id=message.generation,
             member_id=self._ids[m],
             protocol_type=PROTOCOL_TYPE,
-            protocol_name=self.assignor,
+            protocol_name=self._voted[m],
             assignments=self._assignments(m, message) if message.flag else (),
         )
 
@@ -133,11 +143,6 @@ class Speech:
         """What the leader decided, for the member ids that it was told of."""
         shares = [(member_id, self._owned(message.parts[slot_of(member_id)])) for member_id in self._group[m]]
         return tuple(SyncAssignment(who, write_assignment(Assignment(partitions=share))) for who, share in shares)
-
-    @property
-    def assignor(self) -> str:
-        """The protocol name that all members offer."""
-        return ASSIGNORS[self._bounds.protocol]
 
 
 def slot_of(member_id: str) -> int:

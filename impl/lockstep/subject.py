@@ -108,6 +108,7 @@ class LockstepSubject:
             error=answer.error,
             generation=answer.generation,
             leader=answer.leader,
+            protocol=answer.protocol,
             members=tuple((claim.member, claim.partitions) for claim in answer.claims),
             assignment=answer.assignment,
         )

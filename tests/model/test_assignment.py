@@ -87,14 +87,14 @@ def test_a_removed_member_claims_nothing() -> None:
 def test_what_changes_hands_is_withheld__and_what_is_free_is_not() -> None:
     c, s, reply = claiming((0b01, 2), (0, 0))
     clean_claims(c, s, reply)
-    assign(c, reply, 1 | 0 << 3)  # t-0 to m1, t-1 to m0
+    assign(c, reply, 1 | 0 << 3, True)  # t-0 to m1, t-1 to m0
     assert reply.parts == [0b10, 0]
 
 
 def test_a_double_claim_is_withheld_from_either_claimant() -> None:
     c, s, reply = claiming((0b01, 2), (0b01, 2))
     clean_claims(c, s, reply)
-    assign(c, reply, 0 | 1 << 3)
+    assign(c, reply, 0 | 1 << 3, True)
     assert reply.parts == [0, 0b10]
 
 
@@ -102,5 +102,5 @@ def test_an_eager_leader_withholds_nothing() -> None:
     _, s, reply = claiming((0b01, 2), (0, 0))
     c = configure(Bounds.from_address("eager/2m2p4g0c0l0x0d0z0i0r"))
     clean_claims(c, s, reply)
-    assign(c, reply, 1 | 0 << 3)
+    assign(c, reply, 1 | 0 << 3, False)
     assert reply.parts == [0b10, 0b01]

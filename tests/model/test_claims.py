@@ -6,12 +6,15 @@ import pytest
 
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.classic import CLAIMS, MODEL, STEP_CLAIMS
-from rebalance_check.model.classic_state import GroupStatus, MemberStatus, State
+from rebalance_check.model.classic_state import GroupStatus, MemberStatus, MessageKind, State
+from rebalance_check.model.errors import Error
 from rebalance_check.model.machine import Machine
 from rebalance_check.model.mutants import MUTANTS
+from rebalance_check.model.upgrade import COOPERATIVE_STICKY, RANGE
 
 COOPERATIVE = "cooperative/2m2p4g0c0l0x0d0z0i0r"
 EAGER = "eager/2m2p4g0c0l0x0d0z0i0r"
+UPGRADE = "eager/2m2p4g0c0l0x0d0z0i0r1u4b"
 
 
 def stable(s: State) -> None:
@@ -20,6 +23,8 @@ def stable(s: State) -> None:
     for m, me in enumerate(s.member):
         me.status, me.has_id, me.generation = MemberStatus.STABLE, 1, 3
         me.owned = me.assignment = 1 << m
+    if s.selected:
+        s.selected[0] = RANGE.number
 
 
 def two_owners(s: State) -> None:
@@ -68,6 +73,15 @@ def member_that_left_owes_a_sync(s: State) -> None:
     s.members, s.leader, s.owing[0] = 0b10, 1, 0b01
 
 
+def refused(s: State) -> None:
+    s.member[0].net.kind, s.member[0].net.error = MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL
+
+
+def selected_by_one(s: State) -> None:
+    s.member[0].step[0] = 1
+    s.selected[0] = COOPERATIVE_STICKY.number
+
+
 BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
     "at_most_one_owner": (COOPERATIVE, two_owners),
     "generation_is_not_ahead": (COOPERATIVE, ahead),
@@ -80,6 +94,8 @@ BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
     "empty_group_is_clean": (COOPERATIVE, empty_with_members),
     "requests_are_parked_in_their_phase": (COOPERATIVE, parked_while_stable),
     "who_owes_a_sync_is_a_member": (COOPERATIVE + "1t", member_that_left_owes_a_sync),
+    "nobody_is_refused_for_its_protocols": (UPGRADE, refused),
+    "selected_protocol_is_listed_by_all": (UPGRADE, selected_by_one),
 }
 
 

@@ -1,0 +1,128 @@
+"""Upgrade paths in the model: the legal ones hold in every interleaving, each illegal one breaks where it is known to."""
+
+from dataclasses import replace
+
+import pytest
+
+from rebalance_check.model.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.classic import MODEL
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import MemberCrashed, MemberJoined, MemberStarted
+from rebalance_check.model.explore import explore
+from rebalance_check.model.explore.search import Limits, Search
+from rebalance_check.model.layout import width
+from rebalance_check.model.machine import Machine
+from rebalance_check.model.upgrade import PATHS, path_number
+from rebalance_check.model.walks import enabled
+from rebalance_check.model.world import World
+
+LEGAL = [
+    # bounds, distinct, generated, depth
+    ("eager/2m1p12g0c0l0x0d0z0i0r1u4b", 4150, 8384, 58),
+    ("eager/2m2p14g0c0l0x0d0z0i0r1u4b", 6236, 12141, 91),
+    ("cooperative/2m1p12g0c0l0x0d0z0i0r6u4b", 3573, 7396, 52),
+]
+"""The whole path, all members on it; a change here is a change of the protocol."""
+
+ILLEGAL = [
+    # bounds, broken claim, steps of the shortest counterexample
+    ("eager/2m1p4g0c0l0x0d0z0i0r2u2b", "nobody_is_refused_for_its_protocols", 12),
+    ("eager/2m1p6g0c0l0x0d0z0i0r4u4b", "nobody_is_refused_for_its_protocols", 20),
+    ("eager/2m1p6g0c0l0x0d0z0i0r5u4b", "nobody_is_refused_for_its_protocols", 29),
+    ("cooperative/2m1p4g0c0l0x0d0z0i0r7u2b", "nobody_is_refused_for_its_protocols", 12),
+    ("eager/3m1p5g0c0l0x0d0z0i0r3u2b", "at_most_one_owner", 36),
+]
+
+
+@pytest.mark.parametrize(("address", "distinct", "generated", "depth"), LEGAL)
+def test_a_legal_path_holds__at_every_step_and_interleaving(
+    address: str, distinct: int, generated: int, depth: int
+) -> None:
+    found = explore(Bounds.from_address(address), compiled=False)
+    assert set(found.claims.values()) == {"held"}
+    assert found.sometimes["upgrade_is_over"]
+    assert found.sometimes["cooperative_assignor_runs_among_eager_members"]
+    assert not found.sometimes["join_meets_inconsistent_protocol"]
+    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
+
+
+@pytest.mark.parametrize(("address", "claim", "steps"), ILLEGAL)
+def test_an_illegal_path_is_found__by_a_shortest_counterexample(address: str, claim: str, steps: int) -> None:
+    pytest.importorskip("numba", reason="the extra 'explore' is not installed")
+    found = explore(Bounds.from_address(address), threads=1)
+    assert found.violated == claim
+    assert found.counterexample is not None
+    assert len(found.counterexample.actions) == steps
+
+
+def test_a_reused_name_harms_no_group_of_two__because_only_its_own_bounce_makes_the_old_leader_rebalance() -> None:
+    found = explore(Bounds.from_address("eager/2m2p7g0c0l0x0d0z0i0r3u2b"), compiled=False)
+    assert set(found.claims.values()) == {"held"}
+    assert found.sometimes["eager_and_cooperative_are_stable_together"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "eager/2m2p5g0c0l0x0d0z0i0r2u2b",
+        "eager/2m1p6g0c0l0x0d0z0i0r4u4b",
+        "cooperative/2m2p5g0c0l0x0d0z0i0r7u2b",
+    ],
+)
+def test_a_member_that_is_refused_harms_nobody__but_itself(address: str) -> None:
+    others = tuple(claim for claim in MODEL.claims if claim.__name__ != "nobody_is_refused_for_its_protocols")
+    machine = Machine(replace(MODEL, claims=others), Bounds.from_address(address))
+    found = Search(machine, symmetry=True, limits=Limits(), progress=None).run()
+    assert found.complete
+    assert not found.violated
+    assert "join_meets_inconsistent_protocol" in found.met
+
+
+def test_eager_and_cooperative_members_share_a_generation__in_the_second_bounce() -> None:
+    found = explore(Bounds.from_address("eager/2m2p10g0c0l0x0d0z0i0r1u3b"), compiled=False)
+    assert found.sometimes["eager_and_cooperative_are_stable_together"]
+
+
+def test_members_without_lists_cost_nothing() -> None:
+    off, on = (Bounds.from_address(f"eager/3m2p4g1c0l0x0d0z1i0r{more}") for more in ("", "1u2b"))
+    assert off.address() == "eager/3m2p4g1c0l0x0d0z1i0r"
+    assert on.address() == "eager/3m2p4g1c0l0x0d0z1i0r1u2b"
+    assert Bounds.from_address(on.address()) == on
+    sizes = MODEL.sizes(off)
+    assert width(MODEL.state, sizes) == 72
+    assert width(MODEL.state, MODEL.sizes(on)) > 72
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"upgrade": len(PATHS) + 1}, f"upgrade is {len(PATHS) + 1}: choose a number from 0 .none. to {len(PATHS)}"),
+        ({"bounces": 2}, "bounces is 2 without an upgrade path: choose a path, too"),
+        (
+            {"upgrade": path_number("downgrade")},
+            "the upgrade path downgrade begins with cooperative members, and the protocol is eager: choose cooperative",
+        ),
+    ],
+)
+def test_bounds_that_make_no_sense_are_refused(changes: dict[str, int], said: str) -> None:
+    with pytest.raises(RebalanceCheckError, match=said):
+        Bounds(protocol=RebalanceProtocol.EAGER, **changes)
+
+
+def test_an_unknown_path_is_told_with_those_there_are() -> None:
+    with pytest.raises(RebalanceCheckError, match="'sideways' is no upgrade path: choose one of legal, "):
+        path_number("sideways")
+
+
+def test_the_observer_tells_what_members_run_and_what_they_voted_for() -> None:
+    found = explore(Bounds.from_address("eager/2m1p4g0c0l0x0d0z0i0r2u2b"), compiled=False)
+    assert found.counterexample is not None
+    world = World(found.counterexample.bounds)
+    events = world.begin()
+    for action in found.counterexample.actions:
+        events += world.step(action)
+    assert [e.protocol for e in events if isinstance(e, MemberStarted)] == ["eager", "eager", "cooperative"]
+    assert {e.protocol for e in events if isinstance(e, MemberJoined)} == {"range"}
+    assert world.replies[0].error == "INCONSISTENT_GROUP_PROTOCOL"
+    refused = next(a for a in enabled(world.bounds, world.state) if a.kind == "ReceiveError")
+    assert [type(e) for e in world.step(refused)] == [MemberCrashed]
