@@ -67,7 +67,17 @@ class Bounds:
             value = getattr(self, name)
             if not low <= value <= high:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from {low} to {high}")
-        budgets = ("crashes", "leaves", "expiries", "duplicates", "deletions", "writes", "failures", "losses", "bounces")
+        budgets = (
+            "crashes",
+            "leaves",
+            "expiries",
+            "duplicates",
+            "deletions",
+            "writes",
+            "failures",
+            "losses",
+            "bounces",
+        )
         for name in budgets:
             value = getattr(self, name)
             if not 0 <= value <= 100:

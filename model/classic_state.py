@@ -183,8 +183,12 @@ class State(Layout):
 
 def sizes(bounds: Bounds) -> dict[str, int]:
     """The dimensions of the state."""
-    return {SYMMETRIC: bounds.members, "timeouts": int(bounds.timeouts), "losses": min(bounds.losses, 1)}
-    return {SYMMETRIC: bounds.members, VOTING: 1 if bounds.upgrade else 0}
+    return {
+        SYMMETRIC: bounds.members,
+        "timeouts": int(bounds.timeouts),
+        "losses": min(bounds.losses, 1),
+        VOTING: min(bounds.upgrade, 1),
+    }
 
 
 def is_cooperative(bounds: Bounds) -> bool:

@@ -54,12 +54,13 @@ AssignorList = tuple[AssignorCode, ...]
 
 @dataclass(frozen=True, slots=True)
 class UpgradePath:
-    """The lists that each member has in turn, what the operator waits for, and what comes of it."""
+    """The lists that each member has in turn, what the operator waits for, and the smallest group that matters."""
 
     name: str
     lists: tuple[AssignorList, ...]
     order: Order
     what: str
+    members: int = 2
 
     @property
     def legal(self) -> bool:
@@ -85,7 +86,8 @@ PATHS: Final = (
     UpgradePath("legal", (_OLD, _BOTH, _NEW), Order.GROUP, "two rolling bounces: add the new assignor, drop the old"),
     UpgradePath("single-bounce", (_OLD, _NEW), Order.NONE, "one rolling bounce: replace the old assignor by the new"),
     UpgradePath(
-        "reused-name", ((OLD_CUSTOM,), (NEW_CUSTOM,)), Order.NONE, "one rolling bounce: new code under the old name"
+        "reused-name", ((OLD_CUSTOM,), (NEW_CUSTOM,)), Order.NONE, "one rolling bounce: new code under the old name",
+        members=3,
     ),
     UpgradePath("wrong-order", (_OLD, _BOTH, _NEW), Order.NONE, "the second bounce begins before the first is over"),
     UpgradePath(
@@ -96,6 +98,12 @@ PATHS: Final = (
     UpgradePath("single-downgrade", (_NEW, _OLD), Order.NONE, "one rolling bounce back"),
 )  # fmt: skip
 """All paths; the number of a path is its place, from 1."""
+
+
+def names_of(assignors: AssignorList) -> str:
+    """``[cooperative-sticky, range]``; new code under an old name is told apart: ``[custom (cooperative)]``."""
+    names = [code.name + (" (cooperative)" if code == NEW_CUSTOM else "") for code in assignors]
+    return f"[{', '.join(names)}]"
 
 
 def path_numbered(number: int) -> UpgradePath:

@@ -26,7 +26,7 @@ VOTING_MUTANTS: Final = (
     ),
     ModelMutant(
         name="join-must-offer-what-is-selected",
-        what="a member is refused unless it offers the selected assignor, though all members list another one of its own",
+        what="a member is refused unless it offers the selected assignor, though all list another one that it offers",
         edit=Edit(
             _VOTING,
             "candidates(c, s) & c.offered[s.member[m].step[0]] != 0",

@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from rebalance_check.impl.options import SimulationOptions
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.upgrade import path_numbered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,7 @@ class Mutant:
         return f"rebalance-check explore --mutant {self.name} {_bounds_options(self.find.bounds)}"
 
 
-_BUDGETS: Final = ("leaves", "expiries", "duplicates", "deletions", "losses")
+_BUDGETS: Final = ("leaves", "expiries", "duplicates", "deletions", "losses", "bounces")
 
 
 def _bounds_options(bounds: Bounds) -> str:
@@ -84,4 +85,5 @@ def _bounds_options(bounds: Bounds) -> str:
         words += [] if bounds.initial_delay else ["--no-initial-delay"]
         words += ["--member-id-required"] if bounds.member_id_required else []
         words += ["--timeouts"] if bounds.timeouts else []
+        words += [f"--path {path_numbered(bounds.upgrade).name}"] if bounds.upgrade else []
     return " ".join(words)

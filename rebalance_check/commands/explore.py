@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import click
-from click.core import ParameterSource
 
+from rebalance_check.commands.upgrade import first_protocol, path_named, path_option, sized_for, was_given
 from rebalance_check.face import Face, json_option
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.explore import Exploration, Progress, explore
+from rebalance_check.model.upgrade import path_number
 from rebalance_check.properties.judge import EXIT_HELD, EXIT_SAFETY, EXIT_UNDECIDED
 from rebalance_check.report.paths import path_document, path_text
 
@@ -27,6 +28,7 @@ SIZES = {
     "expiries": "Sessions of live members that expire (zombies).",
     "duplicates": "Requests that the network delivers a second time.",
     "deletions": "Deletions of the empty group.",
+    "bounces": "Members stopped and started with the next assignors of the --path.",
     "losses": "Requests, replies and connections that the network loses.",
     "writes": "Status writes (protocol status).",
     "failures": "Failed sends of status writes (protocol status).",
@@ -50,13 +52,15 @@ def size_options(**defaults: int) -> Callable[[F], F]:
     return decorate
 
 
-def chosen(sizes: dict[str, int], protocol: RebalanceProtocol) -> dict[str, int]:
-    """The sizes given on the command line, and for the status log its own where none was given."""
-    if protocol is not RebalanceProtocol.STATUS:
-        return sizes
-    context = click.get_current_context()
-    given = {name for name in sizes if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
-    return sizes | {name: size for name, size in STATUS_SIZES.items() if name not in given}
+def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, Any]:
+    """Protocol and sizes given on the command line; for the status log and on a path its own where none was given."""
+    if path is not None:
+        upgraded = path_named(path)
+        own = RebalanceProtocol(protocol) if was_given("protocol") else first_protocol(upgraded)
+        return {**sized_for(upgraded, sizes), "protocol": own, "upgrade": path_number(path)}
+    if protocol == RebalanceProtocol.STATUS:
+        sizes = sizes | {name: size for name, size in STATUS_SIZES.items() if not was_given(name)}
+    return {**sizes, "protocol": RebalanceProtocol(protocol)}
 
 
 @click.command("explore")
@@ -77,6 +81,8 @@ def chosen(sizes: dict[str, int], protocol: RebalanceProtocol) -> dict[str, int]
 @click.option(
     "--timeouts/--no-timeouts", default=False, help="Rebalance and sync timeouts are actions apart from session expiry."
 )
+@path_option("Members are upgraded from one assignor to another. The world is then small by default: 2 or 3 members, "
+             "1 partition, no crash, every member bounced to the end.")  # fmt: skip
 @click.option("--symmetry", type=click.Choice(["on", "off"]), default="on", show_default=True,
               help="Explore one of all states that differ only in how members are named.")  # fmt: skip
 @click.option("--mutant", metavar="NAME", help="Switch on a planted defect (see `rebalance-check mutants`).")
@@ -85,17 +91,16 @@ def chosen(sizes: dict[str, int], protocol: RebalanceProtocol) -> dict[str, int]
 @click.option("--max-states", type=int, help="Stop after so many distinct states (then undecided).")
 @json_option
 def command(
-    *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, symmetry: str, mutant: str | None,
-    threads: int, interpreted: bool, max_states: int | None, as_json: bool, **sizes: int,
+    *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, path: str | None, symmetry: str,
+    mutant: str | None, threads: int, interpreted: bool, max_states: int | None, as_json: bool, **sizes: int,
 ) -> int:  # fmt: skip
     """Check the claims on every state of the model within bounds; print a shortest counterexample if one breaks."""
     face = Face(as_json)
     bounds = Bounds(
-        protocol=RebalanceProtocol(protocol),
         initial_delay=initial_delay,
         member_id_required=member_id_required,
         timeouts=timeouts,
-        **chosen(sizes, RebalanceProtocol(protocol)),
+        **chosen(sizes, protocol, path),
     )
     face.say(f"explore {bounds.address()}, symmetry {symmetry}" + (f", mutant {mutant}" if mutant else ""))
     found = explore_watched(

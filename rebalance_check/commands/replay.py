@@ -10,9 +10,11 @@ from typing import Any
 
 import click
 
+from rebalance_check.commands.explore import chosen as chosen_sizes
 from rebalance_check.commands.explore import size_options
 from rebalance_check.commands.judge import Judged, combined_exit_code, tell
 from rebalance_check.commands.live import BROKER_HELP
+from rebalance_check.commands.upgrade import path_option
 from rebalance_check.face import Face, json_option
 from rebalance_check.integration.cluster import Broker, BrokerSpec, open_broker
 from rebalance_check.integration.replay import ReplayResult, replay
@@ -43,11 +45,12 @@ WALKED = {"members": 3, "partitions": 2, "crashes": 2, "leaves": 1, "expiries": 
 @click.option("--seed", type=int, default=0, show_default=True, help="Where the walks go.")
 @click.option("--protocol", type=click.Choice(["eager", "cooperative"]), default="eager", show_default=True)
 @size_options(**WALKED)
+@path_option("Walk where members are upgraded from one assignor to another.")
 @click.option("--real-timers", is_flag=True, help="Let sessions run out instead of leaving in the member's name.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Keep the histories there.")
 @json_option
 def command(*, addresses: tuple[str, ...], broker: str | None, schedules: int, steps: int, seed: int, protocol: str,
-            real_timers: bool, out: Path | None, as_json: bool, **sizes: int) -> int:  # fmt: skip
+            path: str | None, real_timers: bool, out: Path | None, as_json: bool, **sizes: int) -> int:  # fmt: skip
     """Send schedules of the model to a broker as raw requests and compare every answer with the model's.
 
     Without ADDRESS, walks through the model's state graph that prefer what no walk has done yet. With one (as
@@ -57,7 +60,7 @@ def command(*, addresses: tuple[str, ...], broker: str | None, schedules: int, s
     paths = [ModelPath.from_address(address) for address in addresses]
     if paths and broker is None:
         return show(face, paths)
-    bounds = Bounds(protocol=RebalanceProtocol(protocol), initial_delay=False, member_id_required=False, **sizes)
+    bounds = Bounds(initial_delay=False, member_id_required=False, **chosen_sizes(sizes, protocol, path))
     on_socket = not (broker or "").startswith(BrokerSpec.VIRTUAL)
     chosen = [schedule_of(path, on_socket=on_socket) for path in paths]
     chosen = chosen or list(walks(bounds, schedules, seed=seed, steps=steps))

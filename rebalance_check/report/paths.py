@@ -9,6 +9,7 @@ from rebalance_check.model.bounds import RebalanceProtocol
 from rebalance_check.model.events import Event
 from rebalance_check.model.explore import Path
 from rebalance_check.model.specification import model_for
+from rebalance_check.model.upgrade import names_of, path_numbered
 from rebalance_check.model.world import World
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
@@ -56,6 +57,7 @@ def path_text(path: Path, violated: str = "") -> str:
     return "\n".join(
         [
             *_opening(path, violated, found, table),
+            *_upgrade(path),
             f"  run      {path.bounds.address()}" + (f"; mutant {path.mutant}" if path.mutant else "")
             + f"; {len(path.actions)} steps",
             "",
@@ -77,6 +79,21 @@ def _opening(path: Path, violated: str, found: Counterexample | None, table: Lan
         for number, reason in enumerate(reasons)
     ]
     return lines
+
+
+def _upgrade(path: Path) -> list[str]:
+    """The upgrade that a path is part of, and which assignors each member lists at its end."""
+    if not path.bounds.upgrade:
+        return []
+    upgrade, world = path_numbered(path.bounds.upgrade), World(path.bounds, mutant=path.mutant)
+    for action in path.actions:
+        world.step(action)
+    lists = [names_of(upgrade.lists[member.step[0]]) for member in world.state.member]
+    return [
+        f"  upgrade  {upgrade.name}, {' -> '.join(map(names_of, upgrade.lists))}: {upgrade.what}",
+        f"  at last  {', '.join(f'm{m} lists {names}' for m, names in enumerate(lists))}",
+        *(f"  answer   {each.api} of {each.member}: {each.error}" for each in world.replies if each.error != "NONE"),
+    ]
 
 
 def path_document(path: Path, violated: str = "") -> dict[str, Any]:

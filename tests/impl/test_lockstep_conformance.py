@@ -33,6 +33,9 @@ def size_of_the_model(address: str) -> tuple[int, int]:
     return len(seen), transitions
 
 
+UPGRADES = ("eager/2m1p3g0c0l0x0d0z0i0r1u2b", "eager/2m1p3g0c0l0x0d0z0i1r2u1b")
+"""Lists of assignors: the vote, and who is refused for what it offers."""
+
 SMALL = (
     "eager/2m1p2g1c0l0x0d0z1i0r",
     "eager/1m1p3g1c1l1x1d1z0i0r",
@@ -43,6 +46,10 @@ SMALL = (
     "eager/2m1p2g0c0l0x0d0z0i0r1n",
 )
 LARGE = (
+    "eager/2m1p6g1c0l0x0d0z0i0r4u3b",
+    "eager/2m2p4g0c0l0x1d0z0i1r1u2b",
+    "cooperative/2m2p5g0c0l1x0d0z0i0r6u3b",
+    "eager/3m1p4g0c0l0x0d0z0i0r3u1b",
     "eager/2m1p2g1c1l1x0d1z1i1r",
     "eager/2m1p3g0c0l1x1d0z0i0r",
     "cooperative/1m1p3g1c1l1x1d1z0i1r",
@@ -55,7 +62,7 @@ LARGE = (
 )
 
 
-@pytest.mark.parametrize("address", SMALL)
+@pytest.mark.parametrize("address", SMALL + UPGRADES)
 def test_the_coordinator_does_what_the_model_says__on_every_transition(address: str) -> None:
     seen = conformance(address)
     assert seen.divergences == ()

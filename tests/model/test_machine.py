@@ -23,7 +23,11 @@ EVERYTHING = [
 ]
 
 
-@pytest.mark.parametrize("address", EVERYTHING)
+UPGRADES = ["eager/3m2p6g2c1l1x1d1z1i1r4u4b", "cooperative/2m2p6g2c1l1x1d1z1i0r7u2b"]
+"""Paths that break a claim, so not for walks that must not."""
+
+
+@pytest.mark.parametrize("address", EVERYTHING + UPGRADES)
 def test_an_action_that_is_refused_leaves_the_state_untouched(address: str) -> None:
     machine, rng = Machine(MODEL, Bounds.from_address(address)), Random(1)
     rules = [(rule, positional(rule.step), rule.choices and positional(rule.choices)) for rule in MODEL.rules]
@@ -49,7 +53,7 @@ def test_an_action_that_is_refused_leaves_the_state_untouched(address: str) -> N
 
 def test_every_action_and_every_error_branch_fires() -> None:
     fired, refusals = set[ActionKind](), set[tuple[int, int]]()
-    for address in EVERYTHING:
+    for address in EVERYTHING + UPGRADES:
         machine, rng = Machine(MODEL, Bounds.from_address(address)), Random(2)
         for _ in range(WALKS):
             state = machine.initial()
@@ -65,6 +69,7 @@ def test_every_action_and_every_error_branch_fires() -> None:
     assert refusals >= {
         (MessageKind.JOIN_REPLY, Error.MEMBER_ID_REQUIRED),
         (MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID),
+        (MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL),
         (MessageKind.SYNC_REPLY, Error.UNKNOWN_MEMBER_ID),
         (MessageKind.SYNC_REPLY, Error.REBALANCE_IN_PROGRESS),
         (MessageKind.HEARTBEAT_REPLY, Error.UNKNOWN_MEMBER_ID),

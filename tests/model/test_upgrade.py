@@ -1,6 +1,7 @@
-"""Upgrade paths in the model: the legal ones hold in every interleaving, each illegal one breaks where it is known to."""
+"""Upgrade paths in the model: the legal ones hold in every interleaving, each illegal one breaks as it is known to."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ LEGAL = [
     # bounds, distinct, generated, depth
     ("eager/2m1p12g0c0l0x0d0z0i0r1u4b", 4150, 8384, 58),
     ("eager/2m2p14g0c0l0x0d0z0i0r1u4b", 6236, 12141, 91),
-    ("cooperative/2m1p12g0c0l0x0d0z0i0r6u4b", 3573, 7396, 52),
+    ("cooperative/2m1p12g0c0l0x0d0z0i0r6u4b", 3636, 7525, 52),
 ]
 """The whole path, all members on it; a change here is a change of the protocol."""
 
@@ -30,7 +31,7 @@ ILLEGAL = [
     ("eager/2m1p6g0c0l0x0d0z0i0r4u4b", "nobody_is_refused_for_its_protocols", 20),
     ("eager/2m1p6g0c0l0x0d0z0i0r5u4b", "nobody_is_refused_for_its_protocols", 29),
     ("cooperative/2m1p4g0c0l0x0d0z0i0r7u2b", "nobody_is_refused_for_its_protocols", 12),
-    ("eager/3m1p5g0c0l0x0d0z0i0r3u2b", "at_most_one_owner", 36),
+    ("eager/3m1p4g0c0l0x0d0z0i0r3u1b", "at_most_one_owner", 39),
 ]
 
 
@@ -48,8 +49,7 @@ def test_a_legal_path_holds__at_every_step_and_interleaving(
 
 @pytest.mark.parametrize(("address", "claim", "steps"), ILLEGAL)
 def test_an_illegal_path_is_found__by_a_shortest_counterexample(address: str, claim: str, steps: int) -> None:
-    pytest.importorskip("numba", reason="the extra 'explore' is not installed")
-    found = explore(Bounds.from_address(address), threads=1)
+    found = explore(Bounds.from_address(address), compiled=False)
     assert found.violated == claim
     assert found.counterexample is not None
     assert len(found.counterexample.actions) == steps
@@ -89,8 +89,8 @@ def test_members_without_lists_cost_nothing() -> None:
     assert on.address() == "eager/3m2p4g1c0l0x0d0z1i0r1u2b"
     assert Bounds.from_address(on.address()) == on
     sizes = MODEL.sizes(off)
-    assert width(MODEL.state, sizes) == 72
-    assert width(MODEL.state, MODEL.sizes(on)) > 72
+    assert width(MODEL.state, sizes) == 80
+    assert width(MODEL.state, MODEL.sizes(on)) > 80
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_members_without_lists_cost_nothing() -> None:
         ),
     ],
 )
-def test_bounds_that_make_no_sense_are_refused(changes: dict[str, int], said: str) -> None:
+def test_bounds_that_make_no_sense_are_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(RebalanceCheckError, match=said):
         Bounds(protocol=RebalanceProtocol.EAGER, **changes)
 
@@ -126,3 +126,20 @@ def test_the_observer_tells_what_members_run_and_what_they_voted_for() -> None:
     assert world.replies[0].error == "INCONSISTENT_GROUP_PROTOCOL"
     refused = next(a for a in enabled(world.bounds, world.state) if a.kind == "ReceiveError")
     assert [type(e) for e in world.step(refused)] == [MemberCrashed]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("address", "distinct"),
+    [
+        ("eager/3m1p22g0c0l0x0d0z0i0r1u6b", 373_642),
+        ("eager/2m2p14g0c0l1x0d0z0i0r1u4b", 49_343),  # a live member expires
+        ("eager/2m2p14g1c0l0x1d0z0i1r1u4b", 3_284_345),  # a crash, a duplicate, ids required
+    ],
+)
+def test_a_legal_path_holds__at_every_step_and_interleaving_of_larger_bounds(address: str, distinct: int) -> None:
+    pytest.importorskip("numba", reason="the extra 'explore' is not installed")
+    found = explore(Bounds.from_address(address))
+    assert set(found.claims.values()) == {"held"}
+    assert found.sometimes["upgrade_is_over"]
+    assert found.distinct == distinct
