@@ -31,6 +31,7 @@ class ClientConfig:
     heartbeat_version: int = 4
     leave_group_version: int = 5
     offset_commit_version: int = 8
+    offset_fetch_version: int = 7
 
     def __post_init__(self) -> None:
         if not 0 < self.heartbeat_interval_ms < self.session_timeout_ms:

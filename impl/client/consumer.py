@@ -9,6 +9,7 @@ from rebalance_check.impl.assignors.assignor import Assignor
 from rebalance_check.impl.client.committing import Commit, CommitOutcome, Committing
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.core import always_found
+from rebalance_check.impl.client.fetching import Fetching, OffsetFetch
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.client.leading import Leading
 from rebalance_check.impl.client.listener import RebalanceListener
@@ -40,7 +41,7 @@ class GenerationFields(TypedDict):
     member_id: str
 
 
-class ConsumerCoordinator(Leading, Committing):
+class ConsumerCoordinator(Leading, Committing, Fetching):
     """The consumer protocol, EAGER or COOPERATIVE.
 
     ``topics`` is the subscription (by name; patterns are not supported), ``partitions_per_topic`` what the client
@@ -102,6 +103,12 @@ class ConsumerCoordinator(Leading, Committing):
         if partition not in self._owned:
             raise RebalanceCheckError(f"{self.member} does not own {partition.name}: it cannot consume it")
         self._positions[partition] = offset
+
+    def start_from(self, fetch: OffsetFetch) -> None:
+        """Go on where the group stopped: takes the offsets of owned partitions that were not consumed yet."""
+        for partition, offset in fetch.offsets.items():
+            if partition in self._owned:
+                self._positions.setdefault(partition, offset)
 
     def positions(self) -> dict[TopicPartition, int]:
         """The next offset to read of each owned partition that was consumed."""
