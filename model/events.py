@@ -18,18 +18,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, TypeAlias, get_args
 
-UNKNOWN_INCARNATION: Final = -1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """What all events carry; see the module for the meaning of each field."""
-
-    group: str = ""
-    source: str = ""
-    seq: int = -1
-    time_ms: int = 0
-
+from rebalance_check.model.door_events import HeartbeatReplied as HeartbeatReplied
+from rebalance_check.model.door_events import JoinGroupReplied as JoinGroupReplied
+from rebalance_check.model.door_events import LeaveGroupReplied as LeaveGroupReplied
+from rebalance_check.model.door_events import OffsetCommitReplied as OffsetCommitReplied
+from rebalance_check.model.door_events import ReplyEvent as ReplyEvent
+from rebalance_check.model.door_events import RequestParked as RequestParked
+from rebalance_check.model.door_events import SyncGroupReplied as SyncGroupReplied
+from rebalance_check.model.event import UNKNOWN_INCARNATION as UNKNOWN_INCARNATION
+from rebalance_check.model.event import CoordinatorEvent as CoordinatorEvent
+from rebalance_check.model.event import Event as Event
 
 # ------------------------------------------------------------------------------------------------ the run
 
@@ -55,16 +53,20 @@ class RunEnded(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoordinatorEvent(Event):
-    """Seen at the coordinator. ``incarnation`` counts the lives of the group there: creation or load starts one."""
-
-    incarnation: int
-    generation: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class IncarnationStarted(CoordinatorEvent):
-    """The coordinator created the group or loaded it from its log, at ``generation``."""
+    """The coordinator created the group or loaded it from its log, at ``generation``.
+
+    ``status`` is the one it begins in ("" where the subject cannot tell; then the fields behind it say nothing),
+    ``members`` are those of the record, sorted, ``instances`` the static ones among them as (member id, instance id),
+    ``max_size`` is ``group.max.size`` (0: not told).
+    """
+
+    status: str = ""
+    members: tuple[str, ...] = ()
+    instances: tuple[tuple[str, str], ...] = ()
+    leader: str = ""
+    protocol: str = ""
+    max_size: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +79,10 @@ class GroupStatusChanged(CoordinatorEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberAdded(CoordinatorEvent):
-    """A member id entered the group (its first JoinGroup was accepted)."""
+    """A member id entered the group (its first JoinGroup was accepted); ``instance_id`` is "" for a dynamic one."""
 
     member_id: str
+    instance_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,11 +106,37 @@ class GenerationStarted(CoordinatorEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMetadataWritten(CoordinatorEvent):
+    """A group metadata record was handed to the log; whether it is committed shows later, or never."""
+
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupMetadataAppended(CoordinatorEvent):
-    """A group metadata record was committed to the coordinator's log at ``offset``."""
+    """A group metadata record was committed to the coordinator's log at ``offset``.
+
+    ``assignments`` says per member id what it is assigned, as a text that is equal exactly where the bytes are ("" for
+    none); it is empty where the subject cannot tell.
+    """
 
     members: tuple[str, ...]
     offset: int
+    assignments: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupDeleted(CoordinatorEvent):
+    """DeleteGroups or the expiry of its offsets wrote the group's tombstone while it was in ``status``."""
+
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogTailLost(Event):
+    """The log lost its last ``records``, committed ones perhaps among them (an unclean election of its leader)."""
+
+    records: int
 
 
 # ------------------------------------------------------------------------------------------------ requests
@@ -418,7 +447,9 @@ class StatusStoreStopped(Event):
 
 AnyEvent: TypeAlias = (
     RunStarted | RunEnded
-    | IncarnationStarted | GroupStatusChanged | MemberAdded | MemberRemoved | GenerationStarted | GroupMetadataAppended
+    | IncarnationStarted | GroupStatusChanged | MemberAdded | MemberRemoved | GenerationStarted
+    | GroupMetadataWritten | GroupMetadataAppended | GroupDeleted | LogTailLost
+    | RequestParked | JoinGroupReplied | SyncGroupReplied | HeartbeatReplied | LeaveGroupReplied | OffsetCommitReplied
     | RequestSent | RequestAnswered
     | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed
     | MemberJoined | AssignmentComputed | PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted

@@ -10,9 +10,39 @@ from rebalance_check.properties.agreement import AssignmentIsComplete, Assignmen
 from rebalance_check.properties.callbacks import CallbacksAlternate, EagerJoinsEmptyHanded
 from rebalance_check.properties.cooperative import RevokedBeforeReassigned
 from rebalance_check.properties.fencing import LostIsNotCommitted, StaleGenerationIsRefused
+from rebalance_check.properties.gates import (
+    CommitIsFenced,
+    HeartbeatIsFenced,
+    InstanceIsExclusive,
+    OneResponsePerRequest,
+    SyncIsFenced,
+)
 from rebalance_check.properties.generation import GenerationMonotonicity
+from rebalance_check.properties.joining import (
+    CommonProtocol,
+    GenerationHasOnlyJoined,
+    GroupSize,
+    JoinAnswersAgree,
+    MembersGoToTheLeader,
+    ParkedRequestsFitTheStatus,
+)
 from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.membership import (
+    EmptyGroupIsClean,
+    LeaderIsMember,
+    LegalTransitions,
+    OneMemberPerInstance,
+    OnlyLaggardsTimeOut,
+    PendingIdsAreNoMembers,
+)
 from rebalance_check.properties.ownership import NoDoubleOwnership
+from rebalance_check.properties.persistence import (
+    LoadRestoresTheLog,
+    OneAssignmentPerGeneration,
+    OnlyEmptyGroupsAreDeleted,
+    PersistedBeforeTheyArePropagated,
+    StableIsPersisted,
+)
 from rebalance_check.properties.progress import RebalanceCompletes
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 
@@ -28,6 +58,28 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     OneProtocol,
     AssignmentIsDisjoint,
     AssignmentIsComplete,
+    LegalTransitions,
+    PendingIdsAreNoMembers,
+    OneMemberPerInstance,
+    LeaderIsMember,
+    EmptyGroupIsClean,
+    OnlyLaggardsTimeOut,
+    ParkedRequestsFitTheStatus,
+    GenerationHasOnlyJoined,
+    CommonProtocol,
+    GroupSize,
+    MembersGoToTheLeader,
+    JoinAnswersAgree,
+    PersistedBeforeTheyArePropagated,
+    OneAssignmentPerGeneration,
+    StableIsPersisted,
+    LoadRestoresTheLog,
+    OnlyEmptyGroupsAreDeleted,
+    SyncIsFenced,
+    HeartbeatIsFenced,
+    CommitIsFenced,
+    InstanceIsExclusive,
+    OneResponsePerRequest,
     *SafeStatusWrites,
     RebalanceCompletes,
 )

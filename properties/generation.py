@@ -14,6 +14,7 @@ from rebalance_check.model.events import (
     GroupMetadataAppended,
     GroupStatusChanged,
     IncarnationStarted,
+    LogTailLost,
     MemberAdded,
     MemberJoined,
     MemberRemoved,
@@ -41,6 +42,7 @@ class _Monotonicity(Fold):
                 IncarnationStarted: self.on_incarnation,
                 GenerationStarted: self.on_generation,
                 GroupMetadataAppended: self.on_appended,
+                LogTailLost: self.on_tail_lost,
                 GroupStatusChanged: self.on_status,
                 MemberAdded: self.on_coordinator,
                 MemberRemoved: self.on_coordinator,
@@ -120,6 +122,10 @@ class _Monotonicity(Fold):
         elif event.generation < appended.generation:
             self._report(f"the log went from generation {appended.generation} to {event.generation}", appended, event)
 
+    def on_tail_lost(self, _event: LogTailLost) -> None:
+        """What was on record may be gone."""
+        self._appended = None
+
     # ---------------------------------------------------------------------------------------- members
 
     def on_member(self, event: GenerationEvent) -> None:
@@ -158,7 +164,7 @@ GenerationMonotonicity: Final = Invariant(
     source="ClassicGroup.initNextGeneration; GroupMetadataManager.replay; AbstractCoordinator.Generation",
     premises=(
         "numbers are compared within one incarnation: a failover may hand out anew one that was not persisted",
-        "a deleted group starts again at generation 0, in a new incarnation; the log loses no committed record",
+        "a deleted group starts again at generation 0, in a new incarnation; after LogTailLost the log is not compared",
         "a client that cannot tell the incarnation is held against itself under one member id, if no failover was seen",
     ),
     violation=GenerationMonotonicityViolated,

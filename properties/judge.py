@@ -12,7 +12,7 @@ from typing import Final
 
 from rebalance_check.model.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE
-from rebalance_check.properties.kinds import Fold, Handler, Invariant, Kind
+from rebalance_check.properties.kinds import Fold, Handler, Invariant, Kind, Memory
 from rebalance_check.properties.verdict import Counterexample, Held, Outcome, Undecided, Verdict, Violated, worst
 
 EXIT_HELD: Final = 0
@@ -81,6 +81,7 @@ class _Panel:
 
     invariants: Sequence[Invariant]
     folds: dict[str, Fold] = field(default_factory=dict)
+    memories: dict[type[Memory], Memory] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
     dispatch: dict[type[Event], tuple[Handler, ...]] = field(default_factory=dict)
     counts: dict[type[Event], int] = field(default_factory=dict)
@@ -89,17 +90,21 @@ class _Panel:
     def __post_init__(self) -> None:
         for invariant in self.invariants:
             try:
-                self.folds[invariant.name] = invariant.start()
+                fold = self.folds[invariant.name] = invariant.start()
+                fold.share(self.memories)
             except Exception as fault:  # a checker's fault is a verdict, not a crash
                 self.faults[invariant.name] = _blame(fault)
         self._index()
 
     def _index(self) -> None:
+        """Who hears what: memories before the folds that look at them."""
         self.dispatch.clear()
-        for name, fold in self.folds.items():
-            if name not in self.faults:
-                for event_type, handler in fold.handlers.items():
-                    self.dispatch[event_type] = (*self.dispatch.get(event_type, ()), handler)
+        folds = [fold for name, fold in self.folds.items() if name not in self.faults]
+        used = {id(fold.memory) for fold in folds}
+        listeners: list[Memory | Fold] = [memory for memory in self.memories.values() if id(memory) in used]
+        for listener in (*listeners, *folds):
+            for event_type, handler in listener.handlers.items():
+                self.dispatch[event_type] = (*self.dispatch.get(event_type, ()), handler)
 
     def observe(self, event: Event) -> None:
         kind = type(event)
@@ -112,7 +117,8 @@ class _Panel:
 
     def _silence(self, handler: Handler, event: Event, fault: Exception) -> None:
         for name, fold in self.folds.items():
-            if handler in fold.handlers.values() and name not in self.faults:
+            heard = (fold.handlers, fold.memory.handlers if fold.memory is not None else {})
+            if name not in self.faults and any(handler in handlers.values() for handlers in heard):
                 self.faults[name] = f"{_blame(fault)} at event {event.seq} of {event.source}"
         self._index()
 

@@ -27,12 +27,26 @@ class Kind(StrEnum):
     PROGRESS = "progress"
 
 
+class Memory:
+    """What several folds about one group remember together.
+
+    The judge keeps one of each class per group, and lets it take an event before the folds that look at it;
+    ``handlers`` as of a `Fold`.
+    """
+
+    def __init__(self, handlers: Mapping[type[Event], Handler]) -> None:
+        self.handlers = dict(handlers)
+
+
 class Fold:
     """The running memory of one invariant about one group.
 
     ``invariant`` is the claim it speaks for, ``handlers`` maps each event type it listens to to the method that takes
-    it. `verdict` may be asked at any time; it speaks about what was observed so far.
+    it, ``memory`` is what it shares with others, if anything. `verdict` may be asked at any time; it speaks about what
+    was observed so far.
     """
+
+    memory: Memory | None = None
 
     def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler]) -> None:
         self.invariant = invariant
@@ -43,9 +57,22 @@ class Fold:
 
     def observe(self, event: Event) -> None:
         """Take one event; types that nobody listens to are passed over."""
+        remember = self.memory.handlers.get(type(event)) if self.memory is not None else None
+        if remember is not None:
+            remember(event)
         handler = self.handlers.get(type(event))
         if handler is not None:
             handler(event)
+
+    def share(self, memories: dict[type[Memory], Memory]) -> None:
+        """Remember together with the other folds of ``memories``; called before the first event."""
+        if self.memory is not None:
+            self.memory = memories.setdefault(type(self.memory), self.memory)
+
+    def contradiction(self, headline: str, *reasons: tuple[str, Event | None]) -> None:
+        """As `violated`: each reason is a sentence and its event; those without an event are told and not shown."""
+        known = list(dict.fromkeys(event for _, event in reasons if event is not None))
+        self.violated(headline, [Because(text, event) for text, event in reasons], known)
 
     def violated(self, headline: str, because: list[Because], events: list[Event]) -> None:
         """Note that the claim broke; the first time becomes the counterexample, all are counted.

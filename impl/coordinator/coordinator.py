@@ -95,10 +95,11 @@ class GroupCoordinator:
         """
         self._fire_until(now_ms)
         refused = gate(self._shard.config, self._phase, request)
+        ticket = self._shard.admit(token, request)
         if refused is None:
-            self._dispatch(token, request)
+            self._dispatch(ticket, request)
         else:
-            self._shard.answer(token, refused)
+            self._shard.answer(ticket, refused)
         self._fire_until(now_ms)
         return self._shard.take_answers()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from rebalance_check.impl.coordinator import tell
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
 from rebalance_check.impl.coordinator.records import GroupTombstone, OffsetTombstone, Record
@@ -76,7 +77,7 @@ def delete(shard: Shard, group_id: str) -> Error:
     group = shard.groups.get(group_id)
     if group is None or group.status is GroupStatus.DEAD:
         return Error.GROUP_ID_NOT_FOUND
-    if group.status is not GroupStatus.EMPTY:
+    if group.status is not GroupStatus.EMPTY and "deletes-any-group" not in shard.defects:
         return Error.NON_EMPTY_GROUP
     tombstones: list[Record] = [OffsetTombstone(group_id, *key) for key in group.offsets.partitions()]
     outcomes: list[Error] = []
@@ -98,6 +99,7 @@ class Removal:
     def __init__(self, shard: Shard, group_id: str) -> None:
         self._shard = shard
         self._group = shard.groups.pop(group_id)
+        tell.group_deleted(shard, self._group)
         shard.doomed[group_id] = self._group
 
     def finish(self, _offset: int) -> None:

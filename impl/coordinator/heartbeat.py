@@ -30,6 +30,8 @@ def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest) -> None:
         shard.answer(token, HeartbeatReply(error=error if failed is Error.NONE else write_error(failed)))
 
     after_writes(shard, on_answer)
+    if not shard.has_answered(token):
+        tell.parked(shard, group, request.member_id, token)
 
 
 def verdict(shard: Shard, group: Group | None, request: HeartbeatRequest) -> Error:
@@ -41,10 +43,14 @@ def verdict(shard: Shard, group: Group | None, request: HeartbeatRequest) -> Err
     error = group.validate_member(request.member_id, request.group_instance_id)
     if error is Error.UNKNOWN_MEMBER_ID and "heartbeat-accepts-unknown-member" in shard.defects:
         return Error.NONE
+    if error is Error.FENCED_INSTANCE_ID and "fenced-heartbeat-accepted" in shard.defects:
+        return Error.NONE
     if error is not Error.NONE:
         return error
     if request.generation_id != group.generation and "heartbeat-accepts-stale-generation" not in shard.defects:
         return Error.ILLEGAL_GENERATION
+    if "heartbeat-accepted-while-preparing" in shard.defects:
+        return Error.NONE
     return Error.REBALANCE_IN_PROGRESS if group.status is GroupStatus.PREPARING_REBALANCE else Error.NONE
 
 

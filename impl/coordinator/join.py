@@ -89,6 +89,8 @@ def join_existing(shard: Shard, group: Group, token: Hashable, request: JoinGrou
 def has_room(shard: Shard, group: Group, member_id: str) -> bool:
     """The size gate (``acceptJoiningMember``): in PreparingRebalance seats go to whoever joins first."""
     member = group.members.get(member_id)
+    if "size-gate-open" in shard.defects:
+        return True
     if group.status is GroupStatus.PREPARING_REBALANCE:
         is_waiting = member is not None and member.awaiting_join is not None
         return is_waiting or group.awaiting_join_count < shard.config.max_size
@@ -109,10 +111,14 @@ def join_as_newcomer(shard: Shard, group: Group, token: Hashable, request: JoinG
     """A JoinGroup without a member id: a new dynamic or static member, or the restart of a static one."""
     instance_id = request.group_instance_id
     member_id = shard.new_member_id(instance_id if instance_id is not None else request.client_id)
-    if instance_id is not None and instance_id in group.static_members:
+    keeps_predecessor = "static-restart-keeps-predecessor" in shard.defects
+    if instance_id is not None and instance_id in group.static_members and not keeps_predecessor:
         replace_static_member(shard, group, member_id, token, request)
     elif instance_id is None and request.version >= MEMBER_ID_REQUIRED_SINCE:
         group.pending_join.add(member_id)
+        if "pending-id-admitted-at-once" in shard.defects:
+            group.add(new_member(member_id, request))
+            tell.member_added(shard, group, member_id)
         shard.arm_session(group, member_id, request.session_timeout_ms)
         refuse(shard, token, Error.MEMBER_ID_REQUIRED, member_id)
     else:
@@ -135,6 +141,7 @@ def add_member(shard: Shard, group: Group, member_id: str, token: Hashable, requ
     group.add(member)
     group.park_join(member, ParkedJoin(token, request))
     tell.member_added(shard, group, member_id)
+    tell.parked(shard, group, member_id, token)
     if "new-member-join-timeout-never-fires" in shard.defects:
         shard.cancel_session(group, member_id)
     else:
@@ -163,6 +170,7 @@ def join_as_member(shard: Shard, group: Group, token: Hashable, request: JoinGro
         return
     group.update(member, request)
     group.park_join(member, ParkedJoin(token, request))
+    tell.parked(shard, group, member.member_id, token)
     rebalance_or_complete(shard, group)
 
 

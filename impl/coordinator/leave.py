@@ -42,6 +42,8 @@ def leave_group(shard: Shard, token: Hashable, request: LeaveGroupRequest) -> No
             on_answer(Error.NONE)  # what failed waits for nothing
         else:
             after_writes(shard, on_answer)
+        if not shard.has_answered(token):
+            tell.parked(shard, group, "", token)
 
 
 def answer_later(shard: Shard, token: Hashable, answer: LeaveGroupReply, emptied: list[Error]) -> OnAnswer:
@@ -99,7 +101,10 @@ def remove_member(shard: Shard, group: Group, member_id: str) -> None:
 
 def after_leave(shard: Shard, group: Group, on_empty: OnAnswer) -> None:
     """Somebody left, be it a pending id only: a formed group rebalances, a forming one may now be complete."""
-    if group.status in {GroupStatus.STABLE, GroupStatus.COMPLETING_REBALANCE}:
+    if "emptied-without-preparing" in shard.defects and not group.members:
+        before, group.status = group.status, GroupStatus.EMPTY
+        tell.moved(shard, group, before)
+    elif group.status in {GroupStatus.STABLE, GroupStatus.COMPLETING_REBALANCE}:
         if "leave-without-rebalance" not in shard.defects:
             prepare_rebalance(shard, group, on_empty)
     elif "leave-does-not-complete-join" not in shard.defects:

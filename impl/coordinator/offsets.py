@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from rebalance_check.impl.coordinator import tell
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.records import NO_PRODUCER, OffsetRecord, OffsetTombstone, TransactionMarker
 from rebalance_check.impl.coordinator.shard import Shard
@@ -69,7 +70,8 @@ def refusal(shard: Shard, group: Group | None, request: Commit) -> Error:
     if request.generation_id < 0 and not request.member_id and request.group_instance_id is None:
         return Error.NONE if in_transaction else Error.UNKNOWN_MEMBER_ID
     error = fencing(shard, group, request)
-    if error is Error.NONE and group.status is GroupStatus.COMPLETING_REBALANCE and not in_transaction:
+    completing = group.status is GroupStatus.COMPLETING_REBALANCE and not in_transaction
+    if error is Error.NONE and completing and "commit-accepted-while-completing" not in shard.defects:
         return Error.REBALANCE_IN_PROGRESS
     return error
 
@@ -89,6 +91,7 @@ def create_simple_group(shard: Shard, group_id: str) -> Group:
     incarnation = shard.next_incarnation(group_id)
     group = Group(group_id=group_id, incarnation=incarnation, status_since_ms=shard.now_ms, is_created=False)
     shard.groups[group_id] = group
+    tell.incarnation_started(shard, group)
     return group
 
 
@@ -114,6 +117,8 @@ def write(shard: Shard, group: Group, token: Hashable, request: Commit, *, is_fi
         shard.answer(token, commit_reply(request, told, limit))
 
     append(shard, records, on_answer, on_commit)
+    if isinstance(request, OffsetCommitRequest) and not shard.has_answered(token):
+        tell.parked(shard, group, request.member_id, token)
 
 
 def offset_record(shard: Shard, request: Commit, offset: CommittedOffset) -> OffsetRecord:

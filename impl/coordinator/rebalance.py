@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rebalance_check.impl.coordinator import tell
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
@@ -41,7 +43,9 @@ def refuse_syncs(shard: Shard, group: Group, error: Error) -> None:
 
 def answer_sync(shard: Shard, group: Group, member: GroupMember, error: Error) -> None:
     """Answer the parked SyncGroup of ``member``, if any, and restart its session; an error carries no protocol."""
-    parked, member.awaiting_sync = member.awaiting_sync, None
+    parked = member.awaiting_sync
+    if "parked-sync-answered-twice" not in shard.defects:
+        member.awaiting_sync = None
     if parked is None:
         return
     shard.answer(parked.token, sync_reply(group, member, error))
@@ -94,10 +98,11 @@ def complete_join(shard: Shard, group: Group, on_empty: OnAnswer | None = None) 
     """End the join phase: drop who did not rejoin, elect, start the next generation (``completeClassicGroupJoin``)."""
     shard.cancel_join(group)
     remove_silent_dynamic_members(shard, group)
-    if not elect_joined_leader(shard, group):
+    forgets_silent = "silent-members-do-not-count" in shard.defects and not group.awaiting_join_count
+    if not elect_joined_leader(shard, group) and not forgets_silent:
         shard.arm_join(group, group.rebalance_timeout_ms())
         return
-    start_generation(shard, group)
+    start_generation(shard, group, is_empty=forgets_silent or not group.members)
     if group.status is GroupStatus.EMPTY:
         append_group(shard, group, group_record(group, shard.now_ms), on_empty or (lambda _: None))
     else:
@@ -121,17 +126,19 @@ def elect_joined_leader(shard: Shard, group: Group) -> bool:
         return True
     joined = [member.member_id for member in group.members.values() if member.awaiting_join is not None]
     if joined:
-        group.leader = shard.choices.leader(joined)
+        group.leader = None if "absent-leader-not-replaced" in shard.defects else shard.choices.leader(joined)
     return bool(joined)
 
 
-def start_generation(shard: Shard, group: Group) -> None:
+def start_generation(shard: Shard, group: Group, *, is_empty: bool) -> None:
     """The one place where the generation grows (``initNextGeneration``)."""
     group.generation = next_generation(shard, group)
     group.pending_sync.clear()
     group.protocol_name = group.select_protocol(shard.choices) if group.members else None
+    if group.leader is not None and "leader-decides-protocol" in shard.defects:
+        group.protocol_name = group.members[group.leader].protocols[0].name
     group.subscribed_topics = group.read_subscriptions()
-    target = GroupStatus.COMPLETING_REBALANCE if group.members else GroupStatus.EMPTY
+    target = GroupStatus.EMPTY if is_empty else GroupStatus.COMPLETING_REBALANCE
     tell.move(shard, group, target)
     tell.generation_started(shard, group)
 
@@ -148,13 +155,25 @@ def next_generation(shard: Shard, group: Group) -> int:
 def answer_joins(shard: Shard, group: Group) -> None:
     """Answer every parked JoinGroup; each member, be it silent, gets a fresh session and owes a SyncGroup."""
     for member in group.members.values():
+        if member.is_new and member.member_id != group.leader and "new-follower-left-parked" in shard.defects:
+            continue
         parked = group.unpark_join(member)
         if parked is not None:
-            shard.answer(parked.token, join_reply(group, member.member_id))
+            shard.answer(parked.token, told_of_generation(shard, group, member))
         shard.arm_session(group, member.member_id, member.session_timeout_ms)
         member.is_new = False
         group.pending_sync.add(member.member_id)
     shard.arm_sync(group)
+
+
+def told_of_generation(shard: Shard, group: Group, member: GroupMember) -> JoinGroupReply:
+    """What a member that joined is told when the generation starts."""
+    reply = join_reply(group, member.member_id)
+    if "members-shown-to-followers" in shard.defects:
+        return replace(reply, members=group.joined_members())
+    if "followers-told-the-oldest-leads" in shard.defects and member.member_id != group.leader:
+        return replace(reply, leader=next(iter(group.members)))
+    return reply
 
 
 def join_reply(group: Group, member_id: str, *, with_members: bool = True) -> JoinGroupReply:

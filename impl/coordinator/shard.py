@@ -6,10 +6,11 @@ from collections.abc import Callable, Hashable
 
 from rebalance_check.impl.coordinator.choices import Choices
 from rebalance_check.impl.coordinator.config import GroupConfig
+from rebalance_check.impl.coordinator.door import NO_GROUP, Ticket, replied
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.logs import GroupLog
 from rebalance_check.impl.coordinator.timers import TimerKey, TimerKind, Timers
-from rebalance_check.impl.messages import GroupReply
+from rebalance_check.impl.messages import GroupReply, GroupRequest
 from rebalance_check.impl.recorder import Recorder
 from rebalance_check.model.errors import Error
 
@@ -24,7 +25,8 @@ class Shard:
     """
 
     __slots__ = (
-        "_answers", "_lives", "_recorder_for", "_recorders", "_writes", "choices", "config", "defects", "doomed",
+        "_answers", "_lives", "_recorder_for", "_recorders", "_requests", "_writes", "choices", "config", "defects",
+        "doomed",
         "groups", "log", "new_member_id", "now_ms", "pending_writes", "refused", "timers", "unanswered",
     )  # fmt: skip
 
@@ -51,6 +53,7 @@ class Shard:
         self.unanswered: set[Hashable] = set()
         self.refused: set[Hashable] = set()
         self._writes = 0
+        self._requests = 0
         self._answers: list[Answer] = []
         self._lives: dict[str, int] = {}
         self._recorder_for = recorder_for
@@ -61,8 +64,25 @@ class Shard:
         self.unanswered.discard(token)
         if token in self.refused:
             self.refused.discard(token)
-        else:
-            self._answers.append((token, reply))
+            return
+        if isinstance(token, Ticket):
+            self._tell(token, reply)
+        self._answers.append((token, reply))
+
+    def _tell(self, ticket: Ticket, reply: GroupReply) -> None:
+        recorder = self.recorder(ticket.request.group_id)
+        if recorder is None:
+            return
+        group = self.groups.get(ticket.request.group_id)
+        at = (NO_GROUP, NO_GROUP) if group is None else (group.incarnation, group.generation)
+        event = replied(ticket, reply, *at)
+        if event is not None:
+            recorder.emit(event)
+
+    def admit(self, token: Hashable, request: GroupRequest) -> Ticket:
+        """A request came in: the ticket under which it is answered, now or later."""
+        self._requests += 1
+        return Ticket(self._requests, token, request)
 
     def has_answered(self, token: Hashable) -> bool:
         """Whether this step answered a request."""
@@ -76,7 +96,7 @@ class Shard:
     def take_answers(self) -> list[Answer]:
         """The answers given since the last call, in order."""
         answers, self._answers = self._answers, []
-        return answers
+        return [(given.token if isinstance(given, Ticket) else given, reply) for given, reply in answers]
 
     def recorder(self, group_id: str) -> Recorder | None:
         """The one recorder of a group; None when nobody listens."""

@@ -45,6 +45,7 @@ def replace_static_member(
     shard.arm_session(group, member_id, predecessor.session_timeout_ms)
     group.update(member, request)
     group.park_join(member, ParkedJoin(token, request))
+    tell.parked(shard, group, member_id, token)
     member.is_new = False
     continue_by_status(shard, group, member, predecessor)
 

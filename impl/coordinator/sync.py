@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 
 from rebalance_check.impl.coordinator import tell
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember, ParkedSync
 from rebalance_check.impl.coordinator.rebalance import answer_sync, prepare_rebalance, refuse_syncs, sync_reply
+from rebalance_check.impl.coordinator.records import GroupRecord
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import append_group, group_record, refuse_after_writes, write_error
@@ -23,13 +25,16 @@ def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest) -> None
         shard.answer(token, SyncGroupReply(error=error))
         return
     member = group.members[request.member_id]
-    group.pending_sync.discard(member.member_id)
+    if "sync-debt-kept" not in shard.defects:
+        group.pending_sync.discard(member.member_id)
     if not group.pending_sync:
         shard.cancel_sync(group)
     if group.status is GroupStatus.STABLE:
-        shard.answer(token, sync_reply(group, member))
+        late = sync_reply(group, member)
+        shard.answer(token, SyncGroupReply() if "late-sync-gets-nothing" in shard.defects else late)
         return
     member.awaiting_sync = ParkedSync(token, request)
+    tell.parked(shard, group, member.member_id, token)
     if member.member_id == group.leader:
         propose_assignment(shard, group, request)
     elif "sync-answered-before-leader" in shard.defects:
@@ -72,7 +77,19 @@ def propose_assignment(shard: Shard, group: Group, request: SyncGroupRequest) ->
             refuse_syncs(shard, group, write_error(error))
             prepare_rebalance(shard, group)
 
-    append_group(shard, group, group_record(group, shard.now_ms, assignments), on_answer)
+    if "assignment-not-persisted" in shard.defects:
+        on_answer(Error.NONE)
+    else:
+        append_group(shard, group, record_of(shard, group, assignments), on_answer)
+
+
+def record_of(shard: Shard, group: Group, assignments: dict[str, bytes]) -> GroupRecord:
+    """The record of all members with what the leader assigned them."""
+    record = group_record(group, shard.now_ms, assignments)
+    if "record-of-the-synced-only" in shard.defects:
+        synced = {member.member_id for member in group.members.values() if member.awaiting_sync is not None}
+        return replace(record, members=tuple(member for member in record.members if member.member_id in synced))
+    return record
 
 
 def propagate(shard: Shard, group: Group, assignments: dict[str, bytes]) -> None:

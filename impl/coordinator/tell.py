@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
+from rebalance_check.impl.coordinator import door
 from rebalance_check.impl.coordinator.group import Group
+from rebalance_check.impl.coordinator.records import GroupRecord
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.model import events
@@ -12,13 +16,30 @@ def incarnation_started(shard: Shard, group: Group) -> None:
     """The group was created or loaded."""
     recorder = shard.recorder(group.group_id)
     if recorder is not None:
-        recorder.emit(events.IncarnationStarted(incarnation=group.incarnation, generation=group.generation))
+        members = sorted(group.members.values(), key=lambda member: member.member_id)
+        recorder.emit(
+            events.IncarnationStarted(
+                incarnation=group.incarnation,
+                generation=group.generation,
+                status=group.status.value,
+                members=tuple(member.member_id for member in members),
+                instances=tuple((m.member_id, m.group_instance_id) for m in members if m.group_instance_id is not None),
+                leader=group.leader or "",
+                protocol=group.protocol_name or "",
+                max_size=shard.config.max_size,
+            )
+        )
 
 
 def move(shard: Shard, group: Group, target: GroupStatus) -> None:
     """Change the status of a group, and tell."""
     before = group.status
     group.move_to(target, shard.now_ms)
+    moved(shard, group, before)
+
+
+def moved(shard: Shard, group: Group, before: GroupStatus) -> None:
+    """The group has left the status ``before``."""
     recorder = shard.recorder(group.group_id)
     if recorder is not None:
         recorder.emit(
@@ -26,7 +47,7 @@ def move(shard: Shard, group: Group, target: GroupStatus) -> None:
                 incarnation=group.incarnation,
                 generation=group.generation,
                 from_status=before.value,
-                to_status=target.value,
+                to_status=group.status.value,
             )
         )
 
@@ -36,7 +57,12 @@ def member_added(shard: Shard, group: Group, member_id: str) -> None:
     recorder = shard.recorder(group.group_id)
     if recorder is not None:
         recorder.emit(
-            events.MemberAdded(incarnation=group.incarnation, generation=group.generation, member_id=member_id)
+            events.MemberAdded(
+                incarnation=group.incarnation,
+                generation=group.generation,
+                member_id=member_id,
+                instance_id=group.members[member_id].group_instance_id or "",
+            )
         )
 
 
@@ -66,12 +92,43 @@ def generation_started(shard: Shard, group: Group) -> None:
         )
 
 
-def metadata_appended(shard: Shard, group: Group, generation: int, members: tuple[str, ...], offset: int) -> None:
-    """A group record is committed; ``generation`` and ``members`` are the record's, not necessarily the group's."""
+def metadata_written(shard: Shard, group: Group, record: GroupRecord) -> None:
+    """A group record is handed to the log."""
+    recorder = shard.recorder(group.group_id)
+    if recorder is not None:
+        members = tuple(sorted(member.member_id for member in record.members))
+        recorder.emit(
+            events.GroupMetadataWritten(incarnation=group.incarnation, generation=record.generation, members=members)
+        )
+
+
+def metadata_appended(shard: Shard, group: Group, record: GroupRecord, offset: int) -> None:
+    """A group record is committed; generation and members are the record's, not necessarily the group's."""
+    recorder = shard.recorder(group.group_id)
+    if recorder is not None:
+        assigned = tuple(sorted((member.member_id, door.text_of(member.assignment)) for member in record.members))
+        recorder.emit(
+            events.GroupMetadataAppended(
+                incarnation=group.incarnation,
+                generation=record.generation,
+                members=tuple(member_id for member_id, _ in assigned),
+                offset=offset,
+                assignments=assigned,
+            )
+        )
+
+
+def group_deleted(shard: Shard, group: Group) -> None:
+    """The group's tombstone is handed to the log."""
     recorder = shard.recorder(group.group_id)
     if recorder is not None:
         recorder.emit(
-            events.GroupMetadataAppended(
-                incarnation=group.incarnation, generation=generation, members=tuple(sorted(members)), offset=offset
-            )
+            events.GroupDeleted(incarnation=group.incarnation, generation=group.generation, status=group.status.value)
         )
+
+
+def parked(shard: Shard, group: Group, member_id: str, token: Hashable) -> None:
+    """A request is kept for ``member_id``, to be answered later."""
+    recorder = shard.recorder(group.group_id)
+    if recorder is not None and isinstance(token, door.Ticket):
+        recorder.emit(door.parked(token, member_id, group.incarnation, group.generation))

@@ -146,7 +146,7 @@ def append_group(shard: Shard, group: Group, record: GroupRecord, on_answer: OnA
 
     def on_commit(offset: int) -> None:
         group.is_created = True
-        members = tuple(member.member_id for member in record.members)
-        tell.metadata_appended(shard, group, record.generation, members, offset)
+        tell.metadata_appended(shard, group, record, offset)
 
+    tell.metadata_written(shard, group, record)
     append(shard, (record,), on_answer, on_commit)

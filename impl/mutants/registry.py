@@ -9,6 +9,7 @@ from typing import Final
 from rebalance_check.impl.mutants.assignors import ASSIGNOR_MUTANTS
 from rebalance_check.impl.mutants.client import CLIENT_MUTANTS
 from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
+from rebalance_check.impl.mutants.coordinator_claims import CLAIM_MUTANTS
 from rebalance_check.impl.mutants.mutant import Explored, Mutant
 from rebalance_check.impl.mutants.status import STATUS_MUTANTS
 from rebalance_check.model.errors import RebalanceCheckError
@@ -25,7 +26,9 @@ def _by_name(mutants: Iterable[Mutant]) -> dict[str, Mutant]:
     return found
 
 
-IMPL_MUTANTS: Final = _by_name([*COORDINATOR_MUTANTS, *CLIENT_MUTANTS, *ASSIGNOR_MUTANTS, *STATUS_MUTANTS])
+IMPL_MUTANTS: Final = _by_name(
+    [*COORDINATOR_MUTANTS, *CLAIM_MUTANTS, *CLIENT_MUTANTS, *ASSIGNOR_MUTANTS, *STATUS_MUTANTS]
+)
 """The defects of the implementation, found by fuzzing."""
 
 

@@ -10,7 +10,9 @@ from rebalance_check.impl.coordinator.choices import Choices
 from rebalance_check.impl.coordinator.logs import SteeredLog
 from rebalance_check.impl.coordinator.records import Record
 from rebalance_check.impl.messages import DescribedGroup, GroupReply, GroupRequest, ListedGroup
+from rebalance_check.impl.recorder import Recorder
 from rebalance_check.model.errors import Error
+from rebalance_check.model.events import Event, LogTailLost
 
 Answers = Sequence[tuple[Hashable, GroupReply]]
 
@@ -76,7 +78,7 @@ class Played(Protocol):
 
 
 class InProcess:
-    """`GroupCoordinator` on a `SteeredLog`."""
+    """`GroupCoordinator` on a `SteeredLog`; ``listener`` hears what it tells, under the time of the last call."""
 
     def __init__(
         self,
@@ -85,18 +87,40 @@ class InProcess:
         new_member_id: Callable[[str], str],
         choices: Choices | None = None,
         defects: frozenset[str] = frozenset(),
+        listener: Callable[[Event], None] | None = None,
     ) -> None:
         self.log = SteeredLog()
+        self._now_ms = 0
+
+        self._harness: list[Recorder] = []
+
+        def recorder_for(group: str) -> Recorder:
+            self._harness.append(Recorder(group, "harness", lambda: self._now_ms, listener))
+            return Recorder(group, "coordinator", lambda: self._now_ms, listener)
+
         self.coordinator = GroupCoordinator(
-            config, new_member_id=new_member_id, log=self.log, choices=choices, defects=defects
+            config,
+            new_member_id=new_member_id,
+            recorder_for=None if listener is None else recorder_for,
+            log=self.log,
+            choices=choices,
+            defects=defects,
         )
-        self.handle = self.coordinator.handle
-        self.advance = self.coordinator.advance
         self.next_deadline = self.coordinator.next_deadline
         self.list_groups = self.coordinator.list_groups
         self.delete = self.coordinator.delete
         self.end_transaction = self.coordinator.end_transaction
         self._is_loading = False
+
+    def handle(self, token: Hashable, request: GroupRequest, now_ms: int) -> Answers:
+        """Handle a request."""
+        self._now_ms = now_ms
+        return self.coordinator.handle(token, request, now_ms)
+
+    def advance(self, now_ms: int) -> Answers:
+        """Let time pass."""
+        self._now_ms = now_ms
+        return self.coordinator.advance(now_ms)
 
     def describe(self, group_id: str) -> DescribedGroup:
         """DescribeGroups."""
@@ -122,6 +146,8 @@ class InProcess:
     def crash(self, lost: int) -> None:
         """Forget all but the log."""
         self.log.lose(lost)
+        for recorder in self._harness if lost else ():
+            recorder.emit(LogTailLost(records=lost))
         self._is_loading = True
         self.coordinator.start_loading()
 

@@ -272,3 +272,10 @@ status -> Empty
 join b as== -> MEMBER_ID_REQUIRED b
 join b -> waits
 advance 100 -> b: generation 3, leader b, members b
+
+[the vote leaves out what one of the members does not list]
+join a version=3 protocols=rr,range -> waits
+join b version=3 protocols=range -> waits
+advance 200 -> a: generation 1, leader a, members a b; b: generation 1, leader a
+sync a 1 give=a:A,b:B -> NONE A
+describe -> Stable consumer/range a(m)=A b(m)=B

@@ -1,0 +1,101 @@
+"""Planted defects of the group coordinator, at least one for each claim about its own events."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant, Told
+from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+
+_EAGER: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
+_JUDGED: Final = Told(test="tests/impl/test_judged_stories.py")
+"""Stories are told, and what the coordinator tells of itself meanwhile is judged."""
+
+
+def _mutant(name: str, what: str, caught_by: str, find: Fuzzed | Told = _EAGER) -> Mutant:
+    return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=find)
+
+
+CLAIM_MUTANTS: Final = [
+    _mutant(
+        "absent-leader-not-replaced", "a leader that did not rejoin is dropped, and nobody leads", "leader_is_member"
+    ),
+    _mutant(
+        "assignment-not-persisted", "an assignment is handed out without a record of it", "persisted_before_propagated"
+    ),
+    _mutant(
+        "commit-accepted-while-completing",
+        "OffsetCommit is accepted in CompletingRebalance",
+        "commit_is_fenced",
+        _JUDGED,
+    ),
+    _mutant("deletes-any-group", "DeleteGroups deletes a group with members", "only_empty_groups_are_deleted", _JUDGED),
+    _mutant(
+        "emptied-without-preparing",
+        "a group that its last member leaves is Empty at once, in the same generation",
+        "legal_transitions",
+    ),
+    _mutant(
+        "fenced-heartbeat-accepted",
+        "the heartbeat of a fenced static member is answered without an error",
+        "instance_is_exclusive",
+        _JUDGED,
+    ),
+    _mutant(
+        "followers-told-the-oldest-leads",
+        "followers are told that the member that joined first leads",
+        "join_answers_agree",
+    ),
+    _mutant(
+        "heartbeat-accepted-while-preparing",
+        "a heartbeat in PreparingRebalance is answered without an error",
+        "heartbeat_is_fenced",
+    ),
+    _mutant(
+        "late-sync-gets-nothing",
+        "a SyncGroup that comes when the group is Stable is answered without an assignment",
+        "one_assignment_per_generation",
+    ),
+    _mutant(
+        "leader-decides-protocol",
+        "the generation runs what its leader lists first, whatever the others list",
+        "common_protocol",
+        _JUDGED,
+    ),
+    _mutant(
+        "load-forgets-static-followers",
+        "a load leaves static members out that do not lead",
+        "load_restores_the_log",
+        _JUDGED,
+    ),
+    _mutant("members-shown-to-followers", "everybody is shown the members", "members_go_to_the_leader"),
+    _mutant(
+        "new-follower-left-parked",
+        "a member that joins for the first time is not answered when the join phase ends",
+        "parked_requests_fit_the_status",
+    ),
+    _mutant("parked-sync-answered-twice", "an answered SyncGroup stays parked", "one_response_per_request"),
+    _mutant(
+        "pending-id-admitted-at-once",
+        "a new member counts as soon as it is told its id",
+        "pending_ids_are_no_members",
+    ),
+    _mutant(
+        "record-of-the-synced-only",
+        "members that have not sent their SyncGroup when the leader does are left out of the record",
+        "stable_is_persisted",
+    ),
+    _mutant(
+        "silent-members-do-not-count",
+        "a join phase that nobody joined leaves the group Empty although static members are in it",
+        "empty_group_is_clean",
+        _JUDGED,
+    ),
+    _mutant("size-gate-open", "group.max.size is not looked at", "group_size", _JUDGED),
+    _mutant(
+        "static-restart-keeps-predecessor",
+        "a restarted static member is a new member beside its predecessor",
+        "one_member_per_instance",
+    ),
+    _mutant("sync-debt-kept", "a member that sent its SyncGroup still counts as owing it", "only_laggards_time_out"),
+]
