@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.model.ids import NO_GENERATION
 
 
 class Claim(NamedTuple):
@@ -42,21 +43,45 @@ def believed(
 ) -> Ownership:
     """Settle the claims. ``existing`` are the partition counts of the topics that are being assigned."""
     ownership = Ownership({member: [] for member in claims})
-    for partition, claimants in sorted(_claimants(claims, existing).items()):
+    if "sticky-max-generation-updated-too-late" in defects:
+        claims = _accepted_too_late(claims)
+    if "sticky-drops-all-older-generation-claims" in defects:
+        newest = max((claim.generation for claim in claims.values()), default=NO_GENERATION)
+        claims = {member: claim for member, claim in claims.items() if claim.generation == newest}
+    for partition, claimants in sorted(_claimants(claims, existing, defects).items()):
         _settle(ownership, partition, claimants, defects)
     return ownership
 
 
-def _claimants(claims: Mapping[str, Claim], existing: Mapping[str, int]) -> dict[TopicPartition, list[tuple[int, str]]]:
+def _accepted_too_late(claims: Mapping[str, Claim]) -> dict[str, Claim]:
+    """A scan that raises the highest generation after it accepted a member: the newest goes with those before it."""
+    accepted: dict[str, Claim] = {}
+    highest = NO_GENERATION
+    for member, claim in claims.items():
+        if claim.generation >= highest:
+            accepted[member] = claim
+        if claim.generation > highest > NO_GENERATION:
+            accepted.clear()
+        highest = max(highest, claim.generation)
+    return accepted
+
+
+def _claimants(
+    claims: Mapping[str, Claim], existing: Mapping[str, int], defects: frozenset[str]
+) -> dict[TopicPartition, list[tuple[int, str]]]:
     """Who claims each existing partition, as (generation, member), the newest generation first, then by member id."""
     found: dict[TopicPartition, list[tuple[int, str]]] = {}
     for member, claim in claims.items():
-        for partition in _existing(claim.partitions, existing):
+        for partition in _existing(claim.partitions, existing, defects):
             found.setdefault(partition, []).append((claim.generation, member))
     return {partition: sorted(who, key=lambda one: (-one[0], one[1])) for partition, who in found.items()}
 
 
-def _existing(partitions: Iterable[TopicPartition], counts: Mapping[str, int]) -> set[TopicPartition]:
+def _existing(
+    partitions: Iterable[TopicPartition], counts: Mapping[str, int], defects: frozenset[str]
+) -> set[TopicPartition]:
+    if "negative-claim-crashes-or-aliases" in defects:
+        return {tp for tp in partitions if tp.partition < counts.get(tp.topic, 0)}
     return {tp for tp in partitions if 0 <= tp.partition < counts.get(tp.topic, 0)}
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from rebalance_check.impl.assignors.claims import Ownership
 from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.model.errors import RebalanceCheckError
 
 
 @dataclass(slots=True)
@@ -21,7 +22,9 @@ class Constrained:
     transferring: dict[TopicPartition, str] = field(default_factory=dict)
 
 
-def assign_constrained(partitions: Sequence[TopicPartition], ownership: Ownership) -> Constrained:
+def assign_constrained(
+    partitions: Sequence[TopicPartition], ownership: Ownership, defects: frozenset[str] = frozenset()
+) -> Constrained:
     """Keep what balance allows, then deal the rest: first to those below the minimum, then the extra ones."""
     low, extra = divmod(len(partitions), len(ownership.owned))
     assigned, given_up = _keep(ownership, low, extra)
@@ -32,7 +35,16 @@ def assign_constrained(partitions: Sequence[TopicPartition], ownership: Ownershi
         assigned[taker].append(partition)
         if given_up.get(partition, taker) != taker or partition in ownership.disputed:
             result.transferring[partition] = taker
+    _check_filled(assigned, low, extra, defects)
     return result
+
+
+def _check_filled(assigned: dict[str, list[TopicPartition]], low: int, extra: int, defects: frozenset[str]) -> None:
+    """Kafka's last look: whoever could have had more and did not get it is a mistake of the algorithm's own."""
+    full = low + 1 if extra and "sticky-quota-unfilled-after-max-reached" in defects else low
+    unfilled = [member for member, given in assigned.items() if len(given) < full]
+    if unfilled:
+        raise RebalanceCheckError(f"{', '.join(sorted(unfilled))} got fewer than {full} partitions: the deal is wrong")
 
 
 def _keep(

@@ -34,6 +34,8 @@ class CooperativeStickyAssignor(StickyFamily):
     def claim(self, subscription: Subscription) -> Claim:
         """The generation of the subscription wins; clients before v2 carry one in the user data."""
         generation = subscription.generation
+        if "cooperative-claims-carry-no-generation" in self.defects:
+            return Claim(subscription.owned, NO_GENERATION)
         if generation is None:
             generation = read_cooperative(subscription.user_data)
         return Claim(subscription.owned, NO_GENERATION if generation is None else generation)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 
 from rebalance_check.impl.assignors.assignor import Assignments, member_order, subscribed_topics
 from rebalance_check.impl.codecs.consumer_protocol import Subscription
@@ -12,10 +11,16 @@ from rebalance_check.model.bounds import RebalanceProtocol
 
 
 class RoundRobinAssignor:
-    """Balanced within one partition when all subscribe to the same topics. Stateless."""
+    """Balanced within one partition when all subscribe to the same topics. Stateless.
+
+    ``defects`` switches on planted defects by name (`rebalance_check.impl.mutants`).
+    """
 
     name = "roundrobin"
     protocols = frozenset({RebalanceProtocol.EAGER})
+
+    def __init__(self, defects: frozenset[str] = frozenset()) -> None:
+        self.defects = defects
 
     def subscription_user_data(self, topics: Sequence[str]) -> bytes | None:  # noqa: ARG002 - part of the interface
         """None: nothing is remembered."""
@@ -24,12 +29,20 @@ class RoundRobinAssignor:
     def assign(self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignments:
         """Topics in order, partitions in order, each to the next member in the circle that subscribes to its topic."""
         assigned: dict[str, list[TopicPartition]] = {member: [] for member in subscriptions}
-        circle = cycle(member_order(subscriptions))
-        for topic, members in subscribed_topics(partitions_per_topic, subscriptions).items():
+        circle, last = member_order(subscriptions), -1
+        for topic, members in subscribed_topics(partitions_per_topic, subscriptions, self.defects).items():
             for index in range(partitions_per_topic[topic]):
-                taker = next(member for member in circle if member in members)
-                assigned[taker].append(TopicPartition(topic, index))
+                last = self._next(circle, last, members)
+                assigned[circle[last]].append(TopicPartition(topic, index))
         return {member: tuple(partitions) for member, partitions in assigned.items()}
+
+    def _next(self, circle: Sequence[str], last: int, subscribers: Sequence[str]) -> int:
+        """The place of the next subscriber in the circle after place ``last``; there is one."""
+        modulus = len(subscribers if "librdkafka-roundrobin-modulus" in self.defects else circle)
+        place = (last + 1) % modulus
+        while circle[place] not in subscribers:
+            place = (place + 1) % modulus
+        return place
 
     def on_assignment(self, partitions: Sequence[TopicPartition], generation: int) -> None:
         """Nothing is remembered."""

@@ -21,6 +21,7 @@ class StickyFamily(ABC):
 
     def __init__(self, defects: frozenset[str] = frozenset()) -> None:
         self.defects = defects
+        self._last_claims: dict[str, Claim] = {}
 
     @abstractmethod
     def claim(self, subscription: Subscription) -> Claim:
@@ -30,15 +31,17 @@ class StickyFamily(ABC):
         self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]
     ) -> tuple[dict[str, list[TopicPartition]], set[TopicPartition]]:
         """The balanced assignment, and the partitions of it that their old owners may still hold."""
-        subscribers = subscribed_topics(partitions_per_topic, subscriptions)
+        subscribers = subscribed_topics(partitions_per_topic, subscriptions, self.defects)
         counts = {topic: partitions_per_topic[topic] for topic in subscribers}
         partitions = [TopicPartition(topic, number) for topic, count in counts.items() for number in range(count)]
         claims = {member: self.claim(subscriptions[member]) for member in sorted(subscriptions)}
+        if "sticky-movement-memory-leaks-across-runs" in self.defects:
+            claims = self._last_claims = {**claims, **{m: c for m, c in self._last_claims.items() if m in claims}}
         ownership = believed(claims, counts, self.defects)
         if len({frozenset(one.topics) for one in subscriptions.values()}) == 1:
-            result = assign_constrained(partitions, ownership)
+            result = assign_constrained(partitions, ownership, self.defects)
             return result.assigned, set(result.transferring)
-        assigned = assign_general(partitions, subscribers, ownership)
+        assigned = assign_general(partitions, subscribers, ownership, self.defects)
         return assigned, _moved(subscriptions, assigned)
 
 
@@ -60,6 +63,8 @@ class StickyAssignor(StickyFamily):
 
     def subscription_user_data(self, topics: Sequence[str]) -> bytes | None:  # noqa: ARG002 - part of the interface
         """The last assignment and its generation; None before the first."""
+        if "sticky-uses-list-cleared-at-session-end" in self.defects:
+            return write_sticky((), self._generation)
         return None if self._previous is None else write_sticky(self._previous, self._generation)
 
     def assign(self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignments:

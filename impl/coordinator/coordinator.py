@@ -9,7 +9,7 @@ from rebalance_check.impl.coordinator import describe as describing
 from rebalance_check.impl.coordinator.choices import Choices
 from rebalance_check.impl.coordinator.config import GroupConfig
 from rebalance_check.impl.coordinator.expiry import delete_what_is_old
-from rebalance_check.impl.coordinator.failover import forget, load, unload
+from rebalance_check.impl.coordinator.failover import forget, has_tombstone, load, unload
 from rebalance_check.impl.coordinator.gate import Phase, gate, phase_error
 from rebalance_check.impl.coordinator.heartbeat import heartbeat, on_session_timer
 from rebalance_check.impl.coordinator.join import join_group
@@ -182,7 +182,8 @@ class GroupCoordinator:
 
     def start_loading(self) -> None:
         """Forget everything without a word, as a process that died, and begin to read the log: requests must wait."""
-        self._stop(Phase.LOADING)
+        early = "redpanda-ops-served-before-recovery" in self._shard.defects
+        self._stop(Phase.ACTIVE if early else Phase.LOADING)
         forget(self._shard)
 
     def load(self, records: Iterable[Record], now_ms: int) -> list[Answer]:
@@ -190,7 +191,10 @@ class GroupCoordinator:
         self._fire_until(now_ms)
         forget(self._shard)
         self._stop(Phase.ACTIVE)
+        records = tuple(records)
         load(self._shard, records)
+        if "redpanda-recovery-exception-leaves-loading" in self._shard.defects and has_tombstone(records):
+            self._phase = Phase.LOADING
         self._fire_until(now_ms)
         return self._shard.take_answers()
 

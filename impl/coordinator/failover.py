@@ -96,6 +96,11 @@ def replay(records: Iterable[Record]) -> tuple[dict[str, GroupRecord], dict[str,
     return groups, {group_id: kept for group_id, kept in offsets.items() if kept}
 
 
+def has_tombstone(records: Iterable[Record]) -> bool:
+    """Whether a group was deleted."""
+    return any(isinstance(record, GroupTombstone) for record in records)
+
+
 def restore(shard: Shard, group: Group, record: GroupRecord) -> None:
     """What survives: generation, protocol, leader, and the members of the record, each with one protocol."""
     group.generation = record.generation

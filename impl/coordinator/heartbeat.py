@@ -45,6 +45,8 @@ def verdict(shard: Shard, group: Group | None, request: HeartbeatRequest) -> Err
         return Error.NONE
     if error is Error.FENCED_INSTANCE_ID and "fenced-heartbeat-accepted" in shard.defects:
         return Error.NONE
+    if error is Error.UNKNOWN_MEMBER_ID and "iggy-stale-client-misreported" in shard.defects:
+        return Error.GROUP_ID_NOT_FOUND
     if error is not Error.NONE:
         return error
     if request.generation_id != group.generation and "heartbeat-accepts-stale-generation" not in shard.defects:

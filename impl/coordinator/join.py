@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 
 from rebalance_check.impl.coordinator import tell
 from rebalance_check.impl.coordinator.group import Group
@@ -21,6 +22,10 @@ MEMBER_ID_REQUIRED_SINCE = 4
 
 def join_group(shard: Shard, token: Hashable, request: JoinGroupRequest) -> None:
     """Handle a JoinGroup; the answer may come at the end of the join phase."""
+    if "join-v0-zero-rebalance-timeout" in shard.defects and request.version < 1:
+        request = replace(
+            request, version=1, rebalance_timeout_ms=1
+        )  # at 0 an absent static leader is awaited without end
     group = shard.groups.get(request.group_id)
     if group is not None:
         join_existing(shard, group, token, request)
@@ -93,6 +98,8 @@ def has_room(shard: Shard, group: Group, member_id: str) -> bool:
         return True
     if group.status is GroupStatus.PREPARING_REBALANCE:
         is_waiting = member is not None and member.awaiting_join is not None
+        if "max-size-evicts-first-rejoiner" in shard.defects:
+            return is_waiting or len(group.members) <= shard.config.max_size
         return is_waiting or group.awaiting_join_count < shard.config.max_size
     if group.status in {GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE}:
         return member is not None or len(group.members) < shard.config.max_size
@@ -111,10 +118,12 @@ def join_as_newcomer(shard: Shard, group: Group, token: Hashable, request: JoinG
     """A JoinGroup without a member id: a new dynamic or static member, or the restart of a static one."""
     instance_id = request.group_instance_id
     member_id = shard.new_member_id(instance_id if instance_id is not None else request.client_id)
+    if instance_id is not None and "static-member-id-not-unique" in shard.defects:
+        member_id = f"{instance_id}-{group.status_since_ms}"
     keeps_predecessor = "static-restart-keeps-predecessor" in shard.defects
     if instance_id is not None and instance_id in group.static_members and not keeps_predecessor:
         replace_static_member(shard, group, member_id, token, request)
-    elif instance_id is None and request.version >= MEMBER_ID_REQUIRED_SINCE:
+    elif instance_id is None and is_told_its_id_first(shard, request):
         group.pending_join.add(member_id)
         if "pending-id-admitted-at-once" in shard.defects:
             group.add(new_member(member_id, request))
@@ -123,6 +132,11 @@ def join_as_newcomer(shard: Shard, group: Group, token: Hashable, request: JoinG
         refuse(shard, token, Error.MEMBER_ID_REQUIRED, member_id)
     else:
         add_member(shard, group, member_id, token, request)
+
+
+def is_told_its_id_first(shard: Shard, request: JoinGroupRequest) -> bool:
+    """Whether a new dynamic member must come back with the id that it is told (KIP-394)."""
+    return request.version >= MEMBER_ID_REQUIRED_SINCE and "join-retry-creates-ghost-members" not in shard.defects
 
 
 def join_as_pending(shard: Shard, group: Group, token: Hashable, request: JoinGroupRequest) -> None:

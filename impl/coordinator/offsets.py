@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 
 from rebalance_check.impl.coordinator import tell
 from rebalance_check.impl.coordinator.group import Group
@@ -108,7 +109,8 @@ def write(shard: Shard, group: Group, token: Hashable, request: Commit, *, is_fi
     def on_commit(last: int) -> None:
         group.is_created = True
         for at, record in enumerate(records, last + 1 - len(records)):
-            group.offsets.keep(record, at)
+            by_member = "iggy-offset-keyed-by-member" in shard.defects
+            group.offsets.keep(owned_by_member(record, request) if by_member else record, at)
 
     def on_answer(error: Error) -> None:
         if is_first and error not in {Error.NONE, Error.REQUEST_TIMED_OUT}:
@@ -119,6 +121,12 @@ def write(shard: Shard, group: Group, token: Hashable, request: Commit, *, is_fi
     append(shard, records, on_answer, on_commit)
     if isinstance(request, OffsetCommitRequest) and not shard.has_answered(token):
         tell.parked(shard, group, request.member_id, token)
+
+
+def owned_by_member(record: OffsetRecord, request: Commit) -> OffsetRecord:
+    """The record under the name of the member that commits: another one does not find it."""
+    committed = record.committed
+    return replace(record, committed=replace(committed, topic=f"{request.member_id}/{committed.topic}"))
 
 
 def offset_record(shard: Shard, request: Commit, offset: CommittedOffset) -> OffsetRecord:

@@ -9,6 +9,7 @@ from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
+from rebalance_check.impl.coordinator.timers import TimerKey, TimerKind
 from rebalance_check.impl.coordinator.writes import OnAnswer, append_group, group_record
 from rebalance_check.impl.messages import JoinGroupReply, SyncGroupReply
 from rebalance_check.model.errors import Error
@@ -84,6 +85,7 @@ def on_join_timer(shard: Shard, group: Group, arguments: tuple[int, ...]) -> Non
     """
     if group.status is GroupStatus.EMPTY:
         group.generation += 1
+    if group.status is not GroupStatus.PREPARING_REBALANCE:
         return
     if arguments and group.new_member_added and arguments[1]:
         delay, remaining = arguments
@@ -96,6 +98,8 @@ def on_join_timer(shard: Shard, group: Group, arguments: tuple[int, ...]) -> Non
 
 def complete_join(shard: Shard, group: Group, on_empty: OnAnswer | None = None) -> None:
     """End the join phase: drop who did not rejoin, elect, start the next generation (``completeClassicGroupJoin``)."""
+    if "redpanda-join-timer-not-cancelled" in shard.defects:
+        leave_timer_behind(shard, group)
     shard.cancel_join(group)
     remove_silent_dynamic_members(shard, group)
     forgets_silent = "silent-members-do-not-count" in shard.defects and not group.awaiting_join_count
@@ -107,6 +111,13 @@ def complete_join(shard: Shard, group: Group, on_empty: OnAnswer | None = None) 
         append_group(shard, group, group_record(group, shard.now_ms), on_empty or (lambda _: None))
     else:
         answer_joins(shard, group)
+
+
+def leave_timer_behind(shard: Shard, group: Group) -> None:
+    """The deadline of the join phase goes on under another key, so that what ends the phase does not end it."""
+    deadline_ms = shard.timers.deadline(TimerKey(TimerKind.JOIN, group.group_id))
+    if deadline_ms is not None:
+        shard.timers.arm(TimerKey(TimerKind.JOIN, group.group_id, "behind"), deadline_ms)
 
 
 def remove_silent_dynamic_members(shard: Shard, group: Group) -> None:

@@ -86,6 +86,9 @@ def continue_by_status(shard: Shard, group: Group, member: GroupMember, predeces
 def persist_replacement(shard: Shard, group: Group, member: GroupMember, predecessor: Predecessor) -> None:
     """No rebalance: write the new id with the existing assignments, and answer when that is committed."""
     member_id = member.member_id
+    if "static-rejoin-new-id-not-persisted" in shard.defects:
+        answer_without_rebalance(shard, group, member, predecessor)
+        return
 
     def on_answer(error: Error) -> None:
         if group.members.get(member_id) is not member:

@@ -8,7 +8,18 @@ lists both kinds.
 
 from __future__ import annotations
 
-from rebalance_check.impl.mutants.mutant import Explored, Fuzzed, Mutant, Told
+from rebalance_check.impl.mutants.mutant import Explored, Fuzzed, Mutant, Narrated, Posed, Told
 from rebalance_check.impl.mutants.registry import IMPL_MUTANTS, MUTANTS, defects_of, find_mutant
 
-__all__ = ["IMPL_MUTANTS", "MUTANTS", "Explored", "Fuzzed", "Mutant", "Told", "defects_of", "find_mutant"]
+__all__ = [
+    "IMPL_MUTANTS",
+    "MUTANTS",
+    "Explored",
+    "Fuzzed",
+    "Mutant",
+    "Narrated",
+    "Posed",
+    "Told",
+    "defects_of",
+    "find_mutant",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant, Told
+from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant, Narrated, Told
 from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 
 _EAGER: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
@@ -54,14 +54,13 @@ COORDINATOR_MUTANTS: Final = [
         caught_by="stale_generation_is_refused",
         where="impl",
         find=_EAGER,
-        catalogue_id="iggy-stale-client-misreported",
     ),
     Mutant(
         name="heartbeat-rejected-while-preparing",
         what="a heartbeat answered REBALANCE_IN_PROGRESS does not prolong the session",
-        caught_by="stories",
+        caught_by="promises.nobody_goes_early",
         where="impl",
-        find=_STORIES,
+        find=Narrated(first=20, last=60),
         catalogue_id="heartbeat-rejected-while-preparing",
     ),
     Mutant(
@@ -81,9 +80,9 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="leave-does-not-complete-join",
         what="a leave during the join phase does not look whether all others have joined",
-        caught_by="stories",
+        caught_by="promises.nobody_is_waited_for",
         where="impl",
-        find=_STORIES,
+        find=Narrated(first=50, last=60),
         catalogue_id="kop-leave-does-not-complete-join",
     ),
     Mutant(
@@ -105,9 +104,9 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="no-sync-deadline",
         what="nothing removes a member that owes its SyncGroup",
-        caught_by="stories",
+        caught_by="promises.completing_ends",
         where="impl",
-        find=_STORIES,
+        find=Narrated(first=0, last=10),
         catalogue_id="no-sync-deadline-in-completing-rebalance",
     ),
     Mutant(
@@ -135,9 +134,9 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="static-rejoin-keeps-old-member-id",
         what="a restarted static member shares the member id of its predecessor",
-        caught_by="stories",
+        caught_by="promises.fresh_ids",
         where="impl",
-        find=_STORIES,
+        find=Narrated(first=20, last=30),
         catalogue_id="static-rejoin-keeps-old-member-id",
     ),
     Mutant(
@@ -153,5 +152,101 @@ COORDINATOR_MUTANTS: Final = [
         caught_by="rebalance_completes",
         where="impl",
         find=_COOPERATIVE,
+    ),
+    Mutant(
+        name="static-rejoin-new-id-not-persisted",
+        what="the new id of a static member that comes back to a Stable group is answered and not written",
+        caught_by="promises.nothing_committed_is_forgotten",
+        where="impl",
+        find=Narrated(first=85, last=95),
+        catalogue_id="static-rejoin-new-id-not-persisted",
+    ),
+    Mutant(
+        name="static-member-id-not-unique",
+        what="the id of a static member is made of its instance id and the time of the group's last change",
+        caught_by="promises.fresh_ids",
+        where="impl",
+        find=Narrated(first=20, last=30),
+        catalogue_id="static-member-id-not-unique",
+    ),
+    Mutant(
+        name="join-v0-zero-rebalance-timeout",
+        what="JoinGroup v0, which has no rebalance timeout, gives its member a millisecond",
+        caught_by="promises.nobody_goes_early",
+        where="impl",
+        find=Narrated(first=0, last=20),
+        catalogue_id="join-v0-zero-rebalance-timeout",
+    ),
+    Mutant(
+        name="join-retry-creates-ghost-members",
+        what="a new member is admitted at once: whoever does not hear of it and asks again is another one",
+        caught_by="promises.told_before_admitted",
+        where="impl",
+        find=Narrated(first=0, last=5),
+        catalogue_id="join-retry-creates-ghost-members",
+    ),
+    Mutant(
+        name="max-size-evicts-first-rejoiner",
+        what="a group that has outgrown the limit refuses those that rejoin first",
+        caught_by="promises.seats_before_refusals",
+        where="impl",
+        find=Narrated(first=15, last=25),
+        catalogue_id="max-size-evicts-first-rejoiner",
+    ),
+    Mutant(
+        name="redpanda-join-timer-not-cancelled",
+        what="the timer of a join phase that ended early goes on, and ends a later one",
+        caught_by="promises.nobody_goes_early",
+        where="impl",
+        find=Narrated(first=150, last=160),
+        catalogue_id="redpanda-join-timer-not-cancelled",
+    ),
+    Mutant(
+        name="redpanda-ops-served-before-recovery",
+        what="requests are served while the log is being read, from nothing",
+        caught_by="promises.nothing_committed_is_forgotten",
+        where="impl",
+        find=Narrated(first=0, last=20),
+        catalogue_id="redpanda-ops-served-before-recovery",
+    ),
+    Mutant(
+        name="redpanda-recovery-exception-leaves-loading",
+        what="a tombstone in the log stops its reading, and the coordinator stays loading",
+        caught_by="promises.served_after_loading",
+        where="impl",
+        find=Narrated(first=70, last=80),
+        catalogue_id="redpanda-recovery-exception-leaves-loading",
+    ),
+    Mutant(
+        name="iggy-leave-lookup-outside-update",
+        what="a batch of leaves is looked up by place before the first one moves the places",
+        caught_by="promises.leave_removes_who_is_named",
+        where="impl",
+        find=Narrated(first=110, last=120),
+        catalogue_id="iggy-leave-lookup-outside-update",
+    ),
+    Mutant(
+        name="iggy-stale-client-misreported",
+        what="a heartbeat of a member that was removed is answered as if there were no such group",
+        caught_by="promises.documented_errors",
+        where="impl",
+        find=Narrated(first=0, last=5),
+        catalogue_id="iggy-stale-client-misreported",
+    ),
+    Mutant(
+        name="iggy-offset-keyed-by-member",
+        what="a commit is kept under the name of the member, not of the group",
+        caught_by="promises.committed_is_fetched",
+        where="impl",
+        find=Narrated(first=15, last=30),
+        catalogue_id="iggy-offset-keyed-by-member",
+    ),
+    Mutant(
+        name="offsets-expired-while-rebalancing",
+        what="while a group rebalances its old offsets go, whoever subscribes to their topics",
+        caught_by="stories",
+        where="impl",
+        find=_STORIES,
+        catalogue_id="offsets-expired-while-rebalancing",
     ),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from rebalance_check.impl.options import SimulationOptions
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
@@ -30,6 +30,30 @@ class Explored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Posed:
+    """Found by putting random problems to an assignor: those of ``shape`` for the seeds below ``last``.
+
+    The shape ``course`` is several rounds of one group (`properties.assignment.courses`).
+    """
+
+    assignor: str
+    shape: str
+    first: int = 0
+    last: int = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrated:
+    """Found by telling random stories to the coordinator: those of the seeds from ``first`` up to ``last``.
+
+    They are judged by what any coordinator promises (`integration.story_promises`).
+    """
+
+    first: int = 0
+    last: int = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """Found by telling the stories of ``test``: fixed sequences whose outcome is known, most of them seen on Kafka.
 
@@ -41,19 +65,24 @@ class Told:
     case: str = ""
 
 
+Find: TypeAlias = Fuzzed | Explored | Posed | Narrated | Told
+"""The search that finds a mutant."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
     """One planted defect.
 
     ``what`` says in one sentence what the mutant does wrong, ``catalogue_id`` which defect of the field it repeats
-    (empty: an obvious one), ``caught_by`` the name of the invariant that must catch it, or ``stories``.
+    (empty: an obvious one), ``caught_by`` the name of the invariant that must catch it, ``assignors.`` and a claim
+    about answers, ``promises.`` and a promise of coordinators, or ``stories``.
     """
 
     name: str
     what: str
     caught_by: str
     where: Literal["model", "impl"]
-    find: Fuzzed | Explored | Told
+    find: Find
     catalogue_id: str = ""
 
     @property
@@ -64,6 +93,8 @@ class Mutant:
         if isinstance(self.find, Fuzzed):
             seeds = f"--seeds {self.find.first}:{self.find.last}"
             return f"rebalance-check fuzz {seeds} --mutant {self.name} {self.find.options.command_line()}".rstrip()
+        if isinstance(self.find, Posed | Narrated):
+            return f"rebalance-check mutants {self.name} --run"
         return f"rebalance-check explore --mutant {self.name} {_bounds_options(self.find.bounds)}"
 
 

@@ -26,7 +26,7 @@ COMMITS: Final = 0.5
 
 ASSIGNORS: Final[dict[str, Callable[[frozenset[str]], Assignor]]] = {
     "range": RangeAssignor,
-    "roundrobin": lambda _defects: RoundRobinAssignor(),
+    "roundrobin": RoundRobinAssignor,
     "sticky": StickyAssignor,
     "cooperative-sticky": CooperativeStickyAssignor,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from types import TracebackType
@@ -18,6 +18,7 @@ from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
 from rebalance_check.impl.codecs.consumer_protocol import Subscription
 from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.integration.oracle.endless import within
 from rebalance_check.integration.oracle.frames import encode, owned_field, read_answer, user_data_of
 from rebalance_check.integration.oracle.release import DEFAULT_VERSION, command
 from rebalance_check.model.errors import RebalanceCheckError
@@ -25,6 +26,9 @@ from rebalance_check.properties.assignment.problem import Answer, Problem
 
 PATIENCE_MS: Final = 5_000
 """How long one small problem may take; what takes longer does not end."""
+
+PATIENCE_LINES: Final = 100_000
+"""How many lines of Python one small problem may take in this process; hundreds are usual."""
 
 _BATCH: Final = 500
 _LOG_TAIL_BYTES: Final = 2000
@@ -121,9 +125,12 @@ class JavaAssignors:
 
 
 class OurAssignors:
-    """The assignors of `rebalance_check.impl`, behind the same door."""
+    """The assignors of `rebalance_check.impl`, behind the same door; ``defects`` as they take them."""
 
     name = "our own"
+
+    def __init__(self, defects: frozenset[str] = frozenset()) -> None:
+        self._defects = defects
 
     def answer(self, assignor: str, problem: Problem) -> Answer:
         """The answer to one problem; what an assignor throws is a failure, as it is for Java's."""
@@ -138,11 +145,7 @@ class OurAssignors:
             )
             for name, member in problem.members.items()
         }
-        try:
-            assigned = _OURS[assignor]().assign(problem.topics, subscriptions)
-        except Exception as error:
-            return Answer({}, repr(error))
-        return Answer({name: tuple((tp.topic, tp.partition) for tp in assigned[name]) for name in sorted(assigned)})
+        return answer_of(OUR_ASSIGNORS[assignor](self._defects), problem, subscriptions)
 
     def answer_all(self, assignor: str, problems: Iterable[Problem]) -> Iterator[Answer]:
         """The answers in order."""
@@ -150,9 +153,19 @@ class OurAssignors:
             yield self.answer(assignor, problem)
 
 
-_OURS: Final[dict[str, type[Assignor]]] = {
+def answer_of(assignor: Assignor, problem: Problem, subscriptions: Mapping[str, Subscription]) -> Answer:
+    """What an assignor of this process answers: what it throws is a failure, and so is an answer that does not end."""
+    try:
+        assigned = within(PATIENCE_LINES, lambda: assignor.assign(problem.topics, subscriptions))
+    except Exception as error:
+        return Answer({}, repr(error))
+    return Answer({name: tuple((tp.topic, tp.partition) for tp in assigned[name]) for name in sorted(assigned)})
+
+
+OUR_ASSIGNORS: Final[dict[str, Callable[[frozenset[str]], Assignor]]] = {
     "range": RangeAssignor,
     "roundrobin": RoundRobinAssignor,
     "sticky": StickyAssignor,
     "cooperative-sticky": CooperativeStickyAssignor,
 }
+"""How each of our assignors is made, with its planted defects."""

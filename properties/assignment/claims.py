@@ -185,6 +185,23 @@ def _keeps_what_is_perfect(problem: Problem, answer: Answer, owned: dict[str, se
     return f"all was assigned and in balance, and the partitions of {moved} change" if moved else ""
 
 
+def _ranges(_: str, problem: Problem, answer: Answer) -> str:
+    """Instance ids have an order of their own, and racks may count more."""
+    if problem.racks is not None or any(member.instance for member in problem.members.values()):
+        return ""
+    for topic in sorted({partition[0] for partition in problem.wanted()}):
+        takers = sorted(name for name, member in problem.members.items() if topic in member.topics)
+        quota, extra = divmod(problem.topics[topic], len(takers))
+        start = 0
+        for position, name in enumerate(takers):
+            end = start + quota + (position < extra)
+            got = sorted(number for each, number in answer.assigned.get(name, ()) if each == topic)
+            if got != list(range(start, end)):
+                return f"{name} gets partitions {got} of {topic}, and its range is {list(range(start, end))}"
+            start = end
+    return ""
+
+
 def _copartitioned(_: str, problem: Problem, answer: Answer) -> str:
     if not problem.subscribed_alike():
         return ""
@@ -239,6 +256,12 @@ CLAIMS: Final = (
         "Members that subscribe alike get equal numbers of equally large topics.",
         frozenset({RANGE}),
         _copartitioned,
+    ),
+    AssignmentClaim(
+        "ranges",
+        "Of n partitions and k members, in order, the first n mod k get one more, all of them in one piece.",
+        frozenset({RANGE}),
+        _ranges,
     ),
 )
 """All claims, those whose break explains others first."""

@@ -124,6 +124,21 @@ def _beyond(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str,
     return claims
 
 
+def _dropped(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
+    """Tame claims, also to topics that the member does not want any more: it changed its subscription since."""
+    held = _disjoint(random, topics, {name: (*wanted, *topics) for name, wanted in wishes.items()})
+    return {name: (tuple(partitions), 3 if partitions else None) for name, partitions in held.items()}
+
+
+def _below(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
+    """Claims with a partition of a negative number: no client writes that, and bytes can say it."""
+    held = _disjoint(random, topics, wishes)
+    return {
+        name: ((*partitions, *((topic, -1) for topic in wishes[name] if random.random() < 0.3)), 3)
+        for name, partitions in held.items()
+    }
+
+
 def _twice(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
     """Claims that name a partition twice: no client of Kafka's writes that, and bytes can say it."""
     held = _disjoint(random, topics, wishes)
@@ -139,6 +154,8 @@ SHAPES: Final[dict[str, Callable[[Random, dict[str, int], dict[str, tuple[str, .
     "outdated": _outdated,
     "contested": _contested,
     "beyond": _beyond,
+    "below": _below,
+    "dropped": _dropped,
     "twice": _twice,
     "empty": _tame,
     "racks": _tame,
@@ -161,7 +178,9 @@ def fits(shape: str, problem: Problem) -> bool:
     if not members or (shape != "empty" and not all(member.topics for member in members)):
         return False
     claims = [(partition, member.topics) for member in members for partition in member.owned]
-    if shape != "beyond" and not all(tp[0] in topics and problem.exists(tp) for tp, topics in claims):
+    if shape not in {"beyond", "below", "dropped"} and not all(
+        tp[0] in topics and problem.exists(tp) for tp, topics in claims
+    ):
         return False
     claimants = problem.claimants().values()
     if shape == "contested":

@@ -16,8 +16,11 @@ import pytest
 from rebalance_check import CATALOGUE, Event, write_history
 from rebalance_check.cli import COMMANDS, EXTRAS
 from rebalance_check.impl.mutants import MUTANTS, Explored, Mutant
+from rebalance_check.integration.story_promises import PROMISES
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.events import RunEnded
+from rebalance_check.properties.assignment.claims import CLAIMS
+from rebalance_check.properties.assignment.courses import COURSE_CLAIMS
 from rebalance_check.report.catalogue_page import catalogue_markdown, smallest_breaking_history
 
 Command = Callable[..., Any]
@@ -125,12 +128,20 @@ def test_invariants__each_shows_the_smallest_history_that_breaks_it(invariant: A
 
 def test_mutants__each_names_its_invariant_and_its_command(command: Command) -> None:
     listed = command("mutants", "--json").document["mutants"]
-    known = {name for i in CATALOGUE for name in (i.name, i.family)}
+    known = {name for i in CATALOGUE for name in (i.name, i.family)} | {f"promises.{one.name}" for one in PROMISES}
+    known |= {f"assignors.{one.name}" for one in (*CLAIMS, *COURSE_CLAIMS)}
     impl = [one for one in listed if one["where"] == "impl"]
     assert len(impl) >= 10
     assert {one["caught_by"] for one in impl} <= known | {"stories"}
     told = [one for one in listed if one["caught_by"] != "stories"]
     assert all(one["command"].startswith(("rebalance-check ", "pytest ")) for one in told)
+
+
+def test_mutants__one_is_searched_for__and_its_counterexample_is_told(command: Command) -> None:
+    answer = command("mutants", "no-sync-deadline", "--run")
+    assert answer.code == 0
+    assert "caught by promises.completing_ends, 3 steps" in answer.out
+    assert "1 of 1 caught; the median counterexample has 3 steps" in answer.out
 
 
 def test_fuzz__a_planted_defect__is_found_and_told(command: Command, tmp_path: Path) -> None:

@@ -9,7 +9,19 @@ from pathlib import Path
 import pytest
 
 import rebalance_check.impl
-from rebalance_check.impl.mutants import IMPL_MUTANTS, MUTANTS, Explored, Fuzzed, Mutant, Told, defects_of, find_mutant
+from rebalance_check.impl.mutants import (
+    IMPL_MUTANTS,
+    MUTANTS,
+    Explored,
+    Fuzzed,
+    Mutant,
+    Narrated,
+    Posed,
+    Told,
+    defects_of,
+    find_mutant,
+)
+from rebalance_check.impl.mutants.mutant import Find
 from rebalance_check.impl.mutants.registry import _by_name
 from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.model.bounds import Bounds
@@ -77,11 +89,13 @@ def test_two_mutants_of_one_name_are_our_own_mistake() -> None:
             "rebalance-check explore --mutant x --protocol status --members 2 --partitions 1 --generations 2 "
             "--crashes 0 --writes 2 --failures 0",
         ),
+        (Posed(assignor="range", shape="tame"), "rebalance-check mutants x --run"),
+        (Narrated(), "rebalance-check mutants x --run"),
         (Told(test="tests/x.py"), "pytest tests/x.py -k x"),
         (Told(test="tests/x.py", case="a_story"), "pytest tests/x.py -k a_story"),
     ],
 )
-def test_the_command_that_finds_a_mutant(find: Fuzzed | Explored | Told, command: str) -> None:
+def test_the_command_that_finds_a_mutant(find: Find, command: str) -> None:
     assert Mutant(name="x", what="", caught_by="y", where="impl", find=find).command == command
 
 

@@ -59,6 +59,7 @@ BREAKS = [
     ("sticky", "sticky", group(Member(("a", "b"), (("b", 0),), 1), Member(("a",), (A0, A1), 1), a=2, b=1),
      ((A0, ("b", 0)), (A1,))),
     ("copartitioned", "range", PAIR, ((A0, ("b", 1)), (A1, ("b", 0)))),
+    ("ranges", "range", PAIR, ((A1, ("b", 1)), (A0, ("b", 0)))),
 ]  # fmt: skip
 
 

@@ -1,0 +1,425 @@
+"""What a coordinator promises to whoever talks to it: claims with a memory, judged after each step of a story.
+
+Sources: KIP-345, KIP-394, KIP-62, the documented errors of the protocol's messages, and the timeouts that every
+JoinGroup carries. A promise knows requests, replies and what DescribeGroups shows, and nothing of how a coordinator is
+made. It says nothing where an observer cannot be sure, so that what it says is a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from rebalance_check.impl.coordinator.coordinator import GroupView
+from rebalance_check.impl.messages import (
+    DescribedGroup,
+    GroupRequest,
+    HeartbeatReply,
+    HeartbeatRequest,
+    JoinGroupReply,
+    JoinGroupRequest,
+    LeaveGroupRequest,
+    OffsetCommitReply,
+    OffsetCommitRequest,
+    OffsetFetchReply,
+    SyncGroupRequest,
+)
+from rebalance_check.impl.stories.stage import Heard
+from rebalance_check.model.errors import Error
+
+PREPARING: Final = "PreparingRebalance"
+COMPLETING: Final = "CompletingRebalance"
+STABLE: Final = "Stable"
+MEMBER_ID_REQUIRED_SINCE: Final = 4
+
+
+class Sent(NamedTuple):
+    """A request that a step sent, and by whom."""
+
+    token: int
+    name: str
+    request: GroupRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a story: what was said, sent and heard, the group before and after, and who waits for an answer.
+
+    ``view`` is the group from inside, after the step; ``waiting`` the requests without an answer. Times are in ms.
+    """
+
+    line: str
+    sent: Sequence[Sent]
+    heard: Sequence[Heard]
+    before: DescribedGroup
+    after: DescribedGroup
+    view: GroupView | None
+    waiting: Mapping[int, GroupRequest]
+    now_ms: int
+    max_size: int
+
+    @property
+    def command(self) -> str:
+        """The first word."""
+        return self.line.split()[0]
+
+    def loses_records(self) -> bool:
+        """Whether what was written may be gone."""
+        return "lose=" in self.line or self.command == "delete"
+
+
+Watch = Callable[[Step], str]
+"""Sees every step in turn: how the promise is broken, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A promise: its name, its sentence, and who watches one story for it."""
+
+    name: str
+    says: str
+    watch: Callable[[], Watch]
+
+
+def members_of(group: DescribedGroup) -> set[str]:
+    """The member ids that DescribeGroups shows."""
+    return {member.member_id for member in group.members}
+
+
+# ------------------------------------------------------------------------------------------------ identities
+
+
+def fresh_ids() -> Watch:
+    """An id that is given to a JoinGroup without one was given to nobody before (KIP-345, KIP-394)."""
+    told: set[str] = set()
+
+    def watch(step: Step) -> str:
+        for each in step.heard:
+            if not isinstance(each.request, JoinGroupRequest) or not isinstance(each.reply, JoinGroupReply):
+                continue
+            given = each.reply.member_id if each.reply.error in {Error.NONE, Error.MEMBER_ID_REQUIRED} else ""
+            if given and not each.request.member_id and given in told:
+                return f"{each.name} came without a member id and was given {given}, which somebody has"
+            told.add(given)
+        return ""
+
+    return watch
+
+
+def told_before_admitted() -> Watch:
+    """From JoinGroup v4 on a dynamic member is told its id before it is a member (KIP-394)."""
+    told: set[str] = set()
+
+    def watch(step: Step) -> str:
+        joins = [sent.request for sent in step.sent if isinstance(sent.request, JoinGroupRequest)]
+        old = any(join.version < MEMBER_ID_REQUIRED_SINCE or join.group_instance_id for join in joins)
+        strange = members_of(step.after) - members_of(step.before) - told
+        told.update(each.reply.member_id for each in step.heard if isinstance(each.reply, JoinGroupReply))
+        told.update(members_of(step.after))
+        if joins and strange and not old:
+            return f"{min(strange)} is a member, and nobody was told that id before: whoever asks again is another one"
+        return ""
+
+    return watch
+
+
+def documented_errors() -> Watch:
+    """A heartbeat is answered with one of the errors that its message documents."""
+
+    def watch(step: Step) -> str:
+        for each in step.heard:
+            if isinstance(each.reply, HeartbeatReply) and each.reply.error not in HEARTBEAT_ERRORS:
+                return f"the heartbeat of {each.name} is answered {each.reply.error.name}, which no client knows there"
+        return ""
+
+    return watch
+
+
+HEARTBEAT_ERRORS: Final = frozenset(
+    {
+        Error.NONE, Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION, Error.REBALANCE_IN_PROGRESS,
+        Error.FENCED_INSTANCE_ID, Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE,
+        Error.COORDINATOR_LOAD_IN_PROGRESS, Error.INVALID_GROUP_ID, Error.GROUP_AUTHORIZATION_FAILED,
+        Error.UNKNOWN_SERVER_ERROR, Error.NETWORK_EXCEPTION,
+    }
+)  # fmt: skip
+"""``HeartbeatResponse.json``, and what a failed write may be answered."""
+
+
+# ------------------------------------------------------------------------------------------------ leaving
+
+
+def leave_removes_who_is_named() -> Watch:
+    """A LeaveGroup removes those that it names, and nobody else."""
+    instances: dict[str, str] = {}
+
+    def watch(step: Step) -> str:
+        instances.update({m.member_id: m.group_instance_id or "" for m in step.before.members})
+        for each in step.heard:
+            if not isinstance(each.request, LeaveGroupRequest) or step.command != "leave":
+                continue
+            named = {identity.member_id for identity in each.request.members}
+            by_instance = {identity.group_instance_id for identity in each.request.members}
+            gone = members_of(step.before) - members_of(step.after)
+            strangers = {one for one in gone if one not in named and instances.get(one) not in by_instance - {"", None}}
+            if strangers and step.after.error is Error.NONE and step.after.state != "Dead":
+                return f"{min(strangers)} is gone, and the LeaveGroup did not name it"
+        return ""
+
+    return watch
+
+
+# ------------------------------------------------------------------------------------------------ time
+
+
+@dataclass(slots=True)
+class Life:
+    """What is known of a member's time: its timeouts, the last sign that surely restarted its session, its syncs.
+
+    A JoinGroup that is answered at once changes no timeout, so each of them has a range.
+    """
+
+    session_ms: int
+    rebalance_ms: int
+    longest_ms: int
+    seen_ms: int | None = None
+    synced: bool = False
+
+
+@dataclass(slots=True)
+class Calendar:
+    """When the present status and generation of the group began, and the life of each member id."""
+
+    lives: dict[str, Life] = field(default_factory=dict)
+    state: str = ""
+    since_ms: int = 0
+    generation: int = -1
+    generation_ms: int = 0
+    came_from: str = ""
+    disturbed: bool = False
+
+    def note(self, step: Step) -> None:
+        """Take in a step, after it was judged."""
+        self._note_requests(step)
+        self._note_answers(step)
+        generation = step.view.generation if step.view is not None else -1
+        if generation != self.generation:
+            self.generation, self.generation_ms = generation, step.now_ms
+            for life in self.lives.values():
+                life.synced = False
+        if step.after.state != self.state:
+            self.came_from, self.state, self.since_ms = self.state, step.after.state, step.now_ms
+            self.disturbed = False
+        if step.command in {"failover", "load", "unload", "hold", "release", "fail"}:
+            self.disturbed = True
+            if step.command in {"failover", "load", "unload"}:
+                self.lives.clear()
+
+    def _note_requests(self, step: Step) -> None:
+        for sent in step.sent:
+            if isinstance(sent.request, HeartbeatRequest) and sent.request.member_id in self.lives:
+                answers = [each.reply.error for each in step.heard if each.token == sent.token]
+                if answers and answers[0] in {Error.NONE, Error.REBALANCE_IN_PROGRESS}:
+                    self.lives[sent.request.member_id].seen_ms = step.now_ms
+            if isinstance(sent.request, SyncGroupRequest) and sent.request.member_id in self.lives:
+                errors = [each.reply.error for each in step.heard if each.token == sent.token]
+                self.lives[sent.request.member_id].synced |= not errors or errors[0] is Error.NONE
+
+    def _note_answers(self, step: Step) -> None:
+        new = {sent.token for sent in step.sent}
+        for each in step.heard:
+            request, reply = each.request, each.reply
+            if isinstance(reply, JoinGroupReply) and isinstance(request, JoinGroupRequest):
+                if reply.error is Error.GROUP_MAX_SIZE_REACHED:
+                    self.disturbed = True
+                if reply.error is Error.NONE:
+                    rebalance_ms = request.rebalance_timeout_ms if request.version else request.session_timeout_ms
+                    seen_ms = None if each.token in new else step.now_ms
+                    known = self.lives.get(reply.member_id)
+                    self.lives[reply.member_id] = Life(
+                        min(request.session_timeout_ms, known.session_ms if known else request.session_timeout_ms),
+                        min(rebalance_ms, known.rebalance_ms if known else rebalance_ms),
+                        max(rebalance_ms, known.longest_ms if known else rebalance_ms),
+                        seen_ms or (known.seen_ms if known else None),
+                    )
+
+
+def nobody_goes_early() -> Watch:
+    """A member that is alive goes for a reason: its session, the join phase or the sync phase ran out."""
+    calendar = Calendar()
+
+    def watch(step: Step) -> str:
+        finding = ""
+        comparable = step.before.error is step.after.error is Error.NONE and step.after.state != "Dead"
+        if comparable and step.command in {"advance", "join", "sync", "heartbeat", "commit"}:
+            held = {member.group_instance_id for member in step.after.members if member.group_instance_id}
+            for member in step.before.members:
+                if member.member_id in members_of(step.after) or member.group_instance_id in held:
+                    continue
+                finding = finding or _gone_early(calendar, step, member.member_id)
+        calendar.note(step)
+        return finding
+
+    return watch
+
+
+def _gone_early(calendar: Calendar, step: Step, member_id: str) -> str:
+    life = calendar.lives.get(member_id)
+    if life is None or life.seen_ms is None or _speaks(step, member_id):
+        return ""
+    if step.now_ms - life.seen_ms >= life.session_ms:
+        return ""
+    phase_ms = step.now_ms - (calendar.since_ms if calendar.state == PREPARING else calendar.generation_ms)
+    owes = calendar.state == PREPARING or not life.synced
+    if owes and phase_ms >= life.rebalance_ms:
+        return ""
+    return (
+        f"{member_id} is removed {step.now_ms - life.seen_ms} ms after it was heard and {phase_ms} ms after the phase "
+        f"began; its session is {life.session_ms} ms, its rebalance timeout {life.rebalance_ms} ms"
+    )
+
+
+def _speaks(step: Step, member_id: str) -> bool:
+    """Whether the step is about what that member itself sent, or it waits in JoinGroup."""
+    own = any(getattr(sent.request, "member_id", "") == member_id for sent in step.sent)
+    waits = any(getattr(request, "member_id", "") == member_id for request in step.waiting.values())
+    return own or waits
+
+
+def completing_ends() -> Watch:
+    """No group waits for SyncGroups longer than its members' rebalance timeout (KAFKA-12890)."""
+    calendar = Calendar()
+
+    def watch(step: Step) -> str:
+        calendar.note(step)
+        lives = [calendar.lives.get(member) for member in members_of(step.after)]
+        known = [life.longest_ms for life in lives if life is not None]
+        if step.after.state != COMPLETING or calendar.disturbed or not known or len(known) < len(lives):
+            return ""
+        waited = step.now_ms - max(calendar.since_ms, calendar.generation_ms)
+        if waited <= max(known):
+            return ""
+        return f"the group is in CompletingRebalance for {waited} ms; no member may take longer than {max(known)} ms"
+
+    return watch
+
+
+def nobody_is_waited_for() -> Watch:
+    """The join phase of a group that had members ends as soon as all of them have joined."""
+    calendar = Calendar()
+    latest: dict[str, int] = {}
+
+    def watch(step: Step) -> str:
+        calendar.note(step)
+        for sent in step.sent:
+            if isinstance(sent.request, JoinGroupRequest):
+                latest[sent.request.member_id] = sent.token
+        members = members_of(step.after)
+        if step.after.state != PREPARING or calendar.disturbed or calendar.came_from not in {STABLE, COMPLETING}:
+            return ""
+        if step.view is None or step.view.pending_ids or not members:
+            return ""
+        if all(latest.get(member) in step.waiting for member in members):
+            return f"all {len(members)} members wait in JoinGroup, no id is pending, and the join phase goes on"
+        return ""
+
+    return watch
+
+
+# ------------------------------------------------------------------------------------------------ size
+
+
+def seats_before_refusals() -> Watch:
+    """While a group forms anew, a member of it is refused for size only when as many others as fit wait already."""
+
+    def watch(step: Step) -> str:
+        for each in step.heard:
+            if each.reply.error is not Error.GROUP_MAX_SIZE_REACHED or not isinstance(each.request, JoinGroupRequest):
+                continue
+            waiting = [request for request in step.waiting.values() if isinstance(request, JoinGroupRequest)]
+            was_member = each.request.member_id in members_of(step.before)
+            if was_member and step.before.state == PREPARING and len(waiting) < step.max_size:
+                return f"{each.name} lost its seat; {len(waiting)} wait, and there is room for {step.max_size}"
+        return ""
+
+    return watch
+
+
+# ------------------------------------------------------------------------------------------------ the log
+
+
+def nothing_committed_is_forgotten() -> Watch:
+    """After a failover that lost no record, a group that was Stable has its generation and its members."""
+    before: dict[str, tuple[int, set[str]]] = {}
+
+    def watch(step: Step) -> str:
+        is_back = step.after.error is Error.NONE
+        if is_back and step.command in {"load", "failover"} and STABLE in before and not step.loses_records():
+            generation, members = before.pop(STABLE)
+            view = step.view.generation if step.view is not None else -1
+            if (view, members_of(step.after)) != (generation, members):
+                now = f"generation {view} of {sorted(members_of(step.after))}"
+                return f"the log was read, and generation {generation} of {sorted(members)} is {now}"
+        if step.loses_records() or (is_back and step.after.state != STABLE) or step.command == "unload":
+            before.clear()
+        if is_back and step.after.state == STABLE and step.view is not None:
+            before[STABLE] = (step.view.generation, members_of(step.after))
+        return ""
+
+    return watch
+
+
+def served_after_loading() -> Watch:
+    """Once the log was read, nobody is told to wait for that."""
+    state = {"loading": False}
+
+    def watch(step: Step) -> str:
+        if step.command == "failover":
+            state["loading"] = "loading" in step.line.split()
+        if step.command in {"load", "unload"}:
+            state["loading"] = False
+        for each in step.heard:
+            if each.reply.error is Error.COORDINATOR_LOAD_IN_PROGRESS and not state["loading"]:
+                return f"{each.name} is told COORDINATOR_LOAD_IN_PROGRESS, and nothing is being loaded"
+        return ""
+
+    return watch
+
+
+def committed_is_fetched() -> Watch:
+    """What was committed last for a partition of a group is what any member of it fetches."""
+    last: dict[str, int | None] = {}
+
+    def watch(step: Step) -> str:
+        if step.loses_records() or step.command in {"unload", "fail", "hold"}:
+            last.clear()
+        finding = ""
+        for each in step.heard:
+            if isinstance(each.reply, OffsetFetchReply) and each.reply.error is Error.NONE:
+                for offset in each.reply.offsets:
+                    expected = last.get(f"{offset.topic}-{offset.partition}")
+                    if expected is not None and offset.offset != expected:
+                        finding = f"{expected} was committed, and {offset.offset} is fetched"
+        for sent in step.sent:
+            if isinstance(sent.request, OffsetCommitRequest):
+                last.update({f"{o.topic}-{o.partition}": None for o in sent.request.offsets})
+        for each in step.heard:
+            if isinstance(each.request, OffsetCommitRequest) and isinstance(each.reply, OffsetCommitReply):
+                for (topic, partition, error), offset in zip(each.reply.partitions, each.request.offsets, strict=False):
+                    in_doubt = any(isinstance(one, OffsetCommitRequest) for one in step.waiting.values())
+                    last[f"{topic}-{partition}"] = offset.offset if error is Error.NONE and not in_doubt else None
+        return finding
+
+    return watch
+
+
+PROMISES: Final = tuple(
+    Promise(watch.__name__, " ".join((watch.__doc__ or "").split()), watch)
+    for watch in (
+        fresh_ids, told_before_admitted, documented_errors, leave_removes_who_is_named, nobody_goes_early,
+        completing_ends, nobody_is_waited_for, seats_before_refusals, nothing_committed_is_forgotten,
+        served_after_loading, committed_is_fetched,
+    )
+)  # fmt: skip
+"""All promises."""

@@ -1,0 +1,109 @@
+"""Random stories told to our coordinator alone, and judged by what any coordinator promises (`story_promises`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+from rebalance_check.impl.coordinator import GroupConfig
+from rebalance_check.impl.messages import GroupRequest
+from rebalance_check.impl.stories import InProcess, Stage, perform
+from rebalance_check.impl.stories.stage import settings_of
+from rebalance_check.integration.story_promises import PROMISES, Promise, Sent, Step
+from rebalance_check.model.errors import RebalanceCheckError
+
+GROUP: Final = "g"
+SHRINK_RUNS: Final = 600
+
+
+class WatchedStage(Stage):
+    """A stage that notes what is sent."""
+
+    def __init__(self, coordinator: InProcess) -> None:
+        super().__init__(coordinator)
+        self.requests: list[Sent] = []
+
+    def send(self, name: str, request: GroupRequest) -> str:
+        """Send a request, and note it."""
+        self.requests.append(Sent(self._sent + 1, name, request))
+        return super().send(name, request)
+
+    def asked(self) -> dict[int, GroupRequest]:
+        """The requests without an answer."""
+        return {token: self._asked[token] for token in self.waiting}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A story that ends where a promise is broken, and how."""
+
+    promise: str
+    story: tuple[str, ...]
+    finding: str
+
+    @property
+    def steps(self) -> int:
+        """Its lines, without the settings."""
+        return len(self.story) - 1
+
+
+def broken_promise(
+    story: Sequence[str], promises: Sequence[Promise] = PROMISES, defects: frozenset[str] = frozenset()
+) -> Told | None:
+    """Tell a story: the first promise that breaks, or None."""
+    config = settings_of(story[0])
+    if config is None:
+        raise RebalanceCheckError(f"{story[0]!r} is no line of settings: a story here begins with one")
+    made = count(1)
+    played = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", defects=defects)
+    stage = WatchedStage(played)
+    watches = [(promise.name, promise.watch()) for promise in promises]
+    for place, line in enumerate(story[1:], 1):
+        for piece in _pieces(stage, line):
+            step = _perform(stage, played, piece, config)
+            for name, watch in watches:
+                if finding := watch(step):
+                    return Told(name, tuple(story[: place + 1]), finding)
+    return None
+
+
+def _perform(stage: WatchedStage, played: InProcess, line: str, config: GroupConfig) -> Step:
+    before = played.describe(GROUP)
+    stage.requests.clear()
+    stage.heard.clear()
+    perform(stage, line)
+    return Step(
+        line, tuple(stage.requests), tuple(stage.heard), before, played.describe(GROUP),
+        played.coordinator.inspect(GROUP), stage.asked(), stage.now, config.max_size,
+    )  # fmt: skip
+
+
+def _pieces(stage: Stage, line: str) -> Iterator[str]:
+    """Time passes from deadline to deadline, so that what happens at one of them is judged before the next."""
+    command, _, duration = line.partition(" ")
+    if command != "advance":
+        yield line
+        return
+    end = stage.now + int(duration)
+    while (now := stage.now) < end:
+        deadline = stage.coordinator.next_deadline()
+        yield f"advance {min(end, max(deadline, now + 1)) - now if deadline is not None else end - now}"
+
+
+def shrunk(told: Told, promise: Promise, defects: frozenset[str] = frozenset()) -> Told:
+    """The same promise broken with as few lines as leaving out can reach."""
+    runs, size = 0, max(1, (len(told.story) - 1) // 2)
+    while size and runs < SHRINK_RUNS:
+        start = 1
+        while start < len(told.story) and runs < SHRINK_RUNS:
+            without = (*told.story[:start], *told.story[start + size :])
+            smaller = broken_promise(without, [promise], defects)
+            runs += 1
+            if smaller is not None:
+                told = smaller
+            else:
+                start += size
+        size //= 2
+    return told

@@ -1,0 +1,114 @@
+"""Several rounds of one group, and what must hold of them together: a member comes, then nothing happens any more.
+
+A claim about one answer (`claims`) cannot see what an assignor remembers, nor how long a group goes on moving its
+partitions. A course begins without claims, with all members but the last; then the last one comes, and rounds follow
+until one changes nothing. Another member leads every time, as happens where leaders go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from rebalance_check.properties.assignment.claims import CLAIMS, AssignmentClaim, Broken
+from rebalance_check.properties.assignment.problem import (
+    ASSIGNORS,
+    COOPERATIVE_STICKY,
+    STICKY_FAMILY,
+    Answer,
+    Problem,
+)
+
+MOST_ROUNDS: Final = 6
+"""After so many rounds a course ends, settled or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What the leader saw and answered; ``stranger`` is what an assignor that never assigned before answers to it."""
+
+    problem: Problem
+    answer: Answer
+    stranger: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The rounds of one group; the first is without its last member."""
+
+    assignor: str
+    rounds: tuple[Round, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CourseClaim:
+    """A claim with its name, its sentence, its check (what is wrong, or nothing), and the assignors that promise it."""
+
+    name: str
+    sentence: str
+    check: Callable[[Course], str]
+    assignors: frozenset[str]
+
+
+def broken_course_claims(course: Course) -> list[Broken]:
+    """The claims that a course breaks, in the order of `COURSE_CLAIMS`; nothing is asked of one that failed."""
+    failure = next((one.answer.failure for one in course.rounds if one.answer.failure), "")
+    if failure:
+        return [Broken("answers", failure)]
+    promised = [claim for claim in COURSE_CLAIMS if course.assignor in claim.assignors]
+    found = ((claim.name, claim.check(course)) for claim in promised)
+    return [Broken(name, finding) for name, finding in found if finding]
+
+
+def _settles(course: Course) -> str:
+    """An eager group is settled by the round in which the member came, a cooperative one by the round after."""
+    last = 2 if course.assignor == COOPERATIVE_STICKY else 1
+    answers = [dict(one.answer.assigned) for one in course.rounds]
+    for number in range(last, len(answers) - 1):
+        if answers[number] != answers[number + 1]:
+            moved = sorted(name for name in answers[number] if answers[number][name] != answers[number + 1][name])
+            return f"round {number + 1} should be the last to change anything, and then {moved} get other partitions"
+    return ""
+
+
+def _keeps(course: Course) -> str:
+    """Whatever members say, a partition has the owner that the round before gave it to."""
+    for number, one in enumerate(course.rounds):
+        if finding := _sticky_claim().check(course.assignor, one.problem, one.answer):
+            return f"round {number + 1}: {finding}"
+    return ""
+
+
+def _sticky_claim() -> AssignmentClaim:
+    return next(claim for claim in CLAIMS if claim.name == "sticky")
+
+
+def _any_leader(course: Course) -> str:
+    for number, one in enumerate(course.rounds):
+        if one.answer.assigned != one.stranger.assigned:
+            return f"in round {number + 1} the leader's answer depends on what it assigned before"
+    return ""
+
+
+COURSE_CLAIMS: Final = (
+    CourseClaim(
+        "any_leader",
+        "An answer is a function of what the members say, whoever leads.",
+        _any_leader,
+        frozenset(ASSIGNORS),
+    ),
+    CourseClaim(
+        "settles",
+        "When a member came, an eager group is settled after one round, a cooperative one after two (KIP-429).",
+        _settles,
+        frozenset(ASSIGNORS),
+    ),
+    CourseClaim(
+        "sticky_over_rounds",
+        "As much stays with the member that the round before gave it to as balance allows.",
+        _keeps,
+        STICKY_FAMILY,
+    ),
+)
+"""All claims about courses."""

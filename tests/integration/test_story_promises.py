@@ -1,0 +1,62 @@
+"""What coordinators promise: stories break none of it in a healthy one, and each planted defect breaks its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rebalance_check import mutant_search
+from rebalance_check.impl.mutants import IMPL_MUTANTS, Mutant, Narrated, Posed
+from rebalance_check.integration.story_promises import PROMISES
+from rebalance_check.integration.story_search import broken_promise, shrunk
+from rebalance_check.integration.wide_stories import wide_story
+
+NARRATED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, Narrated)]
+POSED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, Posed)]
+
+
+def broken_by_the_healthy(seeds: range) -> list[object]:
+    return [told for seed in seeds if (told := broken_promise(wide_story(seed))) is not None]
+
+
+def test_a_healthy_coordinator_keeps_every_promise() -> None:
+    assert broken_by_the_healthy(range(150)) == []
+
+
+@pytest.mark.nightly
+def test_a_healthy_coordinator_keeps_every_promise__in_many_more_stories() -> None:
+    assert broken_by_the_healthy(range(150, 6_000)) == []
+
+
+@pytest.mark.parametrize("mutant", NARRATED, ids=lambda mutant: mutant.name)
+def test_a_mutant_breaks_the_promise_it_names__in_a_short_story(mutant: Mutant) -> None:
+    caught = mutant_search.catch(mutant)
+    assert caught is not None
+    assert caught.steps <= 20
+
+
+def test_every_promise_is_broken_by_a_mutant() -> None:
+    assert {f"promises.{promise.name}" for promise in PROMISES} == {mutant.caught_by for mutant in NARRATED}
+
+
+def test_the_healthy_coordinator_lives_through_the_story_of_a_mutant() -> None:
+    mutant = IMPL_MUTANTS["no-sync-deadline"]
+    told = broken_promise(wide_story(0), defects=frozenset({mutant.name}))
+    assert told is not None
+    promise = next(promise for promise in PROMISES if promise.name == told.promise)
+    small = shrunk(told, promise, frozenset({mutant.name}))
+    assert small.steps < told.steps
+    assert broken_promise(small.story, defects=frozenset({mutant.name})) == replace(small)
+    assert broken_promise(small.story) is None
+
+
+def test_a_story_is_a_function_of_its_seed() -> None:
+    assert [wide_story(seed) for seed in range(20)] == [wide_story(seed) for seed in range(20)]
+
+
+@pytest.mark.parametrize("mutant", POSED, ids=lambda mutant: mutant.name)
+def test_a_mutant_of_an_assignor_breaks_the_claim_it_names__in_a_small_problem(mutant: Mutant) -> None:
+    caught = mutant_search.catch(mutant)
+    assert caught is not None
+    assert caught.steps <= 20
