@@ -217,7 +217,13 @@ class _Clean(LifeFold):
     def on_status(self, event: GroupStatusChanged) -> None:
         """The last member is gone before the group is Empty; one that begins has its first member at once."""
         life = self.lives.life
-        if event.to_status == EMPTY and event.from_status != DEAD and life is not None and life.is_known and life.members:
+        if (
+            event.to_status == EMPTY
+            and event.from_status != DEAD
+            and life is not None
+            and life.is_known
+            and life.members
+        ):
             self._report(f"members ({', '.join(sorted(life.members))})", event)
 
     def on_incarnation(self, event: IncarnationStarted) -> None:
