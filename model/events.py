@@ -211,6 +211,13 @@ class MemberResumed(MemberEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SubscriptionChanged(MemberEvent):
+    """The application subscribed to these topics instead of those before; to none, if it unsubscribed."""
+
+    topics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationEvent(MemberEvent):
     """Seen at a member, which was in ``generation`` under ``member_id`` ("" where the subject cannot tell)."""
 
@@ -452,6 +459,7 @@ AnyEvent: TypeAlias = (
     | RequestParked | JoinGroupReplied | SyncGroupReplied | HeartbeatReplied | LeaveGroupReplied | OffsetCommitReplied
     | RequestSent | RequestAnswered
     | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed
+    | SubscriptionChanged
     | MemberJoined | AssignmentComputed | PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted
     | MembershipLost | OffsetCommitted | ConnectorStarted | ConnectorStopped | TaskStarted | TaskStopped
     | StatusAttempted | StatusSuppressed | StatusSent | StatusAppended | StatusAnswered | StatusGivenUp | StatusRead

@@ -8,6 +8,12 @@ from typing import Final
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.properties.agreement import AssignmentIsComplete, AssignmentIsDisjoint, OneLeader, OneProtocol
 from rebalance_check.properties.callbacks import CallbacksAlternate, EagerJoinsEmptyHanded
+from rebalance_check.properties.clients import (
+    CooperativeKeepsWhatItOwns,
+    OwnedIsAssigned,
+    ResetLosesAll,
+    WhoRevokesRejoins,
+)
 from rebalance_check.properties.cooperative import RevokedBeforeReassigned
 from rebalance_check.properties.fencing import LostIsNotCommitted, StaleGenerationIsRefused
 from rebalance_check.properties.gates import (
@@ -44,6 +50,7 @@ from rebalance_check.properties.persistence import (
     StableIsPersisted,
 )
 from rebalance_check.properties.progress import RebalanceCompletes
+from rebalance_check.properties.sending import CommitsWhenStable, OneChainInFlight
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 
 CATALOGUE: Final[tuple[Invariant, ...]] = (
@@ -80,6 +87,12 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     CommitIsFenced,
     InstanceIsExclusive,
     OneResponsePerRequest,
+    CooperativeKeepsWhatItOwns,
+    OwnedIsAssigned,
+    WhoRevokesRejoins,
+    ResetLosesAll,
+    OneChainInFlight,
+    CommitsWhenStable,
     *SafeStatusWrites,
     RebalanceCompletes,
 )

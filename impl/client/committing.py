@@ -86,7 +86,8 @@ class Committing(Coordinator, ABC):
 
     def _commit(self, offsets: Mapping[TopicPartition, int]) -> Commit:
         commit = Commit(dict(sorted(offsets.items())))
-        generation = self.generation_if_stable()
+        rebalancing = "commits-while-rebalancing" in self.defects and self._state in _REBALANCING
+        generation = self._generation if rebalancing else self.generation_if_stable()
         if not offsets:
             commit.outcome = CommitOutcome.COMMITTED
         elif generation is None:

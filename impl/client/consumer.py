@@ -29,6 +29,7 @@ from rebalance_check.model.events import (
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
+    SubscriptionChanged,
 )
 from rebalance_check.model.ids import NO_GENERATION
 
@@ -117,6 +118,7 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
     def subscribe(self, topics: Sequence[str]) -> None:
         """Change the subscription; the next poll joins again."""
         self._subscription = tuple(topics)
+        self.recorder.emit(SubscriptionChanged(member=self.member, topics=self._subscription))
 
     def unsubscribe(self, now_ms: int) -> None:
         """Give everything up, leave the group and subscribe to nothing."""
@@ -179,7 +181,8 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
         if generation_id == NO_GENERATION or member_id == "":
             self._lose()
         elif self.protocol is RebalanceProtocol.COOPERATIVE:
-            unwanted = tuple(tp for tp in self._owned if tp.topic not in self._subscription)
+            gives_all = "cooperative-revokes-all-before-joining" in self.defects
+            unwanted = tuple(tp for tp in self._owned if gives_all or tp.topic not in self._subscription)
             if unwanted:
                 self._revoke(unwanted)
         elif "eager-keeps-partitions-while-joining" not in self.defects:
@@ -207,6 +210,8 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
         if self.protocol is RebalanceProtocol.COOPERATIVE:
             gone = tuple(tp for tp in self._owned if tp not in assigned)
             _collect(problems, lambda: self._revoke_and_rejoin(gone))
+            if self._owned and "additions-ignored-by-owners" in self.defects:
+                assigned = tuple(tp for tp in assigned if tp in self._owned)
         assignor.on_assignment(assigned, generation_id)
         _collect(problems, lambda: self._own(assigned))
         if problems:
@@ -266,12 +271,16 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
 
     def _revoke_and_rejoin(self, partitions: tuple[TopicPartition, ...]) -> None:
         if partitions:
-            self.request_rejoin("need to revoke partitions and re-join")
+            if "no-rejoin-after-revoking" not in self.defects:
+                self.request_rejoin("need to revoke partitions and re-join")
             if "revoked-partitions-kept" not in self.defects:
                 self._revoke(partitions)
 
     def _lose(self) -> None:
         partitions = self._owned
+        if partitions and "lost-partitions-revoked" in self.defects:
+            self._revoke(partitions)
+            return
         if not partitions or "lost-partitions-kept" in self.defects:
             return
         try:

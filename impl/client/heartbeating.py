@@ -59,7 +59,8 @@ class Heartbeating(CoordinatorCore):
 
     def _heartbeats_enabled(self) -> bool:
         """No heartbeats while a JoinGroup is parked (the coordinator needs none then) or after a fatal error."""
-        return self._state in _JOINED and self._failure is None and not self._closed
+        is_joined = self._state in _JOINED or "heartbeats-while-joining" in self.defects
+        return is_joined and self._failure is None and not self._closed
 
     # ------------------------------------------------------------------------------------------------ heartbeats
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from rebalance_check.impl.mutants.assignors import ASSIGNOR_MUTANTS
 from rebalance_check.impl.mutants.client import CLIENT_MUTANTS
+from rebalance_check.impl.mutants.client_claims import CLIENT_CLAIM_MUTANTS
 from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
 from rebalance_check.impl.mutants.coordinator_claims import CLAIM_MUTANTS
 from rebalance_check.impl.mutants.mutant import Explored, Mutant
@@ -27,7 +28,7 @@ def _by_name(mutants: Iterable[Mutant]) -> dict[str, Mutant]:
 
 
 IMPL_MUTANTS: Final = _by_name(
-    [*COORDINATOR_MUTANTS, *CLAIM_MUTANTS, *CLIENT_MUTANTS, *ASSIGNOR_MUTANTS, *STATUS_MUTANTS]
+    [*COORDINATOR_MUTANTS, *CLAIM_MUTANTS, *CLIENT_MUTANTS, *CLIENT_CLAIM_MUTANTS, *ASSIGNOR_MUTANTS, *STATUS_MUTANTS]
 )
 """The defects of the implementation, found by fuzzing."""
 

@@ -1,0 +1,44 @@
+"""Planted defects of the client coordinators, at least one for each claim about what clients do by themselves."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant
+from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+
+_COOPERATIVE: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
+
+
+def _mutant(name: str, what: str, caught_by: str) -> Mutant:
+    return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=_COOPERATIVE)
+
+
+CLIENT_CLAIM_MUTANTS: Final = [
+    _mutant(
+        "additions-ignored-by-owners",
+        "a COOPERATIVE member that owns partitions takes no others in addition",
+        "owned_is_assigned",
+    ),
+    _mutant(
+        "commits-while-rebalancing",
+        "a member sends commits also while it waits in JoinGroup or SyncGroup",
+        "commits_when_stable",
+    ),
+    _mutant(
+        "cooperative-revokes-all-before-joining",
+        "a COOPERATIVE member revokes everything before it joins, as if it were EAGER",
+        "cooperative_keeps_what_it_owns",
+    ),
+    _mutant("heartbeats-while-joining", "heartbeats go on while a JoinGroup is on its way", "one_chain_in_flight"),
+    _mutant(
+        "lost-partitions-revoked",
+        "a member that was thrown out gives its partitions up as if it still owned them",
+        "reset_loses_all",
+    ),
+    _mutant(
+        "no-rejoin-after-revoking",
+        "a COOPERATIVE member that revoked partitions does not join again for them",
+        "who_revokes_rejoins",
+    ),
+]
