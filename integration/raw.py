@@ -28,7 +28,7 @@ BARRIER_ROUND_TRIPS: Final = 2
 """See `RawGroup.barrier`."""
 
 
-class _Lane:
+class Lane:
     """One connection of one member: what is in flight on it, and the bytes that have come back."""
 
     __slots__ = ("in_flight", "member", "protocol", "socket")
@@ -53,6 +53,7 @@ class _Lane:
                 raise ConnectionError("the broker closed a new connection")
 
     def send(self, request: GroupRequest) -> None:
+        """Send a request."""
         self.in_flight.append(request)
         self.protocol.send_request(request_to_wire(request))
         self.socket.sendall(self.protocol.send_bytes())
@@ -79,7 +80,7 @@ class RawGroup:
         self._bootstrap = bootstrap
         self._address = split_address(bootstrap)
         self._selector = selectors.DefaultSelector()
-        self._lanes: dict[int, list[_Lane]] = {}
+        self._lanes: dict[int, list[Lane]] = {}
         self._control: Connection | None = None
 
     def request(self, member: int, request: GroupRequest) -> None:
@@ -138,17 +139,17 @@ class RawGroup:
     ) -> None:
         self.close()
 
-    def _idle_lane(self, member: int) -> _Lane:
+    def _idle_lane(self, member: int) -> Lane:
         lanes = self._lanes.setdefault(member, [])
         for lane in lanes:
             if not lane.in_flight:
                 return lane
-        lane = _Lane(member, self._address, f"m{member}")
+        lane = Lane(member, self._address, f"m{member}")
         self._selector.register(lane.socket, selectors.EVENT_READ, lane)
         lanes.append(lane)
         return lane
 
-    def _receive(self, lane: _Lane) -> list[tuple[int, GroupReply]]:
+    def _receive(self, lane: Lane) -> list[tuple[int, GroupReply]]:
         try:
             return [(lane.member, reply) for reply in lane.receive()]
         except ConnectionError as error:

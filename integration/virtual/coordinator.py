@@ -28,6 +28,8 @@ TOPICS: Final = {"t": 2, "u": 2}
 NEVER_MS: Final = 1_000_000_000_000
 """A deadline that nobody waits for: see `rebalance_check.impl.stories.stage.SETTINGS`."""
 
+UUID_LENGTH: Final = 36
+
 _WORD: Final = (1 << 64) - 1
 
 
@@ -96,6 +98,10 @@ class VirtualCoordinator:
     def next_deadline(self) -> int | None:
         """When the next timer is due, in ms from the start; timers for housekeeping count."""
         return _deadline(self._world.control("deadline", self._node))
+
+    def give_id(self, member_id: str) -> None:
+        """The next member id that is made ends as this one does: hash order is then that of whoever made it."""
+        self._order(f"give {uuid.UUID(member_id[-UUID_LENGTH:]).hex}")
 
     def look(self, group_id: str) -> None:
         """Ask what `collect` tells, behind what was sent so far."""

@@ -18,6 +18,10 @@ PROTOCOLS: Final = ("range", "range", "range:1,rr:2", "rr:1,range:2", "rr")
 ERRORS: Final = ("NOT_ENOUGH_REPLICAS", "NOT_LEADER_OR_FOLLOWER", "MESSAGE_TOO_LARGE", "KAFKA_STORAGE_ERROR")
 WAITS_MS: Final = (1, 100, 999, 1_000, 2_000, 3_000, 5_000, 10_000, 30_000)
 DEFAULT_STEPS: Final = 40
+PATIENCE_MS: Final = 300_000
+TIMELESS: Final = "setting initial_rebalance_delay_ms=0 min_session_timeout_ms=100"
+"""The settings of a story in which no time passes: those of the brokers of this suite."""
+
 AGEING: Final = " offsets_retention_minutes=1 offsets_retention_check_interval_ms=9973"
 AGEING_SEED: Final = 7
 """The last digit of a seed whose story has transactions, and offsets that become too old."""
@@ -27,17 +31,21 @@ STATIC_SINCE: Final = {"join": 5, "sync": 3, "heartbeat": 3, "leave": 3, "commit
 
 class Storyteller:
     """Draws one story; ``faults`` lets appends fail or hang, and coordinators crash or resign; ``ageing`` has
-    transactions, and offsets that become too old."""
+    transactions, and offsets that become too old; in a ``timeless`` one no time passes and nobody is in a hurry."""
 
-    def __init__(self, seed: int, *, faults: bool, ageing: bool = False) -> None:
+    def __init__(self, seed: int, *, faults: bool, ageing: bool = False, timeless: bool = False) -> None:
         self._random = random.Random(seed)
         self._faults = faults
         self._ageing = ageing
+        self._timeless = timeless
         chance = self._random.random
         self._instances = {name: self._random.choice(INSTANCES) for name in NAMES if chance() < 0.3}
         # Sessions that begin together end in hash order: a few ms apart, they end in an order that is known.
         self._sessions = {name: self._random.choice((3_000, 10_000, 30_000)) + at for at, name in enumerate(NAMES)}
         self._rebalances = {name: self._random.choice((2_000, 5_000, 60_000)) for name in NAMES}
+        if timeless:
+            self._sessions = dict.fromkeys(NAMES, PATIENCE_MS)
+            self._rebalances = dict.fromkeys(NAMES, PATIENCE_MS)
         self._versions = {name: self._random.choice((9, 9, 5, 4, 3, 2, 1)) for name in NAMES}
         self._protocols = {name: self._random.choice(PROTOCOLS) for name in NAMES}
 
@@ -47,9 +55,12 @@ class Storyteller:
         size = pick((1, 2, 2, 3, 100, 100, 100))
         setting = f"setting initial_rebalance_delay_ms={pick((0, 0, 100, 3_000, 8_000))} max_size={size}"
         setting += AGEING if self._ageing else ""
+        unwanted: tuple[str, ...] = ()
         lines = ["hold"] if self._faults and self._random.random() < 0.2 else []
+        if self._timeless:
+            setting, unwanted = TIMELESS, ("advance", "delete")
         while len(lines) < steps:
-            lines += self._piece()
+            lines += [line for line in self._piece() if not line.startswith(unwanted)]
         return [setting, *lines[:steps]]
 
     def _piece(self) -> list[str]:
@@ -214,3 +225,8 @@ def random_story(seed: int, *, steps: int = DEFAULT_STEPS, faults: bool | None =
     ageing = seed % 10 == AGEING_SEED
     faulty = bool(seed % 2) if faults is None else faults
     return Storyteller(seed, faults=faulty and not ageing, ageing=ageing).tell(steps)
+
+
+def timeless_story(seed: int, *, steps: int = DEFAULT_STEPS) -> list[str]:
+    """A story without faults in which no time passes: a real broker can be told it, too."""
+    return Storyteller(seed, faults=False, timeless=True).tell(steps)

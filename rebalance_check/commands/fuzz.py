@@ -51,7 +51,7 @@ DEFAULTS = SimulationOptions()
 @click.option("--invariant", "names", multiple=True, metavar="NAME", help="An invariant or a family; default: all.")
 @click.option("--broker", metavar="BROKER",
               help="Not the simulator but Kafka's own coordinator: virtual, virtual:3.9.2, ... With it go --seeds, "
-              "--steps, --invariant and --variants alone.")  # fmt: skip
+              "--steps, --invariant and --variants alone. Or a live one: local, testcontainers.")  # fmt: skip
 @click.option("--variants", type=click.IntRange(min=1), default=1, show_default=True,
               help="With --broker: how many different findings of each claim to look for.")  # fmt: skip
 @click.option("--history", type=click.Path(path_type=Path), metavar="FILE", help="Write a failing run there.")
@@ -62,7 +62,8 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     """Simulate seeds, judge every run, and explain the shortest run that broke each claim.
 
     With --broker virtual, random stories are told to Kafka's own coordinator and to ours: both are compared after each
-    line, and Kafka's is judged by claims that need no comparison.
+    line, and Kafka's is judged by claims that need no comparison. With a live broker, it and the virtual Kafka of its
+    release are told the same, and must answer the same.
     """
     face = Face(as_json)
     if broker is not None:

@@ -35,6 +35,7 @@ final class Controls {
     static String perform(World world, int id, String[] words) {
         VirtualTime time = world.time;
         switch (words[0]) {
+            case "give" -> world.give(words[1]);
             case "advance" -> time.advance(Long.parseLong(words[1]));
             case "step" -> {
                 return time.step() ? "fired" : "";

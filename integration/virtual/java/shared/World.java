@@ -4,6 +4,8 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -37,6 +39,7 @@ final class World {
     private final Output output;
     private final Map<Integer, Node> nodes = new TreeMap<>();
     private final TreeSet<Integer> pending = new TreeSet<>();
+    private final ArrayDeque<byte[]> given = new ArrayDeque<>();
     private long random;
     private boolean over;
 
@@ -50,11 +53,17 @@ final class World {
     /** Run something as this world: random numbers are its own. */
     void enter(Runnable work) {
         SeededRandom.state = random;
+        SeededRandom.given = given;
         try {
             work.run();
         } finally {
             random = SeededRandom.state;
         }
+    }
+
+    /** The next member id is made of these random bytes. */
+    void give(String hexadecimal) {
+        given.add(HexFormat.of().parseHex(hexadecimal));
     }
 
     Node start(int id) {

@@ -1,0 +1,33 @@
+"""The broker and the virtual Kafka of its release answer the same requests with the same replies, whole."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from rebalance_check.integration.cluster import Broker
+from rebalance_check.integration.live.topics import create_topic
+from rebalance_check.integration.twins import hold_equal, twin_of
+from rebalance_check.integration.virtual import VirtualKafka
+from rebalance_check.integration.virtual.random_stories import timeless_story
+
+pytestmark = [pytest.mark.broker, pytest.mark.started_here]
+
+STORIES = 1_024
+LINES = 24
+
+
+@pytest.fixture
+def twin(real: Broker) -> Iterator[VirtualKafka]:
+    with VirtualKafka(twin_of(real)) as kafka:
+        yield kafka
+
+
+def test_a_thousand_random_stories_are_answered_alike(real: Broker, twin: VirtualKafka) -> None:
+    create_topic(real.bootstrap, "t", 2)
+
+    result = hold_equal(real, twin, [timeless_story(seed, steps=LINES) for seed in range(STORIES)])
+    print(result)
+
+    assert [str(parted) for parted in result.parted] == []
+    assert result.stories == STORIES
+    assert result.replies > STORIES * LINES * 3 // 4

@@ -1,0 +1,76 @@
+"""A broker on a socket and virtual Kafka are told the same; one that answers otherwise is told apart."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from rebalance_check.integration.cluster import Broker
+from rebalance_check.integration.twins import TwinResult, hold_equal, twin_of
+from rebalance_check.integration.virtual import VirtualKafka, find_release
+from rebalance_check.integration.virtual.random_stories import timeless_story
+from rebalance_check.integration.wire.embedded import EmbeddedBroker
+from rebalance_check.model.errors import RebalanceCheckError
+
+STORY = [
+    "setting initial_rebalance_delay_ms=0 min_session_timeout_ms=100",
+    "join a session=300000",
+    "join a session=300000",
+    "sync a 1 give=a:A",
+    "join b version=3 session=300000",
+    "join a session=300000",
+    "sync b 2",
+    "sync a 2 give=a:A,b:B",
+    "heartbeat a 1",
+    "commit a 2 offset=7",
+    "fetch",
+    "leave a b",
+]
+"""A story in which nothing is left to hash order."""
+
+
+@pytest.fixture(scope="module")
+def newest() -> Iterator[VirtualKafka]:
+    with VirtualKafka(find_release("virtual:4.3.1")) as kafka:
+        yield kafka
+
+
+def told_to(kafka: VirtualKafka, stories: list[list[str]], defects: frozenset[str] = frozenset()) -> TwinResult:
+    with EmbeddedBroker({"t": 2}, defects=defects) as broker:
+        return hold_equal(Broker(broker.bootstrap, "embedded"), kafka, stories)
+
+
+@pytest.mark.virtual
+def test_equal_coordinators_are_found_equal(newest: VirtualKafka) -> None:
+    result = told_to(newest, [STORY, STORY])
+
+    assert result.parted == ()
+    assert result.replies == 2 * (len(STORY) - 1)
+
+
+@pytest.mark.virtual
+def test_a_wrong_answer_is_found__with_the_story_until_then(newest: VirtualKafka) -> None:
+    (parted,) = told_to(newest, [STORY], frozenset({"heartbeat-accepts-stale-generation"})).parted
+
+    assert parted.story[-1] == "heartbeat a 1"
+    assert "ILLEGAL_GENERATION" in parted.virtual
+    assert "ILLEGAL_GENERATION" not in parted.live
+
+
+@pytest.mark.virtual
+def test_another_choice_of_leader_is_found(newest: VirtualKafka) -> None:
+    """Ours elects by another rule than Kafka's hash order: replies are compared whole, the leader included."""
+    parted = told_to(newest, [timeless_story(seed, steps=24) for seed in range(64)]).parted
+
+    assert parted
+    assert all("leader" in each.live for each in parted)
+
+
+def test_in_a_timeless_story_no_time_passes() -> None:
+    lines = [line for seed in range(50) for line in timeless_story(seed)]
+
+    assert [line for line in lines if line.split()[0] in {"advance", "hold", "fail", "failover", "delete"}] == []
+
+
+def test_a_broker_of_unknown_release_has_no_twin() -> None:
+    with pytest.raises(RebalanceCheckError, match="cannot be told"):
+        twin_of(Broker("127.0.0.1:9092", "127.0.0.1:9092"))
