@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final, TypeVar
 
 from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.upgrade import UpgradePath, path_named, path_number
 
 
 class SimulatedProtocol(StrEnum):
@@ -44,10 +45,12 @@ class SimulationOptions:
     """The size of the simulated world and what may go wrong in it.
 
     ``steps`` counts the churn actions of the disturbed phase, ``faults`` lists the kinds that the seed may draw,
-    ``omit`` leaves out churn actions by their index (how a shrunk run is told), ``mutant`` names the planted defect
-    (`rebalance_check.impl.mutants`), empty for none. ``members`` are consumers, Connect workers or candidates of an
-    election, ``partitions`` are tasks for Connect and keys for the status store; an election has one primary. Names are
-    taken for protocol and faults, too; `RebalanceCheckError` when there is no such name, or a size is out of range.
+    ``omit`` leaves out churn actions by their index (how a shrunk run is told), ``path`` names an upgrade path
+    (`model.upgrade`) that consumers are bounced along (the protocol is then that of its first list), ``mutant`` the
+    planted defect (`rebalance_check.impl.mutants`), empty for none. ``members`` are consumers, Connect workers or
+    candidates of an election, ``partitions`` are tasks for Connect and keys for the status store; an election has one
+    primary. Names are taken for protocol and faults, too; `RebalanceCheckError` when there is no such name, or a size
+    is out of range.
     """
 
     protocol: SimulatedProtocol = SimulatedProtocol.MIXED
@@ -56,15 +59,23 @@ class SimulationOptions:
     steps: int = 12
     faults: tuple[FaultKind, ...] = ALL_FAULTS
     omit: tuple[int, ...] = ()
+    path: str = ""
     mutant: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "protocol", _named(SimulatedProtocol, self.protocol, "protocol"))
         object.__setattr__(self, "faults", tuple(_named(FaultKind, kind, "fault") for kind in self.faults))
+        if self.path:
+            path_number(self.path)
         for name, low, high in (("members", 1, 6), ("partitions", 1, 6), ("steps", 0, 10_000)):
             value = getattr(self, name)
             if not low <= value <= high:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from {low} to {high}")
+
+    @property
+    def upgrade(self) -> UpgradePath | None:
+        """The path that members are upgraded along, None for none."""
+        return path_named(self.path) if self.path else None
 
     def command_line(self) -> str:
         """The options of ``rebalance-check fuzz`` that say the same, without those that keep their default."""

@@ -57,6 +57,7 @@ class ActionKind(StrEnum):
     RESUME_MEMBER = "ResumeMember"
     ADVANCE_CLOCK = "AdvanceClock"
     CHANGE_CONFIG = "ChangeConfig"
+    AWAIT_GROUP = "AwaitGroup"
     HEAL = "Heal"
 
 
@@ -69,13 +70,16 @@ CHURN: Final = frozenset(
         ActionKind.RESUME_MEMBER,
         ActionKind.ADVANCE_CLOCK,
         ActionKind.CHANGE_CONFIG,
+        ActionKind.AWAIT_GROUP,
         ActionKind.HEAL,
     }
 )
 """The kinds that whole-process subjects (simulator, live clients) understand.
 
 ``Heal`` ends the disturbed phase: every fault stops, every paused member runs again, and what is alive must settle;
-the subject waits for that, and names in ``RunEnded.pending`` what did not. ``ChangeConfig`` gives a connector of a
+the subject waits for that, and names in ``RunEnded.pending`` what did not. ``StartMember`` of an upgrade starts the
+member with the list of assignors at place ``choice`` of the path; ``AwaitGroup`` waits until the group holds nobody but
+processes that run. ``ChangeConfig`` gives a connector of a
 Connect group ``choice`` tasks.
 """
 

@@ -102,8 +102,12 @@ PATHS: Final = (
 
 def names_of(assignors: AssignorList) -> str:
     """``[cooperative-sticky, range]``; new code under an old name is told apart: ``[custom (cooperative)]``."""
-    names = [code.name + (" (cooperative)" if code == NEW_CUSTOM else "") for code in assignors]
-    return f"[{', '.join(names)}]"
+    return f"[{', '.join(map(known_as, assignors))}]"
+
+
+def known_as(code: AssignorCode) -> str:
+    """The name of an assignor, and for new code under an old name what tells it from the old."""
+    return f"{code.name} (cooperative)" if code == NEW_CUSTOM else code.name
 
 
 def path_numbered(number: int) -> UpgradePath:
@@ -117,6 +121,11 @@ def path_number(name: str) -> int:
     if name not in names:
         raise RebalanceCheckError(f"{name!r} is no upgrade path: choose one of {', '.join(names)}")
     return names.index(name) + 1
+
+
+def path_named(name: str) -> UpgradePath:
+    """The path of a name; `RebalanceCheckError` when there is none."""
+    return path_numbered(path_number(name))
 
 
 # ------------------------------------------------------------------------------------------------ as the model reads it

@@ -8,6 +8,7 @@ from typing import Final
 
 from rebalance_check.impl.assignors.assignor import Assignor
 from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyAssignor
+from rebalance_check.impl.assignors.custom import NewCustomAssignor, OldCustomAssignor
 from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
@@ -29,6 +30,8 @@ ASSIGNORS: Final[dict[str, Callable[[frozenset[str]], Assignor]]] = {
     "roundrobin": RoundRobinAssignor,
     "sticky": StickyAssignor,
     "cooperative-sticky": CooperativeStickyAssignor,
+    "custom": OldCustomAssignor,
+    "custom (cooperative)": NewCustomAssignor,
 }
 """How each assignor is made; every member makes its own, for some remember between rounds."""
 

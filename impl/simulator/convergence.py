@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Final
 
-from rebalance_check.impl.simulator.settings import CHECK_MS, GROUP, HEALING_EVENTS, HEALING_MS, SETTLED_MS
+from rebalance_check.impl.network import STRAY_MS
+from rebalance_check.impl.simulator.settings import (
+    AWAITED_MS,
+    CHECK_MS,
+    GROUP,
+    HEALING_EVENTS,
+    HEALING_MS,
+    SETTLED_MS,
+)
 from rebalance_check.impl.simulator.world import World
+
+STRAYS_GONE_MS: Final = STRAY_MS + 10_000
+"""For how long nothing of an older process may show up."""
 
 
 def settle(world: World) -> tuple[str, ...]:
@@ -26,6 +38,24 @@ def settle(world: World) -> tuple[str, ...]:
         elif clock.now_ms - since_ms >= SETTLED_MS:
             return ()
     return pending(world) or ("the group rebalances again and again",)
+
+
+def await_group(world: World) -> None:
+    """Let time pass until the group has held nobody but processes that run, for longer than any stray is on its way.
+
+    Not for ever: the operator of a group that never gets there goes on.
+    """
+    clock = world.clock
+    end_ms, since_ms = clock.now_ms + AWAITED_MS, clock.now_ms
+    while clock.now_ms < end_ms and clock.now_ms - since_ms < STRAYS_GONE_MS:
+        clock.run_until(clock.now_ms + CHECK_MS)
+        if not _holds_only_running_members(world):
+            since_ms = clock.now_ms
+
+
+def _holds_only_running_members(world: World) -> bool:
+    known = {member_id for _, member_id in _standings(world)}
+    return all(member.member_id in known for member in world.coordinator.describe(GROUP).members)
 
 
 def _standings(world: World) -> tuple[tuple[int, str], ...]:

@@ -27,8 +27,13 @@ def build_members(world: World, options: SimulationOptions, settings: GroupSetti
     for index in range(options.members):
         name = f"m{index}"
         random, recorder = stream(world.seed, f"process {name}"), world.recorder(name)
-        life = partial(start, name, settings, recorder, random=random, defects=world.defects)
-        world.members.append(MemberProcess(name, world.network, random, recorder, life))
+        life = partial(start, name, recorder=recorder, random=random, defects=world.defects)
+        world.members.append(MemberProcess(name, world.network, random, recorder, _configured(life, settings)))
+
+
+def _configured(life: Start, settings: GroupSettings) -> Callable[[int], Application]:
+    """Starts a life with the settings at a place of the upgrade path."""
+    return lambda step: life(settings=settings.at(step))
 
 
 def _consumers(world: World, options: SimulationOptions) -> Start:

@@ -85,7 +85,7 @@ class MemberProcess:
         network: SimulatedNetwork,
         random: Random,
         recorder: Recorder,
-        start: Callable[[], Application],
+        start: Callable[[int], Application],
     ) -> None:
         self.name = name
         self.application: Application | None = None
@@ -103,6 +103,7 @@ class MemberProcess:
         self._retry_timer: Timer | None = None
         self._tick_timer: Timer | None = None
         self.death = ""
+        self.step = 0
 
     @property
     def is_up(self) -> bool:
@@ -111,11 +112,19 @@ class MemberProcess:
 
     # -------------------------------------------------------------------------------------------- its operator
 
+    def start_with(self, step: int) -> None:
+        """`start`, with the configuration at this place of an upgrade path."""
+        self.step = step
+        self.start()
+
     def start(self) -> None:
-        """A fresh process, with nothing remembered. One that is still closing is killed: two would share a name."""
+        """A fresh process, with nothing remembered but its configuration.
+
+        One that is still closing is killed: two would share a name.
+        """
         if self.application is not None:
             self.crash()
-        self.application = self._start()
+        self.application = self._start(self.step)
         self._connection = self._network.connect(self._receive)
         self._enter_poll()
 

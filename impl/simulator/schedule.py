@@ -13,9 +13,11 @@ from typing import Final
 from rebalance_check.impl.faults import FaultPlan, draw_plan
 from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.seeds import stream
+from rebalance_check.impl.simulator.bounces import legal_steps, upgrade_actions
 from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.subject import Schedule
+from rebalance_check.model.upgrade import path_number
 
 DRAWN_PROTOCOLS: Final = (
     SimulatedProtocol.EAGER,
@@ -51,6 +53,8 @@ NEEDED_FAULT: Final = {ActionKind.CRASH_MEMBER: FaultKind.CRASH, ActionKind.PAUS
 
 def drawn_protocol(seed: int, options: SimulationOptions) -> SimulatedProtocol:
     """The protocol that the run of ``seed`` has: the one asked for, or one drawn when that is ``mixed``."""
+    if options.upgrade is not None:
+        return SimulatedProtocol.COOPERATIVE if options.upgrade.cooperative else SimulatedProtocol.EAGER
     if options.protocol is not SimulatedProtocol.MIXED:
         return options.protocol
     return stream(seed, "protocol").choice(DRAWN_PROTOCOLS)
@@ -60,14 +64,24 @@ def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
     """The schedule of ``seed``: members start, ``options.steps`` churn actions, at least one member left, then `Heal`.
 
     Actions listed in ``options.omit`` are left out, and with them those that no longer apply (a resume without its
-    pause). The bounds say how many members and partitions there are; their budgets count what the schedule holds.
+    pause). On an upgrade path it is the rolling bounces with ``options.steps`` // 2 others between them. The bounds say
+    how many members and partitions there are; their budgets count what the schedule holds.
     """
     protocol = drawn_protocol(seed, options)
-    drawn = _draw(stream(seed, "churn"), options, draw_plan(seed, options), protocol)
-    kept = [action for index, action in enumerate(drawn) if index not in options.omit]
-    return Schedule(
-        _bounds(options, protocol, kept), (*_ending_alive(_applicable(kept)), Action(ActionKind.HEAL)), seed
-    )
+    random, plan, path = stream(seed, "churn"), draw_plan(seed, options), options.upgrade
+    if path is None:
+        drawn = _draw(random, options, plan, protocol)
+    else:
+        drawn = upgrade_actions(random, path, members=options.members, steps=options.steps, plan=plan, pause=_pause)
+    kept = [
+        action
+        for index, action in enumerate(drawn)
+        if index not in options.omit or action.kind is ActionKind.AWAIT_GROUP
+    ]
+    actions = _ending_alive(_applicable(kept))
+    if path is not None:
+        actions = legal_steps(path, actions, options.members)
+    return Schedule(_bounds(options, protocol, kept), (*actions, Action(ActionKind.HEAL)), seed)
 
 
 def _draw(random: Random, options: SimulationOptions, plan: FaultPlan, protocol: SimulatedProtocol) -> Iterator[Action]:
@@ -129,4 +143,6 @@ def _bounds(options: SimulationOptions, protocol: SimulatedProtocol, actions: li
         crashes=min(counts[ActionKind.CRASH_MEMBER], 100),
         leaves=min(counts[ActionKind.STOP_MEMBER], 100),
         expiries=min(counts[ActionKind.PAUSE_MEMBER], 100),
+        upgrade=path_number(options.path) if options.path else 0,
+        bounces=sum(action.kind is ActionKind.START_MEMBER and action.choice > 0 for action in actions),
     )

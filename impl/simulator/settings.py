@@ -3,13 +3,14 @@ and what each run draws for itself."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.options import SimulatedProtocol
 from rebalance_check.impl.seeds import stream
+from rebalance_check.model.upgrade import UpgradePath, known_as
 
 GROUP: Final = "g"
 TOPIC: Final = "t"
@@ -30,6 +31,9 @@ HEALING_MS: Final = 240_000
 HEALING_EVENTS: Final = 5_000
 """How many events a healed group may take; one that settles takes some hundred, one that runs in circles any number."""
 
+AWAITED_MS: Final = 600_000
+"""How long the operator of an upgrade waits, at most, until the group has forgotten older processes."""
+
 CHECK_MS: Final = 1_000
 """How often the healed phase looks whether everything is settled."""
 
@@ -46,14 +50,20 @@ ASSIGNORS: Final = {
 class GroupSettings:
     """What all members of one run are configured with.
 
-    ``assignors`` are offered in this order, ``static`` members carry an instance id (KIP-345), ``auto_commit_ms`` is
-    None where the application commits itself, ``join_group_version`` 3 is older than KIP-394.
+    ``assignors`` are offered in this order (``lists`` has those at each place of an upgrade path), ``static``
+    members carry an instance id (KIP-345), ``auto_commit_ms`` is None where the application commits itself,
+    ``join_group_version`` 3 is older than KIP-394.
     """
 
     assignors: tuple[str, ...]
+    lists: tuple[tuple[str, ...], ...] = ()
     static: bool
     auto_commit_ms: int | None
     join_group_version: int
+
+    def at(self, step: int) -> GroupSettings:
+        """The settings at a place of the upgrade path."""
+        return replace(self, assignors=self.lists[step]) if self.lists else self
 
     def __str__(self) -> str:
         """``range, static, auto-commit, JoinGroup v9``."""
@@ -77,13 +87,16 @@ class GroupSettings:
         )
 
 
-def draw_settings(seed: int, protocol: SimulatedProtocol) -> GroupSettings:
+def draw_settings(seed: int, protocol: SimulatedProtocol, path: UpgradePath | None = None) -> GroupSettings:
     """The settings of the run of ``seed``."""
     random = stream(seed, "settings")
     consumes = protocol in {SimulatedProtocol.EAGER, SimulatedProtocol.COOPERATIVE}
     static, auto_commit, old = (random.random() < chance for chance in (0.25, 0.5, 0.25))
+    drawn = random.choice(ASSIGNORS[protocol])
+    lists = () if path is None else tuple(tuple(map(known_as, each)) for each in path.lists)
     return GroupSettings(
-        assignors=random.choice(ASSIGNORS[protocol]),
+        assignors=lists[0] if lists else drawn,
+        lists=lists,
         static=static and consumes,
         auto_commit_ms=5_000 if auto_commit and consumes else None,
         join_group_version=3 if old and not static else 9,

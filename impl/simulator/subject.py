@@ -9,7 +9,7 @@ from typing import Final
 from rebalance_check.impl.faults import CALM, FaultPlan, draw_plan
 from rebalance_check.impl.mutants import defects_of
 from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
-from rebalance_check.impl.simulator.convergence import settle
+from rebalance_check.impl.simulator.convergence import await_group, settle
 from rebalance_check.impl.simulator.group import build_members
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
 from rebalance_check.impl.simulator.settings import GroupSettings, draw_settings
@@ -46,7 +46,7 @@ class SimulatorSubject:
         if protocol is SimulatedProtocol.STATUS:
             raise RebalanceCheckError("the status protocol has no churn schedule: call simulate() with these options")
         options = replace(self._options, protocol=protocol, members=bounds.members, partitions=bounds.partitions)
-        plan, settings = draw_plan(seed, options), draw_settings(seed, protocol)
+        plan, settings = draw_plan(seed, options), draw_settings(seed, protocol, options.upgrade)
         self._pending = ()
         self._world = World(seed, plan, defects_of(options.mutant), self._listener)
         self._world.harness.emit(
@@ -90,13 +90,14 @@ def _advance(world: World, action: Action) -> None:
 
 
 _EFFECTS: Final[dict[ActionKind, Callable[[World, Action], None]]] = {
-    ActionKind.START_MEMBER: lambda world, action: world.members[action.member].start(),
+    ActionKind.START_MEMBER: lambda world, action: world.members[action.member].start_with(action.choice),
     ActionKind.STOP_MEMBER: lambda world, action: world.members[action.member].stop(),
     ActionKind.CRASH_MEMBER: lambda world, action: world.members[action.member].crash(),
     ActionKind.PAUSE_MEMBER: lambda world, action: world.members[action.member].pause(),
     ActionKind.RESUME_MEMBER: lambda world, action: world.members[action.member].resume(),
     ActionKind.CHANGE_CONFIG: lambda world, action: world.change_config(action.choice),
     ActionKind.ADVANCE_CLOCK: _advance,
+    ActionKind.AWAIT_GROUP: lambda world, _action: await_group(world),
 }
 
 

@@ -8,11 +8,11 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from rebalance_check.commands.upgrade import first_protocol, path_named, path_option, sized_for, was_given
+from rebalance_check.commands.upgrade import first_protocol, path_option, sized_for, was_given
 from rebalance_check.face import Face, json_option
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.explore import Exploration, Progress, explore
-from rebalance_check.model.upgrade import path_number
+from rebalance_check.model.upgrade import path_named, path_number
 from rebalance_check.properties.judge import EXIT_HELD, EXIT_SAFETY, EXIT_UNDECIDED
 from rebalance_check.report.paths import path_document, path_text
 

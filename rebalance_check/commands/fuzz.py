@@ -8,6 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from rebalance_check.commands.upgrade import path_option
 from rebalance_check.face import Face, json_option
 from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.model.errors import RebalanceCheckError
@@ -38,6 +39,7 @@ DEFAULTS = SimulationOptions()
 )
 @click.option("--faults", default="all", show_default=True, metavar="KIND,...",
               help=f"What may go wrong: {', '.join(FaultKind)}; or none.")  # fmt: skip
+@path_option("Consumers are upgraded from one assignor to another by rolling bounces.")
 @click.option("--omit", default="none", metavar="INDEX,...", help="Leave out these churn actions (a shrunk run).")
 @click.option(
     "--mutant", default="", metavar="NAME", help="Switch on a planted defect (see `rebalance-check mutants`)."
@@ -90,7 +92,15 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
 
 
 def options_of(
-    *, protocol: str, members: int, partitions: int, steps: int, faults: str, omit: str, mutant: str
+    *,
+    protocol: str,
+    members: int,
+    partitions: int,
+    steps: int,
+    faults: str,
+    omit: str,
+    path: str | None,
+    mutant: str,
 ) -> SimulationOptions:
     """The options of the simulation as the command line spells them."""
     try:
@@ -102,7 +112,7 @@ def options_of(
         ) from None
     return SimulationOptions(
         protocol=SimulatedProtocol(protocol), members=members, partitions=partitions, steps=steps, faults=kinds,
-        omit=omitted, mutant=mutant,
+        omit=omitted, path=path or "", mutant=mutant,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from rebalance_check.model.bounds import RebalanceProtocol
-from rebalance_check.model.upgrade import PATHS, UpgradePath, path_number, path_numbered
+from rebalance_check.model.upgrade import PATHS, UpgradePath
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -17,11 +17,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 def path_option(what: str) -> Callable[[F], F]:
     """``--path NAME``; ``what`` tells what the command does on it."""
     return click.option("--path", "path", type=click.Choice([path.name for path in PATHS]), help=what)
-
-
-def path_named(name: str) -> UpgradePath:
-    """The path that the option names."""
-    return path_numbered(path_number(name))
 
 
 def first_protocol(path: UpgradePath) -> RebalanceProtocol:

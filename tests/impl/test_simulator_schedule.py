@@ -51,7 +51,7 @@ def test_all_kinds_of_churn_occur() -> None:
 
     kinds = Counter(action.kind for seed in SEEDS for action in churn_schedule(seed, options).actions)
 
-    assert kinds.keys() == CHURN
+    assert kinds.keys() == CHURN - {ActionKind.AWAIT_GROUP}  # of upgrades: see test_upgrade_fuzz
 
 
 @pytest.mark.parametrize(
