@@ -79,31 +79,17 @@ def _leave_group(request: Any, common: dict[str, Any]) -> msg.LeaveGroupRequest:
 
 
 def _offset_commit(request: Any, common: dict[str, Any]) -> msg.OffsetCommitRequest:
-    offsets = tuple(
-        msg.CommittedOffset(
-            topic.name, p.partition_index, p.committed_offset, p.committed_metadata or "", p.committed_leader_epoch
-        )
-        for topic in request.topics
-        for p in topic.partitions
-    )
     return msg.OffsetCommitRequest(
         **common,
         generation_id=request.generation_id_or_member_epoch,
         member_id=request.member_id,
         group_instance_id=request.group_instance_id,
-        offsets=offsets,
+        offsets=_committed_in(request),
         retention_time_ms=request.retention_time_ms,
     )
 
 
 def _txn_offset_commit(request: Any, common: dict[str, Any]) -> msg.TxnOffsetCommitRequest:
-    offsets = tuple(
-        msg.CommittedOffset(
-            topic.name, p.partition_index, p.committed_offset, p.committed_metadata or "", p.committed_leader_epoch
-        )
-        for topic in request.topics
-        for p in topic.partitions
-    )
     return msg.TxnOffsetCommitRequest(
         **common,
         transactional_id=request.transactional_id,
@@ -112,13 +98,23 @@ def _txn_offset_commit(request: Any, common: dict[str, Any]) -> msg.TxnOffsetCom
         generation_id=request.generation_id,
         member_id=request.member_id,
         group_instance_id=request.group_instance_id,
-        offsets=offsets,
+        offsets=_committed_in(request),
     )
 
 
 def _offset_delete(request: Any, common: dict[str, Any]) -> msg.OffsetDeleteRequest:
     partitions = tuple((topic.name, p.partition_index) for topic in request.topics for p in topic.partitions)
     return msg.OffsetDeleteRequest(**common, partitions=partitions)
+
+
+def _committed_in(request: Any) -> tuple[msg.CommittedOffset, ...]:
+    return tuple(
+        msg.CommittedOffset(
+            topic.name, p.partition_index, p.committed_offset, p.committed_metadata or "", p.committed_leader_epoch
+        )
+        for topic in request.topics
+        for p in topic.partitions
+    )
 
 
 def _offset_fetches(request: Any, common: dict[str, Any]) -> tuple[msg.OffsetFetchRequest, ...]:
@@ -214,9 +210,19 @@ def _leave_group_to_wire(request: msg.LeaveGroupRequest) -> ApiMessage:
 
 def _offset_commit_to_wire(request: msg.OffsetCommitRequest) -> ApiMessage:
     topic_of = wire.OffsetCommitRequest.OffsetCommitRequestTopic
-    partition_of = topic_of.OffsetCommitRequestPartition
+    return wire.OffsetCommitRequest(
+        group_id=request.group_id,
+        generation_id_or_member_epoch=request.generation_id,
+        member_id=request.member_id,
+        group_instance_id=request.group_instance_id,
+        retention_time_ms=request.retention_time_ms,
+        topics=_committed_topics(topic_of, topic_of.OffsetCommitRequestPartition, request.offsets),
+    )
+
+
+def _committed_topics(topic_of: Any, partition_of: Any, offsets: Sequence[msg.CommittedOffset]) -> list[Any]:
     by_topic: dict[str, list[Any]] = {}
-    for o in request.offsets:
+    for o in offsets:
         by_topic.setdefault(o.topic, []).append(
             partition_of(
                 partition_index=o.partition,
@@ -225,14 +231,7 @@ def _offset_commit_to_wire(request: msg.OffsetCommitRequest) -> ApiMessage:
                 committed_metadata=o.metadata,
             )
         )
-    return wire.OffsetCommitRequest(
-        group_id=request.group_id,
-        generation_id_or_member_epoch=request.generation_id,
-        member_id=request.member_id,
-        group_instance_id=request.group_instance_id,
-        retention_time_ms=request.retention_time_ms,
-        topics=[topic_of(name=name, partitions=partitions) for name, partitions in by_topic.items()],
-    )
+    return [topic_of(name=name, partitions=partitions) for name, partitions in by_topic.items()]
 
 
 def _offset_fetch_to_wire(request: msg.OffsetFetchRequest) -> ApiMessage:
@@ -260,17 +259,6 @@ def _fetch_topics(topic_of: Any, by_topic: dict[str, list[int]] | None) -> list[
 
 def _txn_offset_commit_to_wire(request: msg.TxnOffsetCommitRequest) -> ApiMessage:
     topic_of = producer.TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic
-    partition_of = topic_of.TxnOffsetCommitRequestPartition
-    by_topic: dict[str, list[Any]] = {}
-    for o in request.offsets:
-        by_topic.setdefault(o.topic, []).append(
-            partition_of(
-                partition_index=o.partition,
-                committed_offset=o.offset,
-                committed_leader_epoch=o.leader_epoch,
-                committed_metadata=o.metadata,
-            )
-        )
     return producer.TxnOffsetCommitRequest(
         transactional_id=request.transactional_id,
         group_id=request.group_id,
@@ -279,7 +267,7 @@ def _txn_offset_commit_to_wire(request: msg.TxnOffsetCommitRequest) -> ApiMessag
         generation_id=request.generation_id,
         member_id=request.member_id,
         group_instance_id=request.group_instance_id,
-        topics=[topic_of(name=name, partitions=partitions) for name, partitions in by_topic.items()],
+        topics=_committed_topics(topic_of, topic_of.TxnOffsetCommitRequestPartition, request.offsets),
     )
 
 
