@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from rebalance_check.impl.codecs.consumer_protocol import Subscription
 from rebalance_check.impl.codecs.java_order import utf16_key
 from rebalance_check.impl.topic_partition import TopicPartition
 from rebalance_check.model.bounds import RebalanceProtocol
+
+Racks = Mapping[str, Sequence[Collection[str]]]
+"""Of each topic that has metadata the racks that hold replicas of its partitions, one entry for each partition."""
 
 Assignments = dict[str, tuple[TopicPartition, ...]]
 """The partitions of each member id; every member of the group has an entry."""
@@ -35,11 +38,16 @@ class Assignor(Protocol):
         """The user data of the client's next subscription to ``topics``."""
         ...
 
-    def assign(self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignments:
+    def assign(
+        self,
+        partitions_per_topic: Mapping[str, int],
+        subscriptions: Mapping[str, Subscription],
+        racks: Racks | None = None,
+    ) -> Assignments:
         """The assignment of one generation, computed by its leader.
 
         ``partitions_per_topic`` holds the topics that have metadata, ``subscriptions`` each member id's wishes and
-        claims.
+        claims, ``racks`` where the replicas are, if that is known; an assignor may ignore it.
         """
         ...
 

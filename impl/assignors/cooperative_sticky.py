@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rebalance_check.impl.assignors.assignor import Assignments
+from rebalance_check.impl.assignors.assignor import Assignments, Racks
 from rebalance_check.impl.assignors.claims import Claim
 from rebalance_check.impl.assignors.sticky import StickyFamily
 from rebalance_check.impl.codecs.consumer_protocol import Subscription
@@ -44,7 +44,12 @@ class CooperativeStickyAssignor(StickyFamily):
         """The generation of the last assignment, -1 before the first."""
         return write_cooperative(self._generation)
 
-    def assign(self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignments:
+    def assign(
+        self,
+        partitions_per_topic: Mapping[str, int],
+        subscriptions: Mapping[str, Subscription],
+        racks: Racks | None = None,  # noqa: ARG002 - part of the interface; no racks are looked at here
+    ) -> Assignments:
         """Balanced and sticky, minus what its old owner may still hold."""
         assigned, withheld = self._assign(partitions_per_topic, subscriptions)
         if "cooperative-leader-does-not-withhold" in self.defects:

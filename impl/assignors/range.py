@@ -1,10 +1,13 @@
-"""``range``: each topic by itself, in contiguous ranges over the members (``RangeAssignor``, without racks)."""
+"""``range``: each topic by itself, in ranges over the members, near to their racks where that matters (KIP-881).
+
+The rules and their order are those of ``RangeAssignor``; a test holds the answers equal to Kafka's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from rebalance_check.impl.assignors.assignor import Assignments, subscribed_topics
+from rebalance_check.impl.assignors.assignor import Assignments, Racks, subscribed_topics
 from rebalance_check.impl.codecs.consumer_protocol import Subscription
 from rebalance_check.impl.topic_partition import TopicPartition
 from rebalance_check.model.bounds import RebalanceProtocol
@@ -13,7 +16,9 @@ from rebalance_check.model.bounds import RebalanceProtocol
 class RangeAssignor:
     """Of n partitions and k subscribers the first n mod k get one more; equal subscriptions get equal indexes.
 
-    Stateless. ``defects`` switches on planted defects by name (`rebalance_check.impl.mutants`).
+    Where members and replicas tell their racks, and not every partition has a replica in every rack, partitions go to
+    members of a rack of theirs first; nobody's share changes by that. Stateless. ``defects`` switches on planted
+    defects by name (`rebalance_check.impl.mutants`).
     """
 
     name = "range"
@@ -26,34 +31,114 @@ class RangeAssignor:
         """None: nothing is remembered."""
         return None
 
-    def assign(self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignments:
-        """Contiguous ranges, topic by topic."""
+    def assign(
+        self,
+        partitions_per_topic: Mapping[str, int],
+        subscriptions: Mapping[str, Subscription],
+        racks: Racks | None = None,
+    ) -> Assignments:
+        """Ranges, topic by topic; first, where racks count, what matches them."""
+        rack_of = {member: subscription.rack for member, subscription in subscriptions.items()}
+        topics = [
+            _Topic(topic, partitions_per_topic[topic], {member: rack_of[member] for member in members}, racks)
+            for topic, members in subscribed_topics(partitions_per_topic, subscriptions, self.defects).items()
+        ]
+        if any(topic.racks_matter for topic in topics):
+            _match_racks(topics)
+        for topic in topics:
+            topic.deal(lambda _member, _index: True)
         assigned: dict[str, list[TopicPartition]] = {member: [] for member in subscriptions}
-        for topic, members in subscribed_topics(partitions_per_topic, subscriptions, self.defects).items():
-            for member, indexes in self._ranges(partitions_per_topic[topic], members):
-                assigned[member] += [TopicPartition(topic, index) for index in indexes]
+        for topic in topics:
+            for member, index in self._given(topic):
+                assigned[member].append(TopicPartition(topic.name, index))
         return {member: tuple(partitions) for member, partitions in assigned.items()}
 
     def on_assignment(self, partitions: Sequence[TopicPartition], generation: int) -> None:
         """Nothing is remembered."""
 
-    def _ranges(self, partitions: int, members: Sequence[str]) -> Iterator[tuple[str, range]]:
-        quota, extra = divmod(partitions, len(members))
+    def _given(self, topic: _Topic) -> Iterator[tuple[str, int]]:
+        """Who gets what of a topic."""
         if "sarama-range-differs-from-reference" in self.defects:
-            yield from _rounded_ranges(partitions, members)
+            yield from _rounded_ranges(topic)
             return
-        start = 0
-        for position, member in enumerate(members):
-            length = quota + (1 if position < extra else 0)
-            if "range-boundary-given-twice" in self.defects and position > 0:
-                yield member, range(start - 1, start + length)
-            else:
-                yield member, range(start, start + length)
-            start += length
+        for position, (member, indexes) in enumerate(topic.given.items()):
+            if "range-boundary-given-twice" in self.defects and position > 0 and indexes:
+                yield member, min(indexes) - 1
+            for index in sorted(indexes):
+                yield member, index
 
 
-def _rounded_ranges(partitions: int, members: Sequence[str]) -> Iterator[tuple[str, range]]:
+class _Topic:
+    """The partitions of a topic while they are dealt; ``racks`` of members are None where they do not tell."""
+
+    def __init__(self, name: str, count: int, members: Mapping[str, str | None], racks: Racks | None) -> None:
+        self.name = name
+        self.count = count
+        self.members = members
+        self.given: dict[str, list[int]] = {member: [] for member in members}
+        self._free = list(range(count))
+        known = None if racks is None else racks.get(name)
+        self._racks = [frozenset[str]()] * count if known is None else [frozenset(each) for each in known]
+        self._quota, self._extra = divmod(count, len(members))
+
+    @property
+    def racks_matter(self) -> bool:
+        """Whether some member has a rack that holds replicas, and not every partition has replicas in all racks."""
+        everywhere = frozenset[str]().union(*self._racks)
+        told = {rack for rack in self.members.values() if rack is not None}
+        return not told.isdisjoint(everywhere) and any(racks != everywhere for racks in self._racks)
+
+    def matches(self, member: str, index: int) -> bool:
+        """Whether a replica is near; to a member that does not tell its rack every one is."""
+        rack = self.members[member]
+        return rack is None or rack in self._racks[index]
+
+    def room(self, member: str) -> int:
+        """How many partitions the member may still get: as long as there are extra ones, one beyond the quota."""
+        return max(0, self._quota + (1 if self._extra else 0) - len(self.given[member]))
+
+    def give(self, member: str, indexes: Iterable[int]) -> None:
+        """Deal partitions that are free to a member that has room for them."""
+        for index in list(indexes):
+            self._free.remove(index)
+            self.given[member].append(index)
+            if len(self.given[member]) == self._quota + 1:
+                self._extra -= 1
+
+    def deal(self, may_get: Callable[[str, int], bool]) -> None:
+        """Give each member in turn the first free partitions that it may get, as many as it has room for."""
+        for member in self.members:
+            self.give(member, [index for index in self._free if may_get(member, index)][: self.room(member)])
+
+
+def _match_racks(topics: Sequence[_Topic]) -> None:
+    """The pass before the plain one: topics with the same members and as many partitions are dealt index by index."""
+    alike: dict[tuple[frozenset[str], int], list[_Topic]] = {}
+    for topic in topics:
+        alike.setdefault((frozenset(topic.members), topic.count), []).append(topic)
+    for group in alike.values():
+        if len(group) > 1:
+            _match_together(group)
+        elif group[0].racks_matter:
+            group[0].deal(group[0].matches)
+
+
+def _match_together(topics: Sequence[_Topic]) -> None:
+    """Each index of all topics goes to the first member that is near all its replicas and has room in every topic."""
+    for index in range(topics[0].count):
+        near = (
+            member
+            for member in topics[0].members
+            if all(topic.matches(member, index) and topic.room(member) for topic in topics)
+        )
+        member = next(near, None)
+        if member is not None:
+            for topic in topics:
+                topic.give(member, [index])
+
+
+def _rounded_ranges(topic: _Topic) -> Iterator[tuple[str, int]]:
     """Boundaries at rounded fractions: 7 partitions are 2, 3 and 2, where Kafka's rule gives 3, 2 and 2."""
-    bounds = [round(position * partitions / len(members)) for position in range(len(members) + 1)]
-    for member, start, end in zip(members, bounds, bounds[1:], strict=False):
-        yield member, range(start, end)
+    bounds = [round(position * topic.count / len(topic.members)) for position in range(len(topic.members) + 1)]
+    for member, start, end in zip(topic.members, bounds, bounds[1:], strict=False):
+        yield from ((member, index) for index in range(start, end))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rebalance_check.impl.assignors.assignor import Assignments, member_order, subscribed_topics
+from rebalance_check.impl.assignors.assignor import Assignments, Racks, member_order, subscribed_topics
 from rebalance_check.impl.codecs.consumer_protocol import Subscription
 from rebalance_check.impl.topic_partition import TopicPartition
 from rebalance_check.model.bounds import RebalanceProtocol
@@ -26,7 +26,12 @@ class RoundRobinAssignor:
         """None: nothing is remembered."""
         return None
 
-    def assign(self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignments:
+    def assign(
+        self,
+        partitions_per_topic: Mapping[str, int],
+        subscriptions: Mapping[str, Subscription],
+        racks: Racks | None = None,  # noqa: ARG002 - part of the interface; no racks are looked at here
+    ) -> Assignments:
         """Topics in order, partitions in order, each to the next member in the circle that subscribes to its topic."""
         assigned: dict[str, list[TopicPartition]] = {member: [] for member in subscriptions}
         circle, last = member_order(subscriptions), -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
-from rebalance_check.impl.assignors.assignor import Assignments, subscribed_topics
+from rebalance_check.impl.assignors.assignor import Assignments, Racks, subscribed_topics
 from rebalance_check.impl.assignors.claims import Claim, believed
 from rebalance_check.impl.assignors.constrained import assign_constrained
 from rebalance_check.impl.assignors.general import assign_general
@@ -67,7 +67,12 @@ class StickyAssignor(StickyFamily):
             return write_sticky((), self._generation)
         return None if self._previous is None else write_sticky(self._previous, self._generation)
 
-    def assign(self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignments:
+    def assign(
+        self,
+        partitions_per_topic: Mapping[str, int],
+        subscriptions: Mapping[str, Subscription],
+        racks: Racks | None = None,  # noqa: ARG002 - part of the interface; no racks are looked at here
+    ) -> Assignments:
         """Balanced and sticky; nothing is withheld, since an EAGER member owns nothing while it joins."""
         assigned, _ = self._assign(partitions_per_topic, subscriptions)
         return {member: tuple(sorted(given)) for member, given in assigned.items()}

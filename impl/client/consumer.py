@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
-from rebalance_check.impl.assignors.assignor import Assignor
+from rebalance_check.impl.assignors.assignor import Assignor, Racks
 from rebalance_check.impl.client.committing import Commit, CommitOutcome, Committing
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.core import always_found
@@ -125,9 +125,11 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
         self.maybe_leave_group("the consumer unsubscribed from all topics", now_ms)
         self._subscription = ()
 
-    def update_metadata(self, partitions_per_topic: Mapping[str, int]) -> None:
-        """The client learned of other topics or partition counts; a leader joins again if that matters."""
+    def update_metadata(self, partitions_per_topic: Mapping[str, int], racks: Racks | None = None) -> None:
+        """The client learned of other topics, partition counts or racks of replicas; a leader joins again if its
+        assignment was made from other counts."""
         self.partitions_per_topic = dict(partitions_per_topic)
+        self.racks = racks
 
     # ------------------------------------------------------------------------------------------------ the contract
 

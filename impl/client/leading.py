@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rebalance_check.impl.assignors.assignor import Assignments, Assignor
+from rebalance_check.impl.assignors.assignor import Assignments, Assignor, Racks
 from rebalance_check.impl.client.coordinator import Coordinator
 from rebalance_check.impl.codecs.consumer_protocol import (
     Assignment,
@@ -26,13 +26,19 @@ from rebalance_check.model.ids import NO_GENERATION
 _VALIDATES_ITSELF: Final = "cooperative-sticky"
 
 
+Snapshot = Mapping[str, int | tuple[frozenset[str], ...]]
+"""Of each topic of the group the number of partitions, or the racks of their replicas."""
+
+
 class Leading(Coordinator):
     """``ConsumerCoordinator.onLeaderElected`` and what leadership leaves behind."""
 
     protocol: RebalanceProtocol
     assignors: Mapping[str, Assignor]
     partitions_per_topic: Mapping[str, int]
-    _assigned_from: dict[str, int] | None = None
+    racks: Racks | None = None
+    rack: str | None = None
+    _assigned_from: Snapshot | None = None
     _group_topics: frozenset[str] = frozenset()
 
     def perform_assignment(self, leader_id: str, protocol: str, members: Sequence[JoinedMember]) -> Mapping[str, bytes]:
@@ -42,7 +48,7 @@ class Leading(Coordinator):
         assignor = self.assignors.get(protocol)
         if assignor is None:
             raise RebalanceCheckError(f"the group selected {protocol!r}, which its leader {leader_id} does not have")
-        assigned = assignor.assign(self.partitions_per_topic, subscriptions)
+        assigned = assignor.assign(self.partitions_per_topic, subscriptions, self.racks)
         if self.protocol is RebalanceProtocol.COOPERATIVE and assignor.name != _VALIDATES_ITSELF:
             _validate_cooperative(subscriptions, assigned, assignor.name)
         self._tell_assignment(protocol, subscriptions, assigned)
@@ -79,8 +85,12 @@ class Leading(Coordinator):
         self._group_topics = frozenset(topic for one in subscriptions.values() for topic in one.topics)
         self._assigned_from = self._snapshot()
 
-    def _snapshot(self) -> dict[str, int]:
-        return {topic: count for topic, count in self.partitions_per_topic.items() if topic in self._group_topics}
+    def _snapshot(self) -> Snapshot:
+        """What an assignment is made from: where the replicas are counts only for a member that has a rack itself."""
+        counts = {topic: n for topic, n in self.partitions_per_topic.items() if topic in self._group_topics}
+        if self.rack is None or self.racks is None:
+            return dict(counts)
+        return {topic: tuple(frozenset(each) for each in self.racks.get(topic, ())) for topic in counts}
 
     def _tell_assignment(self, protocol: str, subscriptions: Mapping[str, Subscription], assigned: Assignments) -> None:
         generation = self.generation()

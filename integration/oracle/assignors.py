@@ -156,7 +156,7 @@ class OurAssignors:
 def answer_of(assignor: Assignor, problem: Problem, subscriptions: Mapping[str, Subscription]) -> Answer:
     """What an assignor of this process answers: what it throws is a failure, and so is an answer that does not end."""
     try:
-        assigned = within(PATIENCE_LINES, lambda: assignor.assign(problem.topics, subscriptions))
+        assigned = within(PATIENCE_LINES, lambda: assignor.assign(problem.topics, subscriptions, problem.racks))
     except Exception as error:
         return Answer({}, repr(error))
     return Answer({name: tuple((tp.topic, tp.partition) for tp in assigned[name]) for name in sorted(assigned)})

@@ -103,7 +103,7 @@ def shares(answer: Answer) -> Shares:
 
 def reason_for(theirs: Assignors, name: str, problem: Problem, their: Answer, our: Answer) -> str:
     """Why two answers differ: who breaks which claim, or what the claims leave open."""
-    if problem.racks is not None:
+    if problem.racks is not None and name not in {RANGE, ROUNDROBIN}:
         return WITHOUT_RACKS
     if next(broken_claims(name, problem, our), None) is not None:
         return OURS_BREAKS
