@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -36,7 +36,7 @@ EXPLORED: Final = (
 )
 """The bounds that are exhausted: seconds each, also where Numba compiles them first."""
 
-REPLAYED: Final = {"members": 3, "partitions": 2, "generations": 4, "crashes": 2, "leaves": 1, "expiries": 1}
+REPLAYED: Final = Bounds(members=3, partitions=2, generations=4, crashes=2, leaves=1, expiries=1, initial_delay=False)
 
 EXIT_ORDER: Final = (0, 12, 11, 10)
 VERDICTS: Final = {0: "held", 10: "violated", 11: "violated", 12: "undecided"}
@@ -138,7 +138,7 @@ def campaign(face: Face, name: str, seeds: str, engine: str, out: Path | None) -
 
 def replayed(face: Face, broker: str, protocol: str, schedules: int) -> Stage:
     """Replay walks of the model on the broker and judge what it told."""
-    bounds = Bounds(protocol=RebalanceProtocol(protocol), initial_delay=False, member_id_required=False, **REPLAYED)
+    bounds = replace(REPLAYED, protocol=RebalanceProtocol(protocol))
     with tempfile.TemporaryDirectory(prefix="rebalance-check-run-") as folder, open_broker(broker) as opened:
         result = replay_command.replay_watched(face, opened, list(walks(bounds, schedules)), Path(folder))
         judged = replay_command.judge_replayed(result)
