@@ -77,7 +77,6 @@ class Bench:
 
     assignors: Sequence[Assignor]
     auto_commit_ms: int | None = None
-    rack: str | None = None
     defects: frozenset[str] = frozenset()
     now_ms: int = 0
     events: list[Event] = field(default_factory=list)
@@ -94,7 +93,6 @@ class Bench:
             partitions_per_topic={"t": 3, "u": 1},
             listener=self.notes,
             auto_commit_ms=self.auto_commit_ms,
-            rack=self.rack,
             defects=self.defects,
         )
 
@@ -385,25 +383,6 @@ def test_a_leader_joins_again_when_partitions_were_added() -> None:
     bench.member.update_metadata({"t": 4})
     bench.poll()
     assert isinstance(bench.take(), JoinGroupRequest)
-
-
-@pytest.mark.parametrize(("rack", "joins"), [("a", True), (None, False)])
-def test_a_leader_with_a_rack_joins_again_when_replicas_moved(rack: str | None, joins: bool) -> None:
-    bench = Bench([RangeAssignor()], rack=rack)
-    bench.member.update_metadata({"t": 1}, {"t": [{"a", "b"}]})
-    bench.poll()
-    bench.take()
-    me = JoinedMember("id", write_subscription(Subscription(topics=("t",), rack=rack)))
-    bench.answer(JoinGroupReply(generation_id=1, protocol_name="range", leader="id", member_id="id", members=(me,)))
-    bench.poll()
-    bench.take()
-    bench.answer_sync(T0)
-    bench.member.update_metadata({"t": 1}, {"t": [{"b", "a"}]})
-    bench.poll()
-    assert bench.sent == []
-    bench.member.update_metadata({"t": 1}, {"t": [{"b", "c"}]})
-    bench.poll()
-    assert [type(request) for _, request in bench.sent] == ([JoinGroupRequest] if joins else [])
 
 
 class Careless(RoundRobinAssignor):

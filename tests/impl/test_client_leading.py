@@ -1,0 +1,48 @@
+"""What makes the leader of a consumer group join again: its assignment was made from what is not so any more."""
+
+import pytest
+
+from rebalance_check.impl.assignors.range import RangeAssignor
+from rebalance_check.impl.client.config import ClientConfig
+from rebalance_check.impl.client.consumer import ConsumerCoordinator
+from rebalance_check.impl.loopback import Loopback
+from rebalance_check.impl.recorder import Recorder
+
+
+def leader_in(world: Loopback, rack: str | None) -> ConsumerCoordinator:
+    config = ClientConfig(group_id="g", client_id="m0", session_timeout_ms=10_000, rebalance_timeout_ms=30_000)
+
+    def build(recorder: Recorder) -> ConsumerCoordinator:
+        made = ConsumerCoordinator(
+            config,
+            recorder,
+            member="m0",
+            topics=("t",),
+            assignors=[RangeAssignor()],
+            partitions_per_topic={},
+            rack=rack,
+        )
+        made.update_metadata({"t": 1}, {"t": [{"a", "b"}]})
+        return made
+
+    world.add(build, group="g", member="m0")
+    leader = world.clients["m0"]
+    assert isinstance(leader, ConsumerCoordinator)
+    world.run(1_000)
+    return leader
+
+
+def joins(leader: ConsumerCoordinator) -> float:
+    return leader.metric_values(0)["join-total"]
+
+
+@pytest.mark.parametrize(("rack", "joined"), [("a", 2), (None, 1)])
+def test_a_leader_with_a_rack_joins_again_when_replicas_moved(rack: str | None, joined: int) -> None:
+    world = Loopback()
+    leader = leader_in(world, rack)
+    leader.update_metadata({"t": 1}, {"t": [{"b", "a"}]})
+    world.run(1_000)
+    assert joins(leader) == 1
+    leader.update_metadata({"t": 1}, {"t": [{"b", "c"}]})
+    world.run(1_000)
+    assert joins(leader) == joined
