@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.reference import LISTS, Statement, spoken_for
 
 _HEAD = """\
 # The invariants
@@ -17,6 +18,14 @@ What `rebalance-check judge` and every subject's run are held against. Each is a
 where a premise fails. This page is generated: `rebalance-check invariants --markdown > docs/invariants.md`.
 """
 
+_REFERENCE = """\
+## Where each statement about the protocol is held
+
+The classic protocol, in statements drawn up from the source of Apache Kafka: of the broker's side and of the client's.
+`assignors.*` are claims about one answer of an assignor ([assignors](assignors.md)), `promises.*` what stories hold a
+coordinator to, `model.*` what the explorer checks on every state.
+"""
+
 
 def catalogue_markdown(invariants: Sequence[Invariant]) -> str:
     """A section per family, an entry per invariant."""
@@ -24,7 +33,20 @@ def catalogue_markdown(invariants: Sequence[Invariant]) -> str:
     for family, members in groupby(invariants, key=lambda invariant: invariant.family):
         parts.append(f"## {family.replace('_', ' ')}\n")
         parts += [_entry(invariant) for invariant in members]
-    return "\n".join(parts)
+    return "\n".join([*parts, _REFERENCE, *(_table(side, statements) for side, statements in LISTS.items())])
+
+
+def _table(side: str, statements: Sequence[Statement]) -> str:
+    rows = [
+        f"### {side[0].upper()}{side[1:]}, 1-{len(statements)}\n",
+        "| | statement | held as | by |",
+        "|---|---|---|---|",
+    ]
+    for each in statements:
+        claims = ", ".join(f"`{claim}`" for claim in each.claims) or "-"
+        why = f"{each.fate}: {each.why}" if each.why else str(each.fate)
+        rows.append(f"| {each.number} | {each.says} | {why} | {claims} |")
+    return "\n".join(rows) + "\n"
 
 
 def _entry(invariant: Invariant) -> str:
@@ -34,6 +56,7 @@ def _entry(invariant: Invariant) -> str:
         f"- kind: {invariant.kind}; exception: `{invariant.violation.__name__}`",
         f"- source: {invariant.source}",
         *(f"- premise: {premise}" for premise in invariant.premises),
+        *([f"- speaks for: {', '.join(spoken)}"] if (spoken := spoken_for(invariant.name)) else []),
     ]
     breaking = smallest_breaking_history(invariant)
     if breaking:
