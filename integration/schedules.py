@@ -30,6 +30,8 @@ DISTURBANCES: Final = frozenset(
         ActionKind.LOSE_REQUEST,
         ActionKind.LOSE_REPLY,
         ActionKind.DROP_CONNECTION,
+        ActionKind.CRASH_COORDINATOR,
+        ActionKind.RESIGN_COORDINATOR,
     }
 )
 CALM: Final = 0.85

@@ -41,6 +41,12 @@ class ActionKind(StrEnum):
     LOSE_REQUEST = "LoseRequest"
     LOSE_REPLY = "LoseReply"
     DROP_CONNECTION = "DropConnection"
+    # what happens to the coordinator itself
+    COMMIT_APPEND = "CommitAppend"
+    CRASH_COORDINATOR = "CrashCoordinator"
+    RESIGN_COORDINATOR = "ResignCoordinator"
+    ELECT_COORDINATOR = "ElectCoordinator"
+    LOAD_COORDINATOR = "LoadCoordinator"
     # steps of a status store (the member is the worker)
     PUT = "Put"
     PUT_SAFE = "PutSafe"

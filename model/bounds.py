@@ -37,7 +37,9 @@ class Bounds:
     the sync timeout are actions apart from the end of a session, which otherwise stands for them. ``losses``: how many
     requests, replies and connections the network loses. ``upgrade``: the number of an upgrade path
     (`model.upgrade.PATHS`; off, members have one assignor, that of the protocol), on which ``bounces`` members may be
-    stopped and started with the next list of assignors.
+    stopped and started with the next list of assignors. ``failovers``: how often another
+    coordinator takes over; copies of requests do not outlive one, and the record keeps no votes, so it goes with no
+    ``duplicates`` and no ``upgrade``.
 
     The status protocol reads ``members`` as workers, ``partitions`` as keys (tasks of one connector, whose own status
     is the last key where there are two or more), ``crashes`` as workers restarted with an empty cache. ``writes``
@@ -61,6 +63,7 @@ class Bounds:
     writes: int = 3
     failures: int = 1
     losses: int = 0
+    failovers: int = 0
 
     def __post_init__(self) -> None:
         for name, low, high in (("members", 1, 6), ("partitions", 1, 6), ("generations", 1, 100)):
@@ -77,12 +80,18 @@ class Bounds:
             "failures",
             "losses",
             "bounces",
+            "failovers",
         )
         for name in budgets:
             value = getattr(self, name)
             if not 0 <= value <= 100:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from 0 to 100")
         self._check_upgrade()
+        if self.failovers and (self.duplicates or self.upgrade):
+            raise RebalanceCheckError(
+                f"failovers is {self.failovers} with duplicates {self.duplicates} and upgrade {self.upgrade}: choose 0 "
+                f"for failovers, or for both of them"
+            )
 
     def _check_upgrade(self) -> None:
         """A path begins with the protocol of its first list."""
@@ -117,8 +126,9 @@ class Bounds:
         ("failures", "f"),
         ("timeouts", "t"),
         ("losses", "n"),
+        ("failovers", "o"),
     )
-    _CONCERNS: ClassVar = frozenset({"timeouts", "losses", "upgrade", "bounces"})
+    _CONCERNS: ClassVar = frozenset({"timeouts", "losses", "failovers", "upgrade", "bounces"})
     """Left out of an address when they are off."""
     _FLAGS: ClassVar = ("initial_delay", "member_id_required", "timeouts")
     _STATUS: ClassVar = frozenset({"members", "partitions", "generations", "crashes", "writes", "failures"})

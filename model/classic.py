@@ -3,12 +3,12 @@
 Read in this order: `classic_state` (what there is), `classic_member` (the client side), `classic_coordinator` (the
 broker side), `classic_network`, `assignment` (what a leader may decide), `classic_claims` (what must hold).
 A concern that bounds switch on has a module of its own: `classic_losses`, `classic_voting` (lists of assignors, and
-rolling bounces along an upgrade path).
+rolling bounces along an upgrade path), `classic_log` with `classic_failover` (another coordinator takes over).
 
 What is left open, and explored in all ways: the order of everything; who leads after a leader is gone; which of the
 legal targets a leader picks; when a timer fires. What is left out: static members, offsets, heartbeats while a
-SyncGroup is outstanding, votes that end in a tie, failover of the coordinator, a rebalance time-out that ends the
-join phase with ids still pending (here each of them expires first), the expiry of a new member that is parked.
+SyncGroup is outstanding, votes that end in a tie, a rebalance time-out that ends the join
+phase with ids still pending (here each of them expires first), the expiry of a new member that is parked.
 """
 
 from typing import Final
@@ -65,6 +65,31 @@ from rebalance_check.model.classic_coordinator import (
     leave_choices,
     leave_group,
     sync_group,
+)  # fmt: skip
+from rebalance_check.model.classic_failover import (
+    assignment_of_a_generation_is_final,
+    assignment_was_never_told,
+    commit_append,
+    crash_coordinator,
+    elect_coordinator,
+    failover_resets_no_member,
+    forgotten_id_comes_back,
+    generation_is_issued_again,
+    generation_is_not_below_the_log,
+    heartbeat_is_believed,
+    heartbeat_meets_no_coordinator,
+    join_meets_loading,
+    join_meets_no_coordinator,
+    load_coordinator,
+    loaded_is_the_record,
+    member_is_ahead,
+    persisted_before_told,
+    record_outlives_its_rebalance,
+    resign_coordinator,
+    stable_is_persisted,
+    stranger_is_refused,
+    sync_meets_loading,
+    tail_choices,
 )  # fmt: skip
 from rebalance_check.model.classic_losses import (
     drop_connection,
@@ -145,6 +170,11 @@ RULES: Final = (
     Rule(ActionKind.LOSE_REPLY, lose_reply),
     Rule(ActionKind.DROP_CONNECTION, drop_connection),
     Rule(ActionKind.BOUNCE, bounce),
+    Rule(ActionKind.COMMIT_APPEND, commit_append, members=False),
+    Rule(ActionKind.CRASH_COORDINATOR, crash_coordinator, tail_choices, members=False),
+    Rule(ActionKind.RESIGN_COORDINATOR, resign_coordinator, tail_choices, members=False),
+    Rule(ActionKind.ELECT_COORDINATOR, elect_coordinator, members=False),
+    Rule(ActionKind.LOAD_COORDINATOR, load_coordinator, members=False),
 )
 
 CLAIMS: Final = (
@@ -161,6 +191,8 @@ CLAIMS: Final = (
     who_owes_a_sync_is_a_member,
     nobody_is_refused_for_its_protocols,
     selected_protocol_is_listed_by_all,
+    generation_is_not_below_the_log,
+    stable_is_persisted,
 )
 
 STEP_CLAIMS: Final = (
@@ -176,6 +208,11 @@ STEP_CLAIMS: Final = (
     unknown_outcome_resets_nothing,
     protocol_changes_with_the_generation,
     join_tells_the_selected_protocol,
+    loaded_is_the_record,
+    persisted_before_told,
+    assignment_of_a_generation_is_final,
+    stranger_is_refused,
+    failover_resets_no_member,
 )
 
 SOMETIMES: Final = (
@@ -205,6 +242,16 @@ SOMETIMES: Final = (
     eager_and_cooperative_are_stable_together,
     cooperative_assignor_runs_among_eager_members,
     upgrade_is_over,
+    generation_is_issued_again,
+    member_is_ahead,
+    assignment_was_never_told,
+    record_outlives_its_rebalance,
+    forgotten_id_comes_back,
+    heartbeat_is_believed,
+    join_meets_loading,
+    sync_meets_loading,
+    join_meets_no_coordinator,
+    heartbeat_meets_no_coordinator,
 )
 
 
@@ -234,15 +281,19 @@ def configure(bounds: Bounds) -> Config:
         offered=offered_names(path) if path else (),
         withholding=withholding_names(path) if path else (),
         keeps=cooperative_lists(path) if path else (),
+        failovers=bounds.failovers,
         target_start=start,
         targets=targets,
     )
 
 
-def init(s: State) -> None:
+def init(c: Config, s: State) -> None:
     """No group yet, and every process about to join."""
     s.leader = NIL
     s.stray.member = NIL
+    if c.failovers > 0:
+        s.log[0].leader = NIL
+        s.append[0].leader = NIL
 
 
 def within_bounds(c: Config, s: State) -> bool:
@@ -257,6 +308,7 @@ MODEL: Final = Model(
         "rebalance_check.model.assignment",
         "rebalance_check.model.classic_network",
         "rebalance_check.model.classic_voting",
+        "rebalance_check.model.classic_log",
         "rebalance_check.model.classic_member",
         "rebalance_check.model.classic_bounce",
         "rebalance_check.model.classic_coordinator",
@@ -264,6 +316,7 @@ MODEL: Final = Model(
         "rebalance_check.model.classic_timeouts",
         "rebalance_check.model.classic_losses",
         "rebalance_check.model.classic_voting_claims",
+        "rebalance_check.model.classic_failover",
         "rebalance_check.model.classic",
     ),
     state=State,

@@ -10,6 +10,7 @@ m1 join again without losing anything. It is then in the group's generation, and
 until its next assignment (KIP-792 lets the newer claim win).
 """
 
+from rebalance_check.model.classic_log import is_of_the_generation, is_of_this_life, is_serving, same_life
 from rebalance_check.model.classic_state import (
     Config,
     GroupStatus,
@@ -31,7 +32,7 @@ def is_current(s: State, m: int) -> bool:
     """Whether m's process belongs to the group's generation, and the group took account of what it owns."""
     me = s.member[m]
     return (
-        me.generation == s.generation
+        is_of_the_generation(s, m)
         and me.generation != 0
         and has(s.members, m)
         and me.has_id == 1
@@ -55,9 +56,9 @@ def at_most_one_owner(c: Config, s: State) -> bool:
 
 
 def generation_is_not_ahead(c: Config, s: State) -> bool:
-    """No registered member is in a generation that the group has not reached."""
+    """No registered member is in a generation that the group has not reached, unless it began before a failover."""
     for m in range(c.members):
-        if s.member[m].generation > s.generation and has(s.members, m):
+        if s.member[m].generation > s.generation and has(s.members, m) and is_of_this_life(s, m):
             return False
     return True
 
@@ -134,12 +135,12 @@ def requests_are_parked_in_their_phase(s: State) -> bool:
 
 def generation_is_monotone(s: State, t: State) -> bool:
     """Within one life of the group its generation never decreases, and grows by one at a time."""
-    return s.deletions != t.deletions or s.generation <= t.generation <= s.generation + 1
+    return not same_life(s, t) or s.generation <= t.generation <= s.generation + 1
 
 
 def generation_is_new_after_each_join_phase(s: State, t: State) -> bool:
     """The end of a join phase, and nothing else, begins a new generation."""
-    if s.deletions != t.deletions:
+    if not same_life(s, t):
         return True
     if t.generation != s.generation:
         return t.status == GroupStatus.COMPLETING or t.status == GroupStatus.EMPTY
@@ -193,9 +194,12 @@ def sync_is_fenced(c: Config, s: State, t: State) -> bool:
 
 
 def heartbeat_is_fenced(c: Config, s: State, t: State) -> bool:
-    """A Heartbeat is answered well only to a member, in the group's generation, when no rebalance is being prepared."""
+    """A Heartbeat is answered well only to a member, in the group's generation, when no rebalance is being prepared.
+
+    Except by a coordinator that is loading, which believes it unread.
+    """
     for m in range(c.members):
-        if is_new_answer(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY):
+        if is_serving(c, s) and is_new_answer(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY):
             if not has(t.members, m) or t.member[m].generation != t.generation or t.status < GroupStatus.COMPLETING:
                 return False
     return True

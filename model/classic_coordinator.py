@@ -6,6 +6,17 @@ alike, since all remove a member.
 """
 
 from rebalance_check.model.assignment import clean_claims
+from rebalance_check.model.classic_log import (
+    begin_append,
+    begin_generation,
+    delete_record,
+    give_new_id,
+    is_held,
+    is_turned_away,
+    is_writing,
+    must_wait,
+    write_group,
+)  # fmt: skip
 from rebalance_check.model.classic_network import clear, is_abandoned, is_parked, put, refuse
 from rebalance_check.model.classic_state import (
     Config,
@@ -30,8 +41,10 @@ from rebalance_check.model.layout import NIL
 def join_group(c: Config, s: State, m: int) -> bool:
     """A JoinGroup arrives: the decision order of ``classicGroupJoinToClassicGroup``."""
     net = s.member[m].net
-    if net.kind != MessageKind.JOIN_REQUEST:
+    if net.kind != MessageKind.JOIN_REQUEST or must_wait(c, s, m):
         return False
+    if is_turned_away(c, s, m):
+        return True
     if not is_compatible(c, s, m):
         refuse(c, s, m, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
     elif net.flag == 0:
@@ -52,6 +65,8 @@ def join_without_id(c: Config, s: State, m: int) -> None:
     net = s.member[m].net
     if s.status == GroupStatus.DEAD:
         s.status = GroupStatus.EMPTY
+        write_group(c, s)
+    give_new_id(c, s, m)
     if c.member_id_required:
         s.pending = with_(s.pending, m)
         refuse(c, s, m, MessageKind.JOIN_REPLY, Error.MEMBER_ID_REQUIRED)
@@ -109,6 +124,8 @@ def answer_join(c: Config, s: State, m: int) -> None:
     net.generation = s.generation
     if c.path != 0:
         net.protocol[0] = s.selected[0]
+    if c.failovers > 0:
+        net.origin[0] = s.origin[0]
     if m == s.leader:
         net.flag = 1
         clean_claims(c, s, net)
@@ -154,6 +171,7 @@ def complete_join(c: Config, s: State) -> None:
     s.initial = 0
     s.generation += 1
     vote(c, s)
+    begin_generation(c, s)
     s.status = GroupStatus.EMPTY if s.members == 0 else GroupStatus.COMPLETING
     for x in range(c.members):
         if has(s.joined, x) and may_answer(s, x):
@@ -162,6 +180,8 @@ def complete_join(c: Config, s: State) -> None:
             s.member[x].aux_missed = 1
     s.orphans = minus(s.orphans, s.joined)
     s.joined = 0
+    if s.members == 0:
+        write_group(c, s)
     if c.timeouts:
         s.owing[0] = s.members
 
@@ -197,14 +217,18 @@ def fence(s: State, m: int, generation: int) -> int:
 def sync_group(c: Config, s: State, m: int) -> bool:
     """A SyncGroup arrives (``classicGroupSyncToClassicGroup``): a follower is parked until the leader's has arrived."""
     net = s.member[m].net
-    if net.kind != MessageKind.SYNC_REQUEST:
+    if net.kind != MessageKind.SYNC_REQUEST or must_wait(c, s, m):
         return False
+    if is_turned_away(c, s, m):
+        return True
     error = fence(s, m, net.generation)
     if c.timeouts and error == Error.NONE:
         s.owing[0] = without(s.owing[0], m)
     if error != Error.NONE:
         refuse(c, s, m, MessageKind.SYNC_REPLY, error)
-    elif s.status == GroupStatus.COMPLETING and m != s.leader:
+    elif s.status == GroupStatus.COMPLETING and (m != s.leader or c.failovers > 0):
+        if m == s.leader:
+            begin_append(c, s, net)
         s.synced = with_(s.synced, m)
         park(c, s, m, False)
     else:
@@ -235,8 +259,10 @@ def answer_sync(c: Config, s: State, m: int) -> None:
 def heartbeat(c: Config, s: State, m: int) -> bool:
     """A Heartbeat arrives (``classicGroupHeartbeatToClassicGroup``)."""
     net = s.member[m].net
-    if net.kind != MessageKind.HEARTBEAT_REQUEST:
+    if net.kind != MessageKind.HEARTBEAT_REQUEST or must_wait(c, s, m):
         return False
+    if is_turned_away(c, s, m):
+        return True
     refusal = fence(s, m, net.generation)
     put(c, net, MessageKind.HEARTBEAT_REPLY)
     net.error = refusal
@@ -288,8 +314,10 @@ def leave_choices(s: State, m: int) -> int:
 def leave_group(c: Config, s: State, m: int, k: int) -> bool:
     """A LeaveGroup arrives; it carries no generation, so it is never fenced by one."""
     net = s.member[m].net
-    if net.kind != MessageKind.LEAVE_REQUEST:
+    if net.kind != MessageKind.LEAVE_REQUEST or must_wait(c, s, m):
         return False
+    if is_turned_away(c, s, m):
+        return True
     put(c, net, MessageKind.NOTHING)
     if has(s.members, m):
         remove_member(s, m, k)
@@ -304,9 +332,9 @@ def expire_choices(s: State, m: int) -> int:
 
 def expire_session(c: Config, s: State, m: int, k: int) -> bool:
     """A member was silent for too long. One that is parked never is; a live one is a zombie then, and has a budget."""
-    if not has(s.members | s.pending, m) or is_parked(s, m):
+    if not has(s.members | s.pending, m) or is_parked(s, m) or is_writing(c, s):
         return False
-    if s.member[m].status != MemberStatus.DOWN and not is_abandoned(s, m):
+    if is_held(c, s, m) and not is_abandoned(s, m):
         if s.expiries >= c.expiries:
             return False
         s.expiries += 1
@@ -325,6 +353,7 @@ def delete_group(c: Config, s: State) -> bool:
     if s.status != GroupStatus.EMPTY or s.deletions >= c.deletions:
         return False
     s.deletions += 1
+    delete_record(c, s)
     s.status = GroupStatus.DEAD
     s.generation = 0
     s.pending = 0

@@ -9,23 +9,13 @@ since a slot holds one id; the two beside each other are what a process that cra
 """
 
 from rebalance_check.model.classic_claims import is_waiting
-from rebalance_check.model.classic_network import is_abandoned, is_parked, is_unanswered, put
+from rebalance_check.model.classic_network import is_abandoned, is_parked, is_request, is_unanswered, put
 from rebalance_check.model.classic_state import Config, MemberStatus, MessageKind, State, has, with_
 
 
 def may_lose(c: Config, s: State) -> bool:
     """Whether the network may lose something more."""
     return c.losses > 0 and s.losses[0] < c.losses
-
-
-def is_request(kind: int) -> bool:
-    """Whether a message goes from a process to the coordinator."""
-    return (
-        kind == MessageKind.JOIN_REQUEST
-        or kind == MessageKind.SYNC_REQUEST
-        or kind == MessageKind.HEARTBEAT_REQUEST
-        or kind == MessageKind.LEAVE_REQUEST
-    )
 
 
 def lose_request(c: Config, s: State, m: int) -> bool:

@@ -6,6 +6,7 @@ INCONSISTENT_GROUP_PROTOCOL ends the process: it surfaces from ``poll`` as an er
 """
 
 from rebalance_check.model.assignment import assign, kept, most_kept, target_count
+from rebalance_check.model.classic_log import forget_origin, rediscovers
 from rebalance_check.model.classic_network import is_error_reply, is_unanswered, put
 from rebalance_check.model.classic_state import Config, Member, MemberStatus, MessageKind, State, has, minus
 from rebalance_check.model.classic_voting import keeps_partitions, take_next_list, withholds
@@ -54,6 +55,9 @@ def receive_join_group(c: Config, s: State, m: int, k: int) -> bool:
     me.status = MemberStatus.SYNCING
     me.has_id = 1
     me.generation = net.generation
+    if c.failovers > 0:
+        me.origin[0] = net.origin[0]
+        net.origin[0] = 0
     net.kind = MessageKind.SYNC_REQUEST
     net.partitions = 0
     net.group = 0
@@ -109,7 +113,9 @@ def receive_error(c: Config, s: State, m: int) -> bool:
         me.has_id = 0
     if me.net.error == Error.UNKNOWN_MEMBER_ID or me.net.error == Error.ILLEGAL_GENERATION:
         lose_everything(me)
-    me.status = MemberStatus.UNJOINED
+        forget_origin(c, me)
+    if not rediscovers(c, me):
+        me.status = MemberStatus.UNJOINED
     put(c, me.net, MessageKind.NOTHING)
     return True
 
@@ -145,6 +151,7 @@ def crash(c: Config, s: State, m: int) -> bool:
 def stop(c: Config, me: Member) -> None:
     """The process is gone, with all it knew."""
     me.status = MemberStatus.DOWN
+    forget_origin(c, me)
     me.has_id = 0
     me.generation = 0
     me.owned = 0

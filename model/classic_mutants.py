@@ -11,6 +11,8 @@ from rebalance_check.model.specification import Edit
 _ASSIGNMENT: Final = "rebalance_check.model.assignment"
 _COORDINATOR: Final = "rebalance_check.model.classic_coordinator"
 _MEMBER: Final = "rebalance_check.model.classic_member"
+_LOG: Final = "rebalance_check.model.classic_log"
+_FAILOVER: Final = "rebalance_check.model.classic_failover"
 
 CLASSIC_MUTANTS: Final = (
     ModelMutant(
@@ -185,5 +187,52 @@ CLASSIC_MUTANTS: Final = (
         ),
         caught_by="unknown_outcome_resets_nothing",
         bounds=Bounds.from_address("eager/1m1p2g0c0l0x0d0z0i0r1n"),
+    ),
+    ModelMutant(
+        name="assignment-is-told-and-not-kept",
+        what="the coordinator answers SyncGroups with an assignment that it does not write to its log",
+        edit=Edit(
+            _COORDINATOR,
+            "    elif s.status == GroupStatus.COMPLETING and (m != s.leader or c.failovers > 0):",
+            "    elif s.status == GroupStatus.COMPLETING and m != s.leader:",
+        ),
+        caught_by="persisted_before_told",
+        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"),
+    ),
+    ModelMutant(
+        name="load-forgets-the-generation",
+        what="a coordinator that loads its log counts generations from 0 again",
+        edit=Edit(_FAILOVER, "        s.generation = log.generation\n", "        s.generation = 0\n"),
+        caught_by="loaded_is_the_record",
+        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"),
+    ),
+    ModelMutant(
+        name="load-begins-a-rebalance",
+        what="a coordinator that loads a group with members lets them all join again",
+        edit=Edit(
+            _FAILOVER,
+            "GroupStatus.EMPTY if log.members == 0 else GroupStatus.STABLE",
+            "GroupStatus.EMPTY if log.members == 0 else GroupStatus.PREPARING",
+        ),
+        caught_by="loaded_is_the_record",
+        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"),
+    ),
+    ModelMutant(
+        name="forgotten-id-is-trusted",
+        what="whoever comes from a process whose old id the log brought back is taken for that member",
+        edit=Edit(_LOG, "    elif is_stranger(c, s, m) and (", "    elif False and ("),
+        caught_by="stranger_is_refused",
+        bounds=Bounds.from_address("eager/2m1p1g0c0l1x0d0z1i0r1o"),
+    ),
+    ModelMutant(
+        name="no-coordinator-is-a-refusal",
+        what="a member that hears NOT_COORDINATOR loses its partitions and its generation",
+        edit=Edit(
+            _MEMBER,
+            "me.net.error == Error.ILLEGAL_GENERATION:\n",
+            "me.net.error == Error.ILLEGAL_GENERATION or me.net.error == Error.NOT_COORDINATOR:\n",
+        ),
+        caught_by="failover_resets_no_member",
+        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"),
     ),
 )

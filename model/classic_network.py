@@ -17,6 +17,8 @@ def put(c: Config, net: Message, kind: int) -> None:
         net.protocol[0] = 0
     for x in range(c.members):
         net.parts[x] = 0
+    if c.failovers > 0:
+        net.origin[0] = 0
 
 
 def refuse(c: Config, s: State, m: int, kind: int, error: int) -> None:
@@ -40,6 +42,16 @@ def is_unanswered(s: State, m: int) -> bool:
 def is_abandoned(s: State, m: int) -> bool:
     """Whether process m runs without an id and without a word to the coordinator: an id that this knows is nobody's."""
     return s.member[m].status == MemberStatus.UNJOINED and s.member[m].has_id == 0
+
+
+def is_request(kind: int) -> bool:
+    """Whether a message goes from a process to the coordinator."""
+    return (
+        kind == MessageKind.JOIN_REQUEST
+        or kind == MessageKind.SYNC_REQUEST
+        or kind == MessageKind.HEARTBEAT_REQUEST
+        or kind == MessageKind.LEAVE_REQUEST
+    )
 
 
 def duplicate_request(c: Config, s: State, m: int) -> bool:

@@ -63,6 +63,14 @@ class MessageKind(IntEnum):
     LEAVE_REQUEST = 7
 
 
+class Phase(IntEnum):
+    """Whether there is a coordinator: it serves, it has resigned and there is no other one yet, or it reads its log."""
+
+    SERVING = 0
+    CLOSED = 1
+    LOADING = 2
+
+
 class Config(NamedTuple):
     """The bounds as the model reads them, with the table of targets (`model.assignment`)."""
 
@@ -87,6 +95,7 @@ class Config(NamedTuple):
     offered: tuple[int, ...]
     withholding: tuple[int, ...]
     keeps: tuple[int, ...]
+    failovers: int
     target_start: tuple[int, ...]
     targets: tuple[int, ...]
 
@@ -100,6 +109,7 @@ class Message(Layout):
     partitions that it owns once the claims are cleaned (``parts``), and those claimed twice (``partitions``); the
     ``protocol`` selected.
     SYNC_REQUEST: ``generation``; ``flag`` from the leader, with the assignment in ``parts``.
+    JOIN_REPLY also has the ``origin`` of the generation, where there are failovers.
     SYNC_REPLY: ``error``, assigned ``partitions``. HEARTBEAT_REQUEST: ``generation``. HEARTBEAT_REPLY: ``error``.
     """
 
@@ -111,6 +121,7 @@ class Message(Layout):
     group: IndexSet
     protocol: Voting[Number]
     parts: PerMember[Number]
+    origin: Annotated[list[Number], Dimension("failovers")]
 
 
 @layout
@@ -133,6 +144,7 @@ class Member(Layout):
     ``aux_missed`` only serves the claims: a generation began with a copy of the member's JoinGroup, and without the
     member, so that nobody took account of what it owns; it stays so until its next assignment. ``step`` is the list of
     assignors that the process has, by its place in the path; a ``bouncing`` process comes back with the next one.
+    ``origin`` is the incarnation in which the member's generation began (``failovers``).
     """
 
     status: Number
@@ -146,6 +158,26 @@ class Member(Layout):
     step: Voting[Number]
     bouncing: Voting[Number]
     net: Message
+    origin: Annotated[list[Number], Dimension("failovers")]
+
+
+@layout
+class Record(Layout):
+    """A record of the group in the coordinator's log, if ``kind`` is 1 (0: there is none).
+
+    ``old`` are the members whose process has been given another id since. ``origin`` is the incarnation in which the
+    generation began.
+    """
+
+    kind: Number
+    generation: Number
+    origin: Number
+    leader: Index
+    members: IndexSet
+    old: IndexSet
+    claims: PerMember[Number]
+    claim_generation: PerMember[Number]
+    assignment: PerMember[Number]
 
 
 @layout
@@ -156,7 +188,10 @@ class State(Layout):
 
     What follows belongs to a concern of `Bounds`, and is absent when that is off: ``owing`` are the members that still
     owe the SyncGroup of the generation (``timeouts``), ``losses`` counts what the network lost, ``selected`` is the
-    protocol that the members voted for and ``bounces`` counts the members bounced (``upgrade``).
+    protocol that the members voted for and ``bounces`` counts the members bounced (``upgrade``). The
+    rest is there with ``failovers``: how many there were (``incarnation``), in which of them the generation began
+    (``origin``), the last record in the log and the one that is being appended, and the slots of which the coordinator
+    knows another id than the process does (``strangers``).
     """
 
     status: Number
@@ -179,6 +214,12 @@ class State(Layout):
     losses: Annotated[list[Number], Dimension("losses")]
     selected: Voting[Number]
     bounces: Voting[Number]
+    phase: Annotated[list[Number], Dimension("failovers")]
+    incarnation: Annotated[list[Number], Dimension("failovers")]
+    origin: Annotated[list[Number], Dimension("failovers")]
+    strangers: Annotated[list[IndexSet], Dimension("failovers")]
+    log: Annotated[list[Record], Dimension("failovers")]
+    append: Annotated[list[Record], Dimension("failovers")]
 
 
 def sizes(bounds: Bounds) -> dict[str, int]:
@@ -188,6 +229,7 @@ def sizes(bounds: Bounds) -> dict[str, int]:
         "timeouts": int(bounds.timeouts),
         "losses": min(bounds.losses, 1),
         VOTING: min(bounds.upgrade, 1),
+        "failovers": min(bounds.failovers, 1),
     }
 
 

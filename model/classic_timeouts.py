@@ -6,6 +6,7 @@ at once. Without the concern ``timeouts`` the model lets a session end wherever 
 
 from rebalance_check.model.classic_claims import joins
 from rebalance_check.model.classic_coordinator import complete_join, rebalance_without, remove_member
+from rebalance_check.model.classic_log import is_writing
 from rebalance_check.model.classic_state import Config, GroupStatus, MemberStatus, State, has, minus, nth, size
 from rebalance_check.model.layout import NIL
 
@@ -43,7 +44,7 @@ def expire_rebalance(c: Config, s: State, k: int) -> bool:
 
     Ids that were handed out stay pending, and join the next one (``completeClassicGroupJoin``).
     """
-    if not c.timeouts or s.status != GroupStatus.PREPARING or s.initial == 1:
+    if not c.timeouts or s.status != GroupStatus.PREPARING or s.initial == 1 or is_writing(c, s):
         return False
     late = late_to_join(s)
     if not may_expire(c, s, late | s.pending):
@@ -69,7 +70,7 @@ def expire_sync_choices(c: Config, s: State) -> int:
 
 def expire_sync(c: Config, s: State, k: int) -> bool:
     """The sync timeout: who has not synced is removed, and the rest joins again (``expirePendingSync``)."""
-    if not c.timeouts or late_to_sync(s) == 0:
+    if not c.timeouts or late_to_sync(s) == 0 or is_writing(c, s):
         return False
     late = late_to_sync(s)
     if not may_expire(c, s, late):

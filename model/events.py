@@ -70,6 +70,11 @@ class IncarnationStarted(CoordinatorEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IncarnationEnded(CoordinatorEvent):
+    """The coordinator died or resigned. One that loads believes every Heartbeat until the next `IncarnationStarted`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupStatusChanged(CoordinatorEvent):
     """The group moved from one status to another (Kafka's names: Empty, PreparingRebalance, ...)."""
 
@@ -454,8 +459,8 @@ class StatusStoreStopped(Event):
 
 AnyEvent: TypeAlias = (
     RunStarted | RunEnded
-    | IncarnationStarted | GroupStatusChanged | MemberAdded | MemberRemoved | GenerationStarted
-    | GroupMetadataWritten | GroupMetadataAppended | GroupDeleted | LogTailLost
+    | IncarnationStarted | IncarnationEnded | GroupStatusChanged | MemberAdded | MemberRemoved
+    | GenerationStarted | GroupMetadataWritten | GroupMetadataAppended | GroupDeleted | LogTailLost
     | RequestParked | JoinGroupReplied | SyncGroupReplied | HeartbeatReplied | LeaveGroupReplied | OffsetCommitReplied
     | RequestSent | RequestAnswered
     | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed

@@ -16,6 +16,7 @@ from rebalance_check.model.classic_state import (
     Member,
     MemberStatus,
     MessageKind,
+    Phase,
     State,
     has,
     minus,
@@ -27,6 +28,7 @@ from rebalance_check.model.events import (
     Event,
     GenerationStarted,
     GroupStatusChanged,
+    IncarnationEnded,
     IncarnationStarted,
     MemberAdded,
     MemberCrashed,
@@ -64,13 +66,17 @@ Claims = tuple[tuple[str, tuple[str, ...]], ...]
 class Ledger:
     """What an observer remembers that the state of the model need not: numbers and names.
 
-    ``ids`` counts the member ids that each slot was given; ``held_id`` is the one its process holds, ``sent_id`` the
-    one in its last request; ``requests`` numbers its requests; ``joined_life`` is the incarnation of its generation,
-    ``told_life`` that of the last JoinGroup answer on its way to it; ``shown`` the metadata that a leader was shown;
-    ``seq`` numbers the events of each source; ``steps`` is the time.
+    ``ids`` counts the member ids that each slot was given; ``known`` is the number of the one at the coordinator, and
+    ``logged`` of the one in its log; ``told_id`` is the one in the last JoinGroup answer, ``held_id`` the one that its
+    process holds, ``sent_id`` the one in its last request; ``requests`` numbers its requests; ``joined_life`` is the
+    incarnation of its generation, ``told_life`` that of the last JoinGroup answer on its way to it; ``shown`` the
+    metadata that a leader was shown; ``seq`` numbers the events of each source; ``steps`` is the time.
     """
 
     ids: list[int]
+    known: list[int]
+    logged: list[int]
+    told_id: list[str]
     held_id: list[str]
     sent_id: list[str]
     requests: list[int]
@@ -84,12 +90,13 @@ class Ledger:
     @classmethod
     def for_members(cls, n: int) -> Ledger:
         """A ledger in which nothing has happened."""
-        return cls([0] * n, [""] * n, [""] * n, [0] * n, [-1] * n, [-1] * n, [((), ())] * n)
+        return cls([0] * n, [0] * n, [0] * n, [""] * n, [""] * n, [""] * n, [0] * n, [-1] * n, [-1] * n, [((), ())] * n)
 
     def copy(self) -> Ledger:
         """An independent copy."""
         return replace(
-            self, ids=[*self.ids], held_id=[*self.held_id], sent_id=[*self.sent_id], requests=[*self.requests],
+            self, ids=[*self.ids], known=[*self.known], logged=[*self.logged], told_id=[*self.told_id],
+            held_id=[*self.held_id], sent_id=[*self.sent_id], requests=[*self.requests],
             joined_life=[*self.joined_life], told_life=[*self.told_life], shown=[*self.shown], seq={**self.seq},
         )  # fmt: skip
 
@@ -143,7 +150,12 @@ class Observer:
 
     def coordinator(self, action: Action, before: State, after: State) -> Iterator[Event]:
         """What the coordinator does in a step: membership, status, generation, then its answers."""
-        life, gone = after.deletions, minus(before.members, after.members)
+        if action.kind in FAILOVER:
+            yield from self.failover(action, before, after)
+            return
+        if action.kind is ActionKind.COMMIT_APPEND:
+            self.note_record(after)
+        life, gone = life_of(after), minus(before.members, after.members)
         if before.status == GroupStatus.DEAD and after.status != GroupStatus.DEAD:
             yield IncarnationStarted(source=COORDINATOR, incarnation=life, generation=0)
         for m in elements(gone):
@@ -160,16 +172,16 @@ class Observer:
             if after.member[m].net.kind in REPLY_APIS and before.member[m].net.kind not in REPLY_APIS:
                 yield self.answer(m, after)
         if action.kind is ActionKind.LEAVE_GROUP:
-            error = Error.NONE if has(before.members, action.member) else Error.UNKNOWN_MEMBER_ID
-            yield self.answered(action.member, "LeaveGroup", error.name)
+            yield self.answered(action.member, "LeaveGroup", leave_error(before, action.member).name)
 
     def new_ids(self, before: State, after: State) -> Iterator[Event]:
         """Slots that got a member id in this step, and those that became members."""
         for m in elements(minus(after.members | after.pending, before.members | before.pending)):
             self.ledger.ids[m] += 1
+            self.ledger.known[m] = self.ledger.ids[m]
         for m in elements(minus(after.members, before.members)):
             yield MemberAdded(
-                source=COORDINATOR, incarnation=after.deletions, generation=before.generation, member_id=self.id_of(m)
+                source=COORDINATOR, incarnation=life_of(after), generation=before.generation, member_id=self.id_of(m)
             )
 
     def statuses(self, before: State, after: State) -> Iterator[Event]:
@@ -179,7 +191,7 @@ class Observer:
             if started and other == after.status:
                 yield GenerationStarted(
                     source=COORDINATOR,
-                    incarnation=after.deletions,
+                    incarnation=life_of(after),
                     generation=after.generation,
                     members=tuple(sorted(self.id_of(m) for m in elements(after.members))),
                     leader="" if after.leader == NIL else self.id_of(after.leader),
@@ -187,7 +199,7 @@ class Observer:
                 )
             yield GroupStatusChanged(
                 source=COORDINATOR,
-                incarnation=after.deletions,
+                incarnation=life_of(after),
                 generation=after.generation if other == after.status else before.generation,
                 from_status=STATUS_NAMES[GroupStatus(one)],
                 to_status=STATUS_NAMES[GroupStatus(other)],
@@ -198,13 +210,15 @@ class Observer:
         net = after.member[m].net
         api = REPLY_APIS[MessageKind(net.kind)]
         answered = self.answered(m, api, Error(net.error).name)
+        if net.kind == MessageKind.JOIN_REPLY:
+            self.ledger.told_id[m] = self.id_of(m)
         if net.error != Error.NONE:
             return answered
         if net.kind == MessageKind.SYNC_REPLY:
             return replace(answered, assignment=self.partitions(net.partitions))
         if net.kind == MessageKind.HEARTBEAT_REPLY:
             return answered
-        self.ledger.told_life[m] = after.deletions
+        self.ledger.told_life[m] = after.deletions + (after.origin[0] if after.origin else 0)
         shown = tuple((name(x), self.partitions(after.member[x].claims)) for x in elements(after.members))
         tags = tuple((self.id_of(x), after.member[x].claim_generation) for x in elements(after.members))
         self.ledger.shown[m] = (shown, tags)
@@ -221,6 +235,31 @@ class Observer:
         return RequestAnswered(
             source=COORDINATOR, member=name(m), api=api, request=self.ledger.requests[m] - 1, error=error
         )
+
+    # ------------------------------------------------------------------------------------------------ failover
+
+    def failover(self, action: Action, before: State, after: State) -> Iterator[Event]:
+        """A coordinator goes, or another one has loaded its log."""
+        if action.kind in {ActionKind.CRASH_COORDINATOR, ActionKind.RESIGN_COORDINATOR}:
+            if before.status != GroupStatus.DEAD:
+                life = life_of(before)
+                yield IncarnationEnded(source=COORDINATOR, incarnation=life, generation=before.generation)
+            if before.append[0].kind and action.choice == 0:
+                self.note_record(after)
+        if action.kind is ActionKind.LOAD_COORDINATOR and after.status != GroupStatus.DEAD:
+            for m in elements(after.members):
+                self.ledger.known[m] = self.ledger.logged[m]
+            yield IncarnationStarted(source=COORDINATOR, incarnation=life_of(after), generation=after.generation)
+        for m in range(self.config.members):
+            if after.member[m].net.kind in REPLY_APIS and before.member[m].net.kind not in REPLY_APIS:
+                yield self.answer(m, after)
+            elif after.member[m].net.kind == MessageKind.NOTHING:
+                yield from self.lost(m, before, after)
+
+    def note_record(self, after: State) -> None:
+        """Which ids the last record has."""
+        for m in elements(after.log[0].members):
+            self.ledger.logged[m] = self.ledger.known[m]
 
     # ------------------------------------------------------------------------------------------------ the clients
 
@@ -239,7 +278,7 @@ class Observer:
         """ReceiveJoinGroup: a new generation, and the leader's work."""
         me, leads = after.member[m], before.member[m].net.flag == 1
         protocol = told_protocol(before.member[m].net) or self.bounds.protocol.value
-        self.ledger.held_id[m] = self.id_of(m)
+        self.ledger.held_id[m] = self.ledger.told_id[m]
         self.ledger.joined_life[m] = self.ledger.told_life[m]
         yield MemberJoined(
             source=name(m), member=name(m), generation=me.generation, member_id=self.ledger.held_id[m],
@@ -292,7 +331,7 @@ class Observer:
             if was.owned:
                 yield PartitionsLost(**common, partitions=self.partitions(was.owned))
         if error is Error.MEMBER_ID_REQUIRED:
-            self.ledger.held_id[m] = self.id_of(m)
+            self.ledger.held_id[m] = self.ledger.told_id[m]
         elif not me.has_id:
             self.ledger.held_id[m] = ""
 
@@ -350,8 +389,8 @@ class Observer:
     # ------------------------------------------------------------------------------------------------ names
 
     def id_of(self, m: int) -> str:
-        """The name of the slot's latest member id."""
-        return f"{name(m)}-{self.ledger.ids[m]}"
+        """The name of the member id that the coordinator knows, or knew last, of the slot."""
+        return f"{name(m)}-{self.ledger.known[m]}"
 
     def partitions(self, mask: int) -> tuple[str, ...]:
         """The names of a set of partitions."""
@@ -382,6 +421,32 @@ CLIENT: Final = {
     ActionKind.DROP_CONNECTION: Observer.nothing,
 }
 """Which steps are not the coordinator's, and what a process tells of each."""
+
+
+FAILOVER: Final = frozenset(
+    {
+        ActionKind.CRASH_COORDINATOR,
+        ActionKind.RESIGN_COORDINATOR,
+        ActionKind.ELECT_COORDINATOR,
+        ActionKind.LOAD_COORDINATOR,
+    }
+)
+"""The steps after which there is no group that could be compared with the one before."""
+
+
+def life_of(state: State) -> int:
+    """The number of the group's incarnation."""
+    return state.deletions + (state.incarnation[0] if state.incarnation else 0)
+
+
+def leave_error(state: State, m: int) -> Error:
+    """What a LeaveGroup of ``m`` is answered."""
+    if state.phase and state.phase[0] == Phase.CLOSED:
+        return Error.NOT_COORDINATOR
+    if state.phase and state.phase[0] == Phase.LOADING:
+        return Error.COORDINATOR_LOAD_IN_PROGRESS
+    strangers = state.strangers[0] if state.strangers else 0
+    return Error.NONE if has((state.members | state.pending) & ~strangers, m) else Error.UNKNOWN_MEMBER_ID
 
 
 def name(m: int) -> str:

@@ -8,6 +8,7 @@ from rebalance_check.model.events import (
     AssignmentCompleted,
     GenerationEvent,
     GenerationStarted,
+    IncarnationEnded,
     IncarnationStarted,
     MemberCrashed,
     MemberEvent,
@@ -50,18 +51,19 @@ class _StaleGeneration(Fold):
             invariant,
             {
                 IncarnationStarted: self.on_incarnation,
+                IncarnationEnded: self.on_incarnation,
                 GenerationStarted: self.on_generation,
                 RequestSent: self.on_sent,
                 RequestAnswered: self.on_answered,
                 MemberStarted: self.on_started,
             },
         )
-        self._incarnation: IncarnationStarted | None = None
+        self._incarnation: IncarnationStarted | IncarnationEnded | None = None
         self._current: GenerationStarted | None = None
         self._stale: dict[tuple[str, int], tuple[RequestSent, GenerationStarted]] = {}
 
-    def on_incarnation(self, event: IncarnationStarted) -> None:
-        """A load may step back to an older generation and accept it again."""
+    def on_incarnation(self, event: IncarnationStarted | IncarnationEnded) -> None:
+        """A load may step back to an older generation and accept it again; until it is done, heartbeats go unread."""
         self._incarnation, self._current = event, None
         self._stale.clear()
 

@@ -8,7 +8,7 @@ from rebalance_check.impl.lockstep.answers import Answer, Claim
 from rebalance_check.impl.lockstep.exhaust import Conformance, Divergence, every_transition
 from rebalance_check.impl.lockstep.lockstep import Difference, Lockstep, Outcome, Step
 from rebalance_check.impl.lockstep.subject import LockstepSubject
-from rebalance_check.impl.lockstep.transport import STRAY, Observation, Transport
+from rebalance_check.impl.lockstep.transport import STRAY, FailingTransport, Observation, Transport
 
 __all__ = [
     "STRAY",
@@ -17,6 +17,7 @@ __all__ = [
     "Conformance",
     "Difference",
     "Divergence",
+    "FailingTransport",
     "Lockstep",
     "LockstepSubject",
     "Observation",

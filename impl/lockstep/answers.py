@@ -22,6 +22,7 @@ from rebalance_check.model.classic_state import Config, Message, MessageKind, St
 from rebalance_check.model.classic_voting import is_compatible_copy
 from rebalance_check.model.errors import Error
 from rebalance_check.model.ids import NO_GENERATION, partition
+from rebalance_check.model.trace import leave_error
 from rebalance_check.model.voting_names import told_protocol
 
 TOPIC = "t"
@@ -82,8 +83,7 @@ def aside(action: Action, before: State, config: Config) -> tuple[Answer, ...]:
     m = action.member
     match action.kind:
         case ActionKind.LEAVE_GROUP:
-            known = has(before.members | before.pending, m)
-            return (Answer(f"m{m}", "LeaveGroup", (Error.NONE if known else Error.UNKNOWN_MEMBER_ID).name),)
+            return (Answer(f"m{m}", "LeaveGroup", leave_error(before, m).name),)
         case ActionKind.DELETE_GROUP:
             return (Answer("", "DeleteGroups", Error.NONE.name),)
         case ActionKind.DELIVER_DUPLICATE if before.stray.stale:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rebalance_check.impl.lockstep.answers import Answer, member_of, observed_answer, predicted_answers
 from rebalance_check.impl.lockstep.speech import Speech
-from rebalance_check.impl.lockstep.transport import STRAY, Transport
+from rebalance_check.impl.lockstep.transport import STRAY, FailingTransport, Transport
 from rebalance_check.impl.lockstep.view import View, observed_view, predicted_view
 from rebalance_check.impl.messages import GroupRequest
 from rebalance_check.model.actions import Action, ActionKind
@@ -28,14 +28,29 @@ REQUESTS: Final = frozenset(
 BREAKS_THE_CONNECTION: Final = frozenset({ActionKind.CRASH, ActionKind.SEND_LEAVE_GROUP, ActionKind.DROP_CONNECTION})
 """The steps of a member or the network after which nobody hears what is parked."""
 
-COORDINATOR_STEPS: Final = REQUESTS | {
-    ActionKind.EXPIRE_SESSION,
-    ActionKind.EXPIRE_INITIAL_DELAY,
-    ActionKind.EXPIRE_REBALANCE,
-    ActionKind.EXPIRE_SYNC,
-    ActionKind.DELETE_GROUP,
-    ActionKind.DELIVER_DUPLICATE,
-}
+FAILOVER: Final = frozenset(
+    {
+        ActionKind.COMMIT_APPEND,
+        ActionKind.CRASH_COORDINATOR,
+        ActionKind.RESIGN_COORDINATOR,
+        ActionKind.ELECT_COORDINATOR,
+        ActionKind.LOAD_COORDINATOR,
+    }
+)
+"""What happens to the coordinator itself. The choice of these is not its own but ours."""
+
+COORDINATOR_STEPS: Final = (
+    REQUESTS
+    | FAILOVER
+    | {
+        ActionKind.EXPIRE_SESSION,
+        ActionKind.EXPIRE_INITIAL_DELAY,
+        ActionKind.EXPIRE_REBALANCE,
+        ActionKind.EXPIRE_SYNC,
+        ActionKind.DELETE_GROUP,
+        ActionKind.DELIVER_DUPLICATE,
+    }
+)
 """The actions in which the coordinator under test has a part; all others are the model's own."""
 
 
@@ -119,6 +134,11 @@ class Lockstep:
         self._stray: GroupRequest | None = None
         self._shares_transport = False
         self._begun: _Begun | None = None
+        if bounds.failovers and not isinstance(transport, FailingTransport):
+            raise RebalanceCheckError(
+                f"the coordinator behind {type(transport).__name__} cannot be made to fail over: choose bounds without "
+                f"failovers, or virtual Kafka"
+            )
         transport.open(bounds)
 
     def enabled(self) -> list[Action]:
@@ -210,6 +230,8 @@ class Lockstep:
         self._take_transport()
         if wished.leader != NIL:
             self.transport.prefer_leader(wished.leader)
+        if wished.append and wished.append[0].kind > before.append[0].kind:
+            self._failing.hold_writes()
         return _Begun(action, before, wished, allowed, self._provoke(action, before))
 
     def _predicted(self, action: Action, before: Any, after: Any) -> Outcome:
@@ -246,8 +268,29 @@ class Lockstep:
         """``state`` with each state that the model allows after ``action``, whatever is chosen; the wished first."""
         choices = self._choices.get(action.kind)
         count = 1 if choices is None else choices(self.machine.config, state, action.member, 0)
+        if action.kind in FAILOVER:
+            count = 0
         tries = [action, *(action._replace(choice=k) for k in range(count) if k != action.choice)]
         return [(state, after) for each in tries if (after := self._stepped(state, each)) is not None]
+
+    @property
+    def _failing(self) -> FailingTransport:
+        assert isinstance(self.transport, FailingTransport)
+        return self.transport
+
+    def _fail_over(self, action: Action) -> None:
+        """Do to the coordinator what a step of `FAILOVER` says; a choice other than 0 loses the record under way."""
+        match action.kind:
+            case ActionKind.COMMIT_APPEND:
+                self._failing.commit_writes()
+            case ActionKind.CRASH_COORDINATOR:
+                self._failing.crash_coordinator(action.choice)
+            case ActionKind.RESIGN_COORDINATOR:
+                self._failing.resign_coordinator(action.choice)
+            case ActionKind.ELECT_COORDINATOR:
+                self._failing.elect_coordinator()
+            case _:
+                self._failing.load_coordinator()
 
     def _provoke(self, action: Action, before: Any) -> tuple[Answer, ...] | None:
         """Do to the coordinator what ``action`` says; the answers, where they are there at once."""
@@ -263,6 +306,8 @@ class Lockstep:
                 self.transport.expire_sync()
             case ActionKind.DELETE_GROUP:
                 return (Answer("", "DeleteGroups", self.transport.delete_group().name),)
+            case kind if kind in FAILOVER:
+                self._fail_over(action)
             case ActionKind.DELIVER_DUPLICATE if self._stray is not None:
                 self.transport.request(STRAY, self._stray)
             case ActionKind.DELIVER_DUPLICATE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from rebalance_check.impl.messages import DescribedGroup, GroupReply, GroupRequest
 from rebalance_check.model.bounds import Bounds
@@ -77,3 +77,30 @@ class Transport(Protocol):
 
     def close(self) -> None:
         """Give every resource back."""
+
+
+@runtime_checkable
+class FailingTransport(Transport, Protocol):
+    """A transport whose coordinator can be made to fail over; needed for bounds with failovers.
+
+    ``lost`` counts the records at the end of the log that the next coordinator does not have. While there is no
+    coordinator, `Transport.observe` gives None.
+    """
+
+    def hold_writes(self) -> None:
+        """From now on, what is appended to the log is not committed."""
+
+    def commit_writes(self) -> None:
+        """What was held is committed, and what comes is at once."""
+
+    def crash_coordinator(self, lost: int) -> None:
+        """The coordinator dies without a word; another one begins to load."""
+
+    def resign_coordinator(self, lost: int) -> None:
+        """The coordinator stops serving, and answers what is parked."""
+
+    def elect_coordinator(self) -> None:
+        """Another one is elected after it, and begins to load."""
+
+    def load_coordinator(self) -> None:
+        """The log is read."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from rebalance_check.impl.lockstep.answers import assigned, member_of, partitions_of
 from rebalance_check.impl.lockstep.transport import Observation
-from rebalance_check.model.classic_state import STATUS_NAMES, GroupStatus, has
+from rebalance_check.model.classic_state import STATUS_NAMES, GroupStatus, Phase, has
 from rebalance_check.model.layout import NIL
 
 
@@ -42,13 +42,20 @@ class View:
 
 
 def predicted_view(state: Any) -> View:
-    """The group in a state of the model; a group that does not exist has no generation to compare."""
+    """The group in a state of the model; a group that does not exist has no generation to compare.
+
+    Nobody sees it while there is no coordinator. One in which nothing ever happened is Empty or absent after a
+    failover: whether its creation is on record is the coordinator's own business.
+    """
+    if state.phase and state.phase[0] != Phase.SERVING:
+        return View()
+    vague = bool(state.incarnation) and state.incarnation[0] > 0 and state.generation == 0
     members = [m for m in range(len(state.member)) if has(state.members, m)]
     return View(
-        status=STATUS_NAMES[GroupStatus(state.status)],
+        status=None if vague and state.members == 0 else STATUS_NAMES[GroupStatus(state.status)],
         members=tuple(f"m{m}" for m in members),
         assignments=tuple((f"m{m}", partitions_of(state.member[m].assignment)) for m in members),
-        generation=None if state.status == GroupStatus.DEAD else state.generation,
+        generation=None if vague or state.status == GroupStatus.DEAD else state.generation,
         leader="" if state.leader == NIL else f"m{state.leader}",
     )
 

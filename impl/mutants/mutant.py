@@ -98,7 +98,7 @@ class Mutant:
         return f"rebalance-check explore --mutant {self.name} {_bounds_options(self.find.bounds)}"
 
 
-_BUDGETS: Final = ("leaves", "expiries", "duplicates", "deletions", "losses", "bounces")
+_BUDGETS: Final = ("leaves", "expiries", "duplicates", "deletions", "losses", "failovers", "bounces")
 
 
 def _bounds_options(bounds: Bounds) -> str:

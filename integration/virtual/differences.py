@@ -14,6 +14,7 @@ from rebalance_check.impl.lockstep import Difference
 from rebalance_check.integration.virtual.release import Release
 from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.errors import Error
 from rebalance_check.model.subject import Schedule
 
 
@@ -40,6 +41,17 @@ def _stays_in_the_initial_rebalance(difference: Difference) -> bool:
     ends = all(outcome.view.status != "PreparingRebalance" for outcome in difference.predicted)
     waits = difference.observed.view.status == "PreparingRebalance" and not difference.observed.answers
     return difference.action.kind is ActionKind.EXPIRE_SESSION and ends and waits
+
+
+def _is_told_of_a_rebalance_while_loading(difference: Difference) -> bool:
+    """A SyncGroup meets a coordinator that is loading."""
+    answers = [answer.error for outcome in difference.predicted for answer in outcome.answers]
+    told = [answer.error for answer in difference.observed.answers]
+    return (
+        difference.action.kind is ActionKind.SYNC_GROUP
+        and answers == [Error.COORDINATOR_LOAD_IN_PROGRESS.name]
+        and told == [Error.REBALANCE_IN_PROGRESS.name]
+    )
 
 
 KNOWN: Final = (
@@ -71,5 +83,30 @@ KNOWN: Final = (
         ),
         concerns=lambda release: release.scala,
         recognises=_stays_in_the_initial_rebalance,
+    ),
+    KnownDifference(
+        name="a SyncGroup at a coordinator that is loading is told of a rebalance",
+        coordinators="3.9.2 (Scala)",
+        what=(
+            "While the coordinator reads its log, the one in Scala answers a SyncGroup with REBALANCE_IN_PROGRESS, the"
+            " Java coordinators with COORDINATOR_LOAD_IN_PROGRESS."
+        ),
+        why=(
+            "Scala's is what clients can do with: they join again. The other is not among the errors that Kafka's own"
+            " client expects of a SyncGroup, and is thrown out of poll; the application that polls on joins again, too."
+            " The model follows the Java coordinator."
+        ),
+        schedule=Schedule(
+            Bounds.from_address("eager/1m1p2g0c0l0x0d0z0i0r1o"),
+            (
+                Action(ActionKind.SEND_JOIN_GROUP, 0),
+                Action(ActionKind.JOIN_GROUP, 0),
+                Action(ActionKind.CRASH_COORDINATOR, 0),
+                Action(ActionKind.RECEIVE_JOIN_GROUP, 0),
+                Action(ActionKind.SYNC_GROUP, 0),
+            ),
+        ),
+        concerns=lambda release: release.scala,
+        recognises=_is_told_of_a_rebalance_while_loading,
     ),
 )

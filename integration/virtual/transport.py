@@ -45,6 +45,8 @@ class VirtualTransport:
         self._asked: dict[int, _Asked] = {}
         self._inspection: int | None = None
         self._observation: Observation | None = None
+        self._node = self._epoch = self._lost = 0
+        self._serving = True
 
     @property
     def world(self) -> World:
@@ -58,6 +60,7 @@ class VirtualTransport:
         self._asked.clear()
         self._incarnations.clear()
         self._observation = None
+        self._node, self._epoch, self._lost, self._serving = 0, 0, 0, True
         self._world = self._world or self.kafka.world()
         settings = {INITIAL_DELAY: str(DELAY_MS if bounds.initial_delay else 0)}
         self.world.reset(self.seed, {TOPIC: bounds.partitions}, settings)
@@ -66,13 +69,14 @@ class VirtualTransport:
     def request(self, connection: int, request: GroupRequest) -> None:
         """Send a request, and ask right behind it what the group looks like."""
         self.requests += 1
-        number = self.world.post(encoded(request))
+        number = self.world.post(encoded(request), self._node)
         self._asked[number] = _Asked(connection, self._incarnations.get(connection, 0), request)
         self._look()
 
     def answers(self, at_least: int) -> list[tuple[int, GroupReply]]:  # noqa: ARG002 - nothing is ever under way here
         """What the coordinator has answered since the last call."""
-        self.observe()
+        if self.observe() is None:
+            self.world.control("pending", self._node)
         found = []
         for number, body in self.world.take_replies():
             asked = self._asked.pop(number, None)
@@ -89,13 +93,13 @@ class VirtualTransport:
 
     def expire(self, member_id: str) -> None:
         """Go to the deadline of this member's session. Where no session runs, nothing happens, and that is seen."""
-        self.kafka.ignore(self.world.post_control(f"session {GROUP_ID} {member_id}"))
+        self._control(f"session {GROUP_ID} {member_id}")
         self._look()
 
     def expire_initial_delay(self) -> None:
         """Fire the timer of the join phase until the phase is over: newcomers prolong the delay."""
-        while self.observe().described.state == PREPARING:
-            self.world.control(f"join {GROUP_ID}")
+        while self._observed().described.state == PREPARING:
+            self.world.control(f"join {GROUP_ID}", self._node)
             self._look()
 
     def expire_rebalance(self) -> None:
@@ -107,12 +111,12 @@ class VirtualTransport:
         self._expire("sync")
 
     def _expire(self, timer: str) -> None:
-        self.kafka.ignore(self.world.post_control(f"{timer} {GROUP_ID}"))
+        self._control(f"{timer} {GROUP_ID}")
         self._look()
 
     def delete_group(self) -> Error:
         """DeleteGroups."""
-        number = self.world.post(delete_request(GROUP_ID))
+        number = self.world.post(delete_request(GROUP_ID), self._node)
         self._look()
         self.observe()
         replies = dict(self.world.take_replies())
@@ -122,8 +126,11 @@ class VirtualTransport:
             raise RebalanceCheckError("virtual Kafka left a DeleteGroups unanswered: this is a defect of its glue")
         return delete_error(body)
 
-    def observe(self) -> Observation:
-        """The group after all that was sent, with what only an insider sees."""
+    def observe(self) -> Observation | None:
+        """The group after all that was sent, with what only an insider sees; None while no coordinator serves."""
+        return self._observed() if self._serving else None
+
+    def _observed(self) -> Observation:
         if self._inspection is not None:
             self._observation = observed(self.world.answer(self._inspection), scala=self.kafka.release.scala)
             self._inspection = None
@@ -153,4 +160,58 @@ class VirtualTransport:
         """Ask what the group looks like after what was sent last."""
         if self._inspection is not None:
             self.kafka.ignore(self._inspection)
-        self._inspection = self.world.post_inspection(GROUP_ID)
+            self._inspection = None
+        if self._serving:
+            self._inspection = self.world.post_inspection(GROUP_ID, self._node)
+
+    # ------------------------------------------------------------------------------------------ failover
+
+    def hold_writes(self) -> None:
+        """The high watermark stops."""
+        self._steer("acknowledge off")
+
+    def commit_writes(self) -> None:
+        """The high watermark catches up."""
+        self._steer("acknowledge on")
+        self._look()
+
+    def crash_coordinator(self, lost: int) -> None:
+        """The node stops, and its connections break; the other one has its journal, and is elected."""
+        self._stop_looking()
+        self._asked.clear()
+        self._steer("crash")
+        self._lost = lost
+        self.elect_coordinator()
+
+    def resign_coordinator(self, lost: int) -> None:
+        """The node learns that it is no leader any more."""
+        self._stop_looking()
+        self._lost = lost
+        self._epoch += 1
+        self._steer(f"resign {self._epoch}")
+
+    def elect_coordinator(self) -> None:
+        """The other node has the journal but for its last records, and begins to load."""
+        before, self._node = self._node, 1 - self._node
+        self._epoch += 1
+        self._steer(f"replica {before} {self._lost} clean")
+        self._steer("hold-load")
+        self._steer(f"elect {self._epoch}")
+
+    def load_coordinator(self) -> None:
+        """The journal is read."""
+        self._steer("release-load")
+        self._serving = True
+        self._look()
+
+    def _stop_looking(self) -> None:
+        self._serving = False
+        self._look()
+
+    def _control(self, text: str) -> None:
+        """Have the coordinator's node do what may not be possible, which is seen."""
+        self.kafka.ignore(self.world.post_control(text, self._node))
+
+    def _steer(self, text: str) -> None:
+        """Have the node that is, or becomes, the coordinator do what is always possible."""
+        self.kafka.trust(self.world.post_control(text, self._node))

@@ -30,6 +30,7 @@ SIZES = {
     "deletions": "Deletions of the empty group.",
     "bounces": "Members stopped and started with the next assignors of the --path.",
     "losses": "Requests, replies and connections that the network loses.",
+    "failovers": "Coordinators that die or resign, while another one loads the log.",
     "writes": "Status writes (protocol status).",
     "failures": "Failed sends of status writes (protocol status).",
 }

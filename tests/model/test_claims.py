@@ -23,6 +23,9 @@ def stable(s: State) -> None:
     for m, me in enumerate(s.member):
         me.status, me.has_id, me.generation = MemberStatus.STABLE, 1, 3
         me.owned = me.assignment = 1 << m
+    if s.log:
+        s.log[0].kind, s.log[0].generation, s.log[0].members, s.log[0].leader = 1, 3, 0b11, 0
+        s.log[0].assignment[:] = [me.assignment for me in s.member]
     if s.selected:
         s.selected[0] = RANGE.number
 
@@ -82,6 +85,15 @@ def selected_by_one(s: State) -> None:
     s.selected[0] = COOPERATIVE_STICKY.number
 
 
+def below_the_log(s: State) -> None:
+    s.status = GroupStatus.PREPARING
+    s.log[0].generation = 4
+
+
+def stable_and_not_on_record(s: State) -> None:
+    s.log[0].assignment[0] = 0
+
+
 BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
     "at_most_one_owner": (COOPERATIVE, two_owners),
     "generation_is_not_ahead": (COOPERATIVE, ahead),
@@ -94,6 +106,8 @@ BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
     "empty_group_is_clean": (COOPERATIVE, empty_with_members),
     "requests_are_parked_in_their_phase": (COOPERATIVE, parked_while_stable),
     "who_owes_a_sync_is_a_member": (COOPERATIVE + "1t", member_that_left_owes_a_sync),
+    "generation_is_not_below_the_log": (COOPERATIVE + "1o", below_the_log),
+    "stable_is_persisted": (COOPERATIVE + "1o", stable_and_not_on_record),
     "nobody_is_refused_for_its_protocols": (UPGRADE, refused),
     "selected_protocol_is_listed_by_all": (UPGRADE, selected_by_one),
 }
@@ -116,7 +130,8 @@ def test_the_claim_breaks__in_the_state_made_for_it(claim: str) -> None:
 
 def test_every_claim_about_a_step_is_broken_by_a_mutant_or_here() -> None:
     caught = {mutant.caught_by for mutant in MUTANTS.values()}
-    assert {claim.__name__ for claim in STEP_CLAIMS} - caught == {"generation_is_monotone"}
+    elsewhere = {"generation_is_monotone", "assignment_of_a_generation_is_final"}  # here, and in test_failover
+    assert {claim.__name__ for claim in STEP_CLAIMS} - caught == elsewhere
 
 
 @pytest.mark.parametrize(

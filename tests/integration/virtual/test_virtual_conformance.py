@@ -21,6 +21,8 @@ SMALL = (
     "eager/1m1p2g1c1l1x1d1z1i1r",
     "eager/2m1p2g1c0l0x0d0z0i0r1t",
     "eager/2m1p2g0c0l0x0d0z0i0r1n",
+    "eager/1m1p2g0c0l0x0d0z0i0r1o",
+    "eager/2m1p1g0c0l0x0d0z0i0r1o",
 )
 LARGE = (
     "eager/2m2p4g0c0l0x0d0z0i0r3u2b",
@@ -40,6 +42,8 @@ LARGE = (
     "cooperative/2m1p2g0c0l1x1d0z0i0r1t",
     "cooperative/2m2p2g0c0l0x0d0z0i1r1n",
     "eager/2m1p3g0c1l1x0d0z1i0r1n",
+    "eager/2m1p2g0c0l0x0d0z0i0r1o",
+    "cooperative/2m1p1g0c0l1x0d0z0i1r1o",
 )
 
 
@@ -50,9 +54,9 @@ def all_transitions(kafka: VirtualKafka, address: str) -> Conformed:
 
 
 def assert_conforms(seen: Conformed, kafka: VirtualKafka) -> None:
-    """All transitions were executed, and those that differ are listed for this coordinator."""
-    assert seen.never_taken == 0
-    assert seen.executed == seen.transitions
+    """All transitions were executed, but for those behind others that differ, which are listed for this coordinator."""
+    assert seen.never_taken == 0 or seen.differences
+    assert seen.executed + seen.never_taken == seen.transitions
     unknown = [
         (schedule.seed, list(map(str, schedule.actions)), str(difference))
         for schedule, difference in seen.differences

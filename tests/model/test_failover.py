@@ -1,0 +1,112 @@
+"""Concern *failovers*: pinned sizes, what becomes reachable, both backends alike, and what an observer sees of one."""
+
+import pytest
+
+from rebalance_check.model.actions import ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic import MODEL
+from rebalance_check.model.classic_state import Phase
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import Event, IncarnationEnded, IncarnationStarted
+from rebalance_check.model.explore import explore
+from rebalance_check.model.layout import leaves
+from rebalance_check.model.machine import Machine
+from rebalance_check.model.world import World
+
+COUNTS = [
+    # bounds, symmetry, distinct, generated, depth
+    ("eager/1m1p2g0c0l0x0d0z0i0r1o", True, 95, 159, 16),
+    ("cooperative/2m1p1g0c0l0x0d0z0i0r1o", True, 592, 1418, 20),
+    ("eager/2m1p2g0c0l0x0d0z0i0r1o", True, 2284, 5678, 29),
+]
+LARGE = [
+    ("eager/2m1p3g1c1l1x0d0z0i1r1o", True, 335_893, 1_113_220, 61),
+    ("cooperative/2m2p3g0c0l1x0d0z0i0r2o", True, 489_749, 1_319_338, 67),
+]
+
+
+@pytest.mark.parametrize(("address", "symmetry", "distinct", "generated", "depth"), COUNTS)
+def test_the_state_space_has_its_pinned_size__with_failovers(
+    address: str, symmetry: bool, distinct: int, generated: int, depth: int
+) -> None:
+    found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=False)
+    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
+    assert set(found.claims.values()) == {"held"}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("address", "symmetry", "distinct", "generated", "depth"), LARGE)
+def test_larger_state_spaces_have_their_pinned_size__with_failovers(
+    address: str, symmetry: bool, distinct: int, generated: int, depth: int
+) -> None:
+    found = explore(Bounds.from_address(address), symmetry=symmetry)
+    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
+    assert set(found.claims.values()) == {"held"}
+    assert found.sometimes["forgotten_id_comes_back"]
+
+
+def test_what_a_failover_brings_about_is_met() -> None:
+    found = explore(Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1o"), compiled=False)
+    for witness in (
+        "generation_is_issued_again",
+        "member_is_ahead",
+        "assignment_was_never_told",
+        "record_outlives_its_rebalance",
+        "heartbeat_is_believed",
+        "join_meets_loading",
+        "sync_meets_loading",
+        "join_meets_no_coordinator",
+        "heartbeat_meets_no_coordinator",
+    ):
+        assert found.sometimes[witness], witness
+
+
+def test_an_id_that_its_process_has_not_any_more_comes_back_from_the_log() -> None:
+    found = explore(Bounds.from_address("eager/2m1p1g0c0l1x0d0z1i0r1o"), compiled=False)
+    assert found.sometimes["forgotten_id_comes_back"]
+
+
+def test_a_state_without_failovers_is_as_long_as_ever() -> None:
+    assert len(list(leaves(MODEL.state, MODEL.sizes(Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"))))) == 53
+
+
+def test_copies_do_not_go_with_failovers() -> None:
+    with pytest.raises(RebalanceCheckError, match="failovers is 1 with duplicates 2 and upgrade 0: choose 0"):
+        Bounds(failovers=1, duplicates=2)
+
+
+def test_a_second_assignment_of_a_generation_in_the_log_is_a_violation() -> None:
+    machine = Machine(MODEL, Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1o"))
+    before, after = machine.initial(), machine.initial()
+    for state, owner in ((before, 0), (after, 1)):
+        log = state.log[0]
+        log.kind, log.generation, log.members, log.leader = 1, 1, 0b11, 0
+        log.assignment[owner] = 1
+        state.phase[0] = Phase.LOADING
+    assert machine.violated_step(before, after) == "assignment_of_a_generation_is_final"
+    after.log[0].generation = 2
+    assert machine.violated_step(before, after) == ""
+
+
+def told(kinds: tuple[str, ...], choice: int) -> list[Event]:
+    """The events of the incarnations when each of these actions happens in turn; ``choice`` is that of the crash."""
+    world = World(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"))
+    events = []
+    for kind in kinds:
+        wanted = choice if kind == ActionKind.CRASH_COORDINATOR else 0
+        action = next(each for each in world.enabled() if each.kind == kind and each.choice == wanted)
+        events += world.step(action)
+    return [event for event in events if isinstance(event, (IncarnationStarted, IncarnationEnded))]
+
+
+@pytest.mark.parametrize(("choice", "generation"), [(0, 1), (1, 0)])
+def test_a_record_that_was_not_committed_is_found_by_the_next_coordinator__or_lost(
+    choice: int, generation: int
+) -> None:
+    way = ("SendJoinGroup", "JoinGroup", "ReceiveJoinGroup", "SyncGroup", "CrashCoordinator", "LoadCoordinator")
+    lives = [(type(event).__name__, event.incarnation, event.generation) for event in told(way, choice)]  # type: ignore[attr-defined]  # all have both
+    assert lives == [
+        ("IncarnationStarted", 0, 0),
+        ("IncarnationEnded", 0, 1),
+        ("IncarnationStarted", 1, generation),
+    ]
