@@ -26,7 +26,9 @@ from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 
 COOPERATIVE: Final = "cooperative"
-CONNECT_PROTOCOLS: Final = frozenset({"default", "compatible", "sessioned"})
+OF_TASKS: Final = frozenset({"default", "compatible", "sessioned", "v0"})
+"""The protocols of Connect, and of Schema Registry's election: what they assign are tasks, told of when they run."""
+
 KEPT_ROUNDS: Final = 64
 """How many computed assignments are remembered: a member that completes an older one is not compared."""
 
@@ -179,7 +181,7 @@ class _Owned(Fold):
 
     def on_computed(self, event: AssignmentComputed) -> None:
         """What everybody is to own."""
-        if event.protocol in CONNECT_PROTOCOLS:
+        if event.protocol in OF_TASKS:
             return
         for member, things in event.assignments:
             self._computed.setdefault((event.generation, member), []).append((frozenset(things), event))
@@ -310,7 +312,7 @@ OwnedIsAssigned: Final = Invariant(
         "the history holds the leader's AssignmentComputed; the successor of a static member is not compared",
         "a leader that computes twice for one generation may find either result in effect",
         "an assignment that does not match the subscription changes nothing: such a round is not completed",
-        "a consumer group: what Connect workers run is not compared",
+        "a consumer group: what Connect workers and candidates of an election run is not compared",
     ),
     violation=OwnedIsAssignedViolated,
     fold=_Owned,
