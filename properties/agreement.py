@@ -9,6 +9,9 @@ from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
 from rebalance_check.properties.view import Holdings, Round, Rounds
 
+OWNERLESS: Final = " has no owner"
+"""How a run says what this claim is about; anything else that is pending explains why something has no owner."""
+
 
 class OneLeaderViolated(Violation):
     """Two members were told that they lead one generation."""
@@ -132,7 +135,7 @@ class _Complete(Fold):
     def on_ended(self, event: RunEnded) -> None:
         """Whatever the last round assigned or withheld is owned, if the group is at rest and anybody is in it."""
         computed = self._computed
-        if computed is None or event.pending:
+        if computed is None or any(not why.endswith(OWNERLESS) for why in event.pending):
             return
         place = self._rounds.round_of(computed)
         if self._started is not None and (self._started.incarnation, self._started.generation) > place > (0, 0):
@@ -155,7 +158,9 @@ class _Complete(Fold):
             f"{thing} has no owner at the end of the run",
             [
                 Because(f"{thing} was {verb} in generation {computed.generation} at {STEP}, the last one.", computed),
-                Because(f"the run ended with nothing pending at {STEP}, and nobody owns it: contradiction.", ended),
+                Because(
+                    f"the run ended with nothing else pending at {STEP}, and nobody owns it: contradiction.", ended
+                ),
             ],
             [computed, ended],
         )
@@ -223,7 +228,7 @@ AssignmentIsComplete: Final = Invariant(
     claim="when the group is at rest, every partition that was assigned or withheld last has an owner",
     source="KIP-429 (the follow-up rebalance); AbstractStickyAssignor",
     premises=(
-        "the run ended in an orderly way with nothing pending, and a member of the last generation is alive",
+        "the run ended in an orderly way with nothing else pending, and a member of the last generation is alive",
         "no topic was deleted or unsubscribed in the last round",
         "a consumer group: what Connect workers run is not compared",
     ),

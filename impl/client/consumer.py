@@ -273,7 +273,8 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
 
     def _revoke_and_rejoin(self, partitions: tuple[TopicPartition, ...]) -> None:
         if partitions:
-            if "no-rejoin-after-revoking" not in self.defects:
+            is_little = len(partitions) == 1 and "single-revocation-not-worth-a-join" in self.defects
+            if "no-rejoin-after-revoking" not in self.defects and not is_little:
                 self.request_rejoin("need to revoke partitions and re-join")
             if "revoked-partitions-kept" not in self.defects:
                 self._revoke(partitions)
@@ -293,13 +294,18 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
 
     def _let_go(self, partitions: tuple[TopicPartition, ...]) -> None:
         self._owned = tuple(tp for tp in self._owned if tp not in partitions)
-        self._positions = {tp: offset for tp, offset in self._positions.items() if tp in self._owned}
+        self._forget_positions()
         self._pending_revocation = frozenset()
+
+    def _forget_positions(self) -> None:
+        """What is not owned any more is not committed any more."""
+        if "positions-outlive-ownership" not in self.defects:
+            self._positions = {tp: offset for tp, offset in self._positions.items() if tp in self._owned}
 
     def _own(self, assigned: tuple[TopicPartition, ...]) -> None:
         added = tuple(tp for tp in assigned if tp not in self._owned)
         self._owned = assigned
-        self._positions = {tp: offset for tp, offset in self._positions.items() if tp in assigned}
+        self._forget_positions()
         self._restart_auto_commit()
         self.recorder.emit(PartitionsAssigned(**self._about(), partitions=_names(added)))
         self.recorder.emit(AssignmentCompleted(**self._about(), owned=_names(assigned)))

@@ -37,6 +37,16 @@ CLIENT_CLAIM_MUTANTS: Final = [
         "reset_loses_all",
     ),
     _mutant(
+        "positions-outlive-ownership",
+        "a member goes on committing what it consumed of partitions that it does not own any more",
+        "lost_is_not_committed",
+    ),
+    _mutant(
+        "single-revocation-not-worth-a-join",
+        "a COOPERATIVE member that revoked one partition does not join again for it",
+        "assignment_is_complete",
+    ),
+    _mutant(
         "no-rejoin-after-revoking",
         "a COOPERATIVE member that revoked partitions does not join again for them",
         "who_revokes_rejoins",

@@ -47,6 +47,11 @@ CLAIM_MUTANTS: Final = [
         "join_answers_agree",
     ),
     _mutant(
+        "followers-told-their-last-choice",
+        "followers are told that the generation runs what they list last",
+        "one_protocol",
+    ),
+    _mutant(
         "heartbeat-accepted-while-preparing",
         "a heartbeat in PreparingRebalance is answered without an error",
         "heartbeat_is_fenced",

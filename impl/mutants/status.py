@@ -81,4 +81,19 @@ STATUS_MUTANTS: Final = [
         "flush does not wait for the sends that are in flight",
         "flush_waits",
     ),
+    _mutant(
+        "equal-generation-suppresses",
+        "putSafe yields to another worker's status of its own generation, too",
+        "suppression_was_read",
+    ),
+    _mutant("fatal-failure-retried", "a write that failed for good is sent again", "appends_answer_sends"),
+    _mutant(
+        "failed-write-forgotten", "a write that failed retriably is neither sent again nor given up", "writes_settle"
+    ),
+    _mutant("tombstones-skipped", "the reader passes tombstones over", "reads_in_order"),
+    _mutant(
+        "producer-overtakes-itself",
+        "the producer has several requests in flight, and a younger one may be appended first",
+        "log_keeps_send_order",
+    ),
 ]

@@ -60,7 +60,7 @@ class WorkerProcess:
         self.owned: set[Key] = set()
         self.alive = True
         self.paused = False
-        self.channel = Channel(log, name)
+        self.channel = Channel(log, name, overtakes="producer-overtakes-itself" in defects)
         self.store = StatusStore(name, self.channel, recorder, defects=defects)
         self.channel.store = self.store
         self._conditions = conditions

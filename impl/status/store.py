@@ -202,7 +202,10 @@ class StatusStore:
                 f"the cached status {cached.status} of generation {cached.generation} names no worker, "
                 "so no safe write can follow: use put"
             )
-        return cached.worker_id == value.worker_id or cached.generation <= value.generation
+        newer = cached.generation > value.generation
+        if "equal-generation-suppresses" in self.defects:
+            newer = cached.generation >= value.generation
+        return cached.worker_id == value.worker_id or not newer
 
     def _admit_topic(self, key: TopicKey, value: TopicValue | None) -> Attempt:
         attempt = Attempt(self._attempts, key, value, safe=False)
@@ -275,12 +278,13 @@ class StatusStore:
 
     def _failed(self, attempt: Attempt, outcome: Outcome) -> None:
         try:
-            reason = "fatal" if outcome is Outcome.FATAL else self._against_retry(attempt)
+            final = outcome is Outcome.FATAL and "fatal-failure-retried" not in self.defects
+            reason = "fatal" if final else self._against_retry(attempt)
         except StatusStoreError:
             reason = "exception"  # the producer swallows what its callbacks throw
         if reason:
             self._give_up(attempt, reason)
-        else:
+        elif "failed-write-forgotten" not in self.defects:
             self._retries.append(attempt)
 
     def _against_retry(self, attempt: Attempt) -> str:
@@ -326,6 +330,8 @@ class StatusStore:
         if key is None:
             self._ignored("", partition, offset, Fold(None, ignored="null key"))
             raise StatusStoreError(f"the record at {partition}/{offset} has no key: no status record is written so")
+        if value is None and "tombstones-skipped" in self.defects:
+            return
         fold = self.cache.read(key, value)
         if fold.ignored:
             self._ignored(key, partition, offset, fold)
