@@ -134,6 +134,11 @@ class Bounds:
     _STATUS: ClassVar = frozenset({"members", "partitions", "generations", "crashes", "writes", "failures"})
     _ONLY_STATUS: ClassVar = frozenset({"writes", "failures"})
 
+    @classmethod
+    def concerns(cls) -> frozenset[str]:
+        """The names of what is off by default."""
+        return cls._CONCERNS
+
     def address(self) -> str:
         """``cooperative/3m3p4g1c0l0x0d0z1i0r``: every bound that the protocol reads, as a number and a letter.
 

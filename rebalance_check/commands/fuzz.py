@@ -53,9 +53,11 @@ DEFAULTS = SimulationOptions()
 @click.option("--invariant", "names", multiple=True, metavar="NAME", help="An invariant or a family; default: all.")
 @click.option("--broker", metavar="BROKER",
               help="Not the simulator but Kafka's own coordinator: virtual, virtual:3.9.2, ... With it go --seeds, "
-              "--steps, --invariant and --variants alone. Or a live one: local, testcontainers.")  # fmt: skip
+              "--steps, --invariant, --variants, --minutes. Or a live one: local, testcontainers.")  # fmt: skip
 @click.option("--variants", type=click.IntRange(min=1), default=1, show_default=True,
               help="With --broker: how many different findings of each claim to look for.")  # fmt: skip
+@click.option("--minutes", type=click.FloatRange(min=0), default=0.0,
+              help="With --broker: go on with further seeds until so many minutes are over.")  # fmt: skip
 @click.option("--history", type=click.Path(path_type=Path), metavar="FILE", help="Write a failing run there.")
 @click.option("--shrink", "shrinking", is_flag=True, help="Make each failing run as small as it gets.")
 @json_option
@@ -64,17 +66,19 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     """Simulate seeds, judge every run, and explain the shortest run that broke each claim.
 
     With --broker virtual, random stories are told to Kafka's own coordinator and to ours: both are compared after each
-    line, and Kafka's is judged by claims that need no comparison. With a live broker, it and the virtual Kafka of its
+    line, and Kafka's is judged by claims that need no comparison. Then all of them walk through the model (`lockstep`),
+    which says what may happen and what is answered. With a live broker, it and the virtual Kafka of its
     release are told the same, and must answer the same.
     """
     face = Face(as_json)
     if broker is not None:
-        from rebalance_check.commands.fuzz_broker import fuzz_broker  # noqa: PLC0415 - needs the extra 'brokers'
+        from rebalance_check.commands.fuzz_broker import Wanted, fuzz_broker  # noqa: PLC0415 - needs the extra 'brokers'
 
         chosen_by = click.get_current_context().get_parameter_source("steps")
         steps = None if chosen_by is ParameterSource.DEFAULT else sizes["steps"]
-        return fuzz_broker(face, broker, parse_seeds(seeds), steps=steps, names=names, variants=sizes["variants"])
-    del sizes["variants"]
+        wanted = Wanted(parse_seeds(seeds), steps, names, sizes["variants"], sizes["minutes"])
+        return fuzz_broker(face, broker, wanted)
+    del sizes["variants"], sizes["minutes"]
     options = options_of(**sizes)
     chosen = parse_seeds(seeds)
     face.say(f"fuzz --seeds {seeds} {options.command_line()}".rstrip())
