@@ -9,6 +9,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from rebalance_check.integration.cluster.local import local_kafka
+from rebalance_check.integration.cluster.local_cluster import local_cluster
+from rebalance_check.integration.cluster.nodes import Cluster
 from rebalance_check.integration.cluster.readiness import await_ready
 from rebalance_check.integration.interrupts import orderly_end
 from rebalance_check.integration.wire.call import split_address
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
 EXTERNAL_TIMEOUT_S = 5.0
 """How long a broker that runs already may take to answer."""
+
+
+CLUSTER_TIMEOUT_S = 120.0
+"""How long the nodes of a cluster may take to start, all at once, on a busy machine."""
 
 
 class BrokerSpec(StrEnum):
@@ -36,12 +42,14 @@ class BrokerSpec(StrEnum):
 class Broker:
     """A broker that coordinates groups: its address, and what reports call it (``embedded``, ``kafka 4.3.1``).
 
-    Virtual Kafka has no address, so ``bootstrap`` only names it; it is reached through ``virtual``.
+    Virtual Kafka has no address, so ``bootstrap`` only names it; it is reached through ``virtual``. A cluster has
+    several addresses, with commas between them; its nodes are reached through ``cluster``.
     """
 
     bootstrap: str
     name: str
     virtual: VirtualKafka | None = None
+    cluster: Cluster | None = None
 
 
 def open_broker(spec: str, *, or_virtual: bool = False) -> AbstractContextManager[Broker]:
@@ -64,6 +72,34 @@ def open_broker(spec: str, *, or_virtual: bool = False) -> AbstractContextManage
             names = ", ".join(BrokerSpec)
             raise RebalanceCheckError(f"{spec!r} is no broker: write {names}, or HOST:PORT") from None
     return _open(spec)
+
+
+@contextmanager
+def open_cluster(spec: str, nodes: int = 3) -> Iterator[Broker]:
+    """A cluster of ``nodes`` Kafka nodes, each broker and controller, as a context manager like `open_broker`'s.
+
+    ``spec`` is ``local`` or ``testcontainers``. Its offsets topic is on every node, and two must be in sync. A cluster
+    that cannot be had raises `RebalanceCheckError`.
+    """
+    with orderly_end(), _cluster(spec, nodes) as (cluster, version):
+        for node in cluster.nodes.values():
+            await_ready(node.bootstrap, timeout_s=CLUSTER_TIMEOUT_S, death=node.death, coordinates=False)
+        cluster.await_whole()
+        yield Broker(cluster.bootstrap, f"kafka {version} on {nodes} nodes", cluster=cluster)
+
+
+def _cluster(spec: str, nodes: int) -> AbstractContextManager[tuple[Cluster, str]]:
+    match spec:
+        case BrokerSpec.LOCAL:
+            return local_cluster(nodes)
+        case BrokerSpec.TESTCONTAINERS:
+            from rebalance_check.integration.cluster.container_cluster import (  # noqa: PLC0415 - as for one node
+                containered_cluster,
+            )
+
+            return containered_cluster(nodes)
+        case _:
+            raise RebalanceCheckError(f"{spec!r} is no cluster that can be started: write local or testcontainers")
 
 
 @contextmanager

@@ -45,17 +45,18 @@ _CLASS_PATH: Final = "/opt/kafka/libs/*"
 class RealKafka(DockerContainer):
     """One KRaft node. ``image`` holds a Java runtime and Kafka's jars in /opt/kafka/libs; ``bootstrap`` is its address.
 
-    The port is published on loopback only, and chosen before the start, because Kafka must know what to advertise.
+    Its ``port`` is published on loopback only, and chosen before the start, because Kafka must know what to advertise.
+    ``properties`` are the text of ``server.properties``; by default it is the only node.
     """
 
-    def __init__(self, image: str) -> None:
+    def __init__(self, image: str, *, port: int | None = None, properties: str | None = None) -> None:
         super().__init__(image)
         self.image_name = image
-        port = _free_port()
+        port = free_port() if port is None else port
         self.bootstrap = f"127.0.0.1:{port}"
         # The setter of testcontainers takes no address to publish on; docker-py takes (address, port).
         self.ports[f"{_PORT}/tcp"] = ("127.0.0.1", port)  # type: ignore[assignment] # see above
-        properties = server_properties(
+        properties = properties or server_properties(
             listen="0.0.0.0",
             port=_PORT,
             controller_port=_CONTROLLER_PORT,
@@ -91,28 +92,30 @@ def containered_kafka(image: str | None = None) -> Iterator[tuple[str, str]]:
     # Ryuk, the companion that removes what a killed process leaves behind, is an image of a registry; we remove
     # containers ourselves, also after a failure or an interrupt.
     testcontainers_config.ryuk_disabled = True
-    _require_docker()
+    require_docker()
     with ExitStack() as stack:
-        kafka = _start(name, stack)
+        kafka = start_container(RealKafka(name), stack)
         await_ready(kafka.bootstrap, timeout_s=START_TIMEOUT_S, death=kafka.death)
         yield kafka.bootstrap, kafka.version
 
 
-def _start(image: str, stack: ExitStack) -> RealKafka:
+def start_container(kafka: RealKafka, stack: ExitStack) -> RealKafka:
+    """Start it, and let ``stack`` remove it; `RebalanceCheckError` when its image cannot be had."""
     try:
-        return stack.enter_context(RealKafka(image))
+        return stack.enter_context(kafka)
     except ImageNotFound as error:
         reason = error.explanation
     except DockerException as error:
         # Also what comes when the image is not here and its registry cannot be reached.
         reason = error
     raise RebalanceCheckError(
-        f"no container of the image {image!r} can be started ({reason}): build it with .ci/image.sh, or set "
+        f"no container of the image {kafka.image_name!r} can be started ({reason}): build it with .ci/image.sh, or set "
         f"{IMAGE_SETTING} to an image that is here and has Kafka in /opt/kafka/libs"
     )
 
 
-def _require_docker() -> None:
+def require_docker() -> None:
+    """`RebalanceCheckError` when no daemon answers."""
     try:
         client = docker.from_env(timeout=10)
         try:
@@ -125,7 +128,8 @@ def _require_docker() -> None:
         ) from error
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of loopback that was free a moment ago."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -135,6 +139,6 @@ def _free_port() -> int:
 def _script() -> str:
     java = f"java {' '.join(JVM_OPTIONS)} -cp {shlex.quote(_CLASS_PATH)}"
     return (
-        f"{java} {FORMAT_CLASS} format --cluster-id {CLUSTER_ID} --config {_PROPERTIES} && "
+        f"{java} {FORMAT_CLASS} format --ignore-formatted --cluster-id {CLUSTER_ID} --config {_PROPERTIES} && "
         f"exec {java} {MAIN_CLASS} {_PROPERTIES}"
     )

@@ -48,12 +48,12 @@ def local_kafka(jars: Path | None = None) -> Iterator[tuple[str, str]]:
     ``jars`` is the folder of jars (default: the environment's REBALANCE_CHECK_KAFKA_JARS). Its files live in a fresh
     temporary folder; process and folder are gone afterwards, whatever happened inside.
     """
-    folder = _jars(jars)
+    folder = jars_folder(jars)
     version = kafka_version(folder)
-    java = _java()
+    java = java_command()
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rebalance-check-kafka-")))
-        port, controller_port = _free_ports(2)
+        port, controller_port = free_ports(2)
         properties = home / "server.properties"
         properties.write_text(
             server_properties(
@@ -66,14 +66,15 @@ def local_kafka(jars: Path | None = None) -> Iterator[tuple[str, str]]:
         )
         command = [java, *JVM_OPTIONS, "-cp", f"{folder}/*"]
         output = stack.enter_context((home / "kafka.log").open("wb"))
-        _format(command, properties, output)
+        format_storage(command, properties, output)
         process = stack.enter_context(_running([*command, MAIN_CLASS, str(properties)], output))
         address = f"127.0.0.1:{port}"
         await_ready(address, timeout_s=START_TIMEOUT_S, death=lambda: _death(process, home / "kafka.log"))
         yield address, version
 
 
-def _jars(jars: Path | None) -> Path:
+def jars_folder(jars: Path | None) -> Path:
+    """The folder of jars, by default the environment's; `RebalanceCheckError` when it names none."""
     if jars is None:
         setting = os.environ.get(JARS_SETTING)
         if not setting:
@@ -84,7 +85,8 @@ def _jars(jars: Path | None) -> Path:
     return jars.expanduser().resolve()
 
 
-def _java() -> str:
+def java_command() -> str:
+    """The path of ``java``; `RebalanceCheckError` when there is none."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin" if home else None) or shutil.which("java")
     if java is None:
@@ -94,7 +96,7 @@ def _java() -> str:
     return java
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Ports that were free a moment ago, all different."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
@@ -103,12 +105,13 @@ def _free_ports(count: int) -> list[int]:
         return [each.getsockname()[1] for each in sockets]
 
 
-def _format(command: list[str], properties: Path, output: IO[bytes]) -> None:
+def format_storage(command: list[str], properties: Path, output: IO[bytes]) -> None:
+    """Prepare a node's folder with ``command``, the java to run; `RebalanceCheckError` with the log's end otherwise."""
     arguments = [FORMAT_CLASS, "format", "--cluster-id", CLUSTER_ID, "--config", str(properties)]
     done = subprocess.run([*command, *arguments], stdout=output, stderr=output, check=False, timeout=START_TIMEOUT_S)
     if done.returncode != 0:
         raise RebalanceCheckError(
-            f"Kafka's StorageTool failed with exit code {done.returncode}: {_tail(properties.parent / 'kafka.log')}"
+            f"Kafka's StorageTool failed with exit code {done.returncode}: {log_tail(properties.parent / 'kafka.log')}"
         )
 
 
@@ -129,9 +132,10 @@ def _running(command: list[str], output: IO[bytes]) -> Iterator[subprocess.Popen
 
 def _death(process: subprocess.Popen[bytes], log: Path) -> str | None:
     code = process.poll()
-    return None if code is None else f"Kafka ended with exit code {code} before it was ready: {_tail(log)}"
+    return None if code is None else f"Kafka ended with exit code {code} before it was ready: {log_tail(log)}"
 
 
-def _tail(log: Path) -> str:
+def log_tail(log: Path) -> str:
+    """The last lines of a log, for an error."""
     lines = log.read_text(errors="replace").splitlines()
     return "\n".join(["its last lines were:", *lines[-LOG_TAIL_LINES:]]) if lines else "it printed nothing"

@@ -14,14 +14,16 @@ PROBE_GROUP: Final = "rebalance-check-probe"
 PAUSE_S: Final = 0.1
 
 
-def await_ready(bootstrap: str, *, timeout_s: float, death: Callable[[], str | None] = lambda: None) -> None:
-    """Return as soon as the broker coordinates groups.
+def await_ready(
+    bootstrap: str, *, timeout_s: float, death: Callable[[], str | None] = lambda: None, coordinates: bool = True
+) -> None:
+    """Return as soon as the broker coordinates groups, or, not to be asked for that, knows who does.
 
     ``death`` tells why waiting is in vain (the process ended), or None. `RebalanceCheckError` then, and when
     ``timeout_s`` seconds are over.
     """
     deadline = time.monotonic() + timeout_s
-    while (obstacle := _obstacle(bootstrap)) is not None:
+    while (obstacle := _obstacle(bootstrap, coordinates=coordinates)) is not None:
         if (reason := death()) is not None:
             raise RebalanceCheckError(reason)
         if time.monotonic() >= deadline:
@@ -32,7 +34,7 @@ def await_ready(bootstrap: str, *, timeout_s: float, death: Callable[[], str | N
         time.sleep(PAUSE_S)
 
 
-def _obstacle(bootstrap: str) -> str | None:
+def _obstacle(bootstrap: str, *, coordinates: bool) -> str | None:
     """Why the broker is not ready yet; None when it is.
 
     FindCoordinator makes the broker create its offsets topic; a Heartbeat for a group that nobody has is answered
@@ -44,6 +46,8 @@ def _obstacle(bootstrap: str) -> str | None:
             found = broker.call(metadata.FindCoordinatorRequest(key=PROBE_GROUP, key_type=0), 2)
             if found.error_code:
                 return f"FindCoordinator answers {_name(found.error_code)}"
+            if not coordinates:
+                return None
             beat = consumer.HeartbeatRequest(group_id=PROBE_GROUP, generation_id=0, member_id="nobody")
             code = broker.call(beat, 3).error_code
             return None if code == Error.UNKNOWN_MEMBER_ID else f"Heartbeat answers {_name(code)}"

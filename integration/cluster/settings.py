@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 CLUSTER_ID: Final = "cmViYWxhbmNlLWNoZWNrIQ"
@@ -58,6 +60,62 @@ def server_properties(*, listen: str, port: int, controller_port: int, advertise
         "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
         "listeners": f"PLAINTEXT://{listen}:{port},CONTROLLER://127.0.0.1:{controller_port}",
         "advertised.listeners": f"PLAINTEXT://127.0.0.1:{advertised_port}",
+        "log.dirs": log_dir,
+    }
+    return "".join(f"{key}={value}\n" for key, value in chosen.items())
+
+
+_CLUSTER: Final = {
+    "process.roles": "broker,controller",
+    "controller.listener.names": "CONTROLLER",
+    "inter.broker.listener.name": "INTERNAL",
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    "offsets.topic.num.partitions": "3",
+    "offsets.topic.replication.factor": "3",
+    "transaction.state.log.num.partitions": "1",
+    "transaction.state.log.replication.factor": "3",
+    "transaction.state.log.min.isr": "2",
+    "default.replication.factor": "3",
+    "min.insync.replicas": "2",
+    "unclean.leader.election.enable": "false",
+    "auto.create.topics.enable": "false",
+    "auto.leader.rebalance.enable": "false",
+    "log.cleaner.dedupe.buffer.size": "2097152",
+    # A node that is gone is noticed in seconds; nothing else depends on these.
+    "broker.session.timeout.ms": "3000",
+    "broker.heartbeat.interval.ms": "500",
+    "controller.quorum.election.timeout.ms": "500",
+    "controller.quorum.fetch.timeout.ms": "1000",
+    "controller.quorum.election.backoff.max.ms": "500",
+    "replica.lag.time.max.ms": "3000",
+    "replica.fetch.wait.max.ms": "200",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAddress:
+    """Where one node of a cluster listens, and what it tells others: ``HOST:PORT`` each."""
+
+    number: int
+    listen: str
+    advertised: str
+    internal_listen: str
+    internal: str
+    controller_listen: str
+    controller: str
+
+
+def cluster_properties(node: NodeAddress, nodes: Sequence[NodeAddress], log_dir: str) -> str:
+    """The text of ``server.properties`` of one node among ``nodes``: each is broker and controller."""
+    chosen = {
+        **_CLUSTER,
+        **_GROUPS,
+        "node.id": str(node.number),
+        "controller.quorum.voters": ",".join(f"{each.number}@{each.controller}" for each in nodes),
+        "listeners": (
+            f"PLAINTEXT://{node.listen},INTERNAL://{node.internal_listen},CONTROLLER://{node.controller_listen}"
+        ),
+        "advertised.listeners": f"PLAINTEXT://{node.advertised},INTERNAL://{node.internal}",
         "log.dirs": log_dir,
     }
     return "".join(f"{key}={value}\n" for key, value in chosen.items())
