@@ -65,6 +65,11 @@ class ActionKind(StrEnum):
     CHANGE_CONFIG = "ChangeConfig"
     AWAIT_GROUP = "AwaitGroup"
     HEAL = "Heal"
+    # what befalls the node that coordinates the group, in a cluster
+    KILL_COORDINATOR = "KillCoordinator"
+    PAUSE_COORDINATOR = "PauseCoordinator"
+    RESUME_COORDINATOR = "ResumeCoordinator"
+    MOVE_COORDINATOR = "MoveCoordinator"
 
 
 CHURN: Final = frozenset(
@@ -87,6 +92,21 @@ the subject waits for that, and names in ``RunEnded.pending`` what did not. ``St
 member with the list of assignors at place ``choice`` of the path; ``AwaitGroup`` waits until the group holds nobody but
 processes that run. ``ChangeConfig`` gives a connector of a
 Connect group ``choice`` tasks.
+"""
+
+COORDINATOR_FAULTS: Final = frozenset(
+    {
+        ActionKind.KILL_COORDINATOR,
+        ActionKind.PAUSE_COORDINATOR,
+        ActionKind.RESUME_COORDINATOR,
+        ActionKind.MOVE_COORDINATOR,
+    }
+)
+"""The kinds that subjects with several nodes understand, too.
+
+``KillCoordinator`` ends the node without a word; another takes over. ``PauseCoordinator`` stops it where it stands, so
+that it may come back as a zombie (``ResumeCoordinator`` lets every paused node run on). ``MoveCoordinator`` hands the
+group to another node in good order. ``Heal`` brings every node back.
 """
 
 

@@ -49,6 +49,25 @@ class RunEnded(Event):
     pending: tuple[str, ...] = ()
 
 
+# ----------------------------------------------------------------------------------------------- the nodes of a cluster
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeChanged(Event):
+    """Something was done to a node of the cluster; ``change``: killed, started, paused, resumed."""
+
+    node: int
+    change: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoordinatorElected(Event):
+    """The nodes know that ``node`` coordinates the group; ``incarnation`` is the leader epoch of the group's log."""
+
+    node: int
+    incarnation: int
+
+
 # ------------------------------------------------------------------------------------------------ the coordinator
 
 
@@ -220,6 +239,13 @@ class SubscriptionChanged(MemberEvent):
     """The application subscribed to these topics instead of those before; to none, if it unsubscribed."""
 
     topics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoordinatorFound(MemberEvent):
+    """The member takes ``node`` for its coordinator from here on."""
+
+    node: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -459,12 +485,13 @@ class StatusStoreStopped(Event):
 
 AnyEvent: TypeAlias = (
     RunStarted | RunEnded
+    | NodeChanged | CoordinatorElected
     | IncarnationStarted | IncarnationEnded | GroupStatusChanged | MemberAdded | MemberRemoved
     | GenerationStarted | GroupMetadataWritten | GroupMetadataAppended | GroupDeleted | LogTailLost
     | RequestParked | JoinGroupReplied | SyncGroupReplied | HeartbeatReplied | LeaveGroupReplied | OffsetCommitReplied
     | RequestSent | RequestAnswered
     | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed
-    | SubscriptionChanged
+    | SubscriptionChanged | CoordinatorFound
     | MemberJoined | AssignmentComputed | PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted
     | MembershipLost | OffsetCommitted | ConnectorStarted | ConnectorStopped | TaskStarted | TaskStopped
     | StatusAttempted | StatusSuppressed | StatusSent | StatusAppended | StatusAnswered | StatusGivenUp | StatusRead

@@ -95,6 +95,11 @@ class Cluster:
         seen = [self._of(number, group) for number in self.running]
         return max((each for each in seen if each is not None), key=lambda each: each.epoch, default=None)
 
+    def ask_coordinator(self, group: str, request: ApiMessage, version: int) -> Any:
+        """What the newest coordinator that is known answers; None when there is none, or it does not answer."""
+        seen = self.seen_coordinator(group)
+        return self._ask(seen.node, request, version) if seen is not None and seen.node in self.running else None
+
     def await_coordinates(self, group: str, number: int) -> None:
         """Return when the node answers for the group: it has loaded the log."""
 

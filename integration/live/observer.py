@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from rebalance_check.impl.recorder import Recorder
-from rebalance_check.integration.live.clients import Committed, Membership
+from rebalance_check.integration.live.clients import UNKNOWN_NODE, Committed, Membership
 from rebalance_check.model.events import (
     AssignmentCompleted,
     AssignmentComputed,
+    CoordinatorFound,
     Event,
     MembershipLost,
     OffsetCommitted,
@@ -35,6 +36,7 @@ class Observer:
         self.membership: Callable[[], Membership] = Membership
         self._recorder = recorder
         self._noted = Membership()
+        self._coordinator = UNKNOWN_NODE
 
     def emit(self, event: Event) -> None:
         """Record an event."""
@@ -117,8 +119,11 @@ class Observer:
             )
 
     def _look(self) -> Membership:
-        """The membership now; that it is lost is an event."""
+        """The membership now; another coordinator is an event, and that it is lost is one."""
         now = self.membership()
+        if now.coordinator not in (UNKNOWN_NODE, self._coordinator):
+            self._coordinator = now.coordinator
+            self.emit(CoordinatorFound(member=self.member, node=now.coordinator))
         if now.generation == NO_GENERATION:
             self._lose()
         return now

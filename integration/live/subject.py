@@ -7,18 +7,21 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 from rebalance_check.impl.recorder import Recorder
 from rebalance_check.integration.cluster.broker import Broker
 from rebalance_check.integration.live.clients import require_installed
+from rebalance_check.integration.live.incarnations import with_incarnations
+from rebalance_check.integration.live.nodes import Elections, NodeFaults
 from rebalance_check.integration.live.process import MemberProcess
 from rebalance_check.integration.live.recording import RawRecording, merge
 from rebalance_check.integration.live.settings import LiveSettings, MemberOrder
 from rebalance_check.integration.live.settling import await_settled
 from rebalance_check.integration.live.topics import create_topic, fill
-from rebalance_check.model.actions import CHURN, Action, ActionKind
+from rebalance_check.model.actions import CHURN, COORDINATOR_FAULTS, Action, ActionKind
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import (
@@ -32,23 +35,24 @@ from rebalance_check.model.events import (
 
 RECORDS_PER_PARTITION: Final = 200
 HARNESS: Final = "harness"
+NODES: Final = "nodes"
 
 
 class LiveSubject:
     """A group of real consumers of the libraries that ``settings`` name on ``broker``, each a process that real signals
-    befall. `RebalanceCheckError` when a library is not installed.
+    befall. `RebalanceCheckError` when a library is not installed. On a cluster its coordinator may be killed, paused
+    and moved, too.
 
     ``folder`` receives the raw recordings while the run goes on (default: a temporary folder that goes with the run).
     What happened is told by `close` as one merged history; `perform` returns nothing, since what an action causes is
     seen by other processes, later.
     """
 
-    actions = CHURN - {ActionKind.CHANGE_CONFIG}
-
     def __init__(self, broker: Broker, settings: LiveSettings, folder: Path | None = None) -> None:
         for client in settings.clients:
             require_installed(client)
         self.name = f"{' + '.join(settings.clients)} on {broker.name}"
+        self.actions = CHURN - {ActionKind.CHANGE_CONFIG} | (COORDINATOR_FAULTS if broker.cluster else frozenset())
         self._broker = broker
         self._settings = settings
         self._folder = folder
@@ -77,7 +81,7 @@ class LiveSubject:
             return ()
         try:
             run.end()
-            return list(merge(run.recordings))
+            return list(with_incarnations(list(merge(run.recordings))))
         finally:
             run.discard()
 
@@ -99,6 +103,8 @@ class _Run:
         self._seats = [settings.seat(slot) for slot in range(bounds.members)]
         self._heals = 0
         self._pending: list[str] = []
+        self._faults: NodeFaults | None = None
+        self._watching = ExitStack()
         self.recordings: list[Path] = []
         self._harness_file = RawRecording(self._new_recording(HARNESS))
         self.harness: Recorder = self._harness_file.recorder(self._group, HARNESS)
@@ -114,13 +120,23 @@ class _Run:
 
     def prepare(self) -> None:
         """Create the topic and put something into it to read; nothing is left on the disk when that fails."""
+        nodes = self._broker.bootstrap.split(",")
         try:
-            create_topic(self._broker.bootstrap, self._topic, self._bounds.partitions)
+            create_topic(nodes[0], self._topic, self._bounds.partitions, replicas=len(nodes))
             fill(self._broker.bootstrap, self._topic, self._bounds.partitions, RECORDS_PER_PARTITION)
+            self._watch_nodes()
         except BaseException:
             self._harness_file.close()
             self.discard()
             raise
+
+    def _watch_nodes(self) -> None:
+        if self._broker.cluster is None:
+            return
+        self._faults = NodeFaults(self._broker.cluster, self._group, self.harness)
+        self._effects |= self._faults.effects
+        recording = RawRecording(self._new_recording(NODES))
+        self._watching.enter_context(Elections(self._broker.cluster, self._group, recording))
 
     def perform(self, action: Action) -> None:
         self._effects[action.kind](action)
@@ -128,6 +144,8 @@ class _Run:
     def end(self) -> None:
         """Ask all members to leave, and close the recording of the harness when they have."""
         try:
+            if self._faults is not None:
+                self._faults.heal()
             alive = [process for process in self._processes if process is not None]
             for process in alive:
                 process.ask_to_leave()
@@ -136,6 +154,7 @@ class _Run:
             self.harness.emit(RunEnded(pending=tuple(self._pending)))
         finally:
             self._kill_all()
+            self._watching.close()
             self._harness_file.close()
 
     def discard(self) -> None:
@@ -199,9 +218,11 @@ class _Run:
         """What does not settle in its time is remembered, whatever a later ``Heal`` finds: a member that was stuck is a
         finding, also when it was stopped since."""
         self._heals += 1
+        if self._faults is not None:
+            self._faults.heal()
         running = self._resume_all()
         pending = await_settled(
-            self._broker.bootstrap,
+            self._broker,
             self._group,
             members=running,
             partitions=self._bounds.partitions,

@@ -15,12 +15,15 @@ CREATE_VERSION: Final = 4
 METADATA_VERSION: Final = 5
 
 
-def create_topic(bootstrap: str, name: str, partitions: int, *, compacted: bool = False) -> None:
-    """Create a topic and return when it has leaders; `RebalanceCheckError` when the broker refuses."""
+def create_topic(bootstrap: str, name: str, partitions: int, *, replicas: int = 1, compacted: bool = False) -> None:
+    """Create a topic and return when it has leaders; `RebalanceCheckError` when the broker refuses.
+
+    ``bootstrap`` is the address of one broker.
+    """
     topic_of = admin.CreateTopicsRequest.CreatableTopic
     config_of = topic_of.CreatableTopicConfig
     configs = [config_of(name="cleanup.policy", value="compact")] if compacted else []
-    topic = topic_of(name=name, num_partitions=partitions, replication_factor=1, assignments=[], configs=configs)
+    topic = topic_of(name=name, num_partitions=partitions, replication_factor=replicas, assignments=[], configs=configs)
     request = admin.CreateTopicsRequest(topics=[topic], timeout_ms=CREATE_TIMEOUT_MS, validate_only=False)
     with Connection(bootstrap) as broker:
         result = broker.call(request, CREATE_VERSION).topics[0]

@@ -25,6 +25,8 @@ T = TypeVar("T")
 GRACE_MS: Final = 5_000
 """How long a commit or an orderly end may take."""
 
+UNKNOWN_NODE: Final = -1
+
 MODULES: Final = {
     ClientName.KAFKA_PYTHON: "kafka",
     ClientName.LIBRDKAFKA: "confluent_kafka",
@@ -33,11 +35,13 @@ MODULES: Final = {
 
 
 class Membership(NamedTuple):
-    """What a consumer shows of its place in the group, read at once; ``settled``: its last rebalance is complete."""
+    """What a consumer shows of its place in the group, read at once; ``settled``: its last rebalance is complete,
+    ``coordinator``: the node that it takes for its coordinator."""
 
     generation: int = NO_GENERATION
     member_id: str = ""
     settled: bool = False
+    coordinator: int = UNKNOWN_NODE
 
 
 class Committed(NamedTuple):

@@ -12,7 +12,7 @@ from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from aiokafka.errors import KafkaError, KafkaTimeoutError
 
-from rebalance_check.integration.live.clients import GRACE_MS, Committed, Membership, assignors_of
+from rebalance_check.integration.live.clients import GRACE_MS, UNKNOWN_NODE, Committed, Membership, assignors_of
 from rebalance_check.integration.live.observer import Observer, names
 from rebalance_check.integration.live.settings import MemberOrder
 from rebalance_check.model.ids import NO_GENERATION
@@ -77,8 +77,12 @@ class AioKafka:
         is complete from the callback that assigns to the one that revokes."""
         coordinator = self._consumer._coordinator
         generation = getattr(coordinator, "generation", NO_GENERATION)
+        node = getattr(coordinator, "coordinator_id", None)
         return Membership(
-            generation, getattr(coordinator, "member_id", ""), generation == self.assigned_in != NO_GENERATION
+            generation,
+            getattr(coordinator, "member_id", ""),
+            generation == self.assigned_in != NO_GENERATION,
+            UNKNOWN_NODE if node is None else node,
         )
 
     def owned(self) -> tuple[str, ...]:

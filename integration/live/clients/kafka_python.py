@@ -14,7 +14,7 @@ from rebalance_check.integration.kafka_clients import (
     errors,
 )
 from rebalance_check.integration.live.assignors import recording_assignors
-from rebalance_check.integration.live.clients import GRACE_MS, Committed, Membership
+from rebalance_check.integration.live.clients import GRACE_MS, UNKNOWN_NODE, Committed, Membership
 from rebalance_check.integration.live.observer import Observer, names
 from rebalance_check.integration.live.settings import MemberOrder
 
@@ -65,9 +65,11 @@ class KafkaPython:
             self._consumer.poll(timeout_ms=timeout_ms)
 
     def membership(self) -> Membership:
-        """See `LiveConsumer`."""
+        """See `LiveConsumer`. The consumer does not show its coordinator; the part of it that talks to one does."""
         now = self._consumer.group_metadata()
-        return Membership(now.generation_id, now.member_id, now.state == MemberState.STABLE)
+        found = str(self._consumer._coordinator.coordinator_id or UNKNOWN_NODE)  # such as coordinator-2
+        node = int(found.removeprefix("coordinator-"))
+        return Membership(now.generation_id, now.member_id, now.state == MemberState.STABLE, node)
 
     def owned(self) -> tuple[str, ...]:
         """See `LiveConsumer`."""

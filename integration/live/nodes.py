@@ -1,0 +1,91 @@
+"""What befalls the nodes under a live group, and who coordinates it: recorded beside the members."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final, Self
+
+from rebalance_check.impl.recorder import Recorder
+from rebalance_check.integration.cluster.nodes import Cluster
+from rebalance_check.integration.live.recording import RawRecording
+from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.events import CoordinatorElected, NodeChanged
+
+LOOK_S: Final = 0.1
+
+
+class NodeFaults:
+    """The actions of `COORDINATOR_FAULTS` on the cluster under one group; ``recorder`` is told what was done."""
+
+    def __init__(self, cluster: Cluster, group: str, recorder: Recorder) -> None:
+        self._cluster = cluster
+        self._group = group
+        self._recorder = recorder
+        self.effects: dict[ActionKind, Callable[[Action], None]] = {
+            ActionKind.KILL_COORDINATOR: self._kill,
+            ActionKind.PAUSE_COORDINATOR: self._pause,
+            ActionKind.RESUME_COORDINATOR: self._resume,
+            ActionKind.MOVE_COORDINATOR: self._move,
+        }
+
+    def heal(self) -> None:
+        """Bring every node back."""
+        cluster = self._cluster
+        changed = dict.fromkeys(cluster.paused, "resumed") | dict.fromkeys(cluster.killed, "started")
+        for number in sorted(changed):
+            self._tell(number, changed[number])
+        cluster.heal()
+
+    def _kill(self, _action: Action) -> None:
+        node = self._cluster.coordinator(self._group).node
+        self._cluster.kill(node)
+        self._tell(node, "killed")
+
+    def _pause(self, _action: Action) -> None:
+        node = self._cluster.coordinator(self._group).node
+        self._cluster.pause(node)
+        self._tell(node, "paused")
+
+    def _resume(self, _action: Action) -> None:
+        for node in sorted(self._cluster.paused):
+            self._tell(node, "resumed")
+            self._cluster.resume(node)
+
+    def _move(self, _action: Action) -> None:
+        self._cluster.move(self._group)
+
+    def _tell(self, node: int, change: str) -> None:
+        self._recorder.emit(NodeChanged(node=node, change=change))
+
+
+class Elections:
+    """Watches who coordinates the group, in a thread of its own, and records each election once. A context manager."""
+
+    def __init__(self, cluster: Cluster, group: str, recording: RawRecording) -> None:
+        self._cluster = cluster
+        self._group = group
+        self._recording = recording
+        self._recorder = recording.recorder(group, "nodes")
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="elections", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ending.set()
+        self._thread.join()
+        self._recording.close()
+
+    def _watch(self) -> None:
+        newest = -1
+        while not self._ending.wait(LOOK_S):
+            seen = self._cluster.seen_coordinator(self._group)
+            if seen is not None and seen.epoch > newest:
+                newest = seen.epoch
+                self._recorder.emit(CoordinatorElected(node=seen.node, incarnation=seen.epoch))
