@@ -263,12 +263,14 @@ class Cluster:
 def partition_of(group: str, partitions: int) -> int:
     """The partition of the offsets topic that holds a group: Java's hash of its name, without the sign.
 
-    Source: ``Utils.abs(groupId.hashCode()) % partitions`` (GroupMetadataManager.partitionFor).
+    Source: ``Utils.abs(groupId.hashCode()) % partitions`` (GroupMetadataManager.partitionFor), where the absolute value
+    of the least integer is 0.
     """
     value = 0
     for unit in _utf16(group):
         value = (31 * value + unit) & 0xFFFFFFFF
-    return (value & 0x7FFFFFFF) % partitions
+    signed = value - (1 << 32) if value >> 31 else value
+    return 0 if signed == -(1 << 31) else abs(signed) % partitions
 
 
 def _utf16(text: str) -> list[int]:

@@ -68,6 +68,7 @@ class Librdkafka:
         self._observer.revoked((tp.topic, tp.partition) for tp in partitions)
 
     def _on_lost(self, _consumer: Any, partitions: list[Any]) -> None:
+        self._assigned_in = NO_GENERATION  # it goes on showing the generation that it lost
         self._observer.lost((tp.topic, tp.partition) for tp in partitions)
 
     def poll(self, timeout_ms: int) -> None:
