@@ -70,7 +70,7 @@ class RealKafka(DockerContainer):
     @property
     def version(self) -> str:
         """The image's tag, which names the release."""
-        return self.image_name.rpartition(":")[2] if ":" in self.image_name else "latest"
+        return version_of(self.image_name)
 
     def death(self) -> str | None:
         """Why waiting for it is in vain, or None."""
@@ -80,6 +80,11 @@ class RealKafka(DockerContainer):
             return None
         tail = container.logs()[-LOG_TAIL_BYTES:].decode(errors="replace")
         return f"the container of {self.image_name} ended before Kafka was ready; its last lines were:\n{tail}"
+
+
+def version_of(image: str) -> str:
+    """The tag of an image."""
+    return image.rpartition(":")[2] if ":" in image else "latest"
 
 
 @contextmanager

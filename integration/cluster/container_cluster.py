@@ -18,6 +18,7 @@ from rebalance_check.integration.cluster.container import (
     free_port,
     require_docker,
     start_container,
+    version_of,
 )
 from rebalance_check.integration.cluster.nodes import Cluster
 from rebalance_check.integration.cluster.settings import NodeAddress, cluster_properties
@@ -72,7 +73,7 @@ def containered_cluster(size: int, image: str | None = None) -> Iterator[tuple[C
             kafka = RealKafka(name, port=port, properties=properties)
             kafka.with_network(network).with_network_aliases(_alias(address.number))
             nodes[address.number] = ContainerNode(start_container(kafka, stack))
-        yield Cluster(nodes), kafka.version
+        yield Cluster(nodes), version_of(name)
 
 
 def _alias(number: int) -> str:

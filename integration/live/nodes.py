@@ -1,19 +1,52 @@
-"""What befalls the nodes under a live group, and who coordinates it: recorded beside the members."""
+"""What befalls the nodes under a live group, drawn and done, and who coordinates it: recorded beside the members."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self
 
 from rebalance_check.impl.recorder import Recorder
+from rebalance_check.impl.seeds import stream
 from rebalance_check.integration.cluster.nodes import Cluster
 from rebalance_check.integration.live.recording import RawRecording
 from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.events import CoordinatorElected, NodeChanged
+from rebalance_check.model.subject import Schedule
 
 LOOK_S: Final = 0.1
+
+OUTAGE_MS: Final = 60_000
+"""How long a coordinator stays away, in the time of churn schedules, which live runs shorten: another takes over."""
+
+MOST_MOVES: Final = 2
+
+
+def with_coordinator_faults(schedule: Schedule) -> Schedule:
+    """The schedule with faults of the coordinator at places drawn from its seed.
+
+    It is killed or paused at most once, since a quorum must live, and moved up to twice, but never left alone.
+    """
+    random = stream(schedule.seed, "coordinator")
+    away = Action(ActionKind.ADVANCE_CLOCK, 0, OUTAGE_MS)
+    outage = random.choice(
+        [
+            (),
+            (Action(ActionKind.KILL_COORDINATOR), away),
+            (Action(ActionKind.PAUSE_COORDINATOR), away, Action(ActionKind.RESUME_COORDINATOR)),
+        ]
+    )
+    move = (Action(ActionKind.MOVE_COORDINATOR),)
+    moves = [move] * random.randint(0 if outage else 1, MOST_MOVES)
+    # Behind the first member's start, before the last Heal.
+    places = [(random.randint(1, len(schedule.actions) - 1), fault) for fault in [outage, *moves] if fault]
+    actions: list[Action] = []
+    for index, action in enumerate(schedule.actions):
+        actions += [one for place, fault in places if place == index for one in fault]
+        actions.append(action)
+    return replace(schedule, actions=tuple(actions))
 
 
 class NodeFaults:

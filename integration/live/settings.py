@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -68,6 +68,11 @@ class LiveSettings:
                 f"heartbeat_interval_ms is {self.heartbeat_interval_ms} and session_timeout_ms "
                 f"{self.session_timeout_ms}: let a session hold at least two heartbeats"
             )
+
+    def for_cluster(self) -> LiveSettings:
+        """The same with the longer times that members need on a cluster: a coordinator that was killed is replaced after
+        three seconds, and whoever falls silent for so long should not be thrown out for that alone."""
+        return replace(self, session_timeout_ms=3_000, heartbeat_interval_ms=300, max_poll_interval_ms=6_000)
 
     def seat(self, slot: int) -> Seat:
         """What the member in ``slot`` is when it is first started."""

@@ -14,8 +14,9 @@ from rebalance_check.commands.judge import Judged, combined_exit_code, tell
 from rebalance_check.face import Face, json_option
 from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
-from rebalance_check.integration.cluster import Broker, open_broker
+from rebalance_check.integration.cluster import Broker, open_broker, open_cluster
 from rebalance_check.integration.live.clients import require_installed
+from rebalance_check.integration.live.nodes import with_coordinator_faults
 from rebalance_check.integration.live.settings import ClientName, LiveProtocol, LiveSettings
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.integration.status_live import StatusRun, run_status_stores
@@ -46,6 +47,7 @@ class LiveRuns:
     steps: int
     poll_timeout_ms: int
     clients: tuple[ClientName, ...]
+    nodes: int
     out: Path
     invariants: tuple[Invariant, ...]
 
@@ -53,6 +55,10 @@ class LiveRuns:
         """Sizes that do not serve are refused before a broker is started."""
         if self.protocol == STATUS:
             _ = self.stores
+            if self.nodes > 1:
+                raise RebalanceCheckError(
+                    f"status stores run on one node, and --nodes is {self.nodes}: leave it out, or choose consumers"
+                )
         else:
             _ = self.churn, self.settings
             for client in self.clients:
@@ -77,7 +83,8 @@ class LiveRuns:
     def settings(self) -> LiveSettings:
         """How the consumers are set up."""
         protocol = LiveProtocol(self.protocol)
-        return LiveSettings(protocol=protocol, clients=self.clients, poll_timeout_ms=self.poll_timeout_ms)
+        settings = LiveSettings(protocol=protocol, clients=self.clients, poll_timeout_ms=self.poll_timeout_ms)
+        return settings.for_cluster() if self.nodes > 1 else settings
 
     def history(self, broker: Broker, seed: int) -> Iterable[Event]:
         """The events of one run, told when it is over; meanwhile the raw recordings grow in a folder of their own."""
@@ -86,7 +93,8 @@ class LiveRuns:
         if self.protocol == STATUS:
             return run_status_stores(broker.bootstrap, seed, self.stores, folder)
         subject = LiveSubject(broker, self.settings, folder)
-        return run(subject, churn_schedule(seed, self.churn))
+        schedule = churn_schedule(seed, self.churn)
+        return run(subject, with_coordinator_faults(schedule) if broker.cluster else schedule)
 
 
 @click.command("live")
@@ -95,6 +103,8 @@ class LiveRuns:
               show_default=True, help="Consumers of a rebalance protocol, or workers with status stores.")  # fmt: skip
 @click.option("--clients", default=ClientName.KAFKA_PYTHON.value, show_default=True, metavar="NAME,...",
               help=f"Dealt out to the consumers in turn: {', '.join(ClientName)}.")  # fmt: skip
+@click.option("--nodes", type=click.IntRange(min=1), default=1, show_default=True,
+              help="3: a cluster (local, testcontainers) whose coordinator is killed, paused, moved.")  # fmt: skip
 @click.option("--members", type=int, default=3, show_default=True, help="Consumers, or workers.")
 @click.option("--partitions", type=int, default=4, show_default=True, help="Of the consumers' topic.")
 @click.option("--poll-timeout-ms", type=click.IntRange(min=1), default=500, show_default=True,
@@ -107,16 +117,18 @@ class LiveRuns:
               help="Where the histories are written, before they are judged.")  # fmt: skip
 @json_option
 def command(*, broker: str, protocol: str, clients: str, members: int, partitions: int, steps: int,
-            poll_timeout_ms: int, seeds: str, names: tuple[str, ...], out: Path, as_json: bool) -> int:  # fmt: skip
+            poll_timeout_ms: int, nodes: int, seeds: str, names: tuple[str, ...], out: Path,
+            as_json: bool) -> int:  # fmt: skip
     """Run consumers of real client libraries, each a process, under joins, leaves, kills and pauses; or status stores.
 
     The stores of several Connect workers write to one compacted topic. What disturbs is drawn from the seed; what the
     clients then do is up to time and the operating system.
     """
     face = Face(as_json)
-    runs = LiveRuns(protocol, members, partitions, steps, poll_timeout_ms, parse_clients(clients), out, select(names))
+    asked = parse_clients(clients)
+    runs = LiveRuns(protocol, members, partitions, steps, poll_timeout_ms, asked, nodes, out, select(names))
     chosen = parse_seeds(seeds)
-    with open_broker(broker) as opened:
+    with open_broker(broker) if nodes == 1 else open_cluster(broker, nodes) as opened:
         face.say(f"live on {opened.name} ({opened.bootstrap}): {protocol}, seeds {seeds}, histories in {out}")
         judged = live_runs(face, opened, runs, chosen)
     for one in judged:

@@ -8,6 +8,7 @@ from rebalance_check.integration.cluster import Broker, open_cluster
 from rebalance_check.integration.cluster.nodes import Cluster, partition_of
 from rebalance_check.integration.cluster.settings import NodeAddress, cluster_properties
 from rebalance_check.integration.live.incarnations import with_incarnations
+from rebalance_check.integration.live.nodes import with_coordinator_faults
 from rebalance_check.integration.live.settings import LiveSettings
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.actions import COORDINATOR_FAULTS, Action, ActionKind
@@ -70,6 +71,23 @@ def test_a_coordinator_is_killed_only_where_there_are_several() -> None:
     schedule = Schedule(Bounds(members=1, partitions=1), (Action(ActionKind.KILL_COORDINATOR),))
     with pytest.raises(RebalanceCheckError, match="does not understand the action KillCoordinator"):
         list(run(one, schedule))
+
+
+def test_coordinator_faults_are_drawn_from_the_seed__and_leave_a_quorum() -> None:
+    starts = tuple(Action(ActionKind.START_MEMBER, slot) for slot in range(3))
+    drawn = []
+    for seed in range(40):
+        calm = Schedule(Bounds(members=3, partitions=1), (*starts, Action(ActionKind.HEAL)), seed)
+        disturbed = with_coordinator_faults(calm)
+        assert disturbed == with_coordinator_faults(calm)
+        kinds = [action.kind for action in disturbed.actions]
+        assert (kinds[0], kinds[-1]) == (ActionKind.START_MEMBER, ActionKind.HEAL)
+        assert tuple(a for a in disturbed.actions if a.kind is ActionKind.START_MEMBER) == starts
+        assert kinds.count(ActionKind.KILL_COORDINATOR) + kinds.count(ActionKind.PAUSE_COORDINATOR) <= 1
+        assert kinds.count(ActionKind.PAUSE_COORDINATOR) == kinds.count(ActionKind.RESUME_COORDINATOR)
+        assert set(kinds) & COORDINATOR_FAULTS
+        drawn += kinds
+    assert set(drawn) >= COORDINATOR_FAULTS
 
 
 def completed(time_ms: int, generation: int, member: str = "m0") -> AssignmentCompleted:

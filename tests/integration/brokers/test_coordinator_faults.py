@@ -169,10 +169,7 @@ FAULTS = {
 def test_live_members_converge__when_the_coordinator_fails_in_the_middle_of_their_rebalance(
     three_nodes: Broker, cluster: Cluster, tmp_path: Path, protocol: str, clients: tuple[ClientName, ...], fault: str
 ) -> None:
-    settings = LiveSettings(
-        protocol=LiveProtocol(protocol), clients=clients, session_timeout_ms=3_000, heartbeat_interval_ms=300,
-        max_poll_interval_ms=6_000,
-    )  # fmt: skip
+    settings = LiveSettings(protocol=LiveProtocol(protocol), clients=clients).for_cluster()
     # The third member has just begun to join when the fault strikes: the others have not heard of it yet.
     actions = (Action(START, 0), Action(START, 1), HEAL, Action(START, 2), *FAULTS[fault], HEAL)
     schedule = Schedule(Bounds(protocol=RebalanceProtocol(protocol), members=3, partitions=6), actions)
