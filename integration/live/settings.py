@@ -70,8 +70,11 @@ class LiveSettings:
             )
 
     def for_cluster(self) -> LiveSettings:
-        """The same with the longer times that members need on a cluster: a coordinator that was killed is replaced after
-        three seconds, and whoever falls silent for so long should not be thrown out for that alone."""
+        """The same with the longer times that members need on a cluster.
+
+        A coordinator that was killed is replaced after three seconds, and whoever is silent for so long should not be
+        thrown out for that alone.
+        """
         return replace(self, session_timeout_ms=3_000, heartbeat_interval_ms=300, max_poll_interval_ms=6_000)
 
     def seat(self, slot: int) -> Seat:

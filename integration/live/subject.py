@@ -34,6 +34,7 @@ from rebalance_check.model.events import (
 )
 
 RECORDS_PER_PARTITION: Final = 200
+MEMBER_CHURN: Final = CHURN - {ActionKind.CHANGE_CONFIG, ActionKind.AWAIT_GROUP}
 HARNESS: Final = "harness"
 NODES: Final = "nodes"
 
@@ -52,7 +53,7 @@ class LiveSubject:
         for client in settings.clients:
             require_installed(client)
         self.name = f"{' + '.join(settings.clients)} on {broker.name}"
-        self.actions = CHURN - {ActionKind.CHANGE_CONFIG} | (COORDINATOR_FAULTS if broker.cluster else frozenset())
+        self.actions = MEMBER_CHURN | (COORDINATOR_FAULTS if broker.cluster else frozenset())
         self._broker = broker
         self._settings = settings
         self._folder = folder
