@@ -49,7 +49,7 @@ class RunEnded(Event):
     pending: tuple[str, ...] = ()
 
 
-# ----------------------------------------------------------------------------------------------- the nodes of a cluster
+# ------------------------------------------------------------------------------------------------ the coordinator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +66,6 @@ class CoordinatorElected(Event):
 
     node: int
     incarnation: int
-
-
-# ------------------------------------------------------------------------------------------------ the coordinator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -485,13 +482,11 @@ class StatusStoreStopped(Event):
 
 AnyEvent: TypeAlias = (
     RunStarted | RunEnded
-    | NodeChanged | CoordinatorElected
-    | IncarnationStarted | IncarnationEnded | GroupStatusChanged | MemberAdded | MemberRemoved
+    | NodeChanged | CoordinatorElected | IncarnationStarted | IncarnationEnded | GroupStatusChanged | MemberAdded | MemberRemoved
     | GenerationStarted | GroupMetadataWritten | GroupMetadataAppended | GroupDeleted | LogTailLost
     | RequestParked | JoinGroupReplied | SyncGroupReplied | HeartbeatReplied | LeaveGroupReplied | OffsetCommitReplied
     | RequestSent | RequestAnswered
-    | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed
-    | SubscriptionChanged | CoordinatorFound
+    | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed | SubscriptionChanged | CoordinatorFound
     | MemberJoined | AssignmentComputed | PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted
     | MembershipLost | OffsetCommitted | ConnectorStarted | ConnectorStopped | TaskStarted | TaskStopped
     | StatusAttempted | StatusSuppressed | StatusSent | StatusAppended | StatusAnswered | StatusGivenUp | StatusRead
