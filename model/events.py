@@ -481,8 +481,8 @@ class StatusStoreStopped(Event):
 
 
 AnyEvent: TypeAlias = (
-    RunStarted | RunEnded
-    | NodeChanged | CoordinatorElected | IncarnationStarted | IncarnationEnded | GroupStatusChanged | MemberAdded | MemberRemoved
+    RunStarted | RunEnded | NodeChanged | CoordinatorElected
+    | IncarnationStarted | IncarnationEnded | GroupStatusChanged | MemberAdded | MemberRemoved
     | GenerationStarted | GroupMetadataWritten | GroupMetadataAppended | GroupDeleted | LogTailLost
     | RequestParked | JoinGroupReplied | SyncGroupReplied | HeartbeatReplied | LeaveGroupReplied | OffsetCommitReplied
     | RequestSent | RequestAnswered
