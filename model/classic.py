@@ -1,8 +1,8 @@
 """The classic group protocol (JoinGroup, SyncGroup, Heartbeat, LeaveGroup), EAGER and COOPERATIVE, as one model.
 
 Read in this order: `classic_state` (what there is), `classic_member` (the client side), `classic_coordinator` (the
-broker side), `classic_network`, `assignment` (what a leader may decide), `classic_claims` (what must hold).
-A concern that bounds switch on has a module of its own: `classic_losses`, `classic_voting` (lists of assignors, and
+broker side), `classic_network`, `assignment` (what a leader may decide), `classic_claims` (what must hold),
+`classic_progress` (what must happen). A concern that bounds switch on has a module of its own: `classic_losses`, `classic_voting` (lists of assignors, and
 rolling bounces along an upgrade path), `classic_log` with `classic_failover` (another coordinator takes over).
 
 What is left open, and explored in all ways: the order of everything; who leads after a leader is gone; which of the
@@ -113,6 +113,13 @@ from rebalance_check.model.classic_member import (
     send_leave_group,
 )  # fmt: skip
 from rebalance_check.model.classic_network import duplicate_request
+from rebalance_check.model.classic_progress import (
+    every_partition_gets_an_owner,
+    no_stuck_member,
+    parked_requests_are_answered,
+    pending_ids_vanish,
+    rebalance_completes,
+)
 from rebalance_check.model.classic_state import Config, State, is_cooperative, sizes
 from rebalance_check.model.classic_timeouts import (
     empty_group_has_pending_ids,
@@ -136,7 +143,7 @@ from rebalance_check.model.classic_voting_claims import (
     upgrade_is_over,
 )  # fmt: skip
 from rebalance_check.model.layout import NIL
-from rebalance_check.model.specification import Model, Rule
+from rebalance_check.model.specification import Aim, Model, Rule
 from rebalance_check.model.upgrade import (
     cooperative_lists,
     encoded_lists,
@@ -146,35 +153,35 @@ from rebalance_check.model.upgrade import (
 )  # fmt: skip
 
 RULES: Final = (
-    Rule(ActionKind.SEND_JOIN_GROUP, send_join_group),
-    Rule(ActionKind.RECEIVE_JOIN_GROUP, receive_join_group, join_choices),
-    Rule(ActionKind.RECEIVE_SYNC_GROUP, receive_sync_group),
-    Rule(ActionKind.SEND_HEARTBEAT, send_heartbeat),
-    Rule(ActionKind.RECEIVE_HEARTBEAT, receive_heartbeat),
-    Rule(ActionKind.RECEIVE_ERROR, receive_error),
+    Rule(ActionKind.SEND_JOIN_GROUP, send_join_group, fair=True),
+    Rule(ActionKind.RECEIVE_JOIN_GROUP, receive_join_group, join_choices, fair=True),
+    Rule(ActionKind.RECEIVE_SYNC_GROUP, receive_sync_group, fair=True),
+    Rule(ActionKind.SEND_HEARTBEAT, send_heartbeat, fair=True),
+    Rule(ActionKind.RECEIVE_HEARTBEAT, receive_heartbeat, fair=True),
+    Rule(ActionKind.RECEIVE_ERROR, receive_error, fair=True),
     Rule(ActionKind.SEND_LEAVE_GROUP, send_leave_group),
     Rule(ActionKind.CRASH, crash),
     Rule(ActionKind.RESTART, restart),
-    Rule(ActionKind.JOIN_GROUP, join_group),
-    Rule(ActionKind.SYNC_GROUP, sync_group),
-    Rule(ActionKind.HEARTBEAT, heartbeat),
-    Rule(ActionKind.LEAVE_GROUP, leave_group, leave_choices),
-    Rule(ActionKind.EXPIRE_SESSION, expire_session, expire_choices),
-    Rule(ActionKind.EXPIRE_INITIAL_DELAY, expire_initial_delay, members=False),
+    Rule(ActionKind.JOIN_GROUP, join_group, fair=True),
+    Rule(ActionKind.SYNC_GROUP, sync_group, fair=True),
+    Rule(ActionKind.HEARTBEAT, heartbeat, fair=True),
+    Rule(ActionKind.LEAVE_GROUP, leave_group, leave_choices, fair=True),
+    Rule(ActionKind.EXPIRE_SESSION, expire_session, expire_choices, fair=True),
+    Rule(ActionKind.EXPIRE_INITIAL_DELAY, expire_initial_delay, members=False, fair=True),
     Rule(ActionKind.DELETE_GROUP, delete_group, members=False),
     Rule(ActionKind.DUPLICATE_REQUEST, duplicate_request),
     Rule(ActionKind.DELIVER_DUPLICATE, deliver_duplicate, deliver_choices),
-    Rule(ActionKind.EXPIRE_REBALANCE, expire_rebalance, expire_rebalance_choices, members=False),
-    Rule(ActionKind.EXPIRE_SYNC, expire_sync, expire_sync_choices, members=False),
+    Rule(ActionKind.EXPIRE_REBALANCE, expire_rebalance, expire_rebalance_choices, members=False, fair=True),
+    Rule(ActionKind.EXPIRE_SYNC, expire_sync, expire_sync_choices, members=False, fair=True),
     Rule(ActionKind.LOSE_REQUEST, lose_request),
     Rule(ActionKind.LOSE_REPLY, lose_reply),
     Rule(ActionKind.DROP_CONNECTION, drop_connection),
     Rule(ActionKind.BOUNCE, bounce),
-    Rule(ActionKind.COMMIT_APPEND, commit_append, members=False),
+    Rule(ActionKind.COMMIT_APPEND, commit_append, members=False, fair=True),
     Rule(ActionKind.CRASH_COORDINATOR, crash_coordinator, tail_choices, members=False),
     Rule(ActionKind.RESIGN_COORDINATOR, resign_coordinator, tail_choices, members=False),
-    Rule(ActionKind.ELECT_COORDINATOR, elect_coordinator, members=False),
-    Rule(ActionKind.LOAD_COORDINATOR, load_coordinator, members=False),
+    Rule(ActionKind.ELECT_COORDINATOR, elect_coordinator, members=False, fair=True),
+    Rule(ActionKind.LOAD_COORDINATOR, load_coordinator, members=False, fair=True),
 )
 
 CLAIMS: Final = (
@@ -254,6 +261,14 @@ SOMETIMES: Final = (
     heartbeat_meets_no_coordinator,
 )
 
+PROGRESS: Final = (
+    Aim(rebalance_completes, settles=True),
+    Aim(no_stuck_member),
+    Aim(parked_requests_are_answered),
+    Aim(pending_ids_vanish),
+    Aim(every_partition_gets_an_owner),
+)
+
 
 def configure(bounds: Bounds) -> Config:
     """The bounds as the model reads them."""
@@ -317,6 +332,7 @@ MODEL: Final = Model(
         "rebalance_check.model.classic_losses",
         "rebalance_check.model.classic_voting_claims",
         "rebalance_check.model.classic_failover",
+        "rebalance_check.model.classic_progress",
         "rebalance_check.model.classic",
     ),
     state=State,
@@ -328,4 +344,5 @@ MODEL: Final = Model(
     claims=CLAIMS,
     step_claims=STEP_CLAIMS,
     sometimes=SOMETIMES,
+    progress=PROGRESS,
 )

@@ -9,7 +9,20 @@ from enum import IntEnum
 from typing import Annotated, Final, NamedTuple, TypeVar
 
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.layout import SYMMETRIC, Dimension, Index, IndexSet, Layout, Number, PerMember, layout
+from rebalance_check.model.layout import (
+    SYMMETRIC,
+    Age,
+    Counter,
+    Dimension,
+    Index,
+    IndexSet,
+    Layout,
+    Number,
+    Ordinal,
+    PerMember,
+    Spent,
+    layout,
+)  # fmt: skip
 
 T = TypeVar("T")
 
@@ -116,7 +129,7 @@ class Message(Layout):
     kind: Number
     error: Number
     flag: Number
-    generation: Number
+    generation: Ordinal
     partitions: Number
     group: IndexSet
     protocol: Voting[Number]
@@ -132,7 +145,7 @@ class Copy(Layout):
     member: Index
     stale: Number
     step: Voting[Number]
-    generation: Number
+    generation: Ordinal
     partitions: Number
     parts: PerMember[Number]
 
@@ -149,11 +162,11 @@ class Member(Layout):
 
     status: Number
     has_id: Number
-    generation: Number
+    generation: Ordinal
     owned: Number
     aux_missed: Number
     claims: Number
-    claim_generation: Number
+    claim_generation: Ordinal
     assignment: Number
     step: Voting[Number]
     bouncing: Voting[Number]
@@ -170,13 +183,13 @@ class Record(Layout):
     """
 
     kind: Number
-    generation: Number
+    generation: Ordinal
     origin: Number
     leader: Index
     members: IndexSet
     old: IndexSet
     claims: PerMember[Number]
-    claim_generation: PerMember[Number]
+    claim_generation: PerMember[Ordinal]
     assignment: PerMember[Number]
 
 
@@ -196,7 +209,7 @@ class State(Layout):
 
     status: Number
     initial: Number
-    generation: Number
+    generation: Counter
     leader: Index
     members: IndexSet
     pending: IndexSet
@@ -205,17 +218,17 @@ class State(Layout):
     orphans: IndexSet
     stray: Copy
     member: PerMember[Member]
-    crashes: Number
-    leaves: Number
-    expiries: Number
-    duplicates: Number
-    deletions: Number
+    crashes: Spent
+    leaves: Spent
+    expiries: Spent
+    duplicates: Spent
+    deletions: Spent
     owing: Annotated[list[IndexSet], Dimension("timeouts")]
-    losses: Annotated[list[Number], Dimension("losses")]
+    losses: Annotated[list[Spent], Dimension("losses")]
     selected: Voting[Number]
-    bounces: Voting[Number]
+    bounces: Voting[Spent]
     phase: Annotated[list[Number], Dimension("failovers")]
-    incarnation: Annotated[list[Number], Dimension("failovers")]
+    incarnation: Annotated[list[Age], Dimension("failovers")]
     origin: Annotated[list[Number], Dimension("failovers")]
     strangers: Annotated[list[IndexSet], Dimension("failovers")]
     log: Annotated[list[Record], Dimension("failovers")]

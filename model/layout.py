@@ -79,6 +79,18 @@ Index = Annotated[int, "index"]
 IndexSet = Annotated[int, "set"]
 """A set of elements of the symmetric dimension, as a bit mask (at most 8 of them)."""
 
+Ordinal = Annotated[int, "ordinal"]
+"""A Number of which only 0 and the order among ordinals matter, such as a generation somebody remembers."""
+
+Counter = Annotated[int, "counter"]
+"""An Ordinal that counts on, one by one: the group's own generation."""
+
+Spent = Annotated[int, "spent"]
+"""A Number that counts disturbances up to their budget; no other action reads it."""
+
+Age = Annotated[int, "age"]
+"""A Number that only a disturbance changes, and that other actions read: how often the coordinator changed."""
+
 PerMember = Annotated[list[T], Dimension(SYMMETRIC)]
 """One value for each element of the symmetric dimension."""
 
@@ -143,7 +155,7 @@ class Step(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """One number of a state: how to reach it and what kind it is (number, index or set)."""
+    """One number of a state: how to reach it and what kind it is (number, index, set, ...)."""
 
     steps: tuple[Step, ...]
     kind: str

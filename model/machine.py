@@ -50,7 +50,7 @@ class Machine:
         self._step_claims = named(model.step_claims, "c, s, t")
         self._sometimes = named(model.sometimes, "c, s")
         self._init = positional(model.init, "c, s")
-        self._relabellings = relabellings(self.sizes)
+        self.relabellings = relabellings(self.sizes)
         self._spare = self.new()
 
     def _members(self, each: bool) -> range:
@@ -119,7 +119,7 @@ class Machine:
         signature, relabel = self.helpers.signature, self.helpers.relabel
         signs = [signature(state, m) for m in range(self.sizes.get(SYMMETRIC, 0))]
         best: tuple[tuple[int, ...], bytes] | None = None
-        for perm, sets in self._relabellings:
+        for perm, sets in self.relabellings:
             if respects(perm, signs):
                 relabel(self._spare, state, perm, sets)
                 data = self.helpers.pack(self._spare)
@@ -129,7 +129,7 @@ class Machine:
     def orbit(self, state: Any) -> set[bytes]:
         """The bytes of all states that differ from this one only in how members are named."""
         found = set()
-        for perm, sets in self._relabellings:
+        for perm, sets in self.relabellings:
             self.helpers.relabel(self._spare, state, perm, sets)
             found.add(self.helpers.pack(self._spare))
         return found

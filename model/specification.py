@@ -12,7 +12,8 @@ How to write a model (see `model.classic` for the classic group protocol):
    tried with m=0).
 4. Write the claims: predicates over ``c`` and ``s`` (`Model.claims`: true in every state; `Model.sometimes`: true in
    some), and over ``c``, ``s`` and the next state ``t`` (`Model.step_claims`: true of every step). The function's name
-   is the claim, its docstring the sentence.
+   is the claim, its docstring the sentence. Progress (`Model.progress`) is an `Aim`: a predicate that comes true again
+   and again, or for good, once nothing disturbs any more (`model.progress`).
 5. ``within_bounds(c, s)`` cuts states that are too far out (a state constraint); it guards nothing inside the
    protocol.
 6. The last file defines ``MODEL``; ``modules`` lists the files in the order of their imports. Function names are unique
@@ -47,12 +48,35 @@ MODEL_MODULES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """An action of a model: its kind, its step function, and how many outcomes there are to choose from."""
+    """An action of a model: its kind, its step function, and how many outcomes there are to choose from.
+
+    A ``fair`` action is not put off for ever: while it stays enabled for one member, it happens some time (weak
+    fairness). What is not fair may happen or not. A step that counts up a `layout.Spent` field is a disturbance,
+    whatever its rule says.
+    """
 
     kind: ActionKind
     step: Callable[..., bool]
     choices: Callable[..., int] | None = None
     members: bool = True
+    fair: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """A claim of progress: what ``holds`` says comes true again and again once nothing disturbs any more.
+
+    With a parameter ``m`` it does so for each member, with ``p`` for each partition. An aim that ``settles`` comes true
+    and stays true.
+    """
+
+    holds: Callable[..., bool]
+    settles: bool = False
+
+    @property
+    def name(self) -> str:
+        """The claim is named as its function."""
+        return self.holds.__name__
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +94,7 @@ class Model:
     claims: tuple[Callable[..., bool], ...]
     step_claims: tuple[Callable[..., bool], ...] = ()
     sometimes: tuple[Callable[..., bool], ...] = ()
+    progress: tuple[Aim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +120,15 @@ def arguments(function: Callable[..., Any]) -> tuple[str, ...]:
 def call(function: Callable[..., Any]) -> str:
     """The call of a model function as source, each parameter filled by the variable of the same name."""
     return f"{function.__name__}({', '.join(arguments(function))})"
+
+
+EACH: Final = {"m": "members", "p": "partitions"}
+"""The parameters by which an aim is about each of several, and the field of bounds and configuration that counts them."""
+
+
+def each_of(function: Callable[..., Any]) -> str:
+    """The one of these parameters that a function has; empty if it is about the whole."""
+    return next((x for x in EACH if x in arguments(function)), "")
 
 
 # ------------------------------------------------------------------------------------------------ one namespace

@@ -18,7 +18,7 @@ from typing import Any, Final
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.layout import SYMMETRIC, Sizes, helper_source
-from rebalance_check.model.specification import Edit, Model, Rule, arguments, assemble, call, sources
+from rebalance_check.model.specification import EACH, Edit, Model, Rule, arguments, assemble, call, each_of, sources
 
 LABEL_RULE, LABEL_MEMBER = 24, 16
 """Where a label (32 bits) holds the rule and the member; the choice takes the bits below (see `kernel.RULE_SHIFT`)."""
@@ -37,6 +37,7 @@ class Program:
     expand: Callable[..., tuple[int, int]]
     absorb: Callable[..., None]
     rehash: Callable[..., None]
+    survey: Callable[..., None]
     config: Any
 
 
@@ -51,7 +52,9 @@ def cache_directory() -> Path:
 
 def glue(model: Model, sizes: Sizes) -> str:
     """Source of the functions through which the kernel reaches the model's tables."""
-    return "\n".join([successors_source(model, sizes), claims_source(model), witness_source(model)])
+    return "\n".join(
+        [successors_source(model, sizes), claims_source(model), witness_source(model), achieved_source(model)]
+    )
 
 
 def successors_source(model: Model, sizes: Sizes) -> str:
@@ -98,6 +101,18 @@ def witness_source(model: Model) -> str:
     return "\n".join([*lines, "    return met", ""])
 
 
+def achieved_source(model: Model) -> str:
+    """Source of ``achieved``: every aim for every member or partition, in the order of `progress.aims.instances`."""
+    lines = ["def achieved(c, s, out, i):", "    z = 0"]
+    for aim in model.progress:
+        indent, each = "    ", each_of(aim.holds)
+        if each:
+            lines.append(f"{indent}for {each} in range(c.{EACH[each]}):")
+            indent = " " * 8
+        lines += [f"{indent}out[i, z] = {call(aim.holds)}", f"{indent}z += 1"]
+    return "\n".join([*lines, ""])
+
+
 # ------------------------------------------------------------------------------------------------ compilation
 
 
@@ -118,7 +133,7 @@ def compile_model(model: Model, bounds: Bounds, edit: Edit | None = None) -> Pro
     space = one_namespace(model, edit, generated, kernel)
     compiled = jit(numba, space, kernel.ENTRY_POINTS, cache_directory() / key)
     config = as_record(model.configure(bounds))
-    return Program(compiled["expand"], compiled["absorb"], compiled["rehash"], config)
+    return Program(compiled["expand"], compiled["absorb"], compiled["rehash"], compiled["survey"], config)
 
 
 def digest(model: Model, edit: Edit | None, *more: str) -> str:
@@ -135,7 +150,11 @@ def one_namespace(model: Model, edit: Edit | None, generated: str, kernel: types
 
 
 def jit(numba: Any, space: dict[str, Any], entry_points: tuple[str, ...], cache: Path) -> dict[str, Any]:
-    """Clone the model's, the generated and the kernel's functions into one namespace and compile them there."""
+    """Clone the model's, the generated and the kernel's functions into one namespace and compile them there.
+
+    Their names end on that of the cache: Numba calls record types by numbers that begin anew in each process, so of two
+    programs that two processes cached, a third would link functions of one name and mistake one record for the other.
+    """
     where = {"<generated", "rebalance_check"}
     mine = {name: value for name, value in space.items() if is_ours(value, where)}
     made: dict[str, Any] = {name: value for name, value in space.items() if name not in mine}
@@ -143,6 +162,7 @@ def jit(numba: Any, space: dict[str, Any], entry_points: tuple[str, ...], cache:
     try:
         for name, function in mine.items():
             clone = types.FunctionType(function.__code__, made, name, function.__defaults__, function.__closure__)
+            clone.__qualname__ = f"{name}_{cache.name}"
             made[name] = numba.njit(clone, **(OUTER if name in entry_points else INNER))
     finally:
         numba.config.CACHE_DIR = before

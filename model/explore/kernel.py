@@ -33,6 +33,10 @@ if TYPE_CHECKING:
         """The bit mask of sometimes-claims met so far, with those added that the state meets."""
         ...
 
+    def achieved(c: Any, s: Any, out: Any, i: int) -> None:
+        """Write into row i of ``out`` which aims of progress hold in the state (`Model.progress`)."""
+        ...
+
     def within_bounds(c: Any, s: Any) -> bool:
         """Whether the state is explored further."""
         ...
@@ -76,8 +80,8 @@ R37: Final = np.uint64(37)
 OWNER_SHIFT: Final = np.uint64(40)
 
 
-def fingerprint(words: Any, i: int) -> Any:
-    """64 bits of the packed state at row i (MurmurHash3's mixing), never 0."""
+def mix(words: Any, i: int) -> Any:
+    """64 bits of the packed state at row i (MurmurHash3's mixing)."""
     h = SEED
     for j in range(words.shape[1]):
         x = words[i, j] * K1
@@ -86,7 +90,12 @@ def fingerprint(words: Any, i: int) -> Any:
         h = ((h << R27) | (h >> R37)) * FIVE + SEED
     h = (h ^ (h >> R33)) * M1
     h = (h ^ (h >> R33)) * M2
-    h = h ^ (h >> R33)
+    return h ^ (h >> R33)
+
+
+def fingerprint(words: Any, i: int) -> Any:
+    """64 bits of the packed state at row i, never 0."""
+    h = mix(words, i)
     return h if h != ZERO else ONE
 
 
@@ -234,9 +243,16 @@ def record(
     st[MET] = witness(c, rec[j], st[MET])
 
 
-ENTRY_POINTS: Final = ("expand", "absorb", "rehash")
+def survey(c: Any, rec: Any, n: int, out: Any) -> None:
+    """Of each of n states, which aims of progress hold in it."""
+    for i in range(n):
+        achieved(c, rec[i], out, i)
+
+
+ENTRY_POINTS: Final = ("expand", "absorb", "rehash", "survey")
 """What Python calls; the rest is compiled into these."""
 
 FUNCTIONS: Final = (
-    fingerprint, owner_of, insert, rehash, copy_words, less, commit, respects, canonicalise, expand, absorb, record,
+    mix, fingerprint, owner_of, insert, rehash, copy_words, less, commit, respects, canonicalise, expand, absorb,
+    record, survey,
 )  # fmt: skip

@@ -175,9 +175,14 @@ class ParallelSearch:
         self.progress = progress
         self.workers = [Worker(program, machine, me, threads, symmetry) for me in range(threads)]
         self.packed_initial = machine.pack(machine.initial())
+        self.kept: list[list[Any]] | None = None
         self.started = 0.0
         self.depth = 0
         self.first = 0
+
+    def keep_states(self) -> None:
+        """Keep the packed states of every frontier from now on: ``kept[worker]`` has them in the order of finding."""
+        self.kept = [[] for _ in self.workers]
 
     def warm_up(self) -> None:
         """Compile (or load from the cache) before the clock starts."""
@@ -198,6 +203,8 @@ class ParallelSearch:
             pool = stack.enter_context(ThreadPoolExecutor(len(self.workers))) if len(self.workers) > 1 else None
             while complete and (frontier := sum([worker.turn() for worker in self.workers])):
                 self.depth += 1
+                for kept, worker in zip(self.kept or (), self.workers, strict=False):
+                    kept.append(worker.this.words[: worker.size].copy())
                 complete = self.level(pool if frontier >= SMALL else None)
                 self.report(frontier)
         return self.outcome(complete)
@@ -250,14 +257,15 @@ class ParallelSearch:
         if bad is not None:
             claims = (*model.claims, *model.step_claims)
             outcome.violated = claims[int(bad.st[kernel.CLAIM]) - 1].__name__
-            outcome.path = self.path_to(bad)
+            last = [] if bad.st[kernel.LABEL] < 0 else [int(bad.st[kernel.LABEL])]
+            outcome.path = self.path_to(int(bad.st[kernel.BAD]), bad.me, last)
         return outcome
 
-    def path_to(self, bad: Worker) -> list[Action]:
-        """The labels from the initial state to the violation that a worker noticed."""
-        labels = [] if bad.st[kernel.LABEL] < 0 else [int(bad.st[kernel.LABEL])]
+    def path_to(self, state: int, worker_number: int = 0, last: Iterable[int] = ()) -> list[Action]:
+        """The labels from the initial state to a state of a worker, and on along the labels ``last``."""
+        labels = list(last)
         threads = len(self.workers)
-        at = int(bad.st[kernel.BAD]) * threads + bad.me
+        at = state * threads + worker_number
         while at != self.first:
             worker, index = self.workers[at % threads], at // threads
             labels.append(int(worker.labels[index]))

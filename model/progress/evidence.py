@@ -1,0 +1,131 @@
+"""A lasso as evidence: a path of the interpreted model whose last part repeats for ever, made and judged.
+
+`broken_aims` knows nothing about how the path was found: it steps the model along, sees that the part leads back to
+where it began but for spent budgets and the names of generations, that it is calm and fair, and what is lacking on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.explore.path import Path, machine_for
+from rebalance_check.model.machine import Machine
+from rebalance_check.model.progress.aims import Instance, holds, instances
+from rebalance_check.model.progress.quotient import Quotient, as_rows
+
+MOST_GENERATIONS: Final = 100
+"""What stands for no bound on generations (`Bounds` allows no more)."""
+
+
+def endless(bounds: Bounds) -> Bounds:
+    """The same bounds for any number of generations."""
+    return replace(bounds, generations=MOST_GENERATIONS)
+
+
+def broken_aims(path: Path) -> list[Instance]:
+    """What a path whose end repeats for ever never brings about; empty when its run is no fair one.
+
+    `RebalanceCheckError` when the part that repeats does not lead back to where it began.
+    """
+    if path.loop is None:
+        return []
+    machine = machine_for(endless(path.bounds), path.mutant)
+    states = along(machine, path.actions)[path.loop :]
+    if not is_round(machine, states):
+        raise RebalanceCheckError(
+            f"the last {len(states) - 1} steps of {path.address()!r} cannot repeat: they do not lead back to where "
+            "they began"
+        )
+    if not is_fair(machine, states, path.actions[path.loop :]):
+        return []
+    wanted = instances(machine.model, path.bounds)
+    return [one for one in wanted if is_missed(one, [holds(machine, one, state) for state in states])]
+
+
+def is_missed(instance: Instance, held: Sequence[bool]) -> bool:
+    """Whether a claim is broken by a run that goes for ever through states in which its aim held so."""
+    return not all(held) if instance.aim.settles else not any(held)
+
+
+def along(machine: Machine, actions: Iterable[Action]) -> list[Any]:
+    """The states along a path, the initial one first."""
+    states = [machine.initial()]
+    for action in actions:
+        after = machine.copy(states[-1])
+        if not machine.step(after, action):
+            raise AssertionError(f"{action} is not enabled at step {len(states)} of a path that was found by exploring")
+        states.append(after)
+    return states
+
+
+def is_round(machine: Machine, states: Sequence[Any]) -> bool:
+    """Whether no step of a path spends a budget, and it ends where it began in all that matters from then on."""
+    quotient = Quotient(machine)
+    rows = as_rows([machine.pack(states[0]), *(machine.pack(state) for state in states)], quotient.width)
+    spent = rows[:, quotient.spent]
+    folded = quotient.fold(rows.copy())
+    return bool((spent == spent[0]).all()) and folded[0].tobytes() == folded[-1].tobytes()
+
+
+def is_fair(machine: Machine, states: Sequence[Any], actions: Iterable[Action]) -> bool:
+    """Whether each fair action is taken along a round trip, or disabled somewhere on it."""
+    always = set.intersection(*(fair_actions(machine, state) for state in states))
+    return always <= {(action.kind, action.member) for action in actions}
+
+
+def fair_actions(machine: Machine, state: Any) -> set[tuple[ActionKind, int]]:
+    """The fair actions that are enabled in a state: of a fair rule, and no disturbance."""
+    quotient, fair = Quotient(machine), {rule.kind for rule in machine.model.rules if rule.fair}
+    state = machine.unpack(quotient.fold(as_rows([machine.pack(state)], quotient.width))[0].tobytes())
+    return {
+        (action.kind, action.member)
+        for action, after in machine.transitions(state)
+        if action.kind in fair and quotient.is_calm(as_rows([machine.pack(after)], quotient.width))[0]
+    }
+
+
+# ------------------------------------------------------------------------------------------------ making one
+
+
+def path_of(machine: Machine, mutant: str, way: Sequence[Action], rounds: Sequence[Action]) -> Path:
+    """The path, with just as many generations in its bounds as it needs."""
+    states = along(machine_for(endless(machine.bounds), mutant), [*way, *rounds])
+    bounds = machine.bounds
+    while not all(machine_for(bounds, mutant).within_bounds(state) for state in states):
+        bounds = replace(bounds, generations=bounds.generations + 1)
+    return Path(bounds, (*way, *rounds), mutant, loop=len(way))
+
+
+def renamed(machine: Machine, path: Sequence[Action], goal: bytes) -> list[Action]:
+    """A path that ends in exactly this state, for one that ends in the same up to the names of members."""
+    states = along(machine, path)
+    spare = machine.new()
+    for perm, sets in machine.relabellings:
+        machine.helpers.relabel(spare, states[-1], perm, sets)
+        if machine.pack(spare) == goal:
+            return [
+                step_between(machine, *(relabelled(machine, state, perm, sets) for state in pair))
+                for pair in zip(states, states[1:], strict=False)
+            ]
+    raise AssertionError(f"the model {machine.model.name} is not symmetric: a path leads to no renamed form of its end")
+
+
+def relabelled(machine: Machine, state: Any, perm: tuple[int, ...], sets: tuple[int, ...]) -> bytes:
+    """The bytes of a state with its members renamed."""
+    made = machine.new()
+    machine.helpers.relabel(made, state, perm, sets)
+    return machine.pack(made)
+
+
+def step_between(machine: Machine, before: bytes, after: bytes) -> Action:
+    """The first action that leads from one state to the other."""
+    found = (a for a, state in machine.transitions(machine.unpack(before)) if machine.pack(state) == after)
+    action = next(found, None)
+    if action is None:
+        raise AssertionError(f"the model {machine.model.name} is not symmetric: a renamed step is none")
+    return action
