@@ -2,8 +2,9 @@
 
 Read in this order: `classic_state` (what there is), `classic_member` (the client side), `classic_coordinator` (the
 broker side), `classic_network`, `assignment` (what a leader may decide), `classic_claims` (what must hold),
-`classic_progress` (what must happen). A concern that bounds switch on has a module of its own: `classic_losses`, `classic_voting` (lists of assignors, and
-rolling bounces along an upgrade path), `classic_log` with `classic_failover` (another coordinator takes over).
+`classic_progress` (what must happen). A concern that bounds switch on has a module of its own: `classic_losses`,
+`classic_voting` (lists of assignors, and rolling bounces along an upgrade path), `classic_log` with `classic_failover`
+(another coordinator takes over).
 
 What is left open, and explored in all ways: the order of everything; who leads after a leader is gone; which of the
 legal targets a leader picks; when a timer fires. What is left out: static members, offsets, heartbeats while a

@@ -10,7 +10,7 @@ from rebalance_check.model.classic_state import Config, GroupStatus, MemberStatu
 
 def rebalance_completes(s: State) -> bool:
     """The group becomes stable, or empties, and stays so."""
-    return s.status != GroupStatus.PREPARING and s.status != GroupStatus.COMPLETING
+    return s.status <= GroupStatus.EMPTY or s.status == GroupStatus.STABLE
 
 
 def no_stuck_member(s: State, m: int) -> bool:

@@ -11,11 +11,13 @@ from rebalance_check.model.classic_mutants import CLASSIC_MUTANTS
 from rebalance_check.model.classic_timer_mutants import TIMER_MUTANTS
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.mutant import ModelMutant
+from rebalance_check.model.progress_mutants import PROGRESS_MUTANTS
 from rebalance_check.model.status_mutants import STATUS_MUTANTS
 from rebalance_check.model.voting_mutants import VOTING_MUTANTS
 
 MUTANTS: Final[dict[str, ModelMutant]] = {
-    mutant.name: mutant for mutant in (*CLASSIC_MUTANTS, *TIMER_MUTANTS, *VOTING_MUTANTS, *STATUS_MUTANTS)
+    mutant.name: mutant
+    for mutant in (*CLASSIC_MUTANTS, *TIMER_MUTANTS, *VOTING_MUTANTS, *PROGRESS_MUTANTS, *STATUS_MUTANTS)
 }
 """Every mutant of a model, by name."""
 

@@ -51,8 +51,8 @@ class Rule:
     """An action of a model: its kind, its step function, and how many outcomes there are to choose from.
 
     A ``fair`` action is not put off for ever: while it stays enabled for one member, it happens some time (weak
-    fairness). What is not fair may happen or not. A step that counts up a `layout.Spent` field is a disturbance,
-    whatever its rule says.
+    fairness). What is not fair may happen or not. A step that changes a `layout.Spent` or
+    `layout.Age` field is a disturbance, whatever its rule says.
     """
 
     kind: ActionKind
@@ -123,7 +123,7 @@ def call(function: Callable[..., Any]) -> str:
 
 
 EACH: Final = {"m": "members", "p": "partitions"}
-"""The parameters by which an aim is about each of several, and the field of bounds and configuration that counts them."""
+"""The parameters by which an aim is about each of several; how bounds and configuration call their number."""
 
 
 def each_of(function: Callable[..., Any]) -> str:

@@ -24,9 +24,10 @@ class Fuzzed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explored:
-    """Found by exhausting these bounds of the model."""
+    """Found by exhausting these bounds of the model, and judging its ``progress`` where that is what breaks."""
 
     bounds: Bounds
+    progress: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +96,8 @@ class Mutant:
             return f"rebalance-check fuzz {seeds} --mutant {self.name} {self.find.options.command_line()}".rstrip()
         if isinstance(self.find, Posed | Narrated):
             return f"rebalance-check mutants {self.name} --run"
-        return f"rebalance-check explore --mutant {self.name} {_bounds_options(self.find.bounds)}"
+        progress = " --progress" if self.find.progress else ""
+        return f"rebalance-check explore --mutant {self.name} {_bounds_options(self.find.bounds)}{progress}"
 
 
 _BUDGETS: Final = ("leaves", "expiries", "duplicates", "deletions", "losses", "failovers", "bounces")

@@ -41,7 +41,7 @@ def _of_the_model() -> list[Mutant]:
             what=mutant.what,
             caught_by=mutant.caught_by,
             where="model",
-            find=Explored(bounds=mutant.bounds),
+            find=Explored(bounds=mutant.bounds, progress=mutant.progress),
             catalogue_id=mutant.catalogue,
         )
         for mutant in MODEL_MUTANTS.values()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from rebalance_check.model.bounds import Bounds
@@ -33,6 +34,7 @@ def instances(model: Model, bounds: Bounds) -> list[Instance]:
     return found
 
 
-def holds(machine: Machine, instance: Instance, state: Any) -> bool:
-    """Whether what an aim wants is true of a state."""
-    return bool(positional(instance.aim.holds, "c, s, m, p")(machine.config, state, instance.at, instance.at))
+def held_in(machine: Machine, wanted: Iterable[Instance], states: Iterable[Any]) -> list[list[bool]]:
+    """Of each state, which of the aims hold in it."""
+    calls = [(positional(instance.aim.holds, "c, s, m, p"), instance.at) for instance in wanted]
+    return [[bool(holds(machine.config, state, at, at)) for holds, at in calls] for state in states]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Final
 
 from rebalance_check.model.actions import Action, ActionKind
@@ -15,7 +16,7 @@ from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.explore.path import Path, machine_for
 from rebalance_check.model.machine import Machine
-from rebalance_check.model.progress.aims import Instance, holds, instances
+from rebalance_check.model.progress.aims import Instance, held_in, instances
 from rebalance_check.model.progress.quotient import Quotient, as_rows
 
 MOST_GENERATIONS: Final = 100
@@ -35,16 +36,18 @@ def broken_aims(path: Path) -> list[Instance]:
     if path.loop is None:
         return []
     machine = machine_for(endless(path.bounds), path.mutant)
+    quotient = Quotient(machine)
     states = along(machine, path.actions)[path.loop :]
-    if not is_round(machine, states):
+    if not is_round(machine, quotient, states):
         raise RebalanceCheckError(
             f"the last {len(states) - 1} steps of {path.address()!r} cannot repeat: they do not lead back to where "
             "they began"
         )
-    if not is_fair(machine, states, path.actions[path.loop :]):
+    if not is_fair(machine, quotient, states, path.actions[path.loop :]):
         return []
     wanted = instances(machine.model, path.bounds)
-    return [one for one in wanted if is_missed(one, [holds(machine, one, state) for state in states])]
+    held = held_in(machine, wanted, states)
+    return [one for number, one in enumerate(wanted) if is_missed(one, [row[number] for row in held])]
 
 
 def is_missed(instance: Instance, held: Sequence[bool]) -> bool:
@@ -63,29 +66,28 @@ def along(machine: Machine, actions: Iterable[Action]) -> list[Any]:
     return states
 
 
-def is_round(machine: Machine, states: Sequence[Any]) -> bool:
+def is_round(machine: Machine, quotient: Quotient, states: Sequence[Any]) -> bool:
     """Whether no step of a path spends a budget, and it ends where it began in all that matters from then on."""
-    quotient = Quotient(machine)
-    rows = as_rows([machine.pack(states[0]), *(machine.pack(state) for state in states)], quotient.width)
-    spent = rows[:, quotient.spent]
+    rows = as_rows([machine.pack(state) for state in states], quotient.width)
+    calm = quotient.is_calm(rows[:-1], rows[1:]).all()
     folded = quotient.fold(rows.copy())
-    return bool((spent == spent[0]).all()) and folded[0].tobytes() == folded[-1].tobytes()
+    return bool(calm) and folded[0].tobytes() == folded[-1].tobytes()
 
 
-def is_fair(machine: Machine, states: Sequence[Any], actions: Iterable[Action]) -> bool:
+def is_fair(machine: Machine, quotient: Quotient, states: Sequence[Any], actions: Iterable[Action]) -> bool:
     """Whether each fair action is taken along a round trip, or disabled somewhere on it."""
-    always = set.intersection(*(fair_actions(machine, state) for state in states))
+    always = set.intersection(*(fair_actions(machine, quotient, state) for state in states))
     return always <= {(action.kind, action.member) for action in actions}
 
 
-def fair_actions(machine: Machine, state: Any) -> set[tuple[ActionKind, int]]:
+def fair_actions(machine: Machine, quotient: Quotient, state: Any) -> set[tuple[ActionKind, int]]:
     """The fair actions that are enabled in a state: of a fair rule, and no disturbance."""
-    quotient, fair = Quotient(machine), {rule.kind for rule in machine.model.rules if rule.fair}
-    state = machine.unpack(quotient.fold(as_rows([machine.pack(state)], quotient.width))[0].tobytes())
+    fair = {rule.kind for rule in machine.model.rules if rule.fair}
+    folded = quotient.fold(as_rows([machine.pack(state)], quotient.width))
     return {
         (action.kind, action.member)
-        for action, after in machine.transitions(state)
-        if action.kind in fair and quotient.is_calm(as_rows([machine.pack(after)], quotient.width))[0]
+        for action, after in machine.transitions(machine.unpack(folded[0].tobytes()))
+        if action.kind in fair and quotient.is_calm(folded, as_rows([machine.pack(after)], quotient.width))[0]
     }
 
 
@@ -94,11 +96,10 @@ def fair_actions(machine: Machine, state: Any) -> set[tuple[ActionKind, int]]:
 
 def path_of(machine: Machine, mutant: str, way: Sequence[Action], rounds: Sequence[Action]) -> Path:
     """The path, with just as many generations in its bounds as it needs."""
-    states = along(machine_for(endless(machine.bounds), mutant), [*way, *rounds])
-    bounds = machine.bounds
-    while not all(machine_for(bounds, mutant).within_bounds(state) for state in states):
-        bounds = replace(bounds, generations=bounds.generations + 1)
-    return Path(bounds, (*way, *rounds), mutant, loop=len(way))
+    states = along(Machine(machine.model, endless(machine.bounds)), [*way, *rounds])
+    while not all(map(machine.within_bounds, states)):
+        machine = Machine(machine.model, replace(machine.bounds, generations=machine.bounds.generations + 1))
+    return Path(machine.bounds, (*way, *rounds), mutant, loop=len(way))
 
 
 def renamed(machine: Machine, path: Sequence[Action], goal: bytes) -> list[Action]:
@@ -110,7 +111,7 @@ def renamed(machine: Machine, path: Sequence[Action], goal: bytes) -> list[Actio
         if machine.pack(spare) == goal:
             return [
                 step_between(machine, *(relabelled(machine, state, perm, sets) for state in pair))
-                for pair in zip(states, states[1:], strict=False)
+                for pair in pairwise(states)
             ]
     raise AssertionError(f"the model {machine.model.name} is not symmetric: a path leads to no renamed form of its end")
 

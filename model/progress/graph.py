@@ -83,7 +83,7 @@ def calm_graph(backend: Backend, quotient: Quotient, reached: Any, most_states: 
     rows, edges = [frontier], []
     while len(frontier):
         found = backend.steps(frontier)
-        calm = quotient.is_calm(found.rows)
+        calm = quotient.is_calm(frontier[found.parents], found.rows)
         after = quotient.fold(found.rows[calm])
         targets, new = index.number(after)
         edges.append((found.parents[calm] + base, targets, found.labels[calm]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,9 +10,10 @@ import numpy as np
 
 from rebalance_check.model.actions import Action
 from rebalance_check.model.explore.door import concrete
-from rebalance_check.model.explore.path import Path, machine_for
+from rebalance_check.model.explore.path import Path
 from rebalance_check.model.explore.search import Limits
 from rebalance_check.model.machine import Machine
+from rebalance_check.model.mutants import mutant_named
 from rebalance_check.model.progress.aims import instances
 from rebalance_check.model.progress.components import Fairness
 from rebalance_check.model.progress.evidence import broken_aims, endless, path_of, renamed
@@ -19,7 +21,6 @@ from rebalance_check.model.progress.graph import MOST_STATES, StateGraph, calm_g
 from rebalance_check.model.progress.lasso import Lasso, Lassos
 from rebalance_check.model.progress.quotient import Quotient
 from rebalance_check.model.progress.steps import Backend, Compiled, Interpreted, action_of
-from rebalance_check.model.mutants import mutant_named
 
 
 @dataclass(slots=True)
@@ -43,9 +44,11 @@ class Judge:
         unbounded = Machine(machine.model, endless(machine.bounds))
         self.quotient = Quotient(unbounded)
         edit = mutant_named(mutant).edit if mutant else None
-        self.backend: Backend = (
-            Compiled(machine, unbounded, edit) if compiled else Interpreted(machine, unbounded, self.quotient.width)
-        )
+        self.backend: Backend
+        if compiled:
+            self.backend = Compiled(machine, unbounded, edit)
+        else:
+            self.backend = Interpreted(machine, unbounded, self.quotient.width)
         self.findings = Findings()
 
     def run(self) -> Findings:
@@ -76,24 +79,24 @@ class Judge:
         places = fairness.components(np.ones(graph.states, bool))
         self.findings.components = len(np.unique(places[places >= 0]))
         held = self.backend.survey(graph.rows)
-        lassos = Lassos(graph, fairness, depths)
+        lassos, found = Lassos(graph, fairness, depths), defaultdict[str, list[Lasso]](list)
         for number, instance in enumerate(instances(self.machine.model, self.machine.bounds)):
             lacks = ~held[:, number] & (places >= 0)
-            where = places if instance.aim.settles else fairness.components(lacks) if lacks.any() else lacks - 1
+            where = places if instance.aim.settles or not lacks.any() else fairness.components(lacks)
             if (lacks & (where >= 0)).any():
-                path = self.path(lassos.shortest(where, lacks), graph, rows)
-                self.keep(instance.aim.name, path)
+                found[instance.aim.name].append(lassos.shortest(where, lacks))
+        for name, candidates in found.items():
+            self.keep(name, self.path(min(candidates, key=lassos.length), graph, rows))
 
     def fair_rules(self) -> Any:
         """Of each rule, by number, whether it is fair."""
         return np.array([rule.fair for rule in self.machine.model.rules], bool)
 
     def keep(self, name: str, path: Path) -> None:
-        """Keep the shortest lasso of each claim, once the interpreted model agrees."""
-        assert name in {one.aim.name for one in broken_aims(path)}, f"{path.address()} does not break {name}"
-        known = self.findings.lassos.get(name)
-        if known is None or len(path.actions) < len(known.actions):
-            self.findings.lassos[name] = path
+        """Keep the lasso of a claim, once the interpreted model agrees."""
+        if name not in {one.aim.name for one in broken_aims(path)}:
+            raise AssertionError(f"the run {path.address()} was found to break {name}, and does not")
+        self.findings.lassos[name] = path
 
     def path(self, lasso: Lasso, graph: StateGraph, rows: Any) -> Path:
         """A lasso of the graph as a path of the model."""

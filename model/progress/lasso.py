@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -47,6 +47,10 @@ class Lassos:
         node, trip = min(trips, key=lambda each: int(depth[each[0]]) + len(each[1]))
         return Lasso(*self.way_to(int(node)), trip)
 
+    def length(self, lasso: Lasso) -> int:
+        """Steps from the initial state until it has gone round once."""
+        return int(self.depths[self.graph.seeds[lasso.seed]]) + len(lasso.way) + len(lasso.round)
+
     # -------------------------------------------------------------------------------------------- the way there
 
     @cached_property
@@ -82,11 +86,15 @@ class Lassos:
         owed = self.enabled(start) | (set() if lacks[start] else {THE_LACK})
         at, trip = start, list[int]()
         while owed:
-            for step in self.nearest(at, component, lambda e: self.unpaid(e, owed, lacks) != owed):
+            for step in self.nearest(at, component, partial(self.pays, owed, lacks)):
                 owed = self.unpaid(step, owed, lacks)
                 trip.append(step)
                 at = int(self.graph.target[step])
         return trip + (self.nearest(at, component, lambda e: self.graph.target[e] == start) if at != start else [])
+
+    def pays(self, owed: set[int], lacks: Any, step: int) -> bool:
+        """Whether a step pays something."""
+        return self.unpaid(step, owed, lacks) != owed
 
     def unpaid(self, step: int, owed: set[int], lacks: Any) -> set[int]:
         """What is still owed after a step: an action is paid by taking it, or where it is disabled."""

@@ -35,12 +35,13 @@ class Quotient:
         kinds = [leaf.kind for leaf in leaves(machine.model.state, machine.sizes)]
         self.width = width(machine.model.state, machine.sizes)
         self.spent = places(kinds, "spent")
+        self.disturbed = places(kinds, "spent", "age")
         self.counters = places(kinds, "counter")
         self.ordinals = places(kinds, "ordinal", "counter")
 
-    def is_calm(self, rows: Any) -> Any:
-        """Of each state that one step leads to from a folded one, whether the step spent nothing."""
-        return ~rows[:, self.spent].any(axis=1)
+    def is_calm(self, before: Any, after: Any) -> Any:
+        """Of each pair of states that one step leads from and to, whether the step is no disturbance."""
+        return (before[:, self.disturbed] == after[:, self.disturbed]).all(axis=1)
 
     def fold(self, rows: Any) -> Any:
         """Fold states in place; the same rows."""

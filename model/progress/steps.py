@@ -7,13 +7,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from rebalance_check.model.actions import Action
-from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.explore import kernel
 from rebalance_check.model.explore.compiled import LABEL_MEMBER, LABEL_RULE, compile_model
 from rebalance_check.model.explore.search import Limits, Outcome, Search
 from rebalance_check.model.explore.workers import ParallelSearch, Worker
 from rebalance_check.model.machine import Machine
-from rebalance_check.model.progress.aims import holds, instances
+from rebalance_check.model.progress.aims import held_in, instances
 from rebalance_check.model.progress.quotient import as_rows
 from rebalance_check.model.specification import Edit
 
@@ -46,9 +45,6 @@ class Backend(Protocol):
     endless: Machine
     """The model at the others."""
 
-    cut: int
-    """How many steps went beyond even those."""
-
     def reach(self, limits: Limits) -> Reached:
         """Explore."""
         ...
@@ -59,6 +55,11 @@ class Backend(Protocol):
 
     def steps(self, rows: Any) -> Steps:
         """Every step from these states, in the order of the states."""
+        ...
+
+    @property
+    def cut(self) -> int:
+        """How many steps were left out, because they went beyond even the bounds without a bound on generations."""
         ...
 
     def survey(self, rows: Any) -> Any:
@@ -73,7 +74,12 @@ class Interpreted:
         self.machine, self.endless, self.width = machine, endless, row_width
         self.numbers = {rule.kind: number for number, rule in enumerate(machine.model.rules)}
         self.search = Search(machine, symmetry=True, limits=Limits(), progress=None)
-        self.cut = 0
+        self.left_out = 0
+
+    @property
+    def cut(self) -> int:
+        """See `Backend`."""
+        return self.left_out
 
     def reach(self, limits: Limits) -> Reached:
         """See `Backend`."""
@@ -93,7 +99,7 @@ class Interpreted:
         for place, row in enumerate(rows):
             for action, after in self.endless.transitions(self.endless.unpack(row.tobytes())):
                 if not self.endless.within_bounds(after):
-                    self.cut += 1
+                    self.left_out += 1
                     continue
                 packed.append(self.endless.pack(after))
                 parents.append(place)
@@ -108,7 +114,7 @@ class Interpreted:
         """See `Backend`."""
         wanted = instances(self.machine.model, self.machine.bounds)
         states = [self.endless.unpack(row.tobytes()) for row in rows]
-        return np.array([[holds(self.endless, one, state) for one in wanted] for state in states], bool)
+        return np.array(held_in(self.endless, wanted, states), bool)
 
 
 class Compiled:

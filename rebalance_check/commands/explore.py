@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
@@ -14,7 +15,8 @@ from rebalance_check.model.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.explore import Exploration, Progress, explore
 from rebalance_check.model.upgrade import path_named, path_number
 from rebalance_check.properties.judge import EXIT_HELD, EXIT_SAFETY, EXIT_UNDECIDED
-from rebalance_check.report.paths import path_document, path_text
+from rebalance_check.report.paths import path_document, path_section, path_text
+from rebalance_check.report.section import Section
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -90,10 +92,13 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
 @click.option("--threads", type=int, default=2, show_default=True)
 @click.option("--interpreted", is_flag=True, help="Use the interpreted model: slow, needs no extra.")
 @click.option("--max-states", type=int, help="Stop after so many distinct states (then undecided).")
+@click.option("--progress", is_flag=True, help="Judge the claims of progress, too: what must happen once undisturbed.")
+@click.option("--html", type=click.Path(path_type=Path), help="Write a page with every counterexample.")
 @json_option
 def command(
     *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, path: str | None, symmetry: str,
-    mutant: str | None, threads: int, interpreted: bool, max_states: int | None, as_json: bool, **sizes: int,
+    mutant: str | None, threads: int, interpreted: bool, max_states: int | None, progress: bool,
+    html: Path | None, as_json: bool, **sizes: int,
 ) -> int:  # fmt: skip
     """Check the claims on every state of the model within bounds; print a shortest counterexample if one breaks."""
     face = Face(as_json)
@@ -109,7 +114,33 @@ def command(
         max_states=max_states,
     )  # fmt: skip
     tell(face, found)
+    if progress:
+        return progress_too(face, found, max_states, html)
+    if html is not None:
+        write_page(face, html, found)
     return face.finish(exploration_document(found), exit_code(found))
+
+
+def write_page(face: Face, html: Path, found: Exploration, lassos: Sequence[Section] = ()) -> None:
+    """A page with the counterexamples."""
+    from rebalance_check.report.page import page  # noqa: PLC0415 - needs an extra
+
+    paths = [path_section(found.counterexample, found.violated)] if found.counterexample else []
+    html.write_text(page("rebalance-check", [*paths, *lassos]), encoding="utf-8")
+    face.say(f"page: {html}")
+
+
+def progress_too(face: Face, found: Exploration, max_states: int | None, html: Path | None) -> int:
+    """Judge the claims of progress behind those of safety."""
+    from rebalance_check.commands import explore_progress  # noqa: PLC0415 - needs an extra, which interpreting does not
+    from rebalance_check.model.progress import check_progress  # noqa: PLC0415 - the same
+
+    judged = check_progress(found.bounds, mutant=found.mutant or None, compiled=found.compiled, max_states=max_states)
+    explore_progress.tell_progress(face, judged)
+    if html is not None:
+        write_page(face, html, found, explore_progress.sections(judged))
+    document = exploration_document(found) | {"progress": explore_progress.progress_document(judged)}
+    return face.finish(document, exit_code(found) or explore_progress.exit_code_of_progress(judged))
 
 
 def explore_watched(face: Face, bounds: Bounds, **options: Any) -> Exploration:

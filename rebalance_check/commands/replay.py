@@ -26,10 +26,10 @@ from rebalance_check.model.explore.path import machine_for
 from rebalance_check.model.subject import Schedule
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.history import read_history
-from rebalance_check.properties.judge import EXIT_SAFETY, judge
+from rebalance_check.properties.judge import EXIT_PROGRESS, EXIT_SAFETY, judge
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.documents import judgement_document
-from rebalance_check.report.paths import path_document, path_text
+from rebalance_check.report.paths import path_document
 
 VIRTUAL_HELP = "Or virtual, virtual:4.3.1, virtual:3.9.2, virtual:3.9.2-scala: Kafka's coordinator in virtual time."
 
@@ -78,11 +78,22 @@ def show(face: Face, paths: Sequence[ModelPath]) -> int:
     """The paths on the model alone: what happens, and whether a claim breaks at the end."""
     documents = []
     for path in paths:
-        violated = broken_claim(path)
-        face.say(path_text(path, violated))
-        documents.append(path_document(path, violated))
-    broken = any(document["invariant"] for document in documents)
-    return face.finish({"paths": documents}, EXIT_SAFETY if broken else 0)
+        document = path_document(path, broken_claim(path)) if path.loop is None else lasso_document(path)
+        face.say(document["text"])
+        documents.append(document)
+    codes = {
+        EXIT_SAFETY if path.loop is None else EXIT_PROGRESS
+        for path, document in zip(paths, documents, strict=True)
+        if document["invariant"]
+    }
+    return face.finish({"paths": documents}, min(codes, default=0))
+
+
+def lasso_document(path: ModelPath) -> dict[str, Any]:
+    """The JSON form of a path that goes on for ever."""
+    from rebalance_check.report.lassos import lasso_document as document  # noqa: PLC0415 - needs an extra
+
+    return document(path)
 
 
 def broken_claim(path: ModelPath) -> str:

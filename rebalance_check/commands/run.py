@@ -20,6 +20,7 @@ from rebalance_check.impl.options import SimulationOptions
 from rebalance_check.integration.cluster import open_broker
 from rebalance_check.integration.schedules import walks
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.specification import model_for
 from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.pipeline.fuzz import fuzz
 from rebalance_check.pipeline.seed_run import replay_command as seed_command
@@ -73,6 +74,7 @@ def command(*, seeds: str, schedules: int, table_seeds: str, broker: str, as_jso
     face.say(f"run: seeds {seeds}, {schedules} schedules per protocol on {broker}, table of seeds {table_seeds}")
     parts: list[Callable[[], Stage]] = [
         *(lambda bounds=bounds: explored(face, bounds) for bounds in EXPLORED),
+        *(lambda bounds=bounds: progressed(bounds) for bounds in EXPLORED if has_progress(bounds)),
         lambda: fuzzed(face, seeds),
         *(lambda name=name: replayed(face, broker, name, schedules) for name in ("eager", "cooperative")),
         lambda: tabled(face, table_seeds),
@@ -100,6 +102,22 @@ def explored(face: Face, bounds: Bounds) -> Stage:
     findings = [path_text(found.counterexample, found.violated)] if found.counterexample else []
     document = explore_command.exploration_document(found)
     return Stage("explore", str(bounds.protocol), figures, explore_command.exit_code(found), document, findings)
+
+
+def has_progress(bounds: Bounds) -> bool:
+    """Whether the model claims progress, and what judges it is installed."""
+    return bool(model_for(bounds).progress) and find_spec("networkx") is not None
+
+
+def progressed(bounds: Bounds) -> Stage:
+    """Judge the progress of one bound of the model."""
+    from rebalance_check.commands import explore_progress  # noqa: PLC0415 - needs an extra
+    from rebalance_check.model.progress import check_progress  # noqa: PLC0415 - the same
+
+    found = check_progress(bounds, compiled=find_spec("numba") is not None)
+    figures = f"{found.states:,} states, {found.steps:,} steps, {found.components:,} places to stay"
+    code, document = explore_progress.exit_code_of_progress(found), explore_progress.progress_document(found)
+    return Stage("progress", str(bounds.protocol), figures, code, document, explore_progress.findings(found))
 
 
 def fuzzed(face: Face, seeds: str) -> Stage:

@@ -8,8 +8,9 @@ from rebalance_check.model.events import Event
 from rebalance_check.properties.judge import Judgement
 from rebalance_check.properties.verdict import Undecided
 from rebalance_check.report.lanes import history_lanes
-from rebalance_check.report.page import Section, page
+from rebalance_check.report.page import page
 from rebalance_check.report.runs import origin_of_history
+from rebalance_check.report.section import Section
 
 SHOWN = 400
 """So many steps of a run are shown, the last ones; quiet ones are folded."""

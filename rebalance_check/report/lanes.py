@@ -37,6 +37,7 @@ SHORT = {"PreparingRebalance": "Preparing", "CompletingRebalance": "Completing"}
 class Row:
     """One step: its number, what happened, and the cell of each column; ``marked`` is where the claim broke.
 
+    ``repeats`` says that the step belongs to the part of a run that repeats for ever.
     ``changed`` has the columns whose cell differs from the row before. A row with number 0 stands for folded steps.
     """
 
@@ -46,6 +47,7 @@ class Row:
     marked: bool = False
     concerned: bool = False
     changed: frozenset[int] = frozenset()
+    repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +135,14 @@ def lanes(
     context: int = 24,
     group: str | None = None,
     mark_last: bool = False,
+    repeats_after: int | None = None,
 ) -> LaneTable:
     """The table of a run given as steps: what happened, and the events it caused.
 
     It ends at the step where the claim broke. Steps that change no cell and concern no reason are folded, and of the
     others the last ``context`` are shown (0: all, none folded). ``group`` leaves out what other groups do;
-    ``mark_last`` marks the last step of a run that ends where a claim broke.
+    ``mark_last`` marks the last step of a run that ends where a claim broke; the steps behind ``repeats_after`` repeat
+    for ever.
     """
     events = [event for _, caused in steps for event in caused if group is None or event.group in (group, "")]
     columns = (COORDINATOR, *members_of(events))
@@ -155,7 +159,8 @@ def lanes(
         cells = tuple(board.cell(column) for column in columns)
         changed = frozenset(i for i, cell in enumerate(cells) if cell != before[i])
         marked = last in keys or (mark_last and number == len(steps))
-        rows.append(Row(number, action, cells, marked, bool(keys & concerned), changed))
+        repeats = repeats_after is not None and number > repeats_after
+        rows.append(Row(number, action, cells, marked, bool(keys & concerned), changed, repeats))
         before = cells
         if last in keys:
             break

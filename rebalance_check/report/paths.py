@@ -15,7 +15,8 @@ from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import STEP, Counterexample
 from rebalance_check.report.lanes import LaneTable, lanes
-from rebalance_check.report.text import table_text
+from rebalance_check.report.section import Section
+from rebalance_check.report.text import Origin, table_text
 
 Steps = Sequence[tuple[str, Sequence[Event]]]
 
@@ -36,7 +37,7 @@ def path_steps(path: Path) -> Steps:
 def claim_sentence(path: Path, name: str) -> str:
     """What a claim of the model says: the first sentence of its docstring."""
     model = model_for(path.bounds)
-    for claim in (*model.claims, *model.step_claims):
+    for claim in (*model.claims, *model.step_claims, *(aim.holds for aim in model.progress)):
         if claim.__name__ == name:
             return " ".join((claim.__doc__ or "").split()).partition(". ")[0].rstrip(".")
     return ""
@@ -66,6 +67,17 @@ def path_text(path: Path, violated: str = "") -> str:
             f"  replay   rebalance-check replay '{path.address()}'",
         ]
     )  # fmt: skip
+
+
+def path_section(path: Path, violated: str) -> Section:
+    """A path that breaks a claim, for a page."""
+    steps = path_steps(path)
+    found = explanation(steps)
+    headline = found.headline if found else f"broken at step {len(path.actions)}, {path.actions[-1]}"
+    mutant = f"; mutant {path.mutant}" if path.mutant else ""
+    origin = Origin(f"{path.bounds.address()}{mutant}", f"rebalance-check replay '{path.address()}'")
+    lines = [] if found else [f"claim: {claim_sentence(path, violated)}"]
+    return Section(f"{violated}: {headline}", "violated", lanes(steps, context=0, mark_last=True), origin, found, lines)
 
 
 def _opening(path: Path, violated: str, found: Counterexample | None, table: LaneTable) -> list[str]:

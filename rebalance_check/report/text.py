@@ -51,11 +51,13 @@ def table_text(table: LaneTable) -> str:
     lines = [head.rstrip(), *(_row(row, digits, action_width, widths) for row in table.rows)]
     if any("(" in cell for row in table.rows for cell in row.cells):
         lines.append(f"   {'':>{digits}}  (x) = told to give up, not yet revoked")
+    if any(row.repeats for row in table.rows):
+        lines.append(f"   {'':>{digits}}  ~ = repeats for ever")
     return "\n".join(lines)
 
 
 def _row(row: Row, digits: int, action_width: int, widths: list[int]) -> str:
-    mark = ">" if row.marked else " "
+    mark = ">" if row.marked else "~" if row.repeats else " "
     number = str(row.number or "")
     return f" {mark} {number:>{digits}}  {row.action:<{action_width}}  {_cells(row.cells, widths)}".rstrip()
 

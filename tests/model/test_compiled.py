@@ -1,6 +1,9 @@
 """The compiled explorer finds what the interpreted one finds, state by state, with any number of threads."""
 
+import subprocess
+import sys
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -103,6 +106,33 @@ def test_the_buffer_has_room_for_the_successors_of_any_state__of_the_largest_bou
 def test_the_cache_has_another_name__when_one_line_of_the_model_changes() -> None:
     edit = Edit("rebalance_check.model.classic_coordinator", "    s.generation += 1", "    s.generation += 2")
     assert digest(MODEL, None) != digest(MODEL, edit)
+
+
+TWO_PROGRAMS = """
+import sys, numpy, numba
+from pathlib import Path
+from rebalance_check.model.explore.compiled import jit
+long = "    x = (x * 31 + r.b) ^ (x >> 3)\\n" * 200  # so long that it stays a function of its own
+source = f"def read(r, x):\\n{long}    return x\\ndef entry(rec): return read(rec[0], read(rec[0], 1))"
+for fields in sys.argv[2:]:
+    space = {"__name__": "rebalance_check.model"}
+    exec(compile(source, __file__, "exec"), space)  # Numba caches functions of files only
+    entry = jit(numba, space, ("entry",), Path(sys.argv[1]) / fields)["entry"]
+    print(entry(numpy.array([tuple(range(len(fields)))], [(name, "i8") for name in fields])))
+"""
+
+
+def test_programs_that_two_processes_cached_do_not_mix__in_a_third(tmp_path: Path) -> None:
+    script = tmp_path / "two_programs.py"
+    script.write_text(TWO_PROGRAMS, encoding="utf-8")
+    alone, other, both = [
+        subprocess.run(
+            [sys.executable, script, tmp_path, *programs], capture_output=True, text=True, check=True, timeout=120
+        ).stdout.split()
+        for programs in (["ab"], ["acb"], ["ab", "acb"])
+    ]
+    assert alone != other
+    assert both == alone + other
 
 
 def test_the_cache_lives_where_the_platform_keeps_caches(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,65 @@
+"""The command line on progress: verdicts, exit codes, the lasso as text, as a page and replayed."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("networkx", reason="the extra 'explore' is not installed")
+
+from tests.face.conftest import Answer
+
+Command = Callable[..., Answer]
+
+STUCK = (
+    "explore", "--mutant", "unknown-id-is-kept", "--members", 2, "--partitions", 1, "--generations", 3, "--crashes", 0,
+    "--expiries", 1, "--no-initial-delay", "--progress", "--interpreted",
+)  # fmt: skip
+HEALTHY = [argument for argument in STUCK if argument not in ("--mutant", "unknown-id-is-kept")]
+
+
+def test_explore__progress_broken__exits_11_with_a_run_that_repeats(
+    command: Command, golden: Callable[[str, str], None]
+) -> None:
+    answer = command(*STUCK)
+    assert answer.code == 11
+    assert "  violated  no_stuck_member\n" in answer.out
+    golden("lasso.txt", answer.out[answer.out.index("no_stuck_member: never") :])
+
+
+def test_explore__progress_held__says_of_how_much(command: Command) -> None:
+    answer = command(*HEALTHY, "--json")
+    progress = answer.document["progress"]
+    assert (answer.code, progress["verdict"], progress["counterexamples"]) == (0, "held", [])
+    assert set(progress["claims"].values()) == {"held"}
+    assert (progress["states"], progress["steps"]) == (931, 1841)
+
+
+def test_explore__progress_after_a_limit__is_undecided(command: Command) -> None:
+    answer = command(*HEALTHY, "--max-states", 50)
+    assert answer.code == 12
+    assert "progress is undecided: the exploration ended after" in answer.out
+
+
+def test_replay__a_lasso__exits_11_and_shows_the_same(command: Command) -> None:
+    found = command(*STUCK, "--json").document["progress"]["counterexamples"][0]
+    assert (found["invariant"], found["breaks"], found["repeats_after"]) == ("no_stuck_member", ["no_stuck_member"], 11)
+    again = command("replay", found["address"], "--json")
+    assert again.code == 11
+    assert again.document["paths"] == [found]
+
+
+def test_replay__a_healthy_run_that_goes_on_for_ever__breaks_nothing(command: Command) -> None:
+    answer = command("replay", "v1/eager/1m1p2g0c0l0x0d0z0i0r/0.0.0.0.0~0.0.0")
+    assert answer.code == 0
+    assert answer.out.startswith("a run that goes on for ever, and breaks no claim of progress\n")
+    assert " ~  8  ReceiveHeartbeat m0" in answer.out
+
+
+def test_explore__html__draws_the_steps_that_repeat(command: Command, tmp_path: Path) -> None:
+    page = tmp_path / "lasso.html"
+    assert command(*STUCK, "--html", page).code == 11
+    text = page.read_text(encoding="utf-8")
+    assert text.count('class="repeats "') == 6
+    assert "no_stuck_member: never for m0" in text
+    assert "steps 12 to 17 lead back to where they began" in text

@@ -1,0 +1,226 @@
+"""Progress on the state graph: what holds, what each mutant breaks, and why generations hide no cycle."""
+
+from dataclasses import replace
+from itertools import combinations
+from random import Random
+from typing import Any
+
+import pytest
+
+pytest.importorskip("networkx", reason="the extra 'explore' is not installed")
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rebalance_check.model.actions import ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic import MODEL
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.explore import Path, explore
+from rebalance_check.model.explore.path import machine_for
+from rebalance_check.model.machine import Machine
+from rebalance_check.model.mutant import ModelMutant
+from rebalance_check.model.mutants import MUTANTS
+from rebalance_check.model.progress import broken_aims, check_progress
+from rebalance_check.model.progress.components import Fairness
+from rebalance_check.model.progress.evidence import along, endless, fair_actions
+from rebalance_check.model.progress.graph import StateGraph
+from rebalance_check.model.progress.judging import Judge
+from rebalance_check.model.progress.quotient import Quotient, as_rows
+from rebalance_check.model.progress_mutants import PROGRESS_MUTANTS
+
+GRAPHS = [
+    # bounds, states reached, states and steps of the calm graph, places where a fair run can stay
+    ("eager/2m2p3g1c0l0x0d0z1i0r", 844, 585, 1091, 6),
+    ("cooperative/2m2p3g0c0l1x0d0z0i0r", 2208, 3535, 6773, 12),
+    ("eager/2m1p3g0c1l0x0d1z1i1r", 2098, 969, 1924, 6),  # a leave, a deletion, ids required
+    ("eager/2m1p3g0c0l0x1d0z0i0r", 839, 1261, 2826, 20),  # a duplicate
+]
+"""A change here is a change of the protocol, or of what counts as a disturbance: say in the commit which, and why."""
+
+NAMES = [mutant.name for mutant in PROGRESS_MUTANTS]
+
+
+@pytest.mark.parametrize(("address", "reached", "states", "steps", "components"), GRAPHS)
+def test_the_model_makes_progress__whatever_disturbed_it(
+    address: str, reached: int, states: int, steps: int, components: int
+) -> None:
+    found = check_progress(Bounds.from_address(address), compiled=False)
+    assert (found.reached, found.states, found.steps, found.components) == (reached, states, steps, components)
+    assert set(found.claims.values()) == {"held"}
+    assert found.counterexamples == {}
+    assert found.undecided == ""
+
+
+@pytest.mark.parametrize("mutant", PROGRESS_MUTANTS, ids=NAMES)
+def test_a_mutant_breaks_the_progress_it_names__and_no_safety(mutant: ModelMutant) -> None:
+    safe = explore(mutant.bounds, mutant=mutant.name, compiled=False)
+    assert set(safe.claims.values()) == {"held"}
+    found = check_progress(mutant.bounds, mutant=mutant.name, compiled=False)
+    assert found.claims[mutant.caught_by] == "violated"
+    path = found.counterexamples[mutant.caught_by]
+    assert Path.from_address(path.address()) == path
+    assert mutant.caught_by in {one.aim.name for one in broken_aims(path)}
+    assert len(path.actions) <= 28
+
+
+@pytest.mark.parametrize("mutant", PROGRESS_MUTANTS, ids=NAMES)
+def test_the_healthy_model_makes_progress__where_the_mutant_does_not(mutant: ModelMutant) -> None:
+    found = check_progress(mutant.bounds, compiled=False)
+    assert set(found.claims.values()) == {"held"}
+
+
+def test_every_claim_of_progress_has_a_mutant_that_breaks_it() -> None:
+    assert {aim.name for aim in MODEL.progress} == {mutant.caught_by for mutant in PROGRESS_MUTANTS}
+
+
+def test_a_livelock_through_ever_new_generations_is_a_cycle() -> None:
+    mutant = MUTANTS["heartbeat-makes-join-again"]
+    path = check_progress(mutant.bounds, mutant=mutant.name, compiled=False).counterexamples["rebalance_completes"]
+    machine = machine_for(endless(path.bounds), mutant.name)
+    begins, ends = (along(machine, path.actions)[place] for place in (path.loop or 0, -1))
+    assert ends.generation > begins.generation
+    assert path.bounds.generations > mutant.bounds.generations
+
+
+@pytest.mark.parametrize(
+    ("kind", "broken"),
+    [(ActionKind.EXPIRE_SESSION, "rebalance_completes"), (ActionKind.SEND_HEARTBEAT, "rebalance_completes")],
+)
+def test_progress_rests_on_fairness__sessions_run_out_and_members_poll(kind: ActionKind, broken: str) -> None:
+    rules = tuple(replace(rule, fair=rule.fair and rule.kind is not kind) for rule in MODEL.rules)
+    machine = Machine(replace(MODEL, rules=rules), Bounds.from_address("eager/2m1p2g1c0l0x0d0z0i0r"))
+    judge = Judge(machine, "", compiled=False, most_states=None)
+    judge.keep = lambda name, path: judge.findings.lassos.update({name: path})  # type: ignore[method-assign]
+    assert broken in judge.run().lassos
+
+
+def test_nothing_is_decided__after_a_limit_or_where_safety_breaks() -> None:
+    bounds = Bounds.from_address("eager/2m2p3g1c0l0x0d0z1i0r")
+    assert "ended after 108 states" in check_progress(bounds, compiled=False, max_states=100).undecided
+    unsafe = check_progress(MUTANTS["join-barrier-dropped"].bounds, mutant="join-barrier-dropped", compiled=False)
+    assert "generation_has_only_who_joined of safety is broken" in unsafe.undecided
+    assert set(unsafe.claims.values()) == {"undecided"}
+
+
+# ------------------------------------------------------------------------------------------------ the quotient
+
+
+@pytest.mark.parametrize("address", ["cooperative/3m2p9g1c1l2x2d0z0i1r", "eager/2m1p9g1c1l1x2d1z1i1r"])
+def test_a_folded_state_allows_the_same_calm_steps__to_states_that_fold_alike(address: str) -> None:
+    machine = Machine(MODEL, endless(Bounds.from_address(address)))
+    quotient, random = Quotient(machine), Random(address)
+    for _ in range(12):
+        state = machine.initial()
+        for _ in range(60):
+            assert calm_steps(machine, quotient, state) == calm_steps(
+                machine, quotient, folded(machine, quotient, state)
+            )
+            possible = machine.enabled(state)
+            if not possible:
+                break
+            machine.step(state, random.choice(possible))
+
+
+def folded(machine: Machine, quotient: Quotient, state: Any) -> Any:
+    """The folded form of a state."""
+    return machine.unpack(quotient.fold(as_rows([machine.pack(state)], quotient.width))[0].tobytes())
+
+
+def calm_steps(machine: Machine, quotient: Quotient, state: Any) -> set[tuple[Any, bytes]]:
+    """The steps from a state that spend nothing, with the folded form of where they lead."""
+    found = set()
+    for action, after in machine.transitions(state):
+        rows = as_rows([machine.pack(state), machine.pack(after)], quotient.width)
+        if quotient.is_calm(rows[:1], rows[1:])[0]:
+            found.add((action, quotient.fold(rows)[1].tobytes()))
+    return found
+
+
+def test_generations_below_the_groups_keep_their_order__and_those_above_their_distance() -> None:
+    machine = Machine(MODEL, Bounds.from_address("eager/3m1p9g0c0l0x0d1z0i0r"))
+    quotient, state = Quotient(machine), machine.initial()
+    for group, members, expected in [
+        (7, (3, 0, 5), (3, (1, 0, 2))),
+        (7, (7, 5, 5), (2, (2, 1, 1))),
+        (2, (5, 1, 0), (2, (5, 1, 0))),  # a deleted group counts up to a generation that somebody remembers
+        (0, (4, 0, 9), (0, (4, 0, 9))),
+    ]:
+        state.generation = group
+        for me, generation in zip(state.member, members, strict=True):
+            me.generation = generation
+        made = folded(machine, quotient, state)
+        assert (made.generation, tuple(me.generation for me in made.member)) == expected
+
+
+# ------------------------------------------------------------------------------------------------ fairness
+
+
+@given(
+    st.integers(1, 5).flatmap(
+        lambda n: st.tuples(
+            st.just(n),
+            st.sets(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1), st.integers(0, 3)), max_size=9),
+            st.frozensets(st.integers(0, n - 1)),
+        )
+    )
+)
+def test_a_fair_component_is_where_a_fair_run_can_stay__of_all_sets_of_states(
+    drawn: tuple[int, set[tuple[int, int, int]], frozenset[int]],
+) -> None:
+    n, edges, outside = drawn
+    steps = sorted(edges)
+    graph = StateGraph(
+        rows=np.zeros((n, 8), np.uint8),
+        source=np.array([s for s, _, _ in steps], np.int64),
+        target=np.array([t for _, t, _ in steps], np.int64),
+        label=np.array([a << 24 for _, _, a in steps], np.int64),
+        first=np.searchsorted([s for s, _, _ in steps], np.arange(n + 1)),
+        seeds=np.zeros(1, np.int64),
+    )
+    fair = {0, 1, 2}
+    inside = np.array([node not in outside for node in range(n)])
+    found = Fairness(graph, np.array([rule in fair for rule in range(4)])).components(inside)
+    stay = [s for size in range(1, n + 1) for s in combinations(range(n), size) if can_stay(set(s), steps, fair)]
+    expected = {node for s in stay if not outside & set(s) for node in s}
+    assert set(np.flatnonzero(found >= 0).tolist()) == expected
+
+
+def can_stay(states: set[int], steps: list[tuple[int, int, int]], fair: set[int]) -> bool:
+    """Whether a fair run can go round through all of these states for ever, and through no others."""
+    within = [(s, t, a) for s, t, a in steps if s in states and t in states]
+    reach = {s: {s} for s in states}
+    for _ in states:
+        for s, t, _ in within:
+            for each in reach.values():
+                if s in each:
+                    each.add(t)
+    enabled = [{a for s, _, a in steps if s == state and a in fair} for state in states]
+    always = set.intersection(*enabled)
+    return all(each == states for each in reach.values()) and always <= {a for _, _, a in within}
+
+
+# ------------------------------------------------------------------------------------------------ lassos
+
+
+def test_a_lasso_that_does_not_close_is_refused() -> None:
+    with pytest.raises(RebalanceCheckError, match="cannot repeat: they do not lead back"):
+        broken_aims(Path.from_address("v1/eager/2m1p3g0c0l0x0d0z0i0r/0.0~0"))
+
+
+def test_a_round_that_puts_a_fair_action_off_breaks_nothing() -> None:
+    machine = Machine(MODEL, Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r"))
+    actions, state = [], machine.initial()
+    for _ in range(8):
+        action = next(action for action in machine.enabled(state) if action.member == 0)
+        machine.step(state, action)
+        actions.append(action)
+    assert [str(action.kind) for action in actions[-3:]] == ["SendHeartbeat", "Heartbeat", "ReceiveHeartbeat"]
+    assert (ActionKind.SEND_JOIN_GROUP, 1) in fair_actions(machine, Quotient(machine), state)
+    path = Path(machine.bounds, tuple(actions), loop=5)
+    assert broken_aims(path) == []
+
+
+def test_a_finite_path_breaks_no_progress() -> None:
+    assert broken_aims(Path.from_address("v1/eager/2m1p3g0c0l0x0d0z0i0r/0.0")) == []

@@ -1,0 +1,74 @@
+"""The compiled graph of calm steps is the interpreted one, and larger bounds make progress, too."""
+
+import pytest
+
+pytest.importorskip("numba", reason="the extra 'explore' is not installed")
+
+import numpy as np
+
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic import MODEL
+from rebalance_check.model.explore.search import Limits
+from rebalance_check.model.machine import Machine
+from rebalance_check.model.progress import check_progress
+from rebalance_check.model.progress.evidence import endless
+from rebalance_check.model.progress.graph import calm_graph
+from rebalance_check.model.progress.quotient import Quotient
+from rebalance_check.model.progress.steps import Backend, Compiled, Interpreted
+
+
+@pytest.mark.parametrize("address", ["cooperative/3m2p2g0c0l0x0d0z0i0r", "eager/3m1p1g1c1l0x0d0z0i1r"])
+def test_the_compiled_graph_is_the_interpreted_one(address: str) -> None:
+    machine = Machine(MODEL, Bounds.from_address(address))
+    unbounded = Machine(MODEL, endless(machine.bounds))
+    quotient = Quotient(unbounded)
+    compiled, interpreted = (
+        described(backend, quotient)
+        for backend in (Compiled(machine, unbounded, None), Interpreted(machine, unbounded, quotient.width))
+    )
+    assert compiled == interpreted
+    assert len(compiled) > 1000
+
+
+def described(backend: Backend, quotient: Quotient) -> set[tuple[bytes, bytes, int, bytes]]:
+    """The steps of a graph, each with the state it begins in, what holds there, and where it leads."""
+    reached = backend.reach(Limits())
+    graph = calm_graph(backend, quotient, reached.rows)
+    assert graph is not None
+    assert (np.diff(reached.depths) >= 0).all()
+    rows, held = [row.tobytes() for row in graph.rows], [row.tobytes() for row in backend.survey(graph.rows)]
+    return {
+        (rows[s], held[s], int(label), rows[t])
+        for s, t, label in zip(graph.source, graph.target, graph.label, strict=True)
+    }
+
+
+BOUNDS = [
+    # bounds, states reached, states and steps of the calm graph, places where a fair run can stay
+    ("eager/3m2p3g1c0l0x0d0z1i0r", 21_699, 32_649, 90_117, 30),
+    ("cooperative/3m2p3g1c0l0x0d0z1i0r", 77_849, 158_637, 429_269, 298),
+]
+
+
+@pytest.mark.parametrize(("address", "reached", "states", "steps", "components"), BOUNDS)
+def test_three_members_make_progress__after_a_crash(
+    address: str, reached: int, states: int, steps: int, components: int
+) -> None:
+    found = check_progress(Bounds.from_address(address))
+    assert (found.reached, found.states, found.steps, found.components) == (reached, states, steps, components)
+    assert set(found.claims.values()) == {"held"}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "address",
+    [
+        "eager/3m3p4g1c0l0x0d0z1i0r",
+        "cooperative/3m3p4g1c0l0x0d0z1i0r",
+        "cooperative/2m2p3g0c0l1x1d1z1i1r",
+        "eager/2m1p3g1c1l1x1d1z0i1r",
+    ],
+)
+def test_larger_bounds_make_progress(address: str) -> None:
+    found = check_progress(Bounds.from_address(address))
+    assert set(found.claims.values()) == {"held"}
