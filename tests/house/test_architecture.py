@@ -58,6 +58,7 @@ INSIDE = ("model/", "impl/")
 
 MAY_BREAK = {
     ("model/explore/", "time.perf_counter"): "a search reports its own speed and progress",
+    ("model/progress/", "time.perf_counter"): "a check reports its own speed",
 }
 RANDOM_OF_A_SEED = {"Random"}
 
