@@ -11,7 +11,7 @@ from rebalance_check.integration.kafka_clients import (
 )
 from rebalance_check.integration.live.clients import assignors_of
 from rebalance_check.integration.live.observer import Observer
-from rebalance_check.integration.live.settings import MemberOrder
+from rebalance_check.integration.live.settings import LiveProtocol, MemberOrder
 from rebalance_check.model.ids import NO_GENERATION
 
 # What stands behind `_Watched` in the order of methods; at run time it may not be a base of its own.
@@ -59,13 +59,49 @@ class _CooperativeSticky(_Watched, CooperativeStickyAssignor):
     pass
 
 
+class _Upgradable(_CooperativeSticky):
+    """Supports EAGER, too, as Kafka's does: it may be listed beside an eager assignor (KIP-429).
+
+    An EAGER member has revoked everything when it joins, so it claims nothing.
+    """
+
+    eager: bool
+
+    def supported_protocols(self) -> list[Any]:
+        return [*RangePartitionAssignor().supported_protocols(), *super().supported_protocols()]
+
+    def metadata(self, topics: Any) -> Any:
+        if self.eager:
+            self.member_assignment = None
+        return super().metadata(topics)
+
+
+class _OldCustom(_Range):
+    name = "custom"
+
+
+class _NewCustom(_CooperativeSticky):
+    """New code under the old name."""
+
+    name = "custom"
+
+
+UPGRADED: Final[dict[str, Any]] = {
+    "range": _Range,
+    "cooperative-sticky": _Upgradable,
+    "custom": _OldCustom,
+    "custom (cooperative)": _NewCustom,
+}
+"""What members of an upgrade path have."""
+
 ASSIGNORS: Final[dict[str, Any]] = {each.name: each for each in (_Range, _RoundRobin, _CooperativeSticky)}
 
 
 def recording_assignors(order: MemberOrder, watcher: Observer) -> list[Any]:
     """The assignors of the order, telling ``watcher`` what they compute."""
-    made = [each() for each in assignors_of(order, ASSIGNORS)]
+    made = [each() for each in assignors_of(order, UPGRADED if order.settings.path else ASSIGNORS)]
     for assignor in made:
+        assignor.eager = order.seat.protocol is LiveProtocol.EAGER
         assignor.watcher = watcher
         assignor.forgets = order.settings.forget_claims_on_loss and isinstance(assignor, _CooperativeSticky)
     return made

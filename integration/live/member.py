@@ -6,6 +6,7 @@ input asks it to leave; signals do to it what they do to any process.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -14,21 +15,25 @@ from pathlib import Path
 
 import msgspec
 
-from rebalance_check.integration.live.clients import LiveConsumer, open_consumer
+from rebalance_check.integration.live.clients import GaveUpError, LiveConsumer, open_consumer
 from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.recording import RawRecording
-from rebalance_check.integration.live.settings import MemberOrder
-from rebalance_check.model.events import MemberLeft, MemberStarted
+from rebalance_check.integration.live.settings import GAVE_UP, MemberOrder
+from rebalance_check.model.events import MemberCrashed, MemberLeft, MemberStarted
 
 
 def run(order: MemberOrder, recording: RawRecording, leaving: threading.Event) -> None:
-    """Poll until asked to leave, then leave."""
+    """Poll until asked to leave, then leave; or until the consumer gives up, which ends the process."""
     observer = Observer(order.member, recording.recorder(order.group, order.member))
     consumer = open_consumer(order, observer)
-    observer.emit(MemberStarted(member=order.member, protocol=order.settings.protocol, client=order.seat.client))
+    observer.emit(MemberStarted(member=order.member, protocol=order.seat.protocol, client=order.seat.client))
     commit_at = time.monotonic()
     while not leaving.is_set():
-        consumer.poll(order.settings.poll_timeout_ms)
+        try:
+            consumer.poll(order.settings.poll_timeout_ms)
+        except GaveUpError:
+            observer.emit(MemberCrashed(member=order.member))
+            raise
         observer.after_poll(consumer.owned)
         if time.monotonic() >= commit_at:
             _commit(consumer, observer)
@@ -55,7 +60,11 @@ def main() -> None:
     leaving = threading.Event()
     threading.Thread(target=_await_end_of_input, args=(leaving,), daemon=True).start()
     with RawRecording(Path(order.recording)) as recording:
-        run(order, recording, leaving)
+        try:
+            run(order, recording, leaving)
+        except GaveUpError as reason:
+            print(reason, file=sys.stderr, flush=True)  # the last words, which the harness reads
+            os._exit(GAVE_UP)  # as a process that dies: the thread that reads standard input would not let it go
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from rebalance_check.integration.live.settings import MemberOrder
+from rebalance_check.integration.live.settings import GAVE_UP, MemberOrder
 from rebalance_check.model.errors import RebalanceCheckError
 
 START_TIMEOUT_S: Final = 20.0
@@ -70,8 +70,13 @@ class MemberProcess:
                 f"member {self.order.member} did not leave within {LEAVE_TIMEOUT_S:g} s and was killed; "
                 f"{self._last_words()}"
             ) from None
-        if code not in (0, -signal.SIGKILL):
+        if code not in (0, GAVE_UP, -signal.SIGKILL):
             raise RebalanceCheckError(f"member {self.order.member} failed with exit code {code}; {self._last_words()}")
+
+    @property
+    def gave_up(self) -> str:
+        """Why its client gave up and ended the process; empty when it did not."""
+        return self._last_words() if self._process.poll() == GAVE_UP else ""
 
     def kill(self) -> None:
         """End it without a word, and return when it is gone."""

@@ -7,6 +7,10 @@ from enum import StrEnum
 from typing import Final
 
 from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.upgrade import is_cooperative_list, known_as, path_named, path_number
+
+GAVE_UP: Final = 23
+"""The exit code of a member whose client gave up: the error surfaced from ``poll``, and no retry mends it."""
 
 
 class LiveProtocol(StrEnum):
@@ -42,6 +46,10 @@ class LiveSettings:
     ``forget_claims_on_loss`` mends kafka-python's cooperative-sticky assignor, which goes on claiming partitions that
     its member has lost (a leader may then grant them while their new owner still holds them). Off by default: real
     clients are what a live run is about.
+
+    ``path`` names an upgrade path (`model.upgrade`) whose lists of assignors members have in turn. It needs
+    kafka-python, and there a cooperative-sticky that supports EAGER, too, as Kafka's does: the library's own refuses to
+    be listed beside an eager assignor.
     """
 
     protocol: LiveProtocol = LiveProtocol.EAGER
@@ -54,6 +62,7 @@ class LiveSettings:
     settle_timeout_ms: int = 30_000
     time_scale: float = 0.1
     forget_claims_on_loss: bool = False
+    path: str = ""
 
     def __post_init__(self) -> None:
         if not self.clients:
@@ -63,6 +72,13 @@ class LiveSettings:
                 "aiokafka has no cooperative assignor, so it cannot take part in a cooperative group: leave it out of "
                 "the clients, or choose the eager protocol"
             )
+        if self.path:
+            path_number(self.path)
+            if set(self.clients) != {ClientName.KAFKA_PYTHON}:
+                raise RebalanceCheckError(
+                    f"the clients of an upgrade are {', '.join(self.clients)}: choose {ClientName.KAFKA_PYTHON} alone, "
+                    "since the others let no assignor be added that an upgrade needs"
+                )
         if self.heartbeat_interval_ms * 2 > self.session_timeout_ms:
             raise RebalanceCheckError(
                 f"heartbeat_interval_ms is {self.heartbeat_interval_ms} and session_timeout_ms "
@@ -77,20 +93,27 @@ class LiveSettings:
         """
         return replace(self, session_timeout_ms=3_000, heartbeat_interval_ms=300, max_poll_interval_ms=6_000)
 
-    def seat(self, slot: int) -> Seat:
-        """What the member in ``slot`` is when it is first started."""
-        return Seat(client=self.clients[slot % len(self.clients)], assignors=ASSIGNORS[self.protocol])
+    def seat(self, slot: int, step: int = 0) -> Seat:
+        """What the member in ``slot`` is when it is started, with the list at ``step`` of an upgrade path."""
+        client = self.clients[slot % len(self.clients)]
+        if not self.path:
+            return Seat(client=client, assignors=ASSIGNORS[self.protocol], protocol=self.protocol)
+        listed = path_named(self.path).lists[step]
+        protocol = LiveProtocol.COOPERATIVE if is_cooperative_list(listed) else LiveProtocol.EAGER
+        return Seat(client=client, assignors=tuple(map(known_as, listed)), protocol=protocol)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """What one member is: its client library, and the assignors that it offers by Kafka's names, most wanted first.
+    """What one member is: its client library, the assignors that it offers by Kafka's names, most wanted first, and
+    how it treats its partitions with them.
 
     A restart may put another seat into the same slot: that is a rolling bounce.
     """
 
     client: ClientName
     assignors: tuple[str, ...]
+    protocol: LiveProtocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,7 +101,6 @@ class _Run:
         identity = uuid.uuid4().hex[:8]
         self._group, self._topic = f"live-{identity}", f"t{identity}"
         self._processes: list[MemberProcess | None] = [None] * bounds.members
-        self._seats = [settings.seat(slot) for slot in range(bounds.members)]
         self._heals = 0
         self._pending: list[str] = []
         self._faults: NodeFaults | None = None
@@ -117,6 +116,7 @@ class _Run:
             ActionKind.RESUME_MEMBER: self._resume,
             ActionKind.ADVANCE_CLOCK: self._wait,
             ActionKind.HEAL: self._heal,
+            ActionKind.AWAIT_GROUP: self._await_group,
         }
 
     def prepare(self) -> None:
@@ -190,27 +190,52 @@ class _Run:
             topic=self._topic,
             member=name,
             recording=str(self._new_recording(name)),
-            seat=self._seats[action.member],
+            seat=self._settings.seat(action.member, action.choice if self._settings.path else 0),
             settings=self._settings,
         )
         process = self._processes[action.member] = MemberProcess(order)
         process.await_started()
 
     def _stop(self, action: Action) -> None:
-        self._of(action).ask_to_leave()
+        if not self._gave_up(action):
+            self._of(action).ask_to_leave()
 
     def _crash(self, action: Action) -> None:
+        if self._gave_up(action):
+            return
         self._of(action).kill()
         self.harness.emit(MemberCrashed(member=f"m{action.member}"))
 
     def _pause(self, action: Action) -> None:
+        if self._gave_up(action):
+            return
         self._of(action).pause()
         self.harness.emit(MemberPaused(member=f"m{action.member}"))
 
     def _resume(self, action: Action) -> None:
+        if self._gave_up(action):
+            return
         process = self._of(action)
         self.harness.emit(MemberResumed(member=f"m{action.member}"))
         process.resume()
+
+    def _gave_up(self, action: Action) -> bool:
+        """Whether the group refused this member for good, so that nothing can be done to it but starting it again."""
+        process = self._processes[action.member]
+        return process is not None and bool(process.gave_up)
+
+    def _await_group(self, _action: Action) -> None:
+        """The group holds nobody but members that run; what keeps it from that is found by `Heal`."""
+        self._settled(self._resume_all())
+
+    def _settled(self, running: int) -> tuple[str, ...]:
+        return await_settled(
+            self._broker,
+            self._group,
+            members=running,
+            partitions=self._bounds.partitions,
+            timeout_s=self._settings.settle_timeout_ms / 1000,
+        )
 
     def _wait(self, action: Action) -> None:
         time.sleep(action.choice * self._settings.time_scale / 1000)
@@ -222,14 +247,13 @@ class _Run:
         if self._faults is not None:
             self._faults.heal()
         running = self._resume_all()
-        pending = await_settled(
-            self._broker,
-            self._group,
-            members=running,
-            partitions=self._bounds.partitions,
-            timeout_s=self._settings.settle_timeout_ms / 1000,
-        )
+        pending = [*self._settled(running), *self._deaths()]
         self._pending += [f"at heal {self._heals}, {what}" for what in pending]
+
+    def _deaths(self) -> list[str]:
+        """The members whose clients gave up, and why."""
+        dead = [(slot, process.gave_up) for slot, process in enumerate(self._processes) if process is not None]
+        return [f"m{slot} gave up; {why}" for slot, why in dead if why]
 
     def _resume_all(self) -> int:
         """Wake who sleeps and see off who was asked to leave; how many members run then."""

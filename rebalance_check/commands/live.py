@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 
 from rebalance_check.commands.judge import Judged, combined_exit_code, tell
+from rebalance_check.commands.upgrade import path_option
 from rebalance_check.face import Face, json_option
 from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
@@ -50,6 +51,7 @@ class LiveRuns:
     nodes: int
     out: Path
     invariants: tuple[Invariant, ...]
+    path: str = ""
 
     def __post_init__(self) -> None:
         """Sizes that do not serve are refused before a broker is started."""
@@ -77,18 +79,26 @@ class LiveRuns:
             members=self.members,
             partitions=self.partitions,
             steps=self.steps,
+            path=self.path,
         )
+
+    @property
+    def name(self) -> str:
+        """What the files of a run begin with."""
+        return self.path or self.protocol
 
     @property
     def settings(self) -> LiveSettings:
         """How the consumers are set up."""
         protocol = LiveProtocol(self.protocol)
-        settings = LiveSettings(protocol=protocol, clients=self.clients, poll_timeout_ms=self.poll_timeout_ms)
+        settings = LiveSettings(
+            protocol=protocol, clients=self.clients, poll_timeout_ms=self.poll_timeout_ms, path=self.path
+        )
         return settings.for_cluster() if self.nodes > 1 else settings
 
     def history(self, broker: Broker, seed: int) -> Iterable[Event]:
         """The events of one run, told when it is over; meanwhile the raw recordings grow in a folder of their own."""
-        folder = self.out / f"{self.protocol}-{seed}.raw"
+        folder = self.out / f"{self.name}-{seed}.raw"
         shutil.rmtree(folder, ignore_errors=True)  # of an earlier run of this seed, as its history is
         if self.protocol == STATUS:
             return run_status_stores(broker.bootstrap, seed, self.stores, folder)
@@ -105,6 +115,7 @@ class LiveRuns:
               help=f"Dealt out to the consumers in turn: {', '.join(ClientName)}.")  # fmt: skip
 @click.option("--nodes", type=click.IntRange(min=1), default=1, show_default=True,
               help="3: a cluster (local, testcontainers) whose coordinator is killed, paused, moved.")  # fmt: skip
+@path_option("Consumers are upgraded from one assignor to another by rolling bounces (kafka-python).")
 @click.option("--members", type=int, default=3, show_default=True, help="Consumers, or workers.")
 @click.option("--partitions", type=int, default=4, show_default=True, help="Of the consumers' topic.")
 @click.option("--poll-timeout-ms", type=click.IntRange(min=1), default=500, show_default=True,
@@ -116,7 +127,7 @@ class LiveRuns:
 @click.option("--out", type=click.Path(path_type=Path), default=Path(".rebalance-check/live"), show_default=True,
               help="Where the histories are written, before they are judged.")  # fmt: skip
 @json_option
-def command(*, broker: str, protocol: str, clients: str, members: int, partitions: int, steps: int,
+def command(*, broker: str, protocol: str, clients: str, path: str | None, members: int, partitions: int, steps: int,
             poll_timeout_ms: int, nodes: int, seeds: str, names: tuple[str, ...], out: Path,
             as_json: bool) -> int:  # fmt: skip
     """Run consumers of real client libraries, each a process, under joins, leaves, kills and pauses; or status stores.
@@ -126,10 +137,10 @@ def command(*, broker: str, protocol: str, clients: str, members: int, partition
     """
     face = Face(as_json)
     asked = parse_clients(clients)
-    runs = LiveRuns(protocol, members, partitions, steps, poll_timeout_ms, asked, nodes, out, select(names))
+    runs = LiveRuns(protocol, members, partitions, steps, poll_timeout_ms, asked, nodes, out, select(names), path or "")
     chosen = parse_seeds(seeds)
     with open_broker(broker) if nodes == 1 else open_cluster(broker, nodes) as opened:
-        face.say(f"live on {opened.name} ({opened.bootstrap}): {protocol}, seeds {seeds}, histories in {out}")
+        face.say(f"live on {opened.name} ({opened.bootstrap}): {runs.name}, seeds {seeds}, histories in {out}")
         judged = live_runs(face, opened, runs, chosen)
     for one in judged:
         tell(face, one)
@@ -157,7 +168,7 @@ def live_runs(face: Face, broker: Broker, runs: LiveRuns, seeds: Sequence[int]) 
 
 def live_run(broker: Broker, runs: LiveRuns, seed: int) -> Judged:
     """One run: its history is on disk before it is judged."""
-    path = runs.out / f"{runs.protocol}-{seed}.jsonl"
+    path = runs.out / f"{runs.name}-{seed}.jsonl"
     return Judged(path, judge(recorded(path, runs.history(broker, seed)), runs.invariants))
 
 

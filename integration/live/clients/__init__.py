@@ -34,6 +34,10 @@ MODULES: Final = {
 }
 
 
+class GaveUpError(RebalanceCheckError):
+    """The consumer cannot go on: the group refused it for good."""
+
+
 class Membership(NamedTuple):
     """What a consumer shows of its place in the group, read at once; ``settled``: its last rebalance is complete,
     ``coordinator``: the node that it takes for its coordinator."""

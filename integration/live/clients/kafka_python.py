@@ -14,7 +14,7 @@ from rebalance_check.integration.kafka_clients import (
     errors,
 )
 from rebalance_check.integration.live.assignors import recording_assignors
-from rebalance_check.integration.live.clients import GRACE_MS, UNKNOWN_NODE, Committed, Membership
+from rebalance_check.integration.live.clients import GRACE_MS, UNKNOWN_NODE, Committed, GaveUpError, Membership
 from rebalance_check.integration.live.observer import Observer, names
 from rebalance_check.integration.live.settings import MemberOrder
 
@@ -61,8 +61,11 @@ class KafkaPython:
 
     def poll(self, timeout_ms: int) -> None:
         """See `LiveConsumer`."""
-        with contextlib.suppress(errors.RetriableError):
-            self._consumer.poll(timeout_ms=timeout_ms)
+        try:
+            with contextlib.suppress(errors.RetriableError):
+                self._consumer.poll(timeout_ms=timeout_ms)
+        except errors.InconsistentGroupProtocolError:
+            raise GaveUpError("JoinGroup failed with INCONSISTENT_GROUP_PROTOCOL") from None
 
     def membership(self) -> Membership:
         """See `LiveConsumer`. The consumer does not show its coordinator; the part of it that talks to one does."""

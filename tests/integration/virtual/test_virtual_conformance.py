@@ -26,9 +26,11 @@ SMALL = (
 )
 LARGE = (
     "eager/2m2p4g0c0l0x0d0z0i0r3u2b",
-    "eager/2m1p6g1c0l0x0d0z0i0r4u3b",
-    "eager/2m1p4g0c0l0x1d0z0i1r1u2b",
-    "cooperative/2m2p5g0c0l0x0d0z0i0r6u3b",
+    "eager/2m1p5g0c0l0x0d0z0i0r4u3b",
+    "eager/2m1p4g0c0l0x0d0z0i1r4u2b",
+    "cooperative/2m2p5g0c0l0x0d0z0i0r6u2b",
+    "eager/2m1p3g1c0l0x0d0z0i0r2u1b",
+    "eager/2m1p3g0c0l0x1d0z0i0r2u1b",
     "eager/2m2p2g1c1l0x0d0z0i0r",
     "eager/2m2p2g1c0l0x0d0z0i1r",
     "eager/2m1p2g0c1l1x0d0z0i1r",

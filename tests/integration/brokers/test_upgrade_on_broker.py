@@ -1,0 +1,58 @@
+"""Rolling bounces of real consumers on the broker: the two of KIP-429 hold, the illegal ones break as known."""
+
+import pytest
+
+from rebalance_check.integration.cluster import Broker
+from rebalance_check.integration.live.known import judge_clients
+from rebalance_check.integration.live.settings import LiveSettings
+from rebalance_check.integration.live.subject import LiveSubject
+from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.events import AssignmentComputed, Event, RunEnded
+from rebalance_check.model.subject import Schedule, run
+from rebalance_check.properties.verdict import Violated
+
+pytestmark = pytest.mark.broker
+
+START, STOP = ActionKind.START_MEMBER, ActionKind.STOP_MEMBER
+AWAIT, HEAL = Action(ActionKind.AWAIT_GROUP), Action(ActionKind.HEAL)
+
+
+def upgraded(real: Broker, path: str, *bounces: tuple[int, int]) -> list[Event]:
+    """Three members start; each bounce (member, place of the path) is settled before the next."""
+    actions = [Action(START, member) for member in range(3)] + [AWAIT]
+    for member, step in bounces:
+        actions += [Action(STOP, member), Action(START, member, step), AWAIT]
+    settings = LiveSettings(path=path, settle_timeout_ms=10_000)
+    return list(run(LiveSubject(real, settings), Schedule(Bounds(members=3, partitions=6), (*actions, HEAL))))
+
+
+def broken(history: list[Event]) -> dict[str, str]:
+    """What each broken claim says."""
+    return {
+        claim.name: " ".join(reason.text for reason in verdict.counterexample.because)
+        for claim, verdict in judge_clients(history).items()
+        if isinstance(verdict, Violated)
+    }
+
+
+def test_two_rolling_bounces_hold(real: Broker) -> None:
+    history = upgraded(real, "legal", (0, 1), (1, 1), (2, 1), (2, 2), (0, 2), (1, 2))
+    assert broken(history) == {}
+    assert [event.pending for event in history if isinstance(event, RunEnded)] == [()]
+    voted = [event.protocol for event in history if isinstance(event, AssignmentComputed)]
+    assert list(dict.fromkeys(voted)) == ["range", "cooperative-sticky"]
+
+
+def test_a_single_bounce_is_refused_by_the_group(real: Broker) -> None:
+    assert "INCONSISTENT_GROUP_PROTOCOL" in broken(upgraded(real, "single-bounce", (1, 1)))["rebalance_completes"]
+
+
+def test_the_second_bounce_before_the_first_is_over_is_refused_by_the_group(real: Broker) -> None:
+    history = upgraded(real, "wrong-order", (0, 1), (0, 2))
+    assert "INCONSISTENT_GROUP_PROTOCOL" in broken(history)["rebalance_completes"]
+
+
+def test_a_reused_name_takes_a_partition_from_a_consumer_that_still_owns_it(real: Broker) -> None:
+    history = upgraded(real, "reused-name", (1, 1), (2, 1))
+    assert "before m1 could revoke it" in broken(history)["revoked_before_reassigned"]

@@ -1,0 +1,104 @@
+"""Rolling bounces of real consumers, short and on the embedded broker; and which clients can do them at all."""
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
+
+from rebalance_check.integration.cluster import Broker
+from rebalance_check.integration.kafka_clients import (
+    CooperativeStickyAssignor,
+    KafkaConsumer,
+    RangePartitionAssignor,
+    errors,
+)
+from rebalance_check.integration.live.known import judge_clients
+from rebalance_check.integration.live.settings import ClientName, LiveSettings
+from rebalance_check.integration.live.subject import LiveSubject
+from rebalance_check.integration.wire.embedded import EmbeddedBroker
+from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import AssignmentComputed, Event, MemberCrashed, MemberStarted, RunEnded
+from rebalance_check.model.subject import Schedule, run
+from rebalance_check.model.upgrade import path_named
+from rebalance_check.properties.verdict import Violated
+
+
+def bounces(path: str, members: int, *, of: tuple[int, ...]) -> Iterator[Action]:
+    """All start; those of ``of`` are bounced along the path, one after the other, and the group settles each time."""
+    yield from (Action(ActionKind.START_MEMBER, member) for member in range(members))
+    yield Action(ActionKind.AWAIT_GROUP)
+    for step in range(1, len(path_named(path).lists)):
+        for member in of:
+            yield Action(ActionKind.STOP_MEMBER, member)
+            yield Action(ActionKind.START_MEMBER, member, step)
+            yield Action(ActionKind.AWAIT_GROUP)
+    yield Action(ActionKind.HEAL)
+
+
+def upgraded(bootstrap: str, path: str, members: int, *, of: tuple[int, ...]) -> list[Event]:
+    settings = LiveSettings(path=path, poll_timeout_ms=200, settle_timeout_ms=10_000)
+    schedule = Schedule(Bounds(members=members, partitions=6), tuple(bounces(path, members, of=of)))
+    return list(run(LiveSubject(Broker(bootstrap, "embedded"), settings), schedule))
+
+
+def broken(history: list[Event]) -> dict[str, str]:
+    """What each broken claim says."""
+    verdicts = judge_clients(history).items()
+    return {
+        claim.name: " ".join(reason.text for reason in verdict.counterexample.because)
+        for claim, verdict in verdicts
+        if isinstance(verdict, Violated)
+    }
+
+
+def test_two_rolling_bounces_of_real_consumers_hold(broker: EmbeddedBroker) -> None:
+    history = upgraded(broker.bootstrap, "legal", 2, of=(0, 1))
+    assert broken(history) == {}
+    assert [event.pending for event in history if isinstance(event, RunEnded)] == [()]
+    started = [(event.member, event.protocol) for event in history if isinstance(event, MemberStarted)]
+    assert started == [
+        *[("m0", "eager"), ("m1", "eager")] * 2,
+        *[("m0", "cooperative"), ("m1", "cooperative")],
+    ]
+    voted = [event.protocol for event in history if isinstance(event, AssignmentComputed)]
+    assert list(dict.fromkeys(voted)) == ["range", "cooperative-sticky"]
+
+
+def test_a_single_bounce_is_refused_by_the_group__and_the_client_gives_up(broker: EmbeddedBroker) -> None:
+    history = upgraded(broker.bootstrap, "single-bounce", 2, of=(1,))
+    assert (
+        "m1 gave up; its last lines: JoinGroup failed with INCONSISTENT_GROUP_PROTOCOL"
+        in (broken(history)["rebalance_completes"])
+    )
+    assert [event.member for event in history if isinstance(event, MemberCrashed)] == ["m1"]
+
+
+@pytest.mark.nightly
+def test_a_reused_name_takes_a_partition_from_a_consumer_that_still_owns_it(broker: EmbeddedBroker) -> None:
+    history = upgraded(broker.bootstrap, "reused-name", 3, of=(1, 2))
+    assert "before m1 could revoke it" in broken(history)["revoked_before_reassigned"]
+
+
+def test_kafka_python_as_it_is_cannot_take_the_first_bounce() -> None:
+    with pytest.raises(errors.KafkaConfigurationError, match="Mixing EAGER and COOPERATIVE assignors"):
+        KafkaConsumer(
+            bootstrap_servers="127.0.0.1:1",
+            group_id="g",
+            api_version=(2, 6),
+            partition_assignment_strategy=[CooperativeStickyAssignor, RangePartitionAssignor],
+        )
+
+
+def test_librdkafka_cannot_take_the_first_bounce() -> None:
+    confluent = pytest.importorskip("confluent_kafka", reason="live clients need the extra 'brokers'")
+    strategies = {"partition.assignment.strategy": "cooperative-sticky,range"}
+    with pytest.raises(confluent.KafkaException, match="assignor"):
+        confluent.Consumer({"bootstrap.servers": "127.0.0.1:1", "group.id": "g", **strategies})
+
+
+def test_an_upgrade_of_clients_that_cannot_is_refused() -> None:
+    with pytest.raises(RebalanceCheckError, match="the clients of an upgrade are confluent-kafka: choose kafka-python"):
+        LiveSettings(path="legal", clients=(ClientName.LIBRDKAFKA,))
