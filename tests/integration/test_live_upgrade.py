@@ -38,8 +38,8 @@ def bounces(path: str, members: int, *, of: tuple[int, ...]) -> Iterator[Action]
     yield Action(ActionKind.HEAL)
 
 
-def upgraded(bootstrap: str, path: str, members: int, *, of: tuple[int, ...]) -> list[Event]:
-    settings = LiveSettings(path=path, poll_timeout_ms=200, settle_timeout_ms=10_000)
+def upgraded(bootstrap: str, path: str, members: int, *, of: tuple[int, ...], settle_ms: int = 20_000) -> list[Event]:
+    settings = LiveSettings(path=path, poll_timeout_ms=200, settle_timeout_ms=settle_ms)
     schedule = Schedule(Bounds(members=members, partitions=6), tuple(bounces(path, members, of=of)))
     return list(run(LiveSubject(Broker(bootstrap, "embedded"), settings), schedule))
 
@@ -68,7 +68,7 @@ def test_two_rolling_bounces_of_real_consumers_hold(broker: EmbeddedBroker) -> N
 
 
 def test_a_single_bounce_is_refused_by_the_group__and_the_client_gives_up(broker: EmbeddedBroker) -> None:
-    history = upgraded(broker.bootstrap, "single-bounce", 2, of=(1,))
+    history = upgraded(broker.bootstrap, "single-bounce", 2, of=(1,), settle_ms=4_000)
     assert (
         "m1 gave up; its last lines: JoinGroup failed with INCONSISTENT_GROUP_PROTOCOL"
         in (broken(history)["rebalance_completes"])

@@ -18,12 +18,12 @@ START, STOP = ActionKind.START_MEMBER, ActionKind.STOP_MEMBER
 AWAIT, HEAL = Action(ActionKind.AWAIT_GROUP), Action(ActionKind.HEAL)
 
 
-def upgraded(real: Broker, path: str, *bounces: tuple[int, int]) -> list[Event]:
+def upgraded(real: Broker, path: str, *bounces: tuple[int, int], settle_ms: int = 20_000) -> list[Event]:
     """Three members start; each bounce (member, place of the path) is settled before the next."""
     actions = [Action(START, member) for member in range(3)] + [AWAIT]
     for member, step in bounces:
         actions += [Action(STOP, member), Action(START, member, step), AWAIT]
-    settings = LiveSettings(path=path, settle_timeout_ms=10_000)
+    settings = LiveSettings(path=path, settle_timeout_ms=settle_ms)
     return list(run(LiveSubject(real, settings), Schedule(Bounds(members=3, partitions=6), (*actions, HEAL))))
 
 
@@ -45,11 +45,12 @@ def test_two_rolling_bounces_hold(real: Broker) -> None:
 
 
 def test_a_single_bounce_is_refused_by_the_group(real: Broker) -> None:
-    assert "INCONSISTENT_GROUP_PROTOCOL" in broken(upgraded(real, "single-bounce", (1, 1)))["rebalance_completes"]
+    history = upgraded(real, "single-bounce", (1, 1), settle_ms=4_000)
+    assert "INCONSISTENT_GROUP_PROTOCOL" in broken(history)["rebalance_completes"]
 
 
 def test_the_second_bounce_before_the_first_is_over_is_refused_by_the_group(real: Broker) -> None:
-    history = upgraded(real, "wrong-order", (0, 1), (0, 2))
+    history = upgraded(real, "wrong-order", (0, 1), (0, 2), settle_ms=4_000)
     assert "INCONSISTENT_GROUP_PROTOCOL" in broken(history)["rebalance_completes"]
 
 
