@@ -34,7 +34,7 @@ from rebalance_check.model.events import (
 )
 
 RECORDS_PER_PARTITION: Final = 200
-MEMBER_CHURN: Final = CHURN - {ActionKind.CHANGE_CONFIG, ActionKind.AWAIT_GROUP}
+MEMBER_CHURN: Final = CHURN - {ActionKind.CHANGE_CONFIG}
 HARNESS: Final = "harness"
 NODES: Final = "nodes"
 
