@@ -20,7 +20,7 @@ from rebalance_check.integration.virtual.codec import (
     observed,
 )
 from rebalance_check.integration.virtual.journal import records_in
-from rebalance_check.integration.virtual.process import VirtualKafka
+from rebalance_check.integration.virtual.process import VirtualKafka, World
 from rebalance_check.model.errors import Error, RebalanceCheckError
 
 TOPICS: Final = {"t": 2, "u": 2}
@@ -80,6 +80,11 @@ class VirtualCoordinator:
         self._looks: tuple[int, int] = (0, 0)
         self.defers = False
 
+    @property
+    def world(self) -> World:
+        """The world that it lives in."""
+        return self._world
+
     def close(self) -> None:
         """Give the world back."""
         self._kafka.give_back(self._world)
@@ -87,8 +92,12 @@ class VirtualCoordinator:
     def handle(self, token: Hashable, request: GroupRequest, now_ms: int) -> list[tuple[Hashable, GroupReply]]:
         """Send a request at ``now_ms``: the answers that are due now, to earlier requests, too."""
         self._pass_until(now_ms)
-        self._asked[self._world.post(encoded(request), self._node)] = (token, request)
-        return self._answers()
+        number = self._world.post(encoded(request), self._node, awaited=not self.defers)
+        self._asked[number] = (token, request)
+        if self.defers:
+            return []
+        self._world.answer(number)
+        return self._taken()
 
     def advance(self, now_ms: int) -> list[tuple[Hashable, GroupReply]]:
         """Let time pass."""
@@ -202,8 +211,6 @@ class VirtualCoordinator:
         if self.defers:
             return []
         self._world.control("pending", self._node)
-        if self._world.thrown:
-            raise RebalanceCheckError(f"Kafka's coordinator threw {self._world.thrown[0]}: a broker would log it")
         return self._taken()
 
     def take_thrown(self) -> str:
@@ -212,6 +219,8 @@ class VirtualCoordinator:
         return thrown
 
     def _taken(self) -> list[tuple[Hashable, GroupReply]]:
+        if self._world.thrown and not self.defers:
+            raise RebalanceCheckError(f"Kafka's coordinator threw {self._world.thrown[0]}: a broker would log it")
         found: list[tuple[Hashable, GroupReply]] = []
         for number, body in self._world.take_replies():
             if number not in self._asked:  # the answer to a DeleteGroups that had to wait

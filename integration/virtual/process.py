@@ -67,10 +67,13 @@ class World:
         self.thrown.clear()
         self._reset = self.post_control(f"reset {' '.join(words)}")
 
-    def post(self, request: bytes, node: int = 0) -> int:
-        """Send a request, from its header on; the number of its frame, which its reply will carry."""
+    def post(self, request: bytes, node: int = 0, *, awaited: bool = False) -> int:
+        """Send a request, from its header on; the number of its frame, which its reply will carry.
+
+        ``awaited``: an `answer` without content comes under that number, too, when the request has been handled.
+        """
         self.requests += 1
-        return self.kafka.send(REQUEST_WITHOUT_END, self, node, request)
+        return self.kafka.send(REQUEST if awaited else REQUEST_WITHOUT_END, self, node, request)
 
     def post_control(self, text: str, node: int = 0) -> int:
         """Send a command; its `answer` comes under the number returned."""
@@ -129,6 +132,8 @@ class VirtualKafka:
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
         os.set_blocking(self._in, False)
+        self._readable = select.poll()
+        self._readable.register(self._out, select.POLLIN)
 
     def _started(self, arguments: list[str]) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
@@ -199,6 +204,8 @@ class VirtualKafka:
 
     def _write(self) -> None:
         """Write all, and read meanwhile when the process stops reading because its own output waits for us."""
+        if not self._outgoing:
+            return
         view = memoryview(bytes(self._outgoing))
         self._outgoing.clear()
         while view:
@@ -212,8 +219,7 @@ class VirtualKafka:
                 raise self._ended() from None
 
     def _read(self) -> None:
-        readable, _, _ = select.select([self._out], [], [], ANSWER_TIMEOUT_S)
-        if not readable:
+        if not self._readable.poll(1_000 * ANSWER_TIMEOUT_S):
             raise RebalanceCheckError(f"virtual Kafka has not answered for {ANSWER_TIMEOUT_S:g} s: this is a defect")
         self._receive()
 
