@@ -153,6 +153,7 @@ class GuidedWalk:
         self._ours = Lockstep(InProcess(defects), bounds)
         self._choose = choose
         self._left = steps
+        self._variants: list[Action] = []
 
     def close(self) -> None:
         """Give the world back."""
@@ -166,6 +167,7 @@ class GuidedWalk:
             if action is None:
                 break
             self.actions.append(action)
+            self._variants = [action, *(each for each in actions if each[:2] == action[:2] and each != action)]
             if not self._lockstep.begin(action):
                 raise RebalanceCheckError(f"the model says that {action} may happen, and does not do it")
             if action.kind in COORDINATOR_STEPS:
@@ -189,15 +191,13 @@ class GuidedWalk:
         if not self.follows:
             return None
         machine, wanted = self._ours.machine, self._ours.machine.pack(step.after)
-        for action in self._ours.enabled():
-            if action.kind is step.action.kind and action.member == step.action.member:
-                after = machine.copy(self._ours.state)
-                machine.step(after, action)
-                if machine.pack(after) == wanted:
-                    done = self._ours.perform(action)
-                    assert done is not None
-                    self.follows = machine.pack(self._ours.state) == wanted
-                    return done.difference
+        for action in self._variants:
+            after = machine.copy(self._ours.state)
+            if machine.step(after, action) and machine.pack(after) == wanted:
+                done = self._ours.perform(action)
+                assert done is not None
+                self.follows = machine.pack(self._ours.state) == wanted
+                return done.difference
         self.follows = False
         return None
 
