@@ -30,7 +30,7 @@ from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import consumer
 from rebalance_check.integration.wire.topics import LATEST_TIMESTAMP
 from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event, RunEnded, RunStarted
+from rebalance_check.model.events import Event, RunEnded, RunSettled, RunStarted
 
 PARTITIONS: Final = 2
 LIST_OFFSETS_VERSION: Final = 2
@@ -210,7 +210,7 @@ def run_status_stores(bootstrap: str, seed: int, options: StatusRun, folder: Pat
     harness = recordings[0].recorder(group, "harness")
     harness.emit(RunStarted(subject="status stores", seed=seed))
     try:
-        pending = _run_workers((bootstrap, topic, group), recordings[1:], seed, options)
+        pending = _run_workers((bootstrap, topic, group), recordings[1:], seed, options, harness)
         harness.emit(RunEnded(pending=pending))
     finally:
         for recording in recordings:
@@ -219,9 +219,10 @@ def run_status_stores(bootstrap: str, seed: int, options: StatusRun, folder: Pat
 
 
 def _run_workers(
-    place: tuple[str, str, str], recordings: Sequence[RawRecording], seed: int, options: StatusRun
+    place: tuple[str, str, str], recordings: Sequence[RawRecording], seed: int, options: StatusRun, harness: Recorder
 ) -> tuple[str, ...]:
-    """A worker for each recording: they write, come to rest, and are closed. What did not come to rest is returned."""
+    """A worker for each recording: they write, come to rest, which ``harness`` tells, and are closed. What did not
+    come to rest is returned."""
     bootstrap, topic, group = place
     workers: list[KafkaStatusWorker] = []
     with ExitStack() as stack:
@@ -231,7 +232,10 @@ def _run_workers(
             stack.callback(worker.close)
             workers.append(worker)
         _write_all(workers, seed, options)
-        return _settle(workers) or _take_over(workers, options) or _report_late(workers)
+        pending = _settle(workers) or _take_over(workers, options) or _report_late(workers)
+        if not pending:
+            harness.emit(RunSettled())
+        return pending
 
 
 def _write_all(workers: Sequence[KafkaStatusWorker], seed: int, options: StatusRun) -> None:

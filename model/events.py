@@ -49,6 +49,11 @@ class RunEnded(Event):
     pending: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettled(Event):
+    """The harness disturbs no more and saw everything at rest; what follows only brings the run to its end."""
+
+
 # ------------------------------------------------------------------------------------------------ the coordinator
 
 
@@ -481,7 +486,7 @@ class StatusStoreStopped(Event):
 
 
 AnyEvent: TypeAlias = (
-    RunStarted | RunEnded | NodeChanged | CoordinatorElected
+    RunStarted | RunSettled | RunEnded | NodeChanged | CoordinatorElected
     | IncarnationStarted | IncarnationEnded | GroupStatusChanged | MemberAdded | MemberRemoved
     | GenerationStarted | GroupMetadataWritten | GroupMetadataAppended | GroupDeleted | LogTailLost
     | RequestParked | JoinGroupReplied | SyncGroupReplied | HeartbeatReplied | LeaveGroupReplied | OffsetCommitReplied

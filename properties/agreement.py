@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
 
 from rebalance_check.model.events import AssignmentComputed, Event, GenerationStarted, MemberJoined, RunEnded
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
@@ -29,15 +29,21 @@ class AssignmentIsCompleteViolated(Violation):
     """At the end a partition has no owner although members are there to own it."""
 
 
+Told: TypeAlias = MemberJoined | AssignmentComputed
+"""What shows who leads a generation, and by which protocol: clients that do not tell when they join may tell that they
+compute its assignment."""
+
+
 class _Agreement(Fold):
     """Per generation: the first member that was told, to compare the others with."""
 
     def __init__(self, invariant: Invariant) -> None:
         self._rounds = Rounds()
-        super().__init__(invariant, self._rounds.handlers | {MemberJoined: self.on_joined})
-        self._first: dict[Round, MemberJoined] = {}
+        more: dict[type[Event], Handler] = {MemberJoined: self.on_joined, AssignmentComputed: self.on_joined}
+        super().__init__(invariant, self._rounds.handlers | more)
+        self._first: dict[Round, Told] = {}
 
-    def on_joined(self, event: MemberJoined) -> None:
+    def on_joined(self, event: Told) -> None:
         """A member learned who leads, and by which protocol."""
         if not self.tells(event):
             return
@@ -49,42 +55,41 @@ class _Agreement(Fold):
             self.violated(
                 self.headline(first, event),
                 [
-                    Because(f"{first.member} {self.told(first)} when it joined generation {first.generation} at "
-                            f"{STEP}.", first),
-                    Because(f"{event.member} {self.told(event)} when it joined the same generation at {STEP}: "
-                            f"contradiction.", event),
+                    Because(f"{first.member} {self.told(first)} in generation {first.generation} at {STEP}.", first),
+                    Because(f"{event.member} {self.told(event)} in the same generation at {STEP}: contradiction.",
+                            event),
                 ],
                 [first, event],
             )  # fmt: skip
 
-    def tells(self, event: MemberJoined) -> bool:
-        """Whether this join says anything about the claim."""
-        return event.leader
+    def tells(self, event: Told) -> bool:
+        """Whether this says anything about the claim: who computes the assignment was told that it leads."""
+        return isinstance(event, AssignmentComputed) or event.leader
 
-    def differs(self, first: MemberJoined, event: MemberJoined) -> bool:
+    def differs(self, first: Told, event: Told) -> bool:
         """Whether the two cannot both be right."""
         return first.member != event.member
 
-    def told(self, _event: MemberJoined) -> str:
+    def told(self, event: Told) -> str:
         """What the member was told, in words."""
-        return "was told that it leads"
+        return "computed the assignment" if isinstance(event, AssignmentComputed) else "was told that it leads"
 
-    def headline(self, first: MemberJoined, event: MemberJoined) -> str:
+    def headline(self, first: Told, event: Told) -> str:
         """Who was told what."""
         return f"{first.member} and {event.member} both lead generation {event.generation}"
 
 
 class _Protocol(_Agreement):
-    def tells(self, event: MemberJoined) -> bool:
+    def tells(self, event: Told) -> bool:
         return bool(event.protocol)
 
-    def differs(self, first: MemberJoined, event: MemberJoined) -> bool:
+    def differs(self, first: Told, event: Told) -> bool:
         return first.protocol != event.protocol
 
-    def told(self, event: MemberJoined) -> str:
+    def told(self, event: Told) -> str:
         return f"was told the protocol {event.protocol}"
 
-    def headline(self, first: MemberJoined, event: MemberJoined) -> str:
+    def headline(self, first: Told, event: Told) -> str:
         return (
             f"generation {event.generation} runs {first.protocol} at {first.member} and {event.protocol} at "
             f"{event.member}"

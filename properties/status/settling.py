@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.events import (
+    Event,
     MemberCrashed,
     MemberLeft,
     RunEnded,
+    RunSettled,
     StatusAnswered,
     StatusFlushed,
     StatusFlushStarted,
     StatusSent,
 )
-from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.kinds import Fold, Handler, Invariant, Kind
 from rebalance_check.properties.status.stores import StatusFold, Write
 from rebalance_check.properties.status.violations import FlushReturnedEarly, WriteNeverSettled
 from rebalance_check.properties.verdict import STEP, Because, Verdict
@@ -62,12 +64,22 @@ class _FlushWaits(Fold):
 
 class _Settles(StatusFold):
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {MemberCrashed: self._gone, MemberLeft: self._gone, RunEnded: self._run_ended})
+        more: dict[type[Event], Handler] = {
+            MemberCrashed: self._gone,
+            MemberLeft: self._gone,
+            RunSettled: self._run_settled,
+            RunEnded: self._run_ended,
+        }
+        super().__init__(invariant, more)
         self._crashed: set[str] = set()
         self._ended = False
 
     def _gone(self, event: MemberCrashed | MemberLeft) -> None:
         self._crashed.add(event.member)
+
+    def _run_settled(self, _event: RunSettled) -> None:
+        """Stores may be stopped from here on; what they wrote has come to rest."""
+        self._look()
 
     def _run_ended(self, _event: RunEnded) -> None:
         self._ended = True
@@ -75,12 +87,15 @@ class _Settles(StatusFold):
     def verdict(self) -> Verdict:
         """Before the run has ended there is nothing to complain about."""
         if self._ended and not self.count:
-            for worker in sorted(set(self.stores) - self._crashed):
-                store = self.stores[worker]
-                for write in store.writes.values():
-                    if not (store.stopped or self._is_settled(write)):
-                        self._report(write)
+            self._look()
         return super().verdict()
+
+    def _look(self) -> None:
+        for worker in sorted(set(self.stores) - self._crashed):
+            store = self.stores[worker]
+            for write in store.writes.values():
+                if not (store.stopped or self._is_settled(write)):
+                    self._report(write)
 
     @staticmethod
     def _is_settled(write: Write) -> bool:
@@ -120,7 +135,10 @@ WritesSettle: Final = Invariant(
     family="safe_status_writes",
     claim="when a run ends in an orderly way, every write was appended, suppressed or given up for a named reason",
     source="KafkaStatusBackingStore.send",
-    premises=("stores that stopped, left or crashed are left out", "before the run ended, disturbances had ended"),
+    premises=(
+        "stores that stopped, left or crashed before the run settled (RunSettled) or ended are left out",
+        "before the run ended, disturbances had ended",
+    ),
     violation=WriteNeverSettled,
     fold=_Settles,
     kind=Kind.PROGRESS,
