@@ -39,7 +39,7 @@ class Bounds:
     (`model.upgrade.PATHS`; off, members have one assignor, that of the protocol), on which ``bounces`` members may be
     stopped and started with the next list of assignors. ``failovers``: how often another
     coordinator takes over; copies of requests do not outlive one, and the record keeps no votes, so it goes with no
-    ``duplicates`` and no ``upgrade``.
+    ``duplicates`` and no ``upgrade``. ``commits``: how many OffsetCommits there are, of members and of others.
 
     The status protocol reads ``members`` as workers, ``partitions`` as keys (tasks of one connector, whose own status
     is the last key where there are two or more), ``crashes`` as workers restarted with an empty cache. ``writes``
@@ -64,6 +64,7 @@ class Bounds:
     failures: int = 1
     losses: int = 0
     failovers: int = 0
+    commits: int = 0
 
     def __post_init__(self) -> None:
         for name, low, high in (("members", 1, 6), ("partitions", 1, 6), ("generations", 1, 100)):
@@ -81,6 +82,7 @@ class Bounds:
             "losses",
             "bounces",
             "failovers",
+            "commits",
         )
         for name in budgets:
             value = getattr(self, name)
@@ -127,8 +129,9 @@ class Bounds:
         ("timeouts", "t"),
         ("losses", "n"),
         ("failovers", "o"),
+        ("commits", "k"),
     )
-    _CONCERNS: ClassVar = frozenset({"timeouts", "losses", "failovers", "upgrade", "bounces"})
+    _CONCERNS: ClassVar = frozenset({"timeouts", "losses", "failovers", "commits", "upgrade", "bounces"})
     """Left out of an address when they are off."""
     _FLAGS: ClassVar = ("initial_delay", "member_id_required", "timeouts")
     _STATUS: ClassVar = frozenset({"members", "partitions", "generations", "crashes", "writes", "failures"})

@@ -4,10 +4,10 @@ Read in this order: `classic_state` (what there is), `classic_member` (the clien
 broker side), `classic_network`, `assignment` (what a leader may decide), `classic_claims` (what must hold),
 `classic_progress` (what must happen). A concern that bounds switch on has a module of its own: `classic_losses`,
 `classic_voting` (lists of assignors, and rolling bounces along an upgrade path), `classic_log` with `classic_failover`
-(another coordinator takes over).
+(another coordinator takes over), `classic_commits`.
 
 What is left open, and explored in all ways: the order of everything; who leads after a leader is gone; which of the
-legal targets a leader picks; when a timer fires. What is left out: static members, offsets, heartbeats while a
+legal targets a leader picks; when a timer fires. What is left out: static members, heartbeats while a
 SyncGroup is outstanding, votes that end in a tie, a rebalance time-out that ends the join
 phase with ids still pending (here each of them expires first), the expiry of a new member that is parked.
 """
@@ -53,6 +53,24 @@ from rebalance_check.model.classic_claims import (
     sync_meets_rebalance,
     sync_meets_unknown_member,
     zombie_owns_beside_the_owner,
+)  # fmt: skip
+from rebalance_check.model.classic_commits import (
+    commit_beside,
+    commit_is_accepted_in_a_rebalance,
+    commit_is_by_the_owner,
+    commit_is_fenced,
+    commit_meets_illegal_generation,
+    commit_meets_rebalance,
+    commit_meets_unknown_member,
+    commit_without_group,
+    lost_is_not_committed,
+    no_commit_while_completing,
+    offset_commit,
+    outside_commit_is_accepted,
+    outside_commit_needs_an_empty_group,
+    receive_offset_commit,
+    send_offset_commit,
+    zombie_commits_in_vain,
 )  # fmt: skip
 from rebalance_check.model.classic_coordinator import (
     delete_group,
@@ -183,6 +201,11 @@ RULES: Final = (
     Rule(ActionKind.RESIGN_COORDINATOR, resign_coordinator, tail_choices, members=False),
     Rule(ActionKind.ELECT_COORDINATOR, elect_coordinator, members=False, fair=True),
     Rule(ActionKind.LOAD_COORDINATOR, load_coordinator, members=False, fair=True),
+    Rule(ActionKind.SEND_OFFSET_COMMIT, send_offset_commit),
+    Rule(ActionKind.RECEIVE_OFFSET_COMMIT, receive_offset_commit, fair=True),
+    Rule(ActionKind.OFFSET_COMMIT, offset_commit, fair=True),
+    Rule(ActionKind.COMMIT_WITHOUT_GROUP, commit_without_group, members=False),
+    Rule(ActionKind.COMMIT_BESIDE, commit_beside),
 )
 
 CLAIMS: Final = (
@@ -201,6 +224,7 @@ CLAIMS: Final = (
     selected_protocol_is_listed_by_all,
     generation_is_not_below_the_log,
     stable_is_persisted,
+    lost_is_not_committed,
 )
 
 STEP_CLAIMS: Final = (
@@ -221,6 +245,10 @@ STEP_CLAIMS: Final = (
     assignment_of_a_generation_is_final,
     stranger_is_refused,
     failover_resets_no_member,
+    commit_is_fenced,
+    no_commit_while_completing,
+    outside_commit_needs_an_empty_group,
+    commit_is_by_the_owner,
 )
 
 SOMETIMES: Final = (
@@ -260,6 +288,12 @@ SOMETIMES: Final = (
     sync_meets_loading,
     join_meets_no_coordinator,
     heartbeat_meets_no_coordinator,
+    commit_is_accepted_in_a_rebalance,
+    zombie_commits_in_vain,
+    commit_meets_rebalance,
+    commit_meets_illegal_generation,
+    commit_meets_unknown_member,
+    outside_commit_is_accepted,
 )
 
 PROGRESS: Final = (
@@ -298,6 +332,7 @@ def configure(bounds: Bounds) -> Config:
         withholding=withholding_names(path) if path else (),
         keeps=cooperative_lists(path) if path else (),
         failovers=bounds.failovers,
+        commits=bounds.commits,
         target_start=start,
         targets=targets,
     )
@@ -333,6 +368,7 @@ MODEL: Final = Model(
         "rebalance_check.model.classic_losses",
         "rebalance_check.model.classic_voting_claims",
         "rebalance_check.model.classic_failover",
+        "rebalance_check.model.classic_commits",
         "rebalance_check.model.classic_progress",
         "rebalance_check.model.classic",
     ),

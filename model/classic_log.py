@@ -105,12 +105,16 @@ def reply_to(kind: int) -> int:
     """The kind of a request's reply."""
     if kind == MessageKind.JOIN_REQUEST:
         return MessageKind.JOIN_REPLY
+    if kind == MessageKind.COMMIT_REQUEST:
+        return MessageKind.COMMIT_REPLY
     return MessageKind.SYNC_REPLY if kind == MessageKind.SYNC_REQUEST else MessageKind.HEARTBEAT_REPLY
 
 
-def rediscovers(c: Config, me: Member) -> bool:
+def rediscovers(me: Member) -> bool:
     """Whether m learns that a coordinator is not the one any more, and has nothing else to do than to look for it."""
-    return c.failovers > 0 and me.net.kind == MessageKind.HEARTBEAT_REPLY and me.net.error == Error.NOT_COORDINATOR
+    if me.net.kind != MessageKind.HEARTBEAT_REPLY and me.net.kind != MessageKind.COMMIT_REPLY:
+        return False
+    return me.net.error == Error.NOT_COORDINATOR or me.net.error == Error.COORDINATOR_LOAD_IN_PROGRESS
 
 
 def give_new_id(c: Config, s: State, m: int) -> None:

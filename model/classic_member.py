@@ -114,7 +114,7 @@ def receive_error(c: Config, s: State, m: int) -> bool:
     if me.net.error == Error.UNKNOWN_MEMBER_ID or me.net.error == Error.ILLEGAL_GENERATION:
         lose_everything(me)
         forget_origin(c, me)
-    if not rediscovers(c, me):
+    if not rediscovers(me):
         me.status = MemberStatus.UNJOINED
     put(c, me.net, MessageKind.NOTHING)
     return True

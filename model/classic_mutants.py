@@ -11,6 +11,7 @@ from rebalance_check.model.specification import Edit
 _ASSIGNMENT: Final = "rebalance_check.model.assignment"
 _COORDINATOR: Final = "rebalance_check.model.classic_coordinator"
 _MEMBER: Final = "rebalance_check.model.classic_member"
+_COMMITS: Final = "rebalance_check.model.classic_commits"
 _LOG: Final = "rebalance_check.model.classic_log"
 _FAILOVER: Final = "rebalance_check.model.classic_failover"
 
@@ -234,5 +235,49 @@ CLASSIC_MUTANTS: Final = (
         ),
         caught_by="failover_resets_no_member",
         bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"),
+    ),
+    ModelMutant(
+        name="commit-is-not-fenced-by-generation",
+        what="the coordinator accepts the commits of any generation of a member",
+        edit=Edit(_COMMITS, "commit_error(s, m, net.generation)", "commit_error(s, m, s.generation)"),
+        caught_by="commit_is_fenced",
+        bounds=Bounds.from_address("eager/2m1p3g0c0l0x1d0z0i0r1k"),
+    ),
+    ModelMutant(
+        name="commit-of-an-unknown-member-is-accepted",
+        what="the coordinator accepts the commits of whom it has removed",
+        edit=Edit(
+            _COMMITS,
+            "    if error == Error.REBALANCE_IN_PROGRESS:\n",
+            "    if error == Error.REBALANCE_IN_PROGRESS or error == Error.UNKNOWN_MEMBER_ID:\n",
+        ),
+        caught_by="commit_is_fenced",
+        bounds=Bounds.from_address("eager/1m1p2g0c0l1x0d0z0i0r1k"),
+    ),
+    ModelMutant(
+        name="commit-is-accepted-while-completing",
+        what="the coordinator accepts commits while the group waits for an assignment",
+        edit=Edit(_COMMITS, "s.status == GroupStatus.COMPLETING:", "s.status == GroupStatus.DEAD:"),
+        caught_by="no_commit_while_completing",
+        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1k"),
+    ),
+    ModelMutant(
+        name="outside-commit-into-a-group-with-members",
+        what="somebody who is no member commits without a generation into a group that has members",
+        edit=Edit(
+            _COMMITS,
+            "    if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:\n        s.outside[0] += 1\n"
+            "        s.status = GroupStatus.EMPTY\n",
+            "    s.outside[0] += 1\n",
+        ),
+        caught_by="outside_commit_needs_an_empty_group",
+        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1k"),
+    ),
+    ModelMutant(
+        name="what-was-lost-is-committed",
+        what="a member commits the partitions that it ever had, also those that it has not any more",
+        edit=Edit(_COMMITS, "    me.net.partitions = me.owned\n", "    me.net.partitions = (1 << c.partitions) - 1\n"),
+        caught_by="lost_is_not_committed",
+        bounds=Bounds.from_address("eager/2m2p1g0c0l0x0d0z1i0r1k"),
     ),
 )

@@ -51,6 +51,7 @@ def is_request(kind: int) -> bool:
         or kind == MessageKind.SYNC_REQUEST
         or kind == MessageKind.HEARTBEAT_REQUEST
         or kind == MessageKind.LEAVE_REQUEST
+        or kind == MessageKind.COMMIT_REQUEST
     )
 
 

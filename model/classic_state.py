@@ -74,6 +74,8 @@ class MessageKind(IntEnum):
     HEARTBEAT_REQUEST = 5
     HEARTBEAT_REPLY = 6
     LEAVE_REQUEST = 7
+    COMMIT_REQUEST = 8
+    COMMIT_REPLY = 9
 
 
 class Phase(IntEnum):
@@ -109,6 +111,7 @@ class Config(NamedTuple):
     withholding: tuple[int, ...]
     keeps: tuple[int, ...]
     failovers: int
+    commits: int
     target_start: tuple[int, ...]
     targets: tuple[int, ...]
 
@@ -124,6 +127,7 @@ class Message(Layout):
     SYNC_REQUEST: ``generation``; ``flag`` from the leader, with the assignment in ``parts``.
     JOIN_REPLY also has the ``origin`` of the generation, where there are failovers.
     SYNC_REPLY: ``error``, assigned ``partitions``. HEARTBEAT_REQUEST: ``generation``. HEARTBEAT_REPLY: ``error``.
+    COMMIT_REQUEST: ``generation``, ``partitions``. COMMIT_REPLY: ``error``.
     """
 
     kind: Number
@@ -204,7 +208,8 @@ class State(Layout):
     protocol that the members voted for and ``bounces`` counts the members bounced (``upgrade``). The
     rest is there with ``failovers``: how many there were (``incarnation``), in which of them the generation began
     (``origin``), the last record in the log and the one that is being appended, and the slots of which the coordinator
-    knows another id than the process does (``strangers``).
+    knows another id than the process does (``strangers``). With ``commits`` it counts them, and those from ``outside``
+    the group that were accepted; ``beside`` is what the last one was answered that went beside a member's join.
     """
 
     status: Number
@@ -233,6 +238,9 @@ class State(Layout):
     strangers: Annotated[list[IndexSet], Dimension("failovers")]
     log: Annotated[list[Record], Dimension("failovers")]
     append: Annotated[list[Record], Dimension("failovers")]
+    commits: Annotated[list[Number], Dimension("commits")]
+    outside: Annotated[list[Number], Dimension("commits")]
+    beside: Annotated[list[Number], Dimension("commits")]
 
 
 def sizes(bounds: Bounds) -> dict[str, int]:
@@ -243,6 +251,7 @@ def sizes(bounds: Bounds) -> dict[str, int]:
         "losses": min(bounds.losses, 1),
         VOTING: min(bounds.upgrade, 1),
         "failovers": min(bounds.failovers, 1),
+        "commits": min(bounds.commits, 1),
     }
 
 

@@ -37,6 +37,7 @@ from rebalance_check.model.events import (
     MemberRemoved,
     MembershipLost,
     MemberStarted,
+    OffsetCommitted,
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
@@ -57,6 +58,7 @@ REPLY_APIS: Final = {
     MessageKind.JOIN_REPLY: "JoinGroup",
     MessageKind.SYNC_REPLY: "SyncGroup",
     MessageKind.HEARTBEAT_REPLY: "Heartbeat",
+    MessageKind.COMMIT_REPLY: "OffsetCommit",
 }
 
 Claims = tuple[tuple[str, tuple[str, ...]], ...]
@@ -216,7 +218,7 @@ class Observer:
             return answered
         if net.kind == MessageKind.SYNC_REPLY:
             return replace(answered, assignment=self.partitions(net.partitions))
-        if net.kind == MessageKind.HEARTBEAT_REPLY:
+        if net.kind in {MessageKind.HEARTBEAT_REPLY, MessageKind.COMMIT_REPLY}:
             return answered
         self.ledger.told_life[m] = after.deletions + (after.origin[0] if after.origin else 0)
         shown = tuple((name(x), self.partitions(after.member[x].claims)) for x in elements(after.members))
@@ -322,6 +324,8 @@ class Observer:
             yield replace(self.answered(m, api, None), source=name(m))
             return
         error = Error(was.net.error)
+        if was.net.kind == MessageKind.COMMIT_REPLY:
+            yield from self.committed(m, before, error.name)
         if error is Error.INCONSISTENT_GROUP_PROTOCOL:
             yield from self.crash(m, before, after)
             return
@@ -339,6 +343,25 @@ class Observer:
         """LoseRequest, LoseReply: who does not wait for the answer gives it up at once, the others in ReceiveError."""
         if before.member[m].net.kind in {MessageKind.HEARTBEAT_REQUEST, MessageKind.HEARTBEAT_REPLY}:
             yield replace(self.answered(m, "Heartbeat", None), source=name(m))
+        if before.member[m].net.kind in {MessageKind.COMMIT_REQUEST, MessageKind.COMMIT_REPLY}:
+            yield replace(self.answered(m, "OffsetCommit", None), source=name(m))
+            yield from self.committed(m, before, None)
+
+    def send_commit(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """SendOffsetCommit."""
+        yield self.sent(m, "OffsetCommit", before.member[m].generation)
+
+    def receive_commit(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """ReceiveOffsetCommit."""
+        yield from self.committed(m, before, Error.NONE.name)
+
+    def committed(self, m: int, before: State, error: str | None) -> Iterator[Event]:
+        """What a process knows of its last commit."""
+        me = before.member[m]
+        for each in self.partitions(me.owned):
+            yield OffsetCommitted(
+                **self.membership(m, me.generation), partition=each, offset=self.ledger.requests[m], error=error
+            )
 
     def leave(self, m: int, before: State, after: State) -> Iterator[Event]:
         """SendLeaveGroup: the process revokes everything and is gone."""
@@ -412,6 +435,8 @@ CLIENT: Final = {
     ActionKind.RECEIVE_HEARTBEAT: Observer.nothing,
     ActionKind.RECEIVE_ERROR: Observer.receive_error,
     ActionKind.SEND_LEAVE_GROUP: Observer.leave,
+    ActionKind.SEND_OFFSET_COMMIT: Observer.send_commit,
+    ActionKind.RECEIVE_OFFSET_COMMIT: Observer.receive_commit,
     ActionKind.CRASH: Observer.crash,
     ActionKind.RESTART: Observer.restart,
     ActionKind.BOUNCE: Observer.bounce,

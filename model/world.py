@@ -38,6 +38,7 @@ APIS: Final = {
     MessageKind.SYNC_REQUEST: "SyncGroup",
     MessageKind.HEARTBEAT_REQUEST: "Heartbeat",
     MessageKind.LEAVE_REQUEST: "LeaveGroup",
+    MessageKind.COMMIT_REQUEST: "OffsetCommit",
 }
 
 

@@ -13,12 +13,14 @@ from rebalance_check.impl.messages import (
     JoinedMember,
     JoinGroupReply,
     LeaveGroupReply,
+    OffsetCommitReply,
     SyncGroupReply,
 )
 from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.classic_commits import beside_error
 from rebalance_check.model.classic_network import is_error_reply
-from rebalance_check.model.classic_state import Config, Message, MessageKind, State, has
+from rebalance_check.model.classic_state import Config, GroupStatus, Message, MessageKind, State, has
 from rebalance_check.model.classic_voting import is_compatible_copy
 from rebalance_check.model.errors import Error
 from rebalance_check.model.ids import NO_GENERATION, partition
@@ -43,6 +45,7 @@ REPLIES: Mapping[int, str] = {
     MessageKind.JOIN_REPLY: "JoinGroup",
     MessageKind.SYNC_REPLY: "SyncGroup",
     MessageKind.HEARTBEAT_REPLY: "Heartbeat",
+    MessageKind.COMMIT_REPLY: "OffsetCommit",
 }
 
 
@@ -84,6 +87,11 @@ def aside(action: Action, before: State, config: Config) -> tuple[Answer, ...]:
     match action.kind:
         case ActionKind.LEAVE_GROUP:
             return (Answer(f"m{m}", "LeaveGroup", leave_error(before, m).name),)
+        case ActionKind.COMMIT_BESIDE:
+            return (Answer(f"m{STRAY}", "OffsetCommit", Error(beside_error(config, before, m)).name),)
+        case ActionKind.COMMIT_WITHOUT_GROUP:
+            error = Error.NONE if before.status <= GroupStatus.EMPTY else Error.UNKNOWN_MEMBER_ID
+            return (Answer(f"m{STRAY}", "OffsetCommit", error.name),)
         case ActionKind.DELETE_GROUP:
             return (Answer("", "DeleteGroups", Error.NONE.name),)
         case ActionKind.DELIVER_DUPLICATE if before.stray.stale:
@@ -146,6 +154,9 @@ def observed_answer(m: int, reply: GroupReply) -> Answer:
             return Answer(name, "SyncGroup", error, assignment=assigned(reply.assignment))
         case HeartbeatReply():
             return Answer(name, "Heartbeat", error)
+        case OffsetCommitReply():
+            worst = next((error for _, _, error in reply.partitions if error is not Error.NONE), reply.error)
+            return Answer(name, "OffsetCommit", worst.name)
         case LeaveGroupReply():
             worst = next((member.error for member in reply.members if member.error is not Error.NONE), reply.error)
             return Answer(name, "LeaveGroup", worst.name)

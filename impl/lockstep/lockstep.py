@@ -21,7 +21,13 @@ from rebalance_check.model.machine import Call, Machine, positional
 from rebalance_check.model.specification import Model, model_for
 
 REQUESTS: Final = frozenset(
-    {ActionKind.JOIN_GROUP, ActionKind.SYNC_GROUP, ActionKind.HEARTBEAT, ActionKind.LEAVE_GROUP}
+    {
+        ActionKind.JOIN_GROUP,
+        ActionKind.SYNC_GROUP,
+        ActionKind.HEARTBEAT,
+        ActionKind.LEAVE_GROUP,
+        ActionKind.OFFSET_COMMIT,
+    }
 )
 """The actions in which a request of a member arrives."""
 
@@ -49,6 +55,8 @@ COORDINATOR_STEPS: Final = (
         ActionKind.EXPIRE_SYNC,
         ActionKind.DELETE_GROUP,
         ActionKind.DELIVER_DUPLICATE,
+        ActionKind.COMMIT_WITHOUT_GROUP,
+        ActionKind.COMMIT_BESIDE,
     }
 )
 """The actions in which the coordinator under test has a part; all others are the model's own."""
@@ -306,6 +314,10 @@ class Lockstep:
                 self.transport.expire_sync()
             case ActionKind.DELETE_GROUP:
                 return (Answer("", "DeleteGroups", self.transport.delete_group().name),)
+            case ActionKind.COMMIT_BESIDE:
+                self.transport.request(STRAY, self._speech.commit_beside(m, before.member[m].generation))
+            case ActionKind.COMMIT_WITHOUT_GROUP:
+                self.transport.request(STRAY, self._speech.outside_commit())
             case kind if kind in FAILOVER:
                 self._fail_over(action)
             case ActionKind.DELIVER_DUPLICATE if self._stray is not None:

@@ -12,7 +12,9 @@ from rebalance_check.impl.codecs.consumer_protocol import (
     write_subscription,
 )
 from rebalance_check.impl.lockstep.answers import ASSIGNORS, TOPIC, member_of
+from rebalance_check.impl.lockstep.transport import STRAY
 from rebalance_check.impl.messages import (
+    CommittedOffset,
     GroupReply,
     GroupRequest,
     HeartbeatRequest,
@@ -21,6 +23,7 @@ from rebalance_check.impl.messages import (
     JoinProtocol,
     LeaveGroupRequest,
     MemberIdentity,
+    OffsetCommitRequest,
     SyncAssignment,
     SyncGroupRequest,
 )
@@ -39,6 +42,9 @@ JOIN_VERSION_WITH_ID: Final = 9
 """JoinGroup with MEMBER_ID_REQUIRED (KIP-394)."""
 JOIN_VERSION_WITHOUT_ID: Final = 3
 """The last JoinGroup that admits a new member at once."""
+COMMIT_VERSION: Final = 8
+OFFSET: Final = 1
+"""What is committed does not matter."""
 EAGER_SUBSCRIPTION_VERSION: Final = 0
 OWNED_SUBSCRIPTION_VERSION: Final = 2
 
@@ -74,8 +80,25 @@ class Speech:
             case MessageKind.HEARTBEAT_REQUEST:
                 generation, own = message.generation, self._ids[m]
                 return HeartbeatRequest(group_id=GROUP_ID, version=4, generation_id=generation, member_id=own)
+            case MessageKind.COMMIT_REQUEST:
+                return self._commit(message.generation, self._ids[m], f"m{m}", message.partitions)
         leaver = (MemberIdentity(self._leaving[m]),)
         return LeaveGroupRequest(group_id=GROUP_ID, version=5, client_id=f"m{m}", members=leaver)
+
+    def commit_beside(self, m: int, generation: int) -> GroupRequest:
+        """A commit of ``m`` on another connection."""
+        return self._commit(generation, self._ids[m], f"m{m}", 1)
+
+    def outside_commit(self) -> GroupRequest:
+        """A commit of somebody who is no member."""
+        return self._commit(NO_GENERATION, "", f"m{STRAY}", 1)
+
+    def _commit(self, generation: int, member_id: str, client_id: str, partitions: int) -> GroupRequest:
+        offsets = tuple(CommittedOffset(owned.topic, owned.partition, OFFSET) for owned in self._owned(partitions))
+        return OffsetCommitRequest(
+            group_id=GROUP_ID, version=COMMIT_VERSION, client_id=client_id, generation_id=generation,
+            member_id=member_id, offsets=offsets,
+        )  # fmt: skip
 
     def hear(self, m: int, reply: GroupReply) -> None:
         """Keep what a JoinGroup reply tells; the member learns it when it receives the reply."""

@@ -100,7 +100,7 @@ class Mutant:
         return f"rebalance-check explore --mutant {self.name} {_bounds_options(self.find.bounds)}{progress}"
 
 
-_BUDGETS: Final = ("leaves", "expiries", "duplicates", "deletions", "losses", "failovers", "bounces")
+_BUDGETS: Final = ("leaves", "expiries", "duplicates", "deletions", "losses", "failovers", "commits", "bounces")
 
 
 def _bounds_options(bounds: Bounds) -> str:

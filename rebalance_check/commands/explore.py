@@ -33,6 +33,7 @@ SIZES = {
     "bounces": "Members stopped and started with the next assignors of the --path.",
     "losses": "Requests, replies and connections that the network loses.",
     "failovers": "Coordinators that die or resign, while another one loads the log.",
+    "commits": "Offset commits, of members and of others.",
     "writes": "Status writes (protocol status).",
     "failures": "Failed sends of status writes (protocol status).",
 }

@@ -45,6 +45,7 @@ SMALL = (
     "eager/2m1p2g1c0l0x0d0z0i0r1t",
     "eager/2m1p2g0c0l0x0d0z0i0r1n",
     "eager/2m1p1g0c0l0x0d0z0i0r1o",
+    "eager/2m1p2g0c0l0x0d0z0i0r1k",
 )
 LARGE = (
     "eager/2m1p6g1c0l0x0d0z0i0r4u3b",
@@ -62,6 +63,8 @@ LARGE = (
     "eager/1m1p3g1c1l1x1d1z1i1r2n",
     "eager/2m1p2g0c0l0x0d0z0i0r1o",
     "cooperative/2m1p1g0c0l1x0d0z0i1r1o",
+    "cooperative/2m2p3g0c0l1x0d0z0i0r1k",
+    "eager/1m1p2g0c0l0x0d0z0i0r1n1o1k",
     "eager/1m1p2g1c1l1x0d1z1i1r2n2o",
 )
 

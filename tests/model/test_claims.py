@@ -94,6 +94,10 @@ def stable_and_not_on_record(s: State) -> None:
     s.log[0].assignment[0] = 0
 
 
+def commits_what_is_lost(s: State) -> None:
+    s.member[0].net.kind, s.member[0].net.partitions = MessageKind.COMMIT_REQUEST, 0b10
+
+
 BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
     "at_most_one_owner": (COOPERATIVE, two_owners),
     "generation_is_not_ahead": (COOPERATIVE, ahead),
@@ -108,6 +112,7 @@ BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
     "who_owes_a_sync_is_a_member": (COOPERATIVE + "1t", member_that_left_owes_a_sync),
     "generation_is_not_below_the_log": (COOPERATIVE + "1o", below_the_log),
     "stable_is_persisted": (COOPERATIVE + "1o", stable_and_not_on_record),
+    "lost_is_not_committed": (COOPERATIVE + "1k", commits_what_is_lost),
     "nobody_is_refused_for_its_protocols": (UPGRADE, refused),
     "selected_protocol_is_listed_by_all": (UPGRADE, selected_by_one),
 }
@@ -130,7 +135,11 @@ def test_the_claim_breaks__in_the_state_made_for_it(claim: str) -> None:
 
 def test_every_claim_about_a_step_is_broken_by_a_mutant_or_here() -> None:
     caught = {mutant.caught_by for mutant in MUTANTS.values()}
-    elsewhere = {"generation_is_monotone", "assignment_of_a_generation_is_final"}  # here, and in test_failover
+    elsewhere = {
+        "generation_is_monotone",  # here
+        "assignment_of_a_generation_is_final",  # in test_failover
+        "commit_is_by_the_owner",  # in test_commits
+    }
     assert {claim.__name__ for claim in STEP_CLAIMS} - caught == elsewhere
 
 

@@ -21,6 +21,7 @@ EVERYTHING = [
     "cooperative/2m3p6g2c1l2x2d1z0i1r1t",
     "eager/2m2p6g1c1l1x0d0z0i1r3n",
     "eager/2m2p6g1c1l1x0d0z0i1r2o",
+    "cooperative/2m2p6g1c1l1x1d0z0i1r6k",
 ]
 
 

@@ -23,6 +23,7 @@ SMALL = (
     "eager/2m1p2g0c0l0x0d0z0i0r1n",
     "eager/1m1p2g0c0l0x0d0z0i0r1o",
     "eager/2m1p1g0c0l0x0d0z0i0r1o",
+    "eager/2m1p2g0c0l0x0d0z0i0r1k",
 )
 LARGE = (
     "eager/2m2p4g0c0l0x0d0z0i0r3u2b",
@@ -46,6 +47,9 @@ LARGE = (
     "eager/2m1p3g0c1l1x0d0z1i0r1n",
     "eager/2m1p2g0c0l0x0d0z0i0r1o",
     "cooperative/2m1p1g0c0l1x0d0z0i1r1o",
+    "cooperative/2m2p2g0c0l1x0d0z0i0r1k",
+    "eager/2m1p2g0c0l0x1d0z0i0r1k",
+    "eager/1m1p2g0c0l0x0d0z0i0r1n1o1k",
 )
 
 

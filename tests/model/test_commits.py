@@ -1,0 +1,96 @@
+"""Concern *commits*: pinned sizes, what becomes reachable, and what an observer hears of a commit."""
+
+import pytest
+
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic import MODEL
+from rebalance_check.model.classic_state import GroupStatus, MemberStatus, MessageKind
+from rebalance_check.model.events import OffsetCommitted
+from rebalance_check.model.explore import explore
+from rebalance_check.model.layout import leaves
+from rebalance_check.model.machine import Machine
+from rebalance_check.model.world import World
+
+COUNTS = [
+    # bounds, symmetry, distinct, generated, depth
+    ("eager/1m1p2g0c0l0x0d0z0i0r2k", True, 77, 142, 10),
+    ("eager/2m1p3g0c0l1x0d0z0i0r1k", True, 4810, 12245, 29),
+    ("eager/2m1p3g0c0l0x0d0z0i0r1k", True, 540, 1266, 21),
+]
+
+
+@pytest.mark.parametrize(("address", "symmetry", "distinct", "generated", "depth"), COUNTS)
+def test_the_state_space_has_its_pinned_size__with_commits(
+    address: str, symmetry: bool, distinct: int, generated: int, depth: int
+) -> None:
+    found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=False)
+    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
+    assert set(found.claims.values()) == {"held"}
+
+
+@pytest.mark.nightly
+def test_a_larger_state_space_has_its_pinned_size__with_commits() -> None:
+    found = explore(Bounds.from_address("cooperative/2m2p3g0c0l1x0d0z0i0r1k"))
+    assert (found.distinct, found.generated, found.depth) == (15785, 38111, 40)
+    assert set(found.claims.values()) == {"held"}
+
+
+def test_a_zombie_commits_in_vain__and_a_member_may_commit_until_the_join_phase_ends() -> None:
+    found = explore(Bounds.from_address("eager/2m1p3g0c0l1x0d0z0i0r1k"), compiled=False)
+    for witness in (
+        "zombie_commits_in_vain",
+        "commit_is_accepted_in_a_rebalance",
+        "commit_meets_unknown_member",
+        "outside_commit_is_accepted",
+    ):
+        assert found.sometimes[witness], witness
+
+
+def test_a_commit_beside_a_join_meets_every_refusal() -> None:
+    found = explore(Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r1k"), compiled=False)
+    assert found.sometimes["commit_meets_rebalance"]
+    assert found.sometimes["commit_meets_illegal_generation"]
+
+
+def test_a_state_without_commits_is_as_long_as_ever() -> None:
+    assert len(list(leaves(MODEL.state, MODEL.sizes(Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"))))) == 53
+
+
+def test_two_owners_of_what_is_committed_are_a_violation() -> None:
+    machine = Machine(MODEL, Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r1k"))
+    before, after = machine.initial(), machine.initial()
+    for state in (before, after):
+        state.status, state.generation, state.members, state.leader = GroupStatus.PREPARING, 3, 0b11, 0
+        for me in state.member:
+            me.status, me.has_id, me.generation, me.owned = MemberStatus.STABLE, 1, 3, 1
+    before.member[0].net.kind, after.member[0].net.kind = MessageKind.COMMIT_REQUEST, MessageKind.COMMIT_REPLY
+    before.member[0].net.generation = 3
+    before.member[0].net.partitions = 1
+    assert machine.violated_step(before, after) == "commit_is_by_the_owner"
+    before.member[0].net.generation = after.generation = 2
+    assert machine.violated_step(before, after) != ""
+
+
+def test_a_commit_of_the_generation_before_is_a_violation__once_the_next_has_begun() -> None:
+    machine = Machine(MODEL, Bounds.from_address("eager/1m1p3g0c0l0x0d0z0i0r1k"))
+    before, after = machine.initial(), machine.initial()
+    for state in (before, after):
+        state.status, state.generation, state.members, state.leader = GroupStatus.STABLE, 2, 0b1, 0
+    before.member[0].net.kind, after.member[0].net.kind = MessageKind.COMMIT_REQUEST, MessageKind.COMMIT_REPLY
+    before.member[0].net.generation = 2
+    assert machine.violated_step(before, after) == ""
+    before.member[0].net.generation = 1
+    assert machine.violated_step(before, after) == "commit_is_fenced"
+
+
+def test_a_member_tells_what_it_committed() -> None:
+    world = World(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1k"))
+    way = (
+        "SendJoinGroup", "JoinGroup", "ReceiveJoinGroup", "SyncGroup", "ReceiveSyncGroup",
+        "SendOffsetCommit", "OffsetCommit", "ReceiveOffsetCommit",
+    )  # fmt: skip
+    events = [
+        event for kind in way for event in world.step(next(each for each in world.enabled() if each.kind == kind))
+    ]
+    (committed,) = [event for event in events if isinstance(event, OffsetCommitted)]
+    assert (committed.partition, committed.generation, committed.error) == ("t-0", 1, "NONE")
