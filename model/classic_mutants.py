@@ -237,13 +237,6 @@ CLASSIC_MUTANTS: Final = (
         bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"),
     ),
     ModelMutant(
-        name="commit-is-not-fenced-by-generation",
-        what="the coordinator accepts the commits of any generation of a member",
-        edit=Edit(_COMMITS, "commit_error(s, m, net.generation)", "commit_error(s, m, s.generation)"),
-        caught_by="commit_is_fenced",
-        bounds=Bounds.from_address("eager/2m1p3g0c0l0x1d0z0i0r1k"),
-    ),
-    ModelMutant(
         name="commit-of-an-unknown-member-is-accepted",
         what="the coordinator accepts the commits of whom it has removed",
         edit=Edit(

@@ -238,9 +238,9 @@ class State(Layout):
     strangers: Annotated[list[IndexSet], Dimension("failovers")]
     log: Annotated[list[Record], Dimension("failovers")]
     append: Annotated[list[Record], Dimension("failovers")]
-    commits: Annotated[list[Number], Dimension("commits")]
-    outside: Annotated[list[Number], Dimension("commits")]
-    beside: Annotated[list[Number], Dimension("commits")]
+    commits: Annotated[list[Spent], Dimension("commits")]
+    outside: Annotated[list[Spent], Dimension("commits")]
+    beside: Annotated[list[Spent], Dimension("commits")]
 
 
 def sizes(bounds: Bounds) -> dict[str, int]:
