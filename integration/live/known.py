@@ -32,6 +32,12 @@ KNOWN: Final = (
         "3.0.12",
         "on_partitions_revoked is called a second time for what was revoked already, when the join in between failed",
     ),
+    KnownDifference(
+        ClientName.AIOKAFKA,
+        "reset_loses_all",
+        "0.14.0",
+        "it has no callback for what is lost: a zombie is told that its partitions are revoked",
+    ),
 )
 """Only claims that compare a member with itself may stand here: for them the client's members are left out of the
 history, and what the others do is judged as ever."""

@@ -23,6 +23,7 @@ from rebalance_check.model.events import (
     AssignmentComputed,
     Event,
     MemberLeft,
+    MembershipLost,
     MemberStarted,
     PartitionsAssigned,
     PartitionsRevoked,
@@ -101,6 +102,26 @@ def test_a_known_difference_excuses_its_client__and_no_other() -> None:
         LIBRDKAFKA: ["callbacks_alternate"],
         AIOKAFKA: ["callbacks_alternate"],
     }
+
+
+def test_aiokafka_may_revoke_what_it_has_lost__and_nobody_else() -> None:
+    def broken(client: str) -> list[str]:
+        common: dict[str, Any] = {"group": "g", "source": "m0", "member": "m0"}
+        owned: dict[str, Any] = {"partitions": ("t-0",)}
+        history: list[Event] = [
+            MemberStarted(**common, protocol="eager", client=client, seq=0),
+            PartitionsAssigned(**common, **owned, generation=1, member_id="a", seq=1),
+            MembershipLost(**common, generation=1, member_id="a", reason="not told", seq=2),
+            PartitionsRevoked(**common, **owned, generation=-1, seq=3),
+            RunEnded(group="g", source="harness", seq=0),
+        ]
+        return [claim.name for claim, verdict in judge_clients(history).items() if isinstance(verdict, Violated)]
+
+    assert [broken(client) for client in (KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA)] == [
+        ["reset_loses_all"],
+        ["reset_loses_all"],
+        [],
+    ]
 
 
 def test_a_known_difference_leaves_no_hole_in_what_the_others_say() -> None:
