@@ -54,6 +54,13 @@ def _is_told_of_a_rebalance_while_loading(difference: Difference) -> bool:
     )
 
 
+def _has_forgotten_the_empty_group(difference: Difference) -> bool:
+    """A group that should be Empty is not there to be deleted."""
+    answers = [answer.error for outcome in difference.predicted for answer in outcome.answers]
+    told = [answer.error for answer in difference.observed.answers]
+    return difference.action.kind is ActionKind.DELETE_GROUP and (answers, told) == (["NONE"], ["GROUP_ID_NOT_FOUND"])
+
+
 KNOWN: Final = (
     KnownDifference(
         name="an expiry does not end the initial rebalance",
@@ -108,5 +115,29 @@ KNOWN: Final = (
         ),
         concerns=lambda release: release.scala,
         recognises=_is_told_of_a_rebalance_while_loading,
+    ),
+    KnownDifference(
+        name="a group without a generation is not on record",
+        coordinators="3.9.2 (Scala)",
+        what=(
+            "A group that a JoinGroup created, and that had no generation yet, is forgotten by the coordinator in Scala"
+            " when another takes over; of the Java coordinators it is an Empty group, which can be deleted."
+        ),
+        why=(
+            "Scala writes a group with its first generation, Java when it is created. Nothing is lost with it. The"
+            " model follows the Java coordinator."
+        ),
+        schedule=Schedule(
+            Bounds.from_address("eager/1m1p2g0c0l0x0d1z0i1r1o"),
+            (
+                Action(ActionKind.SEND_JOIN_GROUP, 0),
+                Action(ActionKind.JOIN_GROUP, 0),
+                Action(ActionKind.CRASH_COORDINATOR, 0),
+                Action(ActionKind.LOAD_COORDINATOR, 0),
+                Action(ActionKind.DELETE_GROUP, 0),
+            ),
+        ),
+        concerns=lambda release: release.scala,
+        recognises=_has_forgotten_the_empty_group,
     ),
 )
