@@ -22,7 +22,9 @@ class FaultPlan:
     ``kinds`` are switched on. ``delay_ms`` is the longest way of a message from one end to the other; ``drop``,
     ``duplicate`` and ``disconnect`` are chances per message; ``reorder`` is the chance that a request which was on its
     way when its connection broke arrives all the same, later than what the next connection carries;
-    ``slow_application`` is the chance that the application stays away after a poll, for up to ``slow_ms``.
+    ``slow_application`` is the chance that the application stays away after a poll, for up to ``slow_ms``; ``refusal``
+    that a request is answered with a retriable error, ``look_up`` that the coordinator is not found, ``wake_up`` that a
+    poll is interrupted before an assignment is applied.
     """
 
     kinds: tuple[FaultKind, ...] = ()
@@ -33,6 +35,9 @@ class FaultPlan:
     reorder: float = 0.0
     slow_application: float = 0.0
     slow_ms: int = 0
+    refusal: float = 0.0
+    look_up: float = 0.0
+    wake_up: float = 0.0
 
     def has(self, kind: FaultKind) -> bool:
         """Whether that kind of fault is switched on."""
@@ -71,5 +76,11 @@ def _with(plan: FaultPlan, kind: FaultKind, random: Random) -> FaultPlan:
             return replace(plan, reorder=random.choice((0.2, 0.5, 0.9)))
         case FaultKind.SLOW_APPLICATION:
             return replace(plan, slow_application=random.choice((0.05, 0.2)), slow_ms=random.choice((4_000, 30_000)))
+        case FaultKind.REFUSAL:
+            return replace(plan, refusal=random.choice((0.02, 0.1)))
+        case FaultKind.LOOK_UP:
+            return replace(plan, look_up=random.choice((0.2, 0.5)))
+        case FaultKind.WAKE_UP:
+            return replace(plan, wake_up=random.choice((0.2, 0.5)))
         case _:
             return plan

@@ -23,7 +23,12 @@ class SimulatedProtocol(StrEnum):
 
 
 class FaultKind(StrEnum):
-    """What the seed may switch on for a run. The first five befall messages, the others processes."""
+    """What the seed may switch on for a run. The first five befall messages, the next three processes.
+
+    The others are drawn only where they are asked for (`COMMON_FAULTS` are the default): ``refusal``, a coordinator
+    that answers retriable errors; ``look-up``, one that is not found; ``wake-up``, an application that interrupts its
+    poll; ``failover``; ``subscription`` and ``metadata``, consumers that change their topics, and topics that grow.
+    """
 
     DELAY = "delay"
     DROP = "drop"
@@ -33,11 +38,18 @@ class FaultKind(StrEnum):
     CRASH = "crash"
     PAUSE = "pause"
     SLOW_APPLICATION = "slow-application"
+    REFUSAL = "refusal"
+    LOOK_UP = "look-up"
+    WAKE_UP = "wake-up"
+    FAILOVER = "failover"
+    SUBSCRIPTION = "subscription"
+    METADATA = "metadata"
 
 
 E = TypeVar("E", bound=StrEnum)
 
 ALL_FAULTS: Final = tuple(FaultKind)
+COMMON_FAULTS: Final = tuple(FaultKind)[:8]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +69,7 @@ class SimulationOptions:
     members: int = 3
     partitions: int = 4
     steps: int = 12
-    faults: tuple[FaultKind, ...] = ALL_FAULTS
+    faults: tuple[FaultKind, ...] = COMMON_FAULTS
     omit: tuple[int, ...] = ()
     path: str = ""
     mutant: str = ""

@@ -69,6 +69,8 @@ class ActionKind(StrEnum):
     ADVANCE_CLOCK = "AdvanceClock"
     CHANGE_CONFIG = "ChangeConfig"
     AWAIT_GROUP = "AwaitGroup"
+    CHANGE_SUBSCRIPTION = "ChangeSubscription"
+    FAIL_OVER = "FailOver"
     HEAL = "Heal"
     # what befalls the node that coordinates the group, in a cluster
     KILL_COORDINATOR = "KillCoordinator"
@@ -112,6 +114,16 @@ COORDINATOR_FAULTS: Final = frozenset(
 ``KillCoordinator`` ends the node without a word; another takes over. ``PauseCoordinator`` stops it where it stands, so
 that it may come back as a zombie (``ResumeCoordinator`` lets every paused node run on). ``MoveCoordinator`` hands the
 group to another node in good order. ``Heal`` brings every node back.
+"""
+
+
+UNUSUAL_CHURN: Final = frozenset({ActionKind.CHANGE_SUBSCRIPTION, ActionKind.FAIL_OVER})
+"""Churn that only the simulator understands, and that is drawn on request.
+
+``ChangeSubscription`` lets a consumer unsubscribe and subscribe again (choice 0), add a topic (1), or drop it (2);
+``FailOver`` takes the coordinator away: it dies and its log is read at once (0) or 2 s later (1), it resigns and is
+elected 2 s later (2), or it is told late that it resigned before it was elected (3). For consumers ``ChangeConfig``
+gives the topic ``choice`` partitions.
 """
 
 

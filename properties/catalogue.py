@@ -24,6 +24,12 @@ from rebalance_check.properties.gates import (
     SyncIsFenced,
 )
 from rebalance_check.properties.generation import GenerationMonotonicity
+from rebalance_check.properties.identity import (
+    HeartbeatNamesAMember,
+    LeaveIsLast,
+    MemberIdIsKept,
+    MembershipEndsForAReason,
+)
 from rebalance_check.properties.joining import (
     CommonProtocol,
     GenerationHasOnlyJoined,
@@ -61,6 +67,10 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     EagerJoinsEmptyHanded,
     StaleGenerationIsRefused,
     LostIsNotCommitted,
+    MembershipEndsForAReason,
+    MemberIdIsKept,
+    HeartbeatNamesAMember,
+    LeaveIsLast,
     OneLeader,
     OneProtocol,
     AssignmentIsDisjoint,

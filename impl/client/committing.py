@@ -143,6 +143,8 @@ class Committing(Coordinator, ABC):
         if error is Error.FENCED_INSTANCE_ID:
             return self._commit_fenced(sent)
         if error is Error.REBALANCE_IN_PROGRESS:
+            if "commit-rebalance-in-progress-resets-membership" in self.defects:
+                self._reset(keep_member=False, reason=error.name)
             self.request_rejoin("offset commit failed since group is already rebalancing")
             return CommitOutcome.REBALANCE_IN_PROGRESS
         if error in {Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION}:

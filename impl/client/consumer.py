@@ -122,7 +122,13 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
 
     def unsubscribe(self, now_ms: int) -> None:
         """Give everything up, leave the group and subscribe to nothing."""
-        self.maybe_leave_group("the consumer unsubscribed from all topics", now_ms)
+        if "unsubscribe-clears-assignment-before-callback" in self.defects:
+            self._owned = ()
+        if "cooperative-unsubscribe-skips-leave" in self.defects and self.protocol is RebalanceProtocol.COOPERATIVE:
+            self.on_leave_prepare()
+            self._reset(keep_member=False, reason="the consumer unsubscribed from all topics")
+        else:
+            self.maybe_leave_group("the consumer unsubscribed from all topics", now_ms)
         self._subscription = ()
 
     def update_metadata(self, partitions_per_topic: Mapping[str, int], racks: Racks | None = None) -> None:
@@ -140,9 +146,10 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
     def metadata(self) -> Sequence[tuple[str, bytes]]:
         """One subscription per assignor, with the claims and the generation of the moment."""
         self._joined_subscription = self._subscription
-        return [
-            (name, write_subscription(self._subscription_for(assignor))) for name, assignor in self.assignors.items()
-        ]
+        offered = list(self.assignors.items())
+        if "strategy-preference-order-ignored" in self.defects:
+            offered.sort()
+        return [(name, write_subscription(self._subscription_for(assignor))) for name, assignor in offered]
 
     def _subscription_for(self, assignor: Assignor) -> Subscription:
         return Subscription(
@@ -206,6 +213,8 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
         assignor = self._selected(protocol)
         assigned = tuple(sorted(read_assignment(assignment).partitions))
         if any(tp.topic not in self._subscription for tp in assigned):
+            if "assignment-mismatch-kills-consumer" in self.defects:
+                raise RebalanceCheckError(f"{self.member} was assigned {_names(assigned)}, which it does not want")
             self.request_rejoin("received assignment does not match the current subscription")
             return
         problems: list[Exception] = []
@@ -232,9 +241,19 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
         """The last automatic commit must be answered before the member leaves."""
         if self._auto_commit_ms is None:
             return True
+        if self._final_commit is None and "iggy-late-offset-store-after-leave" in self.defects:
+            self._commit_after_leaving()
         if self._final_commit is None:
             self._final_commit = self._commit(self._positions)
         return self._final_commit.outcome is not CommitOutcome.PENDING
+
+    def _commit_after_leaving(self) -> None:
+        """The last commit waits in a queue, and goes out when the member has left."""
+        generation = self.generation_if_stable()
+        if generation is not None and self._positions:
+            self._leave("the member is being closed", told=False)
+            self._final_commit = Commit(dict(self._positions))
+            self._send_commit(self._final_commit, generation)
 
     def on_poll(self) -> None:
         """Commit periodically."""
@@ -274,6 +293,9 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
     def _revoke_and_rejoin(self, partitions: tuple[TopicPartition, ...]) -> None:
         if partitions:
             is_little = len(partitions) == 1 and "single-revocation-not-worth-a-join" in self.defects
+            believes_eager = any(RebalanceProtocol.EAGER in one.protocols for one in self.assignors.values())
+            if believes_eager and "eager-cooperative-mode-disagreement-inside-client" in self.defects:
+                is_little = True
             if "no-rejoin-after-revoking" not in self.defects and not is_little:
                 self.request_rejoin("need to revoke partitions and re-join")
             if "revoked-partitions-kept" not in self.defects:
@@ -329,8 +351,12 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
             return True
         if self._prepare_until_ms is None:
             self._prepare_until_ms = self._now_ms + self.config.rebalance_timeout_ms
+        pending = self._prepare_commit is not None and self._prepare_commit.outcome is CommitOutcome.PENDING
+        if pending and "prepare-commit-restarted-every-poll" in self.defects:
+            self._prepare_commit = None
         if self._prepare_commit is None:
-            if self.protocol is RebalanceProtocol.EAGER:
+            delivers = "fetch-continues-while-commit-before-revoke" in self.defects
+            if self.protocol is RebalanceProtocol.EAGER and not delivers:
                 self._pending_revocation = frozenset(self._owned)
             self._prepare_commit = self._commit(self._positions)
         outcome = self._prepare_commit.outcome

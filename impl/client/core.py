@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.failures import GroupError, JoinAttempt, JoinFailure, Retry
@@ -29,6 +30,10 @@ class Sent:
     generation: Generation
     handle: Handle
     at_ms: int = 0
+
+
+NEVER_MS: Final = 10**12
+"""Later than any run ends."""
 
 
 def always_found() -> bool:
@@ -84,6 +89,8 @@ class CoordinatorCore:
         """Fall out of the generation (``resetStateAndRejoin``); an empty ``reason`` is told elsewhere."""
         old = self._generation
         self._state = MemberState.UNJOINED
+        if reason == "ILLEGAL_GENERATION" and "illegal-generation-discards-member-id" in self.defects:
+            keep_member = False
         keep_member = keep_member or "unknown-member-keeps-id" in self.defects
         self._generation = Generation(NO_GENERATION, old.member_id if keep_member else "", None)
         self._rejoin_needed = True
@@ -173,7 +180,8 @@ class CoordinatorCore:
         if self._now_ms < self._discover_ms:
             return False
         if not self._find_coordinator():
-            self._discover_ms = self._now_ms + self.config.retry_backoff_ms
+            is_leaked = "coordinator-lookup-future-leaked" in self.defects
+            self._discover_ms = NEVER_MS if is_leaked else self._now_ms + self.config.retry_backoff_ms
             return False
         self._coordinator_known = True
         self._timers.session_alive(self._now_ms)

@@ -58,7 +58,7 @@ class GroupCoordinator:
     Time is in ms, any origin, and must not run backwards. Timers that are due fire before a request is handled.
     """
 
-    __slots__ = ("_cleanup_ms", "_phase", "_shard")
+    __slots__ = ("_cleanup_ms", "_epoch", "_phase", "_shard")
 
     def __init__(
         self,
@@ -79,6 +79,7 @@ class GroupCoordinator:
             defects=frozenset(defects),
         )
         self._phase = Phase.ACTIVE
+        self._epoch = -1
         self._cleanup_ms: int | None = None
 
     @property
@@ -173,9 +174,16 @@ class GroupCoordinator:
             return None
         return GroupView(group.generation, group.leader or "", group.protocol_name or "", frozenset(group.pending_join))
 
-    def unload(self, now_ms: int) -> list[Answer]:
-        """Stop serving: everything parked or uncommitted is answered NOT_COORDINATOR, and later requests are, too."""
+    def unload(self, now_ms: int, epoch: int | None = None) -> list[Answer]:
+        """Stop serving: everything parked or uncommitted is answered NOT_COORDINATOR, and later requests are, too.
+
+        ``epoch`` is that of the log's leader which takes over: one that is not newer than the present one comes late,
+        and nothing happens (``CoordinatorRuntime.scheduleUnloadOperation``).
+        """
         self._fire_until(now_ms)
+        is_late = epoch is not None and epoch <= self._epoch
+        if is_late and "late-unload-wipes-newer-load" not in self._shard.defects:
+            return self._shard.take_answers()
         self._stop(Phase.CLOSED)
         unload(self._shard)
         return self._shard.take_answers()
@@ -186,9 +194,13 @@ class GroupCoordinator:
         self._stop(Phase.ACTIVE if early else Phase.LOADING)
         forget(self._shard)
 
-    def load(self, records: Iterable[Record], now_ms: int) -> list[Answer]:
-        """Serve the groups that ``records`` tell of, each in a new incarnation; see `start_loading`."""
+    def load(self, records: Iterable[Record], now_ms: int, epoch: int | None = None) -> list[Answer]:
+        """Serve the groups that ``records`` tell of, each in a new incarnation; see `start_loading`.
+
+        ``epoch`` is that in which this coordinator leads the log, where that is known.
+        """
         self._fire_until(now_ms)
+        self._epoch = self._epoch if epoch is None else epoch
         forget(self._shard)
         self._stop(Phase.ACTIVE)
         records = tuple(records)

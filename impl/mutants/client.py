@@ -5,12 +5,28 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant, Told
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
 
 _EAGER: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
 _COOPERATIVE: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
 _CONNECT: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT))
 _ELECTION: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.ELECTION))
+
+
+def _search(protocol: SimulatedProtocol, faults: str, first: int, last: int) -> Fuzzed:
+    kinds = tuple(FaultKind(kind) for kind in faults.split(",") if kind)
+    return Fuzzed(options=SimulationOptions(protocol=protocol, faults=kinds), first=first, last=last)
+
+
+def _fuzzed(name: str, what: str, caught_by: str, find: Fuzzed) -> Mutant:
+    """A defect that stands in the catalogue under its name."""
+    return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=find, catalogue_id=name)
+
+
+def _told(name: str, what: str) -> Mutant:
+    test = Told(test="tests/impl/test_client_mutants.py")
+    return Mutant(name=name, what=what, caught_by="stories", where="impl", find=test, catalogue_id=name)
+
 
 CLIENT_MUTANTS: Final = [
     Mutant(
@@ -94,5 +110,157 @@ CLIENT_MUTANTS: Final = [
         where="impl",
         find=Told(test="tests/impl/test_client_error_tables.py", case="an_error_of_an_older_generation"),
         catalogue_id="stale-response-resets-current-generation",
+    ),
+    _fuzzed(
+        "sync-rebalance-in-progress-over-revokes",
+        "REBALANCE_IN_PROGRESS to a SyncGroup ends the membership, and all is lost",
+        "membership_ends_for_a_reason",
+        _search(SimulatedProtocol.COOPERATIVE, "", 0, 10),
+    ),
+    _fuzzed(
+        "illegal-generation-discards-member-id",
+        "ILLEGAL_GENERATION takes the member id away as well",
+        "member_id_is_kept",
+        _search(SimulatedProtocol.EAGER, "pause,duplicate,reorder,disconnect", 20, 30),
+    ),
+    _fuzzed(
+        "retriable-error-discards-membership",
+        "a failure that is retried after the backoff takes generation and member id away",
+        "member_id_is_kept",
+        _search(SimulatedProtocol.EAGER, "refusal", 0, 10),
+    ),
+    _fuzzed(
+        "wakeup-abandons-completed-rebalance",
+        "a join that is complete is not completed by the poll after it: the flag has fallen already",
+        "rebalance_completes",
+        _search(SimulatedProtocol.EAGER, "", 0, 10),
+    ),
+    _fuzzed(
+        "commit-rebalance-in-progress-resets-membership",
+        "REBALANCE_IN_PROGRESS to a commit ends the membership",
+        "membership_ends_for_a_reason",
+        _search(SimulatedProtocol.COOPERATIVE, "refusal", 0, 10),
+    ),
+    _fuzzed(
+        "protocol-check-against-reset-generation",
+        "the protocol of a SyncGroup answer is compared although the generation was reset meanwhile",
+        "rebalance_completes",
+        _search(SimulatedProtocol.EAGER, "subscription,delay,refusal", 90, 110),
+    ),
+    _fuzzed(
+        "coordinator-lookup-future-leaked",
+        "a look-up of the coordinator that failed counts as under way for ever",
+        "rebalance_completes",
+        _search(SimulatedProtocol.EAGER, "look-up", 0, 10),
+    ),
+    _fuzzed(
+        "join-write-timeout-unhandled",
+        "REBALANCE_IN_PROGRESS to a JoinGroup is fatal",
+        "rebalance_completes",
+        _search(SimulatedProtocol.EAGER, "refusal", 5, 20),
+    ),
+    _fuzzed(
+        "loading-error-on-join-not-retried",
+        "COORDINATOR_LOAD_IN_PROGRESS to a JoinGroup is fatal",
+        "rebalance_completes",
+        _search(SimulatedProtocol.EAGER, "refusal", 25, 40),
+    ),
+    _fuzzed(
+        "assignment-buffer-consumed-by-aborted-completion",
+        "an assignment whose application was interrupted is read on from where that ended",
+        "rebalance_completes",
+        _search(SimulatedProtocol.EAGER, "wake-up", 0, 10),
+    ),
+    _fuzzed(
+        "join-disables-heartbeats-on-every-pass",
+        "every round of the join loop switches the heartbeats off",
+        "rebalance_completes",
+        _search(SimulatedProtocol.EAGER, "", 0, 10),
+    ),
+    _fuzzed(
+        "heartbeat-continues-after-reset",
+        "heartbeats go on when the generation is gone",
+        "heartbeat_names_a_member",
+        _search(SimulatedProtocol.EAGER, "pause,subscription", 0, 10),
+    ),
+    _fuzzed(
+        "local-session-timer-ignores-rebalance-replies",
+        "REBALANCE_IN_PROGRESS to a heartbeat does not prolong the client's own session, whose end ends the membership",
+        "member_id_is_kept",
+        _search(SimulatedProtocol.EAGER, "slow-application", 0, 10),
+    ),
+    _fuzzed(
+        "iggy-late-offset-store-after-leave",
+        "the last commit goes out behind the LeaveGroup",
+        "leave_is_last",
+        _search(SimulatedProtocol.EAGER, "", 0, 10),
+    ),
+    _fuzzed(
+        "unsubscribe-clears-assignment-before-callback",
+        "unsubscribing forgets the partitions before the application is told",
+        "callbacks_alternate",
+        _search(SimulatedProtocol.EAGER, "subscription", 0, 10),
+    ),
+    _fuzzed(
+        "leader-group-subscription-lingers",
+        "who led once goes on watching the topics of that round",
+        "rebalance_completes",
+        _search(SimulatedProtocol.EAGER, "metadata,pause", 40, 60),
+    ),
+    _fuzzed(
+        "assignment-mismatch-kills-consumer",
+        "an assignment with a topic that was dropped meanwhile is fatal",
+        "rebalance_completes",
+        _search(SimulatedProtocol.EAGER, "subscription,delay", 0, 10),
+    ),
+    _fuzzed(
+        "eager-cooperative-mode-disagreement-inside-client",
+        "a COOPERATIVE member that lists an assignor for EAGER, too, gives up and does not join again",
+        "rebalance_completes",
+        _search(SimulatedProtocol.COOPERATIVE, "", 0, 20),
+    ),
+    _fuzzed(
+        "schema-registry-elector-thread-dies",
+        "an exception in its join loop ends the thread of a candidate",
+        "rebalance_completes",
+        _search(SimulatedProtocol.ELECTION, "wake-up", 0, 20),
+    ),
+    _fuzzed(
+        "schema-registry-two-masters-without-epoch",
+        "the news of an election are acted upon one election late",
+        "no_double_ownership",
+        _search(SimulatedProtocol.ELECTION, "", 0, 10),
+    ),
+    _told(
+        "strategy-preference-order-ignored",
+        "assignors are offered in alphabetical order",
+    ),
+    _told(
+        "heartbeat-thread-clears-generation-before-completion",
+        "an assignment is applied though the heartbeat thread has left the group meanwhile",
+    ),
+    _told(
+        "join-future-not-cleared-after-reset",
+        "a join that was overtaken by a reset is looked at again and again",
+    ),
+    _told(
+        "rejoin-flag-cleared-at-join-not-sync",
+        "when SyncGroup fails the member takes itself for joined",
+    ),
+    _told(
+        "all-heartbeat-errors-mark-coordinator-dead",
+        "REBALANCE_IN_PROGRESS to a heartbeat counts as a lost coordinator",
+    ),
+    _told(
+        "cooperative-unsubscribe-skips-leave",
+        "a COOPERATIVE member that unsubscribes sends no LeaveGroup",
+    ),
+    _told(
+        "fetch-continues-while-commit-before-revoke",
+        "records are delivered while the commit that precedes a revocation is under way",
+    ),
+    _told(
+        "prepare-commit-restarted-every-poll",
+        "every poll sends the commit that precedes a rebalance anew",
     ),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant, Narrated, Told
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
 
 _EAGER: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
 _COOPERATIVE: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
@@ -248,5 +248,15 @@ COORDINATOR_MUTANTS: Final = [
         where="impl",
         find=_STORIES,
         catalogue_id="offsets-expired-while-rebalancing",
+    ),
+    Mutant(
+        name="late-unload-wipes-newer-load",
+        what="a resignation of an earlier epoch that comes late unloads what a newer election has loaded",
+        caught_by="rebalance_completes",
+        where="impl",
+        find=Fuzzed(
+            options=SimulationOptions(protocol=SimulatedProtocol.EAGER, faults=(FaultKind.FAILOVER,)), first=0, last=20
+        ),
+        catalogue_id="late-unload-wipes-newer-load",
     ),
 ]

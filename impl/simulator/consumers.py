@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
@@ -13,10 +13,16 @@ from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
+from rebalance_check.impl.faults import FaultPlan
 from rebalance_check.impl.recorder import Recorder
+from rebalance_check.impl.simulator.process import WokenUp
 from rebalance_check.impl.simulator.settings import TOPIC, GroupSettings
 from rebalance_check.impl.simulator.standing import Standing
 from rebalance_check.model.events import MemberStarted
+
+OTHER_TOPIC: Final = "u"
+UNSUBSCRIBE, SUBSCRIBE_MORE, SUBSCRIBE = range(3)
+"""What a consumer may do about its topics."""
 
 RECORD_MS: Final = 100
 """Every partition gets a record every so many milliseconds: the log end is a function of the time."""
@@ -45,7 +51,8 @@ class ConsumerApplication(Standing, ConsumerCoordinator):
         settings: GroupSettings,
         recorder: Recorder,
         *,
-        partitions: int,
+        cluster: Mapping[str, int],
+        plan: Callable[[], FaultPlan],
         random: Random,
         defects: frozenset[str],
     ) -> None:
@@ -55,11 +62,13 @@ class ConsumerApplication(Standing, ConsumerCoordinator):
             member=name,
             topics=(TOPIC,),
             assignors=[ASSIGNORS[assignor](defects) for assignor in settings.assignors],
-            partitions_per_topic={TOPIC: partitions},
+            partitions_per_topic=cluster,
             auto_commit_ms=settings.auto_commit_ms,
+            find_coordinator=lambda: not self._happens(plan().look_up),
             defects=defects,
         )
         self._random = random
+        self._plan = plan
         self._commits = settings.auto_commit_ms is None
         recorder.emit(MemberStarted(member=name, protocol=self.protocol))
 
@@ -69,6 +78,21 @@ class ConsumerApplication(Standing, ConsumerCoordinator):
             self.consumed(partition, now_ms // RECORD_MS)
         if self._commits and self._random.random() < COMMITS:
             self.commit(self.positions(), now_ms)
+
+    def on_join_complete(self, generation_id: int, member_id: str, protocol: str, assignment: bytes) -> None:
+        """As the base class, if nobody wakes the poll up before."""
+        if self._happens(self._plan().wake_up):
+            raise WokenUp
+        super().on_join_complete(generation_id, member_id, protocol, assignment)
+
+    def change_subscription(self, choice: int, now_ms: int) -> None:
+        """Unsubscribe and subscribe again, want another topic beside, or want the first one alone."""
+        if choice == UNSUBSCRIBE:
+            self.unsubscribe(now_ms)
+        self.subscribe((TOPIC, OTHER_TOPIC) if choice == SUBSCRIBE_MORE else (TOPIC,))
+
+    def _happens(self, chance: float) -> bool:
+        return chance > 0 and self._random.random() < chance
 
     @property
     def holds(self) -> tuple[str, ...]:

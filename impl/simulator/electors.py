@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Callable
 from random import Random
 
 from rebalance_check.impl.client.elector import PRIMARY, ElectionFailed, LeaderElector
 from rebalance_check.impl.codecs.leader_election import Identity
+from rebalance_check.impl.faults import FaultPlan
 from rebalance_check.impl.recorder import Recorder
+from rebalance_check.impl.simulator.process import WokenUp
 from rebalance_check.impl.simulator.settings import GroupSettings
 from rebalance_check.impl.simulator.standing import Standing
 from rebalance_check.model.events import MemberStarted
@@ -24,17 +26,33 @@ class ElectorApplication(Standing, LeaderElector):
         settings: GroupSettings,
         recorder: Recorder,
         *,
-        random: Random,  # noqa: ARG002 - what every application is started with
+        plan: Callable[[], FaultPlan],
+        random: Random,
         defects: frozenset[str],
     ) -> None:
         identity = Identity(name, PORT, scheme="http")
         super().__init__(settings.client(name), recorder, member=name, identity=identity, defects=defects)
+        self._random = random
+        self._plan = plan
+        self._has_ended = False
         recorder.emit(MemberStarted(member=name, protocol="eager"))
 
     def poll(self, now_ms: int) -> None:
         """As Schema Registry does: an election that failed is waited out, and heartbeats go on."""
-        with suppress(ElectionFailed):
+        if self._has_ended:
+            return
+        try:
             super().poll(now_ms)
+        except ElectionFailed:
+            pass
+        except WokenUp:
+            self._has_ended = "schema-registry-elector-thread-dies" in self.defects
+
+    def on_join_complete(self, generation_id: int, member_id: str, protocol: str, assignment: bytes) -> None:
+        """As the base class, if nothing unexpected happens before."""
+        if (chance := self._plan().wake_up) and self._random.random() < chance:
+            raise WokenUp
+        super().on_join_complete(generation_id, member_id, protocol, assignment)
 
     def work(self, now_ms: int) -> None:
         """A primary has nothing to wait for."""

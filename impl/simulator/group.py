@@ -9,7 +9,7 @@ from typing import Final
 from rebalance_check.impl.client.elector import PRIMARY
 from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.seeds import stream
-from rebalance_check.impl.simulator.consumers import ConsumerApplication
+from rebalance_check.impl.simulator.consumers import OTHER_TOPIC, ConsumerApplication
 from rebalance_check.impl.simulator.electors import ElectorApplication
 from rebalance_check.impl.simulator.process import Application, MemberProcess
 from rebalance_check.impl.simulator.settings import TOPIC, GroupSettings
@@ -37,8 +37,18 @@ def _configured(life: Start, settings: GroupSettings) -> Callable[[int], Applica
 
 
 def _consumers(world: World, options: SimulationOptions) -> Start:
-    world.to_own = tuple(partition(TOPIC, index) for index in range(options.partitions))
-    return partial(ConsumerApplication, partitions=options.partitions)
+    cluster = {OTHER_TOPIC: 1}
+
+    def change(partitions: int) -> None:
+        cluster[TOPIC] = partitions
+        world.to_own = tuple(partition(TOPIC, index) for index in range(partitions))
+        for member in world.members:
+            if isinstance(member.application, ConsumerApplication):
+                member.application.update_metadata(cluster)
+
+    change(options.partitions)
+    world.change_config = change
+    return partial(ConsumerApplication, cluster=cluster, plan=lambda: world.network.plan)
 
 
 def _workers(world: World, options: SimulationOptions) -> Start:
@@ -55,7 +65,7 @@ def _workers(world: World, options: SimulationOptions) -> Start:
 
 def _candidates(world: World, _options: SimulationOptions) -> Start:
     world.to_own = (PRIMARY,)
-    return ElectorApplication
+    return partial(ElectorApplication, plan=lambda: world.network.plan)
 
 
 STARTS: Final = {SimulatedProtocol.CONNECT: _workers, SimulatedProtocol.ELECTION: _candidates}

@@ -27,6 +27,10 @@ RESTART_MS: Final = 1_000
 """How soon a supervisor starts a process again that gave up."""
 
 
+class WokenUp(Exception):  # noqa: N818 - Kafka's WakeupException
+    """Somebody interrupted the poll; the application goes on, and polls again."""
+
+
 class Application(Protocol):
     """What runs inside a process, from its start to its end: a client coordinator and the code that uses it."""
 
@@ -170,6 +174,13 @@ class MemberProcess:
         for thread in threads:
             thread()
 
+    def change_subscription(self, choice: int) -> None:
+        """The application of a running process wants other topics; only consumers have any."""
+        change = getattr(self.application, "change_subscription", None)
+        if change is not None and not self._paused and not self._closing:
+            change(choice, self._clock.now_ms)
+            self._send()
+
     # -------------------------------------------------------------------------------------------- application thread
 
     def _enter_poll(self) -> None:
@@ -207,6 +218,8 @@ class MemberProcess:
         """
         try:
             step(self._clock.now_ms)
+        except WokenUp:
+            return True
         except RebalanceCheckError as fault:
             self.crash()
             if isinstance(fault, GroupError) and fault.error is Error.FENCED_INSTANCE_ID:

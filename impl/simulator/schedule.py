@@ -48,6 +48,15 @@ CHURN_STEPS: Final = {
 }
 """From which to which condition each churn action takes a process; it applies to no other."""
 
+MOST_PARTITIONS: Final = 6
+
+UNUSUAL: Final = {
+    FaultKind.FAILOVER: (ActionKind.FAIL_OVER, 0, 3),
+    FaultKind.SUBSCRIPTION: (ActionKind.CHANGE_SUBSCRIPTION, 0, 2),
+    FaultKind.METADATA: (ActionKind.CHANGE_CONFIG, 1, MOST_PARTITIONS),
+}
+"""What a fault that is drawn on request may do: the action, and the range of its choice."""
+
 NEEDED_FAULT: Final = {ActionKind.CRASH_MEMBER: FaultKind.CRASH, ActionKind.PAUSE_MEMBER: FaultKind.PAUSE}
 
 
@@ -87,6 +96,8 @@ def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
 def _draw(random: Random, options: SimulationOptions, plan: FaultPlan, protocol: SimulatedProtocol) -> Iterator[Action]:
     """All starts, then steps; a step whose fault is switched off waits only, so that the others stay as they are."""
     members = [Process.DOWN] * options.members
+    consumes = protocol in {SimulatedProtocol.EAGER, SimulatedProtocol.COOPERATIVE}
+    unusual = [UNUSUAL[kind] for kind in plan.kinds if kind in UNUSUAL and (consumes or kind is FaultKind.FAILOVER)]
     for member in range(options.members):
         yield Action(ActionKind.START_MEMBER, member)
         yield _pause(random)
@@ -94,6 +105,9 @@ def _draw(random: Random, options: SimulationOptions, plan: FaultPlan, protocol:
     for _ in range(options.steps):
         if protocol is SimulatedProtocol.CONNECT and random.random() < 0.2:
             yield Action(ActionKind.CHANGE_CONFIG, 0, random.randint(1, MAX_TASKS))
+        elif unusual and random.random() < 0.4:
+            kind, low, high = random.choice(unusual)
+            yield Action(kind, random.randrange(options.members), random.randint(low, high))
         else:
             member = random.randrange(options.members)
             kind = random.choice([kind for kind, (before, _) in CHURN_STEPS.items() if before is members[member]])

@@ -9,13 +9,14 @@ from typing import Final
 from rebalance_check.impl.faults import CALM, FaultPlan, draw_plan
 from rebalance_check.impl.mutants import defects_of
 from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator.consumers import SUBSCRIBE
 from rebalance_check.impl.simulator.convergence import await_group, settle
 from rebalance_check.impl.simulator.group import build_members
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
 from rebalance_check.impl.simulator.settings import GroupSettings, draw_settings
 from rebalance_check.impl.simulator.world import Listener, World
 from rebalance_check.impl.status.simulation import simulate_status
-from rebalance_check.model.actions import CHURN, Action, ActionKind
+from rebalance_check.model.actions import CHURN, UNUSUAL_CHURN, Action, ActionKind
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import Event, RunEnded, RunStarted
@@ -31,7 +32,7 @@ class SimulatorSubject:
     """
 
     name = NAME
-    actions = CHURN
+    actions = CHURN | UNUSUAL_CHURN
 
     def __init__(self, options: SimulationOptions, listener: Listener | None = None) -> None:
         self._options = options
@@ -77,6 +78,7 @@ class SimulatorSubject:
         world.network.plan = CALM
         for member in world.members:
             member.resume()
+            member.change_subscription(SUBSCRIBE)
         self._pending = settle(world)
 
     def _take(self) -> list[Event]:
@@ -96,6 +98,10 @@ _EFFECTS: Final[dict[ActionKind, Callable[[World, Action], None]]] = {
     ActionKind.PAUSE_MEMBER: lambda world, action: world.members[action.member].pause(),
     ActionKind.RESUME_MEMBER: lambda world, action: world.members[action.member].resume(),
     ActionKind.CHANGE_CONFIG: lambda world, action: world.change_config(action.choice),
+    ActionKind.CHANGE_SUBSCRIPTION: lambda world, action: world.members[action.member].change_subscription(
+        action.choice
+    ),
+    ActionKind.FAIL_OVER: lambda world, action: world.fail_over(action.choice),
     ActionKind.ADVANCE_CLOCK: _advance,
     ActionKind.AWAIT_GROUP: lambda world, _action: await_group(world),
 }

@@ -3,18 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import cast
+from typing import Final, cast
 
 from rebalance_check.impl.clock import Timer, VirtualClock
 from rebalance_check.impl.coordinator import GroupCoordinator
+from rebalance_check.impl.coordinator.logs import ImmediateLog
 from rebalance_check.impl.faults import FaultPlan
-from rebalance_check.impl.messages import GroupReply, GroupRequest
+from rebalance_check.impl.messages import (
+    GroupReply,
+    GroupRequest,
+    HeartbeatReply,
+    HeartbeatRequest,
+    JoinGroupReply,
+    JoinGroupRequest,
+    OffsetCommitReply,
+    OffsetCommitRequest,
+    SyncGroupReply,
+    SyncGroupRequest,
+)
 from rebalance_check.impl.network import SimulatedNetwork, Token
 from rebalance_check.impl.recorder import Recorder
 from rebalance_check.impl.seeds import stream
 from rebalance_check.impl.simulator.process import MemberProcess
 from rebalance_check.impl.simulator.settings import BROKER, GROUP
+from rebalance_check.model.errors import Error
 from rebalance_check.model.events import Event
+
+LOADING_MS: Final = 2_000
+CRASH, CRASH_AND_LOAD, RESIGN, RESIGN_LATE = range(4)
+"""How a coordinator is taken away."""
+
+_MOVED: Final = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE)
+REFUSALS: Final[dict[type[GroupRequest], tuple[Callable[..., GroupReply], tuple[Error, ...]]]] = {
+    JoinGroupRequest: (JoinGroupReply, (*_MOVED, Error.COORDINATOR_LOAD_IN_PROGRESS, Error.REBALANCE_IN_PROGRESS)),
+    SyncGroupRequest: (SyncGroupReply, (*_MOVED, Error.REBALANCE_IN_PROGRESS)),
+    HeartbeatRequest: (HeartbeatReply, _MOVED),
+    OffsetCommitRequest: (
+        OffsetCommitReply,
+        (*_MOVED, Error.COORDINATOR_LOAD_IN_PROGRESS, Error.REBALANCE_IN_PROGRESS),
+    ),
+}
+"""The retriable errors that a coordinator in trouble answers to each request."""
 
 Listener = Callable[[Event], None]
 
@@ -30,8 +59,11 @@ class World:
         self._listener = listener
         self._member_ids = 0
         self.network = SimulatedNetwork(self.clock, stream(seed, "network"), plan, self._serve)
+        self.log = ImmediateLog()
+        self._epoch = 0
         self.coordinator = GroupCoordinator(
             BROKER,
+            log=self.log,
             new_member_id=self._new_member_id,
             recorder_for=lambda group: self.recorder("coordinator", group),
             defects=defects,
@@ -58,8 +90,30 @@ class World:
     # -------------------------------------------------------------------------------------------- the coordinator
 
     def _serve(self, token: Token | None, request: GroupRequest) -> None:
-        """A request reaches the coordinator."""
+        """A request reaches the coordinator, which may refuse it for a moment."""
+        if token is not None and self.network.happens(self.network.plan.refusal) and type(request) in REFUSALS:
+            refuse, errors = REFUSALS[type(request)]
+            self.network.answer(token, refuse(error=self.network.random.choice(errors)))
+            return
         self._answer(self.coordinator.handle(token, request, self.clock.now_ms))
+
+    def fail_over(self, choice: int) -> None:
+        """The coordinator is taken away: see `UNUSUAL_CHURN` for what each choice means."""
+        now_ms, epoch = self.clock.now_ms, self._epoch
+        self._epoch += 1
+        if choice in {CRASH, CRASH_AND_LOAD}:
+            self.coordinator.start_loading()
+        if choice == RESIGN:
+            self._answer(self.coordinator.unload(now_ms, epoch + 1))
+        if choice in {CRASH_AND_LOAD, RESIGN}:
+            self.clock.after(LOADING_MS, self._load)
+        else:
+            self._load()
+        if choice == RESIGN_LATE:
+            self._answer(self.coordinator.unload(now_ms, epoch))
+
+    def _load(self) -> None:
+        self._answer(self.coordinator.load(self.log.records, self.clock.now_ms, self._epoch))
 
     def _advance_coordinator(self) -> None:
         self._coordinator_timer = None

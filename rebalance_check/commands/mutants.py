@@ -21,9 +21,10 @@ EXIT_NOT_CAUGHT = 10
 @click.option(
     "--run", is_flag=True, help="Search for each: print the shrunk counterexample and the number of its steps."
 )
+@click.option("--steps", is_flag=True, help="With --run: print the numbers as impl/mutants/steps.py has them.")
 @click.option("--markdown", is_flag=True, help="Print the generated part of TRACK_RECORD.md.")
 @json_option
-def command(names: tuple[str, ...], run: bool, markdown: bool, as_json: bool) -> int:
+def command(names: tuple[str, ...], run: bool, steps: bool, markdown: bool, as_json: bool) -> int:
     """List the planted defects: what each does wrong, which invariant catches it, and the command that finds it.
 
     With --run they are searched for, all but those that a test with a fixed story finds; exit code 10 when one of
@@ -36,6 +37,8 @@ def command(names: tuple[str, ...], run: bool, markdown: bool, as_json: bool) ->
     if markdown:
         face.say(mutants_markdown(MUTANTS.values()).rstrip("\n"))
         return face.finish({"mutants": [_document(mutant) for mutant in chosen]}, 0)
+    if steps:
+        return _measure(face, chosen)
     return _search(face, chosen, by_name=bool(names)) if run else _list(face, chosen)
 
 
@@ -49,6 +52,17 @@ def _list(face: Face, mutants: Iterable[Mutant]) -> int:
         face.say(f"  command    {mutant.command}")
         face.say()
     return face.finish({"mutants": [_document(mutant) for mutant in mutants]}, 0)
+
+
+def _measure(face: Face, mutants: Iterable[Mutant]) -> int:
+    """The steps of every mutant of the implementation that has a search, as lines of a dictionary."""
+    from rebalance_check import mutant_search  # noqa: PLC0415 - needs what only a search needs
+
+    searched = [mutant for mutant in mutants if mutant.where == "impl" and not isinstance(mutant.find, Told)]
+    found = {mutant.name: mutant_search.catch(mutant) for mutant in searched}
+    for name, caught in found.items():
+        face.say(f'    "{name}": {caught.steps if caught is not None else None},')
+    return face.finish({"steps": {name: caught.steps for name, caught in found.items() if caught is not None}}, 0)
 
 
 def _search(face: Face, mutants: list[Mutant], *, by_name: bool) -> int:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from rebalance_check.impl.faults import CALM, draw_plan
-from rebalance_check.impl.options import ALL_FAULTS, FaultKind, SimulationOptions
+from rebalance_check.impl.options import ALL_FAULTS, COMMON_FAULTS, FaultKind, SimulationOptions
 
 
 def test_one_seed_draws_one_plan() -> None:
@@ -33,12 +33,19 @@ def test_the_plan_does_not_depend_on_the_hash_seed() -> None:
 
 
 def test_swarm__every_kind_is_on_in_some_runs_and_off_in_others__and_some_run_is_calm() -> None:
-    plans = [draw_plan(seed, SimulationOptions()) for seed in range(1_000)]
+    plans = [draw_plan(seed, SimulationOptions(faults=ALL_FAULTS)) for seed in range(1_000)]
 
     for kind in FaultKind:
         share = sum(plan.has(kind) for plan in plans) / len(plans)
         assert 0.4 < share < 0.6, kind
-    assert CALM in plans
+    assert CALM in [draw_plan(seed, SimulationOptions()) for seed in range(1_000)]
+
+
+def test_uncommon_kinds_are_drawn_on_request_only__and_change_nothing_else() -> None:
+    for seed in range(100):
+        common, whole = draw_plan(seed, SimulationOptions()), draw_plan(seed, SimulationOptions(faults=ALL_FAULTS))
+        assert set(common.kinds) <= set(COMMON_FAULTS)
+        assert common.kinds == tuple(kind for kind in whole.kinds if kind in COMMON_FAULTS)
 
 
 @pytest.mark.parametrize("kind", ALL_FAULTS)
@@ -46,7 +53,8 @@ def test_taking_one_kind_away_leaves_the_others_as_they_were(kind: FaultKind) ->
     rest = tuple(other for other in ALL_FAULTS if other != kind)
 
     for seed in range(50):
-        whole, without = draw_plan(seed, SimulationOptions()), draw_plan(seed, SimulationOptions(faults=rest))
+        whole = draw_plan(seed, SimulationOptions(faults=ALL_FAULTS))
+        without = draw_plan(seed, SimulationOptions(faults=rest))
         assert tuple(other for other in whole.kinds if other != kind) == without.kinds
         if kind not in whole.kinds:
             assert whole == without

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from rebalance_check.impl.faults import draw_plan
-from rebalance_check.impl.options import ALL_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.options import ALL_FAULTS, COMMON_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.schedule import CHURN_STEPS, Process, churn_schedule, drawn_protocol
-from rebalance_check.model.actions import CHURN, Action, ActionKind
+from rebalance_check.model.actions import CHURN, UNUSUAL_CHURN, Action, ActionKind
 from rebalance_check.model.subject import Schedule
 
 SEEDS = range(200)
@@ -54,6 +54,15 @@ def test_all_kinds_of_churn_occur() -> None:
     assert kinds.keys() == CHURN - {ActionKind.AWAIT_GROUP}  # of upgrades: see test_upgrade_fuzz
 
 
+def test_unusual_churn_occurs_on_request() -> None:
+    options = SimulationOptions(protocol=SimulatedProtocol.EAGER, faults=ALL_FAULTS)
+
+    kinds = {action.kind for seed in SEEDS for action in churn_schedule(seed, options).actions}
+
+    assert kinds >= UNUSUAL_CHURN
+    assert kinds == CHURN | UNUSUAL_CHURN
+
+
 @pytest.mark.parametrize(
     ("kind", "fault"),
     [(ActionKind.CRASH_MEMBER, FaultKind.CRASH), (ActionKind.PAUSE_MEMBER, FaultKind.PAUSE)],
@@ -65,7 +74,7 @@ def test_a_fault_that_is_switched_off_does_not_occur(kind: ActionKind, fault: Fa
 
     assert any(occurs.values())
     assert all(draw_plan(seed, options).has(fault) for seed, seen in occurs.items() if seen)
-    rest = tuple(other for other in ALL_FAULTS if other is not fault)
+    rest = tuple(other for other in COMMON_FAULTS if other is not fault)
     assert not any(
         a.kind is kind for seed in SEEDS for a in churn_schedule(seed, replace(options, faults=rest)).actions
     )

@@ -1,0 +1,32 @@
+"""Every defect of the field in the roles of this suite is planted, or it is told why not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import median
+
+from rebalance_check.impl.mutants import MUTANTS, Told
+from rebalance_check.impl.mutants.out_of_reach import OUT_OF_REACH
+from rebalance_check.impl.mutants.steps import STEPS
+
+ENTRIES = json.loads((Path(__file__).parents[1] / "data" / "mutants" / "catalogue.json").read_text(encoding="utf-8"))
+"""Id, role and violated property of each entry."""
+
+IDS = {entry["id"] for entry in ENTRIES}
+PLANTED = {mutant.catalogue_id for mutant in MUTANTS.values() if mutant.catalogue_id}
+
+
+def test_every_entry_is_planted_or_out_of_reach__and_none_is_both() -> None:
+    assert set(OUT_OF_REACH) == IDS - PLANTED
+
+
+def test_at_least_seventy_entries_are_planted() -> None:
+    assert len(IDS & PLANTED) >= 70
+
+
+def test_every_mutant_that_is_searched_for_has_its_steps__and_the_median_is_short() -> None:
+    searched = {one.name for one in MUTANTS.values() if one.where == "impl" and not isinstance(one.find, Told)}
+    assert set(STEPS) == searched
+    of_the_field = [STEPS[one.name] for one in MUTANTS.values() if one.catalogue_id in IDS and one.name in STEPS]
+    assert median(of_the_field) <= 20

@@ -1,0 +1,43 @@
+"""The steps that are told of a mutant are those that its search takes today."""
+
+from __future__ import annotations
+
+import pytest
+
+from rebalance_check import mutant_search
+from rebalance_check.impl.mutants import IMPL_MUTANTS, Fuzzed, Narrated
+from rebalance_check.impl.mutants.steps import STEPS
+from rebalance_check.impl.options import SimulatedProtocol
+
+
+def measured(name: str) -> int | None:
+    caught = mutant_search.catch(IMPL_MUTANTS[name])
+    return None if caught is None else caught.steps
+
+
+def is_quick(name: str) -> bool:
+    find = IMPL_MUTANTS[name].find
+    return not isinstance(find, Fuzzed | Narrated)
+
+
+QUICK = [name for name in STEPS if is_quick(name)]
+RUNS = ["join-disables-heartbeats-on-every-pass", "iggy-late-offset-store-after-leave", "late-unload-wipes-newer-load"]
+
+
+@pytest.mark.parametrize("name", [*QUICK, *RUNS])
+def test_a_counterexample_has_as_many_steps_as_are_told(name: str) -> None:
+    assert measured(name) == STEPS[name]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", sorted(set(STEPS) - {*QUICK, *RUNS}))
+def test_a_counterexample_has_as_many_steps_as_are_told__for_all(name: str) -> None:
+    assert measured(name) == STEPS[name]
+
+
+def test_what_the_search_shows_ends_with_the_claim_and_the_command() -> None:
+    caught = mutant_search.catch(IMPL_MUTANTS["join-disables-heartbeats-on-every-pass"])
+    assert caught is not None
+    assert caught.lines[0].startswith("seed ")
+    assert caught.lines[-1].startswith("rebalance-check fuzz --seeds ")
+    assert SimulatedProtocol.EAGER in caught.lines[-1]
