@@ -142,10 +142,10 @@ class InProcess:
         """What was observed is final."""
         return False
 
-    def prefer_leader(self, member: int) -> None:
-        """Where the coordinator has a choice, ``member`` leads."""
-        self._note("prefer_leader", member)
-        self._choices.preferred = f"m{member}"
+    def prefer_leader(self, seat: str) -> None:
+        """Where the coordinator has a choice, the member whose id begins with ``seat`` leads."""
+        self._note("prefer_leader", seat)
+        self._choices.preferred = seat
 
     def close(self) -> None:
         """Nothing is held."""

@@ -24,6 +24,8 @@ DISTURBANCES: Final = frozenset(
     {
         ActionKind.CRASH,
         ActionKind.EXPIRE_SESSION,
+        ActionKind.EXPIRE_REBALANCE,
+        ActionKind.EXPIRE_SYNC,
         ActionKind.SEND_LEAVE_GROUP,
         ActionKind.DUPLICATE_REQUEST,
         ActionKind.DELETE_GROUP,

@@ -141,7 +141,7 @@ class SocketTransport:
         time.sleep(PATIENCE_S[patience])
         return True
 
-    def prefer_leader(self, member: int) -> None:
+    def prefer_leader(self, seat: str) -> None:
         """A broker cannot be told."""
 
     def close(self) -> None:

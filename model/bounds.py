@@ -40,6 +40,8 @@ class Bounds:
     stopped and started with the next list of assignors. ``failovers``: how often another
     coordinator takes over; copies of requests do not outlive one, and the record keeps no votes, so it goes with no
     ``duplicates`` and no ``upgrade``. ``commits``: how many OffsetCommits there are, of members and of others.
+    ``statics``: how many processes have an instance id (KIP-345), ``twins``: how many pairs of them share one; with
+    neither ``failovers`` nor ``commits`` nor ``upgrade``.
 
     The status protocol reads ``members`` as workers, ``partitions`` as keys (tasks of one connector, whose own status
     is the last key where there are two or more), ``crashes`` as workers restarted with an empty cache. ``writes``
@@ -60,6 +62,8 @@ class Bounds:
     timeouts: bool = False
     upgrade: int = 0
     bounces: int = 0
+    statics: int = 0
+    twins: int = 0
     writes: int = 3
     failures: int = 1
     losses: int = 0
@@ -83,12 +87,15 @@ class Bounds:
             "bounces",
             "failovers",
             "commits",
+            "statics",
+            "twins",
         )
         for name in budgets:
             value = getattr(self, name)
             if not 0 <= value <= 100:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from 0 to 100")
         self._check_upgrade()
+        self._check_statics()
         if self.failovers and (self.duplicates or self.upgrade):
             raise RebalanceCheckError(
                 f"failovers is {self.failovers} with duplicates {self.duplicates} and upgrade {self.upgrade}: choose 0 "
@@ -111,6 +118,19 @@ class Bounds:
                 f"choose {first}"
             )
 
+    def _check_statics(self) -> None:
+        """Twins are two static processes each; how static members vote, commit or are loaded is not modelled."""
+        if not 2 * self.twins <= self.statics <= self.members:
+            raise RebalanceCheckError(
+                f"statics is {self.statics} and twins is {self.twins}: there can be no more static processes than "
+                f"members ({self.members}), and each pair of twins is two of them"
+            )
+        if self.statics and (self.failovers or self.commits or self.upgrade):
+            raise RebalanceCheckError(
+                f"statics is {self.statics} with failovers {self.failovers}, commits {self.commits} and upgrade "
+                f"{self.upgrade}: choose 0 for statics, or for all of them"
+            )
+
     _LETTERS: ClassVar = (
         ("members", "m"),
         ("partitions", "p"),
@@ -127,11 +147,15 @@ class Bounds:
         ("writes", "w"),
         ("failures", "f"),
         ("timeouts", "t"),
+        ("statics", "s"),
+        ("twins", "y"),
         ("losses", "n"),
         ("failovers", "o"),
         ("commits", "k"),
     )
-    _CONCERNS: ClassVar = frozenset({"timeouts", "losses", "failovers", "commits", "upgrade", "bounces"})
+    _CONCERNS: ClassVar = frozenset(
+        {"timeouts", "statics", "twins", "losses", "failovers", "commits", "upgrade", "bounces"}
+    )
     """Left out of an address when they are off."""
     _FLAGS: ClassVar = ("initial_delay", "member_id_required", "timeouts")
     _STATUS: ClassVar = frozenset({"members", "partitions", "generations", "crashes", "writes", "failures"})
@@ -141,6 +165,12 @@ class Bounds:
     def concerns(cls) -> frozenset[str]:
         """The names of what is off by default."""
         return cls._CONCERNS
+
+    def instance(self, member: int) -> str | None:
+        """The instance id of a process, ``i0``; None for a dynamic member. Twins are the first of all, in pairs."""
+        if member >= self.statics:
+            return None
+        return f"i{member - member % 2 if member < 2 * self.twins else member}"
 
     def address(self) -> str:
         """``cooperative/3m3p4g1c0l0x0d0z1i0r``: every bound that the protocol reads, as a number and a letter.

@@ -2,12 +2,13 @@
 
 Read in this order: `classic_state` (what there is), `classic_member` (the client side), `classic_coordinator` (the
 broker side), `classic_network`, `assignment` (what a leader may decide), `classic_claims` (what must hold),
-`classic_progress` (what must happen). A concern that bounds switch on has a module of its own: `classic_losses`,
-`classic_voting` (lists of assignors, and rolling bounces along an upgrade path), `classic_log` with `classic_failover`
-(another coordinator takes over), `classic_commits`.
+`classic_progress` (what must happen). A concern that bounds switch on has a module of its own: `classic_timeouts`,
+`classic_statics` (members with an instance id), `classic_losses`, `classic_voting` (lists of assignors, and rolling
+bounces along an upgrade path), `classic_log` with `classic_failover` (another coordinator takes over),
+`classic_commits`.
 
 What is left open, and explored in all ways: the order of everything; who leads after a leader is gone; which of the
-legal targets a leader picks; when a timer fires. What is left out: static members, heartbeats while a
+legal targets a leader picks; when a timer fires. What is left out: heartbeats while a
 SyncGroup is outstanding, votes that end in a tie, a rebalance time-out that ends the join
 phase with ids still pending (here each of them expires first), the expiry of a new member that is parked.
 """
@@ -140,6 +141,23 @@ from rebalance_check.model.classic_progress import (
     rebalance_completes,
 )
 from rebalance_check.model.classic_state import Config, State, is_cooperative, sizes
+from rebalance_check.model.classic_static_claims import (
+    eager_assignment_leaves_nothing_out,
+    heartbeat_meets_fenced_instance,
+    join_meets_fenced_instance,
+    join_phase_keeps_silent_static_members,
+    leader_comes_back_without_assigning,
+    one_member_has_the_seat,
+    replaced_id_owes_a_sync,
+    replaced_id_owes_only_while_stable,
+    seat_is_taken_while_the_group_prepares,
+    seat_keeps_its_assignment,
+    silent_static_member_is_kept,
+    silent_static_member_returns_as_an_owner,
+    sync_meets_fenced_instance,
+    who_was_replaced_is_fenced,
+)  # fmt: skip
+from rebalance_check.model.classic_statics import enlist
 from rebalance_check.model.classic_timeouts import (
     empty_group_has_pending_ids,
     expire_rebalance,
@@ -225,6 +243,9 @@ CLAIMS: Final = (
     generation_is_not_below_the_log,
     stable_is_persisted,
     lost_is_not_committed,
+    one_member_has_the_seat,
+    replaced_id_owes_only_while_stable,
+    eager_assignment_leaves_nothing_out,
 )
 
 STEP_CLAIMS: Final = (
@@ -249,6 +270,9 @@ STEP_CLAIMS: Final = (
     no_commit_while_completing,
     outside_commit_needs_an_empty_group,
     commit_is_by_the_owner,
+    who_was_replaced_is_fenced,
+    seat_keeps_its_assignment,
+    join_phase_keeps_silent_static_members,
 )
 
 SOMETIMES: Final = (
@@ -294,6 +318,14 @@ SOMETIMES: Final = (
     commit_meets_illegal_generation,
     commit_meets_unknown_member,
     outside_commit_is_accepted,
+    silent_static_member_is_kept,
+    silent_static_member_returns_as_an_owner,
+    leader_comes_back_without_assigning,
+    join_meets_fenced_instance,
+    sync_meets_fenced_instance,
+    heartbeat_meets_fenced_instance,
+    replaced_id_owes_a_sync,
+    seat_is_taken_while_the_group_prepares,
 )
 
 PROGRESS: Final = (
@@ -322,6 +354,8 @@ def configure(bounds: Bounds) -> Config:
         initial_delay=bounds.initial_delay,
         member_id_required=bounds.member_id_required,
         timeouts=bounds.timeouts,
+        statics=bounds.statics,
+        twins=bounds.twins,
         losses=bounds.losses,
         path=bounds.upgrade,
         bounces=bounds.bounces,
@@ -345,6 +379,7 @@ def init(c: Config, s: State) -> None:
     if c.failovers > 0:
         s.log[0].leader = NIL
         s.append[0].leader = NIL
+    enlist(c, s)
 
 
 def within_bounds(c: Config, s: State) -> bool:
@@ -360,10 +395,12 @@ MODEL: Final = Model(
         "rebalance_check.model.classic_network",
         "rebalance_check.model.classic_voting",
         "rebalance_check.model.classic_log",
+        "rebalance_check.model.classic_statics",
         "rebalance_check.model.classic_member",
         "rebalance_check.model.classic_bounce",
         "rebalance_check.model.classic_coordinator",
         "rebalance_check.model.classic_claims",
+        "rebalance_check.model.classic_static_claims",
         "rebalance_check.model.classic_timeouts",
         "rebalance_check.model.classic_losses",
         "rebalance_check.model.classic_voting_claims",

@@ -23,6 +23,7 @@ from rebalance_check.model.classic_state import (
     minus,
     size,
 )  # fmt: skip
+from rebalance_check.model.classic_statics import is_fenced, static_members
 from rebalance_check.model.classic_voting import keeps_partitions
 from rebalance_check.model.errors import Error
 from rebalance_check.model.layout import NIL
@@ -159,13 +160,17 @@ def joins(s: State, m: int) -> bool:
 
 
 def generation_has_only_who_joined(c: Config, s: State, t: State) -> bool:
-    """A generation begins with nobody but those whose JoinGroup arrived in its join phase (the barrier)."""
+    """A generation begins with nobody but those whose JoinGroup arrived in its join phase (the barrier).
+
+    A rebalance timeout keeps static members, silent ones too.
+    """
     if t.generation == s.generation or t.status != GroupStatus.COMPLETING:
         return True
+    kept = minus(static_members(c, s), s.joined) if c.timeouts else 0
     for m in range(c.members):
-        if has(t.members, m) and not joins(s, m):
+        if has(t.members, m) and not joins(s, m) and not has(kept, m):
             return False
-    return size(minus(t.members, s.joined)) <= 1
+    return size(minus(minus(t.members, s.joined), kept)) <= 1
 
 
 def generation_waits_for_pending_ids(s: State, t: State) -> bool:
@@ -226,8 +231,10 @@ def is_new_answer(before: Message, after: Message, kind: int) -> bool:
 
 
 def everyone_is_stable(c: Config, s: State) -> bool:
-    """All members are stable in one generation."""
+    """All members are stable in one generation; a process that was fenced is none."""
     for m in range(c.members):
+        if is_fenced(c, s, m):
+            continue
         if s.member[m].status != MemberStatus.STABLE or not is_current(s, m):
             return False
     return s.status == GroupStatus.STABLE

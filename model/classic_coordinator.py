@@ -17,11 +17,10 @@ from rebalance_check.model.classic_log import (
     must_wait,
     write_group,
 )  # fmt: skip
-from rebalance_check.model.classic_network import clear, is_abandoned, is_parked, put, refuse
+from rebalance_check.model.classic_network import clear, is_abandoned, is_parked, may_answer, put, refuse
 from rebalance_check.model.classic_state import (
     Config,
     GroupStatus,
-    MemberStatus,
     MessageKind,
     State,
     has,
@@ -30,6 +29,15 @@ from rebalance_check.model.classic_state import (
     size,
     with_,
     without,
+)  # fmt: skip
+from rebalance_check.model.classic_statics import (
+    SKIPS_ASSIGNMENT,
+    forget_ghost,
+    holder,
+    is_static,
+    or_fenced,
+    refuse_join_of_removed,
+    take_seat,
 )  # fmt: skip
 from rebalance_check.model.classic_voting import is_compatible, is_compatible_copy, vote
 from rebalance_check.model.errors import Error
@@ -52,7 +60,7 @@ def join_group(c: Config, s: State, m: int) -> bool:
     elif has(s.pending, m):
         add_member(c, s, m, net.partitions, net.generation, False)
     elif not has(s.members, m):
-        refuse(c, s, m, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)
+        refuse(c, s, m, MessageKind.JOIN_REPLY, or_fenced(c, s, m, Error.UNKNOWN_MEMBER_ID))
     elif is_answered_at_once(s, m, net.partitions, net.generation):
         answer_join(c, s, m)
     else:
@@ -61,17 +69,43 @@ def join_group(c: Config, s: State, m: int) -> bool:
 
 
 def join_without_id(c: Config, s: State, m: int) -> None:
-    """A newcomer creates the group if need be; it becomes a member, or is told the id to come back with (KIP-394)."""
+    """A newcomer creates the group if need be; it becomes a member, or is told the id to come back with (KIP-394).
+
+    A static member is never told to come back, and takes its seat if there is one.
+    """
     net = s.member[m].net
     if s.status == GroupStatus.DEAD:
         s.status = GroupStatus.EMPTY
         write_group(c, s)
     give_new_id(c, s, m)
-    if c.member_id_required:
+    if holder(c, s, m) != NIL:
+        replace_member(c, s, holder(c, s, m), m)
+    elif c.member_id_required and not is_static(c, s, m):
         s.pending = with_(s.pending, m)
         refuse(c, s, m, MessageKind.JOIN_REPLY, Error.MEMBER_ID_REQUIRED)
     else:
         add_member(c, s, m, net.partitions, net.generation, False)
+
+
+def replace_member(c: Config, s: State, old: int, m: int) -> None:
+    """A static member comes back under a new id (``updateStaticMemberThenRebalanceOrCompleteJoin``).
+
+    A STABLE group does not rebalance: the member goes on with the assignment that was its seat's. A COMPLETING one
+    starts over, because the leader may know the old id already.
+    """
+    claims = s.member[m].net.partitions
+    claim_generation = s.member[m].net.generation
+    take_seat(c, s, old, m)
+    if s.status != GroupStatus.STABLE:
+        rejoin(c, s, m, claims, claim_generation, False)
+        return
+    s.member[m].claims = claims
+    s.member[m].claim_generation = claim_generation
+    put(c, s.member[m].net, MessageKind.JOIN_REPLY)
+    s.member[m].net.generation = s.generation
+    if m == s.leader:
+        s.member[m].net.flag = SKIPS_ASSIGNMENT
+        s.member[m].net.group = s.members
 
 
 def is_answered_at_once(s: State, m: int, claims: int, claim_generation: int) -> bool:
@@ -136,6 +170,7 @@ def answer_join(c: Config, s: State, m: int) -> None:
 
 def prepare_rebalance(c: Config, s: State) -> None:
     """Begin the join phase unless it has begun; parked SyncGroups are told to join again (``prepareRebalance``)."""
+    forget_ghost(c, s)
     if c.timeouts:
         s.owing[0] = 0
     if s.status == GroupStatus.COMPLETING:
@@ -148,11 +183,6 @@ def prepare_rebalance(c: Config, s: State) -> None:
     if s.status == GroupStatus.EMPTY:
         s.initial = 1
     s.status = GroupStatus.PREPARING
-
-
-def may_answer(s: State, x: int) -> bool:
-    """Whether the answer to x's parked request reaches the process: not that of a copy, nor of a process that died."""
-    return not has(s.orphans, x) and s.member[x].status != MemberStatus.DOWN
 
 
 def all_joined(s: State) -> bool:
@@ -176,7 +206,7 @@ def complete_join(c: Config, s: State) -> None:
     for x in range(c.members):
         if has(s.joined, x) and may_answer(s, x):
             answer_join(c, s, x)
-        elif has(s.joined, x) and s.member[x].owned != 0 and not (c.losses > 0 and claims_hold(s, x)):
+        elif has(s.members, x) and s.member[x].owned != 0 and not (c.losses > 0 and claims_hold(s, x)):
             s.member[x].aux_missed = 1
     s.orphans = minus(s.orphans, s.joined)
     s.joined = 0
@@ -222,6 +252,7 @@ def sync_group(c: Config, s: State, m: int) -> bool:
     if is_turned_away(c, s, m):
         return True
     error = fence(s, m, net.generation)
+    error = or_fenced(c, s, m, error)
     if c.timeouts and error == Error.NONE:
         s.owing[0] = without(s.owing[0], m)
     if error != Error.NONE:
@@ -264,6 +295,7 @@ def heartbeat(c: Config, s: State, m: int) -> bool:
     if is_turned_away(c, s, m):
         return True
     refusal = fence(s, m, net.generation)
+    refusal = or_fenced(c, s, m, refusal)
     put(c, net, MessageKind.HEARTBEAT_REPLY)
     net.error = refusal
     return True
@@ -306,9 +338,14 @@ def rebalance_without(c: Config, s: State) -> None:
     maybe_complete_join(c, s)
 
 
-def leave_choices(s: State, m: int) -> int:
+def leaver(c: Config, s: State, m: int) -> int:
+    """Who goes when m's LeaveGroup arrives: a static process names its instance id, and so whoever has that seat."""
+    return holder(c, s, m) if is_static(c, s, m) else m
+
+
+def leave_choices(c: Config, s: State, m: int) -> int:
     """Who leads next."""
-    return heirs(s, m) if s.member[m].net.kind == MessageKind.LEAVE_REQUEST else 1
+    return heirs(s, leaver(c, s, m)) if s.member[m].net.kind == MessageKind.LEAVE_REQUEST else 1
 
 
 def leave_group(c: Config, s: State, m: int, k: int) -> bool:
@@ -319,8 +356,10 @@ def leave_group(c: Config, s: State, m: int, k: int) -> bool:
     if is_turned_away(c, s, m):
         return True
     put(c, net, MessageKind.NOTHING)
-    if has(s.members, m):
-        remove_member(s, m, k)
+    gone = leaver(c, s, m)
+    if gone != NIL and has(s.members, gone):
+        refuse_join_of_removed(c, s, gone)
+        remove_member(s, gone, k)
         rebalance_without(c, s)
     return True
 

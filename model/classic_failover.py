@@ -10,9 +10,9 @@ with it (choice 1), or be found by the next one although nobody was ever told.
 """
 
 from rebalance_check.model.classic_claims import any_refused, is_new_answer
-from rebalance_check.model.classic_coordinator import may_answer, propagate
+from rebalance_check.model.classic_coordinator import propagate
 from rebalance_check.model.classic_log import is_serving, is_writing, keep, wipe
-from rebalance_check.model.classic_network import is_request, put, refuse
+from rebalance_check.model.classic_network import is_request, may_answer, put, refuse
 from rebalance_check.model.classic_state import Config, GroupStatus, MemberStatus, MessageKind, Phase, State, has
 from rebalance_check.model.errors import Error
 from rebalance_check.model.layout import NIL

@@ -7,8 +7,9 @@ INCONSISTENT_GROUP_PROTOCOL ends the process: it surfaces from ``poll`` as an er
 
 from rebalance_check.model.assignment import assign, kept, most_kept, target_count
 from rebalance_check.model.classic_log import forget_origin, rediscovers
-from rebalance_check.model.classic_network import is_error_reply, is_unanswered, put
-from rebalance_check.model.classic_state import Config, Member, MemberStatus, MessageKind, State, has, minus
+from rebalance_check.model.classic_network import is_error_reply, is_parked, is_unanswered, put
+from rebalance_check.model.classic_state import Config, Member, MemberStatus, MessageKind, State, has, minus, with_
+from rebalance_check.model.classic_statics import SKIPS_ASSIGNMENT, give_up, is_fenced, is_static
 from rebalance_check.model.classic_voting import keeps_partitions, take_next_list, withholds
 from rebalance_check.model.errors import Error
 
@@ -18,7 +19,7 @@ def send_join_group(c: Config, s: State, m: int) -> bool:
     me = s.member[m]
     if me.status != MemberStatus.UNJOINED or me.net.kind != MessageKind.NOTHING:
         return False
-    if me.has_id == 0 and has(s.members | s.pending, m):
+    if me.has_id == 0 and has(s.members | s.pending, m) and not is_static(c, s, m):
         return False  # an id that it never learned: as in `restart`, the next one would be another slot's
     if not keeps_partitions(c, s, m):
         me.owned = 0
@@ -52,6 +53,8 @@ def receive_join_group(c: Config, s: State, m: int, k: int) -> bool:
         if withholding and kept(c, net, target) < most_kept(c, net):
             return False
         assign(c, net, target, withholding)
+    if net.flag == SKIPS_ASSIGNMENT:
+        net.flag = 0
     me.status = MemberStatus.SYNCING
     me.has_id = 1
     me.generation = net.generation
@@ -107,6 +110,10 @@ def receive_error(c: Config, s: State, m: int) -> bool:
     if me.net.error == Error.INCONSISTENT_GROUP_PROTOCOL:
         stop(c, me)
         return True
+    if me.net.error == Error.FENCED_INSTANCE_ID:
+        give_up(s, m)
+        stop(c, me)
+        return True
     if me.net.error == Error.MEMBER_ID_REQUIRED:
         me.has_id = 1
     if me.net.error == Error.UNKNOWN_MEMBER_ID:
@@ -135,6 +142,7 @@ def send_leave_group(c: Config, s: State, m: int) -> bool:
     s.leaves += 1
     stop(c, me)
     me.net.kind = MessageKind.LEAVE_REQUEST
+    me.net.flag = 1 if is_static(c, s, m) else 0
     return True
 
 
@@ -160,10 +168,17 @@ def stop(c: Config, me: Member) -> None:
 
 
 def restart(c: Config, s: State, m: int) -> bool:
-    """A process starts again; before the coordinator has forgotten its old id it would be another slot."""
+    """A process starts again; before the coordinator has forgotten its old id it would be another slot.
+
+    A static member may come back earlier, to its seat: nobody hears the answer to what it had parked.
+    """
     me = s.member[m]
-    if me.status != MemberStatus.DOWN or me.net.kind != MessageKind.NOTHING or has(s.members | s.pending, m):
+    if me.status != MemberStatus.DOWN or me.net.kind != MessageKind.NOTHING or is_fenced(c, s, m):
+        return False
+    if has(s.members | s.pending, m) and not is_static(c, s, m):
         return False
     take_next_list(c, s, m)
     me.status = MemberStatus.UNJOINED
+    if is_parked(s, m):
+        s.orphans = with_(s.orphans, m)
     return True

@@ -32,6 +32,11 @@ def is_parked(s: State, m: int) -> bool:
     return has(s.joined | s.synced, m)
 
 
+def may_answer(s: State, x: int) -> bool:
+    """Whether the answer to x's parked request reaches the process: not that of a copy, nor of a process that died."""
+    return not has(s.orphans, x) and s.member[x].status != MemberStatus.DOWN
+
+
 def is_unanswered(s: State, m: int) -> bool:
     """Whether process m waits for an answer that will never come: a copy took the place of its parked request."""
     me = s.member[m]
@@ -59,7 +64,8 @@ def duplicate_request(c: Config, s: State, m: int) -> bool:
     """The network keeps a copy of m's request, to be delivered later.
 
     A JoinGroup without a member id is not copied: its copy is what another process does that joins and dies. Nor is a
-    Heartbeat: a copy changes nothing, and nobody gets the answer.
+    Heartbeat: a copy changes nothing, and nobody gets the answer. Nor is a LeaveGroup by instance id, which ``flag``
+    marks: its copy is what an administrator does who removes whoever has the seat.
     """
     net = s.member[m].net
     if s.stray.kind != MessageKind.NOTHING or s.duplicates >= c.duplicates:
@@ -67,7 +73,7 @@ def duplicate_request(c: Config, s: State, m: int) -> bool:
     if not (
         (net.kind == MessageKind.JOIN_REQUEST and net.flag == 1)
         or net.kind == MessageKind.SYNC_REQUEST
-        or net.kind == MessageKind.LEAVE_REQUEST
+        or (net.kind == MessageKind.LEAVE_REQUEST and net.flag == 0)
     ):
         return False
     s.duplicates += 1

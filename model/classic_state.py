@@ -101,6 +101,8 @@ class Config(NamedTuple):
     initial_delay: bool
     member_id_required: bool
     timeouts: bool
+    statics: int
+    twins: int
     losses: int
     path: int
     bounces: int
@@ -161,7 +163,8 @@ class Member(Layout):
     ``aux_missed`` only serves the claims: a generation began with a copy of the member's JoinGroup, and without the
     member, so that nobody took account of what it owns; it stays so until its next assignment. ``step`` is the list of
     assignors that the process has, by its place in the path; a ``bouncing`` process comes back with the next one.
-    ``origin`` is the incarnation in which the member's generation began (``failovers``).
+    ``origin`` is the incarnation in which the member's generation began (``failovers``), ``twin`` the other process
+    with the instance id of a static member, itself if there is none, and NIL of a dynamic one (``statics``).
     """
 
     status: Number
@@ -176,6 +179,7 @@ class Member(Layout):
     bouncing: Voting[Number]
     net: Message
     origin: Annotated[list[Number], Dimension("failovers")]
+    twin: Annotated[list[Index], Dimension("statics")]
 
 
 @layout
@@ -209,7 +213,9 @@ class State(Layout):
     rest is there with ``failovers``: how many there were (``incarnation``), in which of them the generation began
     (``origin``), the last record in the log and the one that is being appended, and the slots of which the coordinator
     knows another id than the process does (``strangers``). With ``commits`` it counts them, and those from ``outside``
-    the group that were accepted; ``beside`` is what the last one was answered that went beside a member's join.
+    the group that were accepted; ``beside`` is what the last one was answered that went beside a member's join. With
+    ``statics``, ``ghost`` says that a member id owes a SyncGroup which was replaced since, and ``fenced`` are the
+    processes that ended because another one took their seat.
     """
 
     status: Number
@@ -241,6 +247,8 @@ class State(Layout):
     commits: Annotated[list[Spent], Dimension("commits")]
     outside: Annotated[list[Spent], Dimension("commits")]
     beside: Annotated[list[Spent], Dimension("commits")]
+    ghost: Annotated[list[Number], Dimension("ghosts")]
+    fenced: Annotated[list[IndexSet], Dimension("statics")]
 
 
 def sizes(bounds: Bounds) -> dict[str, int]:
@@ -252,6 +260,8 @@ def sizes(bounds: Bounds) -> dict[str, int]:
         VOTING: min(bounds.upgrade, 1),
         "failovers": min(bounds.failovers, 1),
         "commits": min(bounds.commits, 1),
+        "statics": min(bounds.statics, 1),
+        "ghosts": int(bounds.timeouts and bounds.statics > 0),
     }
 
 

@@ -7,7 +7,8 @@ at once. Without the concern ``timeouts`` the model lets a session end wherever 
 from rebalance_check.model.classic_claims import joins
 from rebalance_check.model.classic_coordinator import complete_join, rebalance_without, remove_member
 from rebalance_check.model.classic_log import is_writing
-from rebalance_check.model.classic_state import Config, GroupStatus, MemberStatus, State, has, minus, nth, size
+from rebalance_check.model.classic_state import Config, GroupStatus, MemberStatus, State, has, minus, nth, size, with_
+from rebalance_check.model.classic_statics import static_members
 from rebalance_check.model.layout import NIL
 
 
@@ -21,6 +22,11 @@ def late_to_sync(s: State) -> int:
     return s.owing[0]
 
 
+def ghost_owes(c: Config, s: State) -> bool:
+    """Whether an id owes a SyncGroup that was replaced since: its time runs out, too, and removes nobody."""
+    return c.statics > 0 and s.ghost[0] == 1
+
+
 def may_expire(c: Config, s: State, late: int) -> bool:
     """Whether a timer may fire on these: it makes zombies of those who live, which has a budget."""
     for x in range(c.members):
@@ -32,32 +38,41 @@ def may_expire(c: Config, s: State, late: int) -> bool:
     return True
 
 
+def heirs_of_late(c: Config, s: State) -> int:
+    """Who may lead after the rebalance timeout: a leader that is late does not (``maybeElectNewJoinedLeader``).
+
+    Where nobody joined and static members remain, one of them leads if the leader was not one.
+    """
+    able = s.joined if s.joined != 0 else static_members(c, s)
+    return with_(0, s.leader) if s.leader != NIL and has(able, s.leader) else able
+
+
 def expire_rebalance_choices(c: Config, s: State) -> int:
-    """Who leads next: a leader that is late does not (``maybeElectNewJoinedLeader``)."""
-    if not c.timeouts or s.members == 0 or has(s.joined, s.leader):
-        return 1
-    return max(size(s.joined), 1)
+    """Who leads next."""
+    return max(size(heirs_of_late(c, s)), 1) if c.timeouts else 1
 
 
 def expire_rebalance(c: Config, s: State, k: int) -> bool:
     """The rebalance timeout: who has not joined is removed, and the generation begins with those who have.
 
-    Ids that were handed out stay pending, and join the next one (``completeClassicGroupJoin``).
+    Ids that were handed out stay pending, and join the next one. Static members keep their seats; where nobody else is
+    left, the join phase goes on for as long again (``completeClassicGroupJoin``).
     """
     if not c.timeouts or s.status != GroupStatus.PREPARING or s.initial == 1 or is_writing(c, s):
         return False
-    late = late_to_join(s)
-    if not may_expire(c, s, late | s.pending):
+    late = minus(late_to_join(s), static_members(c, s))
+    if late == 0 and s.joined == 0 and s.members != 0:
         return False
-    heir = s.leader
-    if s.joined != 0 and not has(s.joined, s.leader):
-        heir = nth(s.joined, k)
+    if not may_expire(c, s, late_to_join(s) | s.pending):
+        return False
+    able = heirs_of_late(c, s)
     for x in range(c.members):
         if has(late, x):
             remove_member(s, x, 0)
     if s.members != 0:
-        s.leader = heir
-    complete_join(c, s)
+        s.leader = nth(able, k)
+    if s.members == 0 or s.joined != 0:
+        complete_join(c, s)
     return True
 
 
@@ -70,7 +85,7 @@ def expire_sync_choices(c: Config, s: State) -> int:
 
 def expire_sync(c: Config, s: State, k: int) -> bool:
     """The sync timeout: who has not synced is removed, and the rest joins again (``expirePendingSync``)."""
-    if not c.timeouts or late_to_sync(s) == 0 or is_writing(c, s):
+    if not c.timeouts or (late_to_sync(s) == 0 and not ghost_owes(c, s)) or is_writing(c, s):
         return False
     late = late_to_sync(s)
     if not may_expire(c, s, late):

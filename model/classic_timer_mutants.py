@@ -26,7 +26,7 @@ TIMER_MUTANTS: Final = (
     ModelMutant(
         name="late-leader-still-leads",
         what="a leader that did not join is removed at the rebalance timeout, and leads on",
-        edit=Edit(_TIMEOUTS, "        heir = nth(s.joined, k)", "        heir = s.leader"),
+        edit=Edit(_TIMEOUTS, "    able = s.joined if s.joined != 0 else static_members(c, s)", "    able = s.members"),
         caught_by="leader_of_a_new_generation_joined",
         bounds=Bounds.from_address("eager/2m1p3g0c0l1x0d0z0i0r1t"),
     ),

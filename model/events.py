@@ -223,10 +223,12 @@ class MemberEvent(Event):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberStarted(MemberEvent):
     """The process started; it owns nothing. ``protocol`` is eager or cooperative, ``client`` the library that it is
-    made with; each is empty where the subject cannot tell."""
+    made with; each is empty where the subject cannot tell. ``group_instance_id`` is that of a static member (KIP-345),
+    empty for a dynamic one."""
 
     protocol: str = ""
     client: str = ""
+    group_instance_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.classic_mutants import CLASSIC_MUTANTS
+from rebalance_check.model.classic_static_mutants import STATIC_MUTANTS
 from rebalance_check.model.classic_timer_mutants import TIMER_MUTANTS
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.mutant import ModelMutant
@@ -17,7 +18,14 @@ from rebalance_check.model.voting_mutants import VOTING_MUTANTS
 
 MUTANTS: Final[dict[str, ModelMutant]] = {
     mutant.name: mutant
-    for mutant in (*CLASSIC_MUTANTS, *TIMER_MUTANTS, *VOTING_MUTANTS, *PROGRESS_MUTANTS, *STATUS_MUTANTS)
+    for mutant in (
+        *CLASSIC_MUTANTS,
+        *TIMER_MUTANTS,
+        *STATIC_MUTANTS,
+        *VOTING_MUTANTS,
+        *PROGRESS_MUTANTS,
+        *STATUS_MUTANTS,
+    )
 }
 """Every mutant of a model, by name."""
 

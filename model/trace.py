@@ -16,7 +16,6 @@ from rebalance_check.model.classic_state import (
     Member,
     MemberStatus,
     MessageKind,
-    Phase,
     State,
     has,
     minus,
@@ -47,6 +46,7 @@ from rebalance_check.model.events import (
 )  # fmt: skip
 from rebalance_check.model.ids import NO_GENERATION, partition
 from rebalance_check.model.layout import NIL
+from rebalance_check.model.seats import REASONS, leave_error, replaced_by
 from rebalance_check.model.voting_names import protocol_of, selected_protocol, told_protocol
 
 COORDINATOR: Final = "coordinator"
@@ -160,7 +160,8 @@ class Observer:
         life, gone = life_of(after), minus(before.members, after.members)
         if before.status == GroupStatus.DEAD and after.status != GroupStatus.DEAD:
             yield IncarnationStarted(source=COORDINATOR, incarnation=life, generation=0)
-        for m in elements(gone):
+        replaced = replaced_by(action, before, after)
+        for m in elements(gone | replaced):
             yield MemberRemoved(
                 source=COORDINATOR,
                 incarnation=life,
@@ -168,7 +169,7 @@ class Observer:
                 member_id=self.id_of(m),
                 reason=REASONS.get(action.kind, "left"),
             )
-        yield from self.new_ids(before, after)
+        yield from self.new_ids(before, after, replaced)
         yield from self.statuses(before, after)
         for m in range(self.config.members):
             if after.member[m].net.kind in REPLY_APIS and before.member[m].net.kind not in REPLY_APIS:
@@ -176,12 +177,13 @@ class Observer:
         if action.kind is ActionKind.LEAVE_GROUP:
             yield self.answered(action.member, "LeaveGroup", leave_error(before, action.member).name)
 
-    def new_ids(self, before: State, after: State) -> Iterator[Event]:
-        """Slots that got a member id in this step, and those that became members."""
-        for m in elements(minus(after.members | after.pending, before.members | before.pending)):
-            self.ledger.ids[m] += 1
+    def new_ids(self, before: State, after: State, replaced: int) -> Iterator[Event]:
+        """Slots that got a member id in this step, and those that became members; ``replaced`` lost an older one."""
+        known, members = minus(before.members | before.pending, replaced), minus(before.members, replaced)
+        for m in elements(minus(after.members | after.pending, known)):
+            self.ledger.ids[m] = 1 + max(n for x, n in enumerate(self.ledger.ids) if self.seat(x) == self.seat(m))
             self.ledger.known[m] = self.ledger.ids[m]
-        for m in elements(minus(after.members, before.members)):
+        for m in elements(minus(after.members, members)):
             yield MemberAdded(
                 source=COORDINATOR, incarnation=life_of(after), generation=before.generation, member_id=self.id_of(m)
             )
@@ -229,7 +231,7 @@ class Observer:
             generation=net.generation,
             leader=name(after.leader),
             protocol=told_protocol(net),
-            members=shown if net.flag == 1 else (),
+            members=shown if net.flag else (),
         )
 
     def answered(self, m: int, api: str, error: str | None) -> RequestAnswered:
@@ -267,7 +269,9 @@ class Observer:
 
     def started(self, m: int, protocol: str) -> Event:
         """A process starts."""
-        return MemberStarted(source=name(m), member=name(m), protocol=protocol)
+        return MemberStarted(
+            source=name(m), member=name(m), protocol=protocol, group_instance_id=self.bounds.instance(m) or ""
+        )
 
     def send_join(self, m: int, before: State, after: State) -> Iterator[Event]:
         """SendJoinGroup: EAGER revokes first."""
@@ -278,13 +282,14 @@ class Observer:
 
     def receive_join(self, m: int, before: State, after: State) -> Iterator[Event]:
         """ReceiveJoinGroup: a new generation, and the leader's work."""
-        me, leads = after.member[m], before.member[m].net.flag == 1
+        me, told = after.member[m], before.member[m].net.flag
+        leads = told == 1
         protocol = told_protocol(before.member[m].net) or self.bounds.protocol.value
         self.ledger.held_id[m] = self.ledger.told_id[m]
         self.ledger.joined_life[m] = self.ledger.told_life[m]
         yield MemberJoined(
             source=name(m), member=name(m), generation=me.generation, member_id=self.ledger.held_id[m],
-            incarnation=self.ledger.joined_life[m], leader=leads, protocol=protocol,
+            incarnation=self.ledger.joined_life[m], leader=told != 0, protocol=protocol,
             claims=self.partitions(me.owned),
         )  # fmt: skip
         if leads:
@@ -329,7 +334,7 @@ class Observer:
         if error is Error.INCONSISTENT_GROUP_PROTOCOL:
             yield from self.crash(m, before, after)
             return
-        if error in {Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION}:
+        if error in {Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION, Error.FENCED_INSTANCE_ID}:
             common = self.membership(m, was.generation or NO_GENERATION)
             yield MembershipLost(**common, reason=error.name)
             if was.owned:
@@ -338,6 +343,8 @@ class Observer:
             self.ledger.held_id[m] = self.ledger.told_id[m]
         elif not me.has_id:
             self.ledger.held_id[m] = ""
+        if error is Error.FENCED_INSTANCE_ID:
+            yield MemberLeft(source=name(m), member=name(m))
 
     def lost(self, m: int, before: State, after: State) -> Iterator[Event]:
         """LoseRequest, LoseReply: who does not wait for the answer gives it up at once, the others in ReceiveError."""
@@ -413,19 +420,16 @@ class Observer:
 
     def id_of(self, m: int) -> str:
         """The name of the member id that the coordinator knows, or knew last, of the slot."""
-        return f"{name(m)}-{self.ledger.known[m]}"
+        return f"{self.seat(m)}-{self.ledger.known[m]}"
+
+    def seat(self, m: int) -> str:
+        """What the slot's member ids begin with."""
+        return self.bounds.instance(m) or name(m)
 
     def partitions(self, mask: int) -> tuple[str, ...]:
         """The names of a set of partitions."""
         return tuple(partition(TOPIC, p) for p in range(self.config.partitions) if has(mask, p))
 
-
-REASONS: Final = {
-    ActionKind.EXPIRE_SESSION: "session expired",
-    ActionKind.EXPIRE_REBALANCE: "rebalance timeout",
-    ActionKind.EXPIRE_SYNC: "sync timeout",
-}
-"""Why a member was removed, as `MemberRemoved` tells it; in every other step it left."""
 
 CLIENT: Final = {
     ActionKind.SEND_JOIN_GROUP: Observer.send_join,
@@ -462,16 +466,6 @@ FAILOVER: Final = frozenset(
 def life_of(state: State) -> int:
     """The number of the group's incarnation."""
     return state.deletions + (state.incarnation[0] if state.incarnation else 0)
-
-
-def leave_error(state: State, m: int) -> Error:
-    """What a LeaveGroup of ``m`` is answered."""
-    if state.phase and state.phase[0] == Phase.CLOSED:
-        return Error.NOT_COORDINATOR
-    if state.phase and state.phase[0] == Phase.LOADING:
-        return Error.COORDINATOR_LOAD_IN_PROGRESS
-    strangers = state.strangers[0] if state.strangers else 0
-    return Error.NONE if has((state.members | state.pending) & ~strangers, m) else Error.UNKNOWN_MEMBER_ID
 
 
 def name(m: int) -> str:

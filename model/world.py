@@ -49,7 +49,8 @@ class RequestInFlight:
     ``has_id`` is False for a JoinGroup of a process that has no member id yet; ``member_id`` is the model's name for
     the id (``m0-2``: the second of m0), which a driver maps to the real one. ``generation`` is that of a SyncGroup or
     Heartbeat; of a JoinGroup it is the generation of its ``claims`` (0: none). ``assignments`` is None unless the
-    sender leads; a member without an entry gets nothing.
+    sender leads; a member without an entry gets nothing. ``group_instance_id`` is that of a static member, which leaves
+    by it and not by its member id.
     """
 
     member: int
@@ -59,6 +60,7 @@ class RequestInFlight:
     generation: int = 0
     claims: tuple[Partition, ...] = ()
     assignments: tuple[tuple[int, tuple[Partition, ...]], ...] | None = None
+    group_instance_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,7 @@ class World:
             generation=generation,
             claims=self.partitions(claims) if kind == MessageKind.JOIN_REQUEST else (),
             assignments=None if parts is None else tuple((x, self.partitions(mask)) for x, mask in enumerate(parts)),
+            group_instance_id=self.bounds.instance(member),
         )
 
     # ------------------------------------------------------------------------------------------ what is known

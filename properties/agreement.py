@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from rebalance_check.model.events import AssignmentComputed, Event, GenerationStarted, MemberJoined, RunEnded
+from rebalance_check.model.events import (
+    AssignmentComputed,
+    Event,
+    GenerationStarted,
+    MemberJoined,
+    MemberStarted,
+    RunEnded,
+)
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
-from rebalance_check.properties.view import Holdings, Round, Rounds
+from rebalance_check.properties.view import Holdings, Instances, Round, Rounds
 
 OWNERLESS: Final = " has no owner"
 """How a run says what this claim is about; anything else that is pending explains why something has no owner."""
@@ -39,7 +46,12 @@ class _Agreement(Fold):
 
     def __init__(self, invariant: Invariant) -> None:
         self._rounds = Rounds()
-        more: dict[type[Event], Handler] = {MemberJoined: self.on_joined, AssignmentComputed: self.on_joined}
+        self._instances = Instances()
+        more: dict[type[Event], Handler] = {
+            MemberStarted: self._instances.on_started,
+            MemberJoined: self.on_joined,
+            AssignmentComputed: self.on_joined,
+        }
         super().__init__(invariant, self._rounds.handlers | more)
         self._first: dict[Round, Told] = {}
 
@@ -49,6 +61,8 @@ class _Agreement(Fold):
             return
         place = self._rounds.round_of(event)
         first = self._first.get(place)
+        if self._rounds.is_removed(place[0], event.member_id):
+            return  # an answer that was on its way when another took the seat
         if first is None or self._rounds.is_removed(place[0], first.member_id):
             self._first[place] = event
         elif self.differs(first, event):
@@ -68,7 +82,9 @@ class _Agreement(Fold):
 
     def differs(self, first: Told, event: Told) -> bool:
         """Whether the two cannot both be right."""
-        return first.member != event.member
+        if first.member == event.member:
+            return False
+        return self._rounds.are_told or not self._instances.share_a_seat(first.member, event.member)
 
     def told(self, event: Told) -> str:
         """What the member was told, in words."""
@@ -176,7 +192,10 @@ OneLeader: Final = Invariant(
     family="agreement",
     claim="at most one member is told that it leads a generation",
     source="GroupMetadataManager.completeClassicGroupJoin; ClassicGroup.maybeElectNewJoinedLeader",
-    premises=("a leader whose member id the coordinator removed or replaced does not count (static membership)",),
+    premises=(
+        "a leader whose member id the coordinator removed or replaced does not count (static membership)",
+        "of two processes with one instance id the one that joined last leads, if the coordinator does not tell",
+    ),
     violation=OneLeaderViolated,
     fold=_Agreement,
 )

@@ -74,7 +74,7 @@ class _Transfer(Fold):
 
     def look(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
         """Nobody else who takes part in this generation may still hold what was granted in it."""
-        if holder.round is None:
+        if holder.round is None or self._rounds.is_removed(holder.round[0], holder.member_id):
             return
         for thing in things:
             if thing not in holder.holds or holder.holds[thing] is not event:
@@ -82,10 +82,14 @@ class _Transfer(Fold):
             holders = self._holdings.holders[thing]
             if len(holders) > 1:
                 for other in list(holders.values()):
-                    if other is holder or thing in other.unconfirmed:
+                    if other is holder or thing in other.unconfirmed or self._share_a_seat(other, holder):
                         continue
                     if self._takes_part(other, holder.round, thing):
                         self._report_grant(other, holder, thing, event)
+
+    def _share_a_seat(self, one: Holder, other: Holder) -> bool:
+        """Whether one of the two took the place of the other (static membership), and nobody tells which."""
+        return not self._rounds.are_told and self._holdings.instances.share_a_seat(one.name, other.name)
 
     def _takes_part(self, other: Holder, granted: tuple[int, int], thing: str) -> bool:
         """In the generation at the coordinator, by a join of its own that tells of ``thing``, and not removed since."""

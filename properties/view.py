@@ -81,9 +81,33 @@ class Rounds:
             return event.incarnation, event.generation
         return self._round_of.get((event.member_id, event.generation), UNKNOWN_INCARNATION), event.generation
 
+    @property
+    def are_told(self) -> bool:
+        """Whether the coordinator speaks in this history, so that a member id counts until it is seen removed."""
+        return self.incarnations > 0 or bool(self.members)
+
     def is_removed(self, incarnation: int, member_id: str) -> bool:
         """Whether the coordinator removed this member id in this incarnation."""
         return (incarnation, member_id) in self._removed
+
+
+class Instances:
+    """Which process has which instance id (KIP-345), as far as processes tell when they start."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, str] = {}
+
+    def on_started(self, event: MemberStarted) -> None:
+        """A process starts, as a static member or not."""
+        self._of[event.member] = event.group_instance_id
+
+    def is_static(self, name: str) -> bool:
+        """Whether the process has an instance id."""
+        return self._of.get(name, "") != ""
+
+    def share_a_seat(self, one: str, other: str) -> bool:
+        """Whether two processes have one instance id: whoever joined last has the seat, the other is a zombie."""
+        return self.is_static(one) and self._of.get(one) == self._of.get(other)
 
 
 @dataclass(slots=True)
@@ -108,10 +132,11 @@ class Holdings:
 
     def __init__(self, rounds: Rounds) -> None:
         self.rounds = rounds
+        self.instances = Instances()
         self.members: dict[str, Holder] = {}
         self.holders: dict[str, dict[str, Holder]] = {}
         self.handlers: dict[type[Event], Handler] = {
-            MemberStarted: self.on_gone,
+            MemberStarted: self.on_started,
             MemberCrashed: self.on_gone,
             MemberLeft: self.on_gone,
             MemberJoined: self.on_joined,
@@ -135,6 +160,11 @@ class Holdings:
         if holder is None:
             holder = self.members[name] = Holder(name)
         return holder
+
+    def on_started(self, event: MemberStarted) -> None:
+        """The process starts afresh, as a static member or not."""
+        self.instances.on_started(event)
+        self.on_gone(event)
 
     def on_gone(self, event: MemberEvent) -> None:
         """The process starts afresh or ended: it holds nothing and belongs to no generation."""
@@ -195,10 +225,20 @@ class Holdings:
         self._drop(self.of(event.member), (f"task {event.task}",))
 
     def _speak(self, holder: Holder, event: GenerationEvent) -> bool:
-        """Note the generation it speaks for; whether that is another than before."""
+        """Note the generation it speaks for; whether that is another than before.
+
+        A static member may have been silent through a generation, which gave on what it holds: that counts again from
+        its next assignment on.
+        """
         before = holder.round
         if event.generation != NO_GENERATION:
             holder.round, holder.member_id, holder.joined = self.rounds.round_of(event), event.member_id, event
+            if (
+                before is not None
+                and self.instances.is_static(holder.name)
+                and holder.round > (before[0], before[1] + 1)
+            ):
+                holder.unconfirmed.update(holder.holds)
         return holder.round != before
 
     def _take(self, event: GenerationEvent, things: tuple[str, ...]) -> None:

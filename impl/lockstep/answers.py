@@ -21,10 +21,11 @@ from rebalance_check.model.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.classic_commits import beside_error
 from rebalance_check.model.classic_network import is_error_reply
 from rebalance_check.model.classic_state import Config, GroupStatus, Message, MessageKind, State, has
+from rebalance_check.model.classic_statics import SKIPS_ASSIGNMENT
 from rebalance_check.model.classic_voting import is_compatible_copy
 from rebalance_check.model.errors import Error
 from rebalance_check.model.ids import NO_GENERATION, partition
-from rebalance_check.model.trace import leave_error
+from rebalance_check.model.seats import holder_of, leave_error, seat_of
 from rebalance_check.model.voting_names import told_protocol
 
 TOPIC = "t"
@@ -58,7 +59,10 @@ class Claim(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer to ``member``: what model and coordinator must agree on, as in `model.events.RequestAnswered`."""
+    """An answer to ``member``: what model and coordinator must agree on, as in `model.events.RequestAnswered`.
+
+    ``leader`` and ``claims`` name members by their seats (`model.seats`), which member ids begin with.
+    """
 
     member: str
     api: str
@@ -68,6 +72,7 @@ class Answer(NamedTuple):
     claims: tuple[Claim, ...] = ()
     assignment: tuple[str, ...] = ()
     protocol: str = ""
+    skips_assignment: bool = False
 
 
 # ------------------------------------------------------------------------------------------------ predicted
@@ -103,7 +108,8 @@ def stale_error(before: State, config: Config) -> Error:
     """What a copy under a forgotten id is answered: that of a JoinGroup is looked at after its protocols."""
     if before.stray.kind == MessageKind.JOIN_REQUEST and not is_compatible_copy(config, before):
         return Error.INCONSISTENT_GROUP_PROTOCOL
-    return Error.UNKNOWN_MEMBER_ID
+    replaced = holder_of(before, before.stray.member) is not None
+    return Error.FENCED_INSTANCE_ID if replaced else Error.UNKNOWN_MEMBER_ID
 
 
 def is_reply(net: Message) -> bool:
@@ -118,9 +124,12 @@ def predicted_answer(state: State, m: int, bounds: Bounds) -> Answer:
     if is_error_reply(net):
         return Answer(name, api, Error(net.error).name)
     if net.kind == MessageKind.JOIN_REPLY:
-        claims = tuple(claim(state, x) for x in range(len(state.member)) if has(net.group, x)) if net.flag else ()
-        protocol = told_protocol(net) or ASSIGNORS[bounds.protocol]
-        return Answer(name, api, Error.NONE.name, net.generation, f"m{state.leader}", claims, protocol=protocol)
+        claims = tuple(sorted(claim(state, x) for x in range(len(state.member)) if has(net.group, x)))
+        return Answer(
+            name, api, Error.NONE.name, net.generation, seat_of(state, state.leader), claims,
+            protocol=told_protocol(net) or ASSIGNORS[bounds.protocol],
+            skips_assignment=net.flag == SKIPS_ASSIGNMENT,
+        )  # fmt: skip
     if net.kind == MessageKind.SYNC_REPLY:
         return Answer(name, api, Error.NONE.name, assignment=partitions_of(net.partitions))
     return Answer(name, api, Error.NONE.name)
@@ -129,7 +138,7 @@ def predicted_answer(state: State, m: int, bounds: Bounds) -> Answer:
 def claim(state: State, x: int) -> Claim:
     """What the coordinator holds of the metadata of ``x``."""
     member = state.member[x]
-    return Claim(f"m{x}", partitions_of(member.claims), member.claim_generation or NO_GENERATION)
+    return Claim(seat_of(state, x), partitions_of(member.claims), member.claim_generation or NO_GENERATION)
 
 
 def partitions_of(mask: int) -> tuple[str, ...]:
@@ -146,8 +155,10 @@ def observed_answer(m: int, reply: GroupReply) -> Answer:
     match reply:
         case JoinGroupReply(error=Error.NONE):
             claims = tuple(sorted(claim_in(member) for member in reply.members))
-            leader, protocol = member_of(reply.leader), reply.protocol_name or ""
-            return Answer(name, "JoinGroup", error, reply.generation_id, leader, claims, protocol=protocol)
+            return Answer(
+                name, "JoinGroup", error, reply.generation_id, member_of(reply.leader), claims,
+                protocol=reply.protocol_name or "", skips_assignment=reply.skip_assignment,
+            )  # fmt: skip
         case JoinGroupReply():
             return Answer(name, "JoinGroup", error)
         case SyncGroupReply():
@@ -180,5 +191,5 @@ def assigned(assignment: bytes) -> tuple[str, ...]:
 
 
 def member_of(member_id: str) -> str:
-    """The member whose client id a member id begins with: ``m0`` of ``m0-4711``."""
+    """What a member id begins with, a client id or an instance id: ``m0`` of ``m0-4711``."""
     return member_id.partition("-")[0]

@@ -18,6 +18,7 @@ from rebalance_check.model.classic_network import is_error_reply
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.layout import NIL
 from rebalance_check.model.machine import Call, Machine, positional
+from rebalance_check.model.seats import seat_of, slots_by_seat
 from rebalance_check.model.specification import Model, model_for
 
 REQUESTS: Final = frozenset(
@@ -237,7 +238,7 @@ class Lockstep:
         allowed = tuple((self._predicted(action, b, a), b, a) for b, a in successors)
         self._take_transport()
         if wished.leader != NIL:
-            self.transport.prefer_leader(wished.leader)
+            self.transport.prefer_leader(seat_of(wished, wished.leader))
         if wished.append and wished.append[0].kind > before.append[0].kind:
             self._failing.hold_writes()
         return _Begun(action, before, wished, allowed, self._provoke(action, before))
@@ -260,7 +261,7 @@ class Lockstep:
             if not self.transport.may_change(patience):
                 break
             patience += 1
-            answers = tuple(sorted([*answers, *self._answers(0)]))
+            answers = tuple(sorted([*answers, *self._answers(0, begun)]))
         outcomes = tuple(dict.fromkeys(outcome for outcome, _, _ in allowed))
         self.difference = Difference(self.steps, action, outcomes, seen)
         return Step(action, answers, before, begun.after, self.difference)
@@ -305,7 +306,7 @@ class Lockstep:
         m = action.member
         match action.kind:
             case ActionKind.EXPIRE_SESSION:
-                self.transport.expire(self._member_id(m))
+                self.transport.expire(self._member_id(m, seat_of(before, m)))
             case ActionKind.EXPIRE_INITIAL_DELAY:
                 self.transport.expire_initial_delay()
             case ActionKind.EXPIRE_REBALANCE:
@@ -333,23 +334,24 @@ class Lockstep:
 
         What a copy is answered counts only where the model can tell, that is for a stale one.
         """
-        answers = self._answers(max(len(outcome.answers) for outcome, _, _ in begun.allowed))
+        answers = self._answers(max(len(outcome.answers) for outcome, _, _ in begun.allowed), begun)
         if begun.action.kind is ActionKind.DELIVER_DUPLICATE:
             self.transport.disconnect(STRAY)
             if not begun.before.stray.stale:
                 return tuple(answer for answer in answers if answer.member != f"m{STRAY}")
         return answers
 
-    def _answers(self, expected: int) -> tuple[Answer, ...]:
+    def _answers(self, expected: int, begun: _Begun) -> tuple[Answer, ...]:
         replies = self.transport.answers(expected)
+        slots = slots_by_seat(begun.after)
         for m, reply in replies:
             if m != STRAY:
-                self._speech.hear(m, reply)
+                self._speech.hear(m, reply, slots)
         return tuple(sorted(observed_answer(m, reply) for m, reply in replies))
 
-    def _member_id(self, m: int) -> str:
+    def _member_id(self, m: int, seat: str) -> str:
         """The id under which the coordinator knows ``m``: a process that crashed may never have learned it."""
         observation = self.transport.observe()
         known = () if observation is None else observation.described.members
-        ids = [member.member_id for member in known if member_of(member.member_id) == f"m{m}"]
+        ids = [member.member_id for member in known if member_of(member.member_id) == seat]
         return ids[0] if ids else self._speech.told(m)

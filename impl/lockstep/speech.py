@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from rebalance_check.impl.codecs.consumer_protocol import (
@@ -39,7 +40,7 @@ SESSION_TIMEOUT_MS: Final = 1_800_000
 REBALANCE_TIMEOUT_MS: Final = 1_800_000
 
 JOIN_VERSION_WITH_ID: Final = 9
-"""JoinGroup with MEMBER_ID_REQUIRED (KIP-394)."""
+"""JoinGroup with MEMBER_ID_REQUIRED (KIP-394), and with instance ids and skipAssignment (KIP-345, KIP-814)."""
 JOIN_VERSION_WITHOUT_ID: Final = 3
 """The last JoinGroup that admits a new member at once."""
 COMMIT_VERSION: Final = 8
@@ -60,7 +61,7 @@ class Speech:
         self._told = [""] * bounds.members
         self._leaving = [""] * bounds.members
         self._voted = [""] * bounds.members
-        self._group: list[tuple[str, ...]] = [()] * bounds.members
+        self._group: list[tuple[tuple[str, int], ...]] = [()] * bounds.members
 
     def copy(self) -> Speech:
         """An independent copy."""
@@ -78,12 +79,16 @@ class Speech:
             case MessageKind.SYNC_REQUEST:
                 return self._sync(m, message)
             case MessageKind.HEARTBEAT_REQUEST:
-                generation, own = message.generation, self._ids[m]
-                return HeartbeatRequest(group_id=GROUP_ID, version=4, generation_id=generation, member_id=own)
+                return HeartbeatRequest(
+                    group_id=GROUP_ID,
+                    version=4,
+                    generation_id=message.generation,
+                    member_id=self._ids[m],
+                    group_instance_id=self._bounds.instance(m),
+                )
             case MessageKind.COMMIT_REQUEST:
                 return self._commit(message.generation, self._ids[m], f"m{m}", message.partitions)
-        leaver = (MemberIdentity(self._leaving[m]),)
-        return LeaveGroupRequest(group_id=GROUP_ID, version=5, client_id=f"m{m}", members=leaver)
+        return self._leave(m)
 
     def commit_beside(self, m: int, generation: int) -> GroupRequest:
         """A commit of ``m`` on another connection."""
@@ -100,12 +105,16 @@ class Speech:
             member_id=member_id, offsets=offsets,
         )  # fmt: skip
 
-    def hear(self, m: int, reply: GroupReply) -> None:
-        """Keep what a JoinGroup reply tells; the member learns it when it receives the reply."""
+    def hear(self, m: int, reply: GroupReply, slots: Mapping[str, int]) -> None:
+        """Keep what a JoinGroup reply tells; the member learns it when it receives the reply.
+
+        ``slots`` are those of the group's members, by what their ids begin with.
+        """
         if isinstance(reply, JoinGroupReply) and reply.error in {Error.NONE, Error.MEMBER_ID_REQUIRED}:
             self._told[m] = reply.member_id
             self._voted[m] = reply.protocol_name or ""
-            self._group[m] = tuple(member.member_id for member in reply.members)
+            ids = (member.member_id for member in reply.members)
+            self._group[m] = tuple((each, slots.get(member_of(each), m)) for each in ids)
 
     def learn(self, m: int, *, has_id: bool) -> None:
         """After a step of ``m`` itself: it holds the id that it was told last, or none."""
@@ -119,14 +128,16 @@ class Speech:
         return self._told[m]
 
     def _join(self, m: int, message: Message, state: State) -> JoinGroupRequest:
-        required = self._bounds.member_id_required
+        instance = self._bounds.instance(m)
+        newest = self._bounds.member_id_required or instance is not None
         return JoinGroupRequest(
             group_id=GROUP_ID,
-            version=JOIN_VERSION_WITH_ID if required else JOIN_VERSION_WITHOUT_ID,
+            version=JOIN_VERSION_WITH_ID if newest else JOIN_VERSION_WITHOUT_ID,
             client_id=f"m{m}",
             session_timeout_ms=SESSION_TIMEOUT_MS,
             rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
             member_id=self._ids[m] if message.flag else "",
+            group_instance_id=instance,
             protocol_type=PROTOCOL_TYPE,
             protocols=self._protocols(m, message, state),
         )
@@ -157,6 +168,7 @@ class Speech:
             client_id=f"m{m}",
             generation_id=message.generation,
             member_id=self._ids[m],
+            group_instance_id=self._bounds.instance(m),
             protocol_type=PROTOCOL_TYPE,
             protocol_name=self._voted[m],
             assignments=self._assignments(m, message) if message.flag else (),
@@ -164,10 +176,11 @@ class Speech:
 
     def _assignments(self, m: int, message: Message) -> tuple[SyncAssignment, ...]:
         """What the leader decided, for the member ids that it was told of."""
-        shares = [(member_id, self._owned(message.parts[slot_of(member_id)])) for member_id in self._group[m]]
+        shares = [(member_id, self._owned(message.parts[slot])) for member_id, slot in self._group[m]]
         return tuple(SyncAssignment(who, write_assignment(Assignment(partitions=share))) for who, share in shares)
 
-
-def slot_of(member_id: str) -> int:
-    """The number of the member that holds an id: 0 of ``m0-4711``."""
-    return int(member_of(member_id)[1:])
+    def _leave(self, m: int) -> LeaveGroupRequest:
+        """A dynamic member goes by its id; a static one by its instance id, as an administrator removes it."""
+        instance = self._bounds.instance(m)
+        leaver = MemberIdentity(self._leaving[m]) if instance is None else MemberIdentity("", instance)
+        return LeaveGroupRequest(group_id=GROUP_ID, version=5, client_id=f"m{m}", members=(leaver,))

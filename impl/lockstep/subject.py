@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rebalance_check.impl.lockstep.answers import Answer
@@ -15,6 +15,7 @@ from rebalance_check.model.classic import RULES
 from rebalance_check.model.classic_claims import everyone_is_stable
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import Event, RequestAnswered, RunEnded, RunStarted
+from rebalance_check.model.seats import slots_by_seat
 from rebalance_check.model.trace import COORDINATOR, HARNESS, Observer
 
 ACTIONS = frozenset(rule.kind for rule in RULES)
@@ -85,7 +86,8 @@ class LockstepSubject:
             return self._observer.observe(step.action, step.before, step.after)
         heard = [replace(event, source=COORDINATOR) for event in self._heard]
         self._heard.clear()
-        answered = [self._answered(answer) for answer in step.answers if answer.member in self._members]
+        slots = slots_by_seat(step.after)
+        answered = [self._answered(answer, slots) for answer in step.answers if answer.member in self._members]
         self._note(step)
         return [self._observer.stamp(event) for event in [*heard, *answered]]
 
@@ -99,7 +101,7 @@ class LockstepSubject:
     def _members(self) -> frozenset[str]:
         return frozenset(f"m{m}" for m in range(self._observer.config.members))
 
-    def _answered(self, answer: Answer) -> RequestAnswered:
+    def _answered(self, answer: Answer, slots: Mapping[str, int]) -> RequestAnswered:
         return RequestAnswered(
             source=COORDINATOR,
             member=answer.member,
@@ -107,8 +109,8 @@ class LockstepSubject:
             request=self._observer.ledger.requests[int(answer.member[1:])] - 1,
             error=answer.error,
             generation=answer.generation,
-            leader=answer.leader,
+            leader=f"m{slots[answer.leader]}" if answer.leader in slots else answer.leader,
             protocol=answer.protocol,
-            members=tuple((claim.member, claim.partitions) for claim in answer.claims),
+            members=tuple(sorted((f"m{slots[claim.member]}", claim.partitions) for claim in answer.claims)),
             assignment=answer.assignment,
         )

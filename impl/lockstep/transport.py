@@ -31,7 +31,8 @@ class Observation:
 class Transport(Protocol):
     """Carries requests to one group of a coordinator; ``connection`` is the number of a member, or `STRAY`.
 
-    A member's client id must be ``m<number>``: member ids begin with it, and that is how they are told apart.
+    A member's client id must be ``m<number>``: member ids begin with it, or with the instance id of a static member,
+    and that is how they are told apart.
     """
 
     def open(self, bounds: Bounds) -> None:
@@ -72,8 +73,11 @@ class Transport(Protocol):
         a while. ``patience`` is how often it was asked before in this step."""
         ...
 
-    def prefer_leader(self, member: int) -> None:
-        """Let ``member`` lead where the coordinator has a choice. One that cannot be told does nothing."""
+    def prefer_leader(self, seat: str) -> None:
+        """Let the member whose id begins with ``seat`` lead where the coordinator has a choice.
+
+        One that cannot be told does nothing.
+        """
 
     def close(self) -> None:
         """Give every resource back."""

@@ -7,13 +7,17 @@ from typing import Any
 
 from rebalance_check.impl.lockstep.answers import assigned, member_of, partitions_of
 from rebalance_check.impl.lockstep.transport import Observation
-from rebalance_check.model.classic_state import STATUS_NAMES, GroupStatus, Phase, has
+from rebalance_check.model.classic_state import STATUS_NAMES, GroupStatus, Phase
 from rebalance_check.model.layout import NIL
+from rebalance_check.model.seats import seat_of, slots_by_seat
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Status, members and their assignments, generation and leader ("" for none); None is what nobody can see."""
+    """Status, members and their assignments, generation and leader ("" for none); None is what nobody can see.
+
+    Members are named by their seats (`model.seats`), which their ids begin with.
+    """
 
     status: str | None = None
     members: tuple[str, ...] | None = None
@@ -50,13 +54,13 @@ def predicted_view(state: Any) -> View:
     if state.phase and state.phase[0] != Phase.SERVING:
         return View()
     vague = bool(state.incarnation) and state.incarnation[0] > 0 and state.generation == 0
-    members = [m for m in range(len(state.member)) if has(state.members, m)]
+    members = sorted(slots_by_seat(state).items())
     return View(
         status=None if vague and state.members == 0 else STATUS_NAMES[GroupStatus(state.status)],
-        members=tuple(f"m{m}" for m in members),
-        assignments=tuple((f"m{m}", partitions_of(state.member[m].assignment)) for m in members),
+        members=tuple(seat for seat, _ in members),
+        assignments=tuple((seat, partitions_of(state.member[m].assignment)) for seat, m in members),
         generation=None if vague or state.status == GroupStatus.DEAD else state.generation,
-        leader="" if state.leader == NIL else f"m{state.leader}",
+        leader="" if state.leader == NIL else seat_of(state, state.leader),
     )
 
 

@@ -100,7 +100,9 @@ class Mutant:
         return f"rebalance-check explore --mutant {self.name} {_bounds_options(self.find.bounds)}{progress}"
 
 
-_BUDGETS: Final = ("leaves", "expiries", "duplicates", "deletions", "losses", "failovers", "commits", "bounces")
+_BUDGETS: Final = (
+    "leaves", "expiries", "duplicates", "deletions", "statics", "twins", "losses", "failovers", "commits", "bounces",
+)  # fmt: skip
 
 
 def _bounds_options(bounds: Bounds) -> str:

@@ -56,8 +56,9 @@ class ConsumerApplication(Standing, ConsumerCoordinator):
         random: Random,
         defects: frozenset[str],
     ) -> None:
+        config = settings.client(name)
         super().__init__(
-            settings.client(name),
+            config,
             recorder,
             member=name,
             topics=(TOPIC,),
@@ -70,7 +71,8 @@ class ConsumerApplication(Standing, ConsumerCoordinator):
         self._random = random
         self._plan = plan
         self._commits = settings.auto_commit_ms is None
-        recorder.emit(MemberStarted(member=name, protocol=self.protocol))
+        instance = config.group_instance_id or ""
+        recorder.emit(MemberStarted(member=name, protocol=self.protocol, group_instance_id=instance))
 
     def work(self, now_ms: int) -> None:
         """Process all records up to the log end; half of the time, commit."""

@@ -144,7 +144,7 @@ class VirtualTransport:
         """Never: what is due at this instant has happened."""
         return False
 
-    def prefer_leader(self, member: int) -> None:
+    def prefer_leader(self, seat: str) -> None:
         """Kafka's hash order decides, and with it the seed."""
 
     def close(self) -> None:

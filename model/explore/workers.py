@@ -174,7 +174,8 @@ class ParallelSearch:
         self.limits = limits
         self.progress = progress
         self.workers = [Worker(program, machine, me, threads, symmetry) for me in range(threads)]
-        self.packed_initial = machine.pack(machine.initial())
+        initial = machine.initial()
+        self.packed_initial = machine.canonical(initial) if symmetry else machine.pack(initial)
         self.kept: list[list[Any]] | None = None
         self.started = 0.0
         self.depth = 0

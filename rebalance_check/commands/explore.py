@@ -31,6 +31,8 @@ SIZES = {
     "duplicates": "Requests that the network delivers a second time.",
     "deletions": "Deletions of the empty group.",
     "bounces": "Members stopped and started with the next assignors of the --path.",
+    "statics": "Processes with an instance id (static members).",
+    "twins": "Pairs of static processes that share their instance id.",
     "losses": "Requests, replies and connections that the network loses.",
     "failovers": "Coordinators that die or resign, while another one loads the log.",
     "commits": "Offset commits, of members and of others.",

@@ -46,6 +46,8 @@ SMALL = (
     "eager/2m1p2g0c0l0x0d0z0i0r1n",
     "eager/2m1p1g0c0l0x0d0z0i0r1o",
     "eager/2m1p2g0c0l0x0d0z0i0r1k",
+    "eager/2m1p2g1c0l0x0d0z0i0r1t1s",
+    "cooperative/2m2p2g1c1l0x0d0z0i0r2s1y",
 )
 LARGE = (
     "eager/2m1p6g1c0l0x0d0z0i0r4u3b",
@@ -66,6 +68,9 @@ LARGE = (
     "cooperative/2m2p3g0c0l1x0d0z0i0r1k",
     "eager/1m1p2g0c0l0x0d0z0i0r1n1o1k",
     "eager/1m1p2g1c1l1x0d1z1i1r2n2o",
+    "eager/2m1p2g1c1l1x1d0z0i1r1t1s",
+    "cooperative/2m2p2g1c1l1x1d0z1i0r1t2s1y",
+    "eager/2m1p2g1c0l1x0d0z0i0r1t1n1s",
 )
 
 
@@ -114,6 +119,8 @@ PLANTED = {
     "expiry-without-rebalance": ("eager/2m1p2g1c0l0x0d0z1i0r", "ExpireSession m0"),
     "join-keeps-absent-members": ("eager/2m1p2g1c0l0x0d0z0i0r1t", "ExpireRebalance m0"),
     "no-sync-deadline": ("eager/2m1p2g1c0l0x0d0z0i0r1t", "ExpireSync m0"),
+    "static-join-in-completing-gets-empty": ("eager/2m1p2g1c0l0x0d0z0i0r1t1s", "JoinGroup m0"),
+    "static-rejoin-keeps-old-member-id": ("cooperative/2m2p2g1c1l0x0d0z0i0r2s1y", "SyncGroup m0"),
     "sync-answered-before-leader": ("eager/2m1p2g1c0l0x0d0z1i0r", "SyncGroup m1"),
 }
 

@@ -98,6 +98,19 @@ def commits_what_is_lost(s: State) -> None:
     s.member[0].net.kind, s.member[0].net.partitions = MessageKind.COMMIT_REQUEST, 0b10
 
 
+def two_in_one_seat(s: State) -> None:
+    s.member[0].twin[0], s.member[1].twin[0] = 1, 0
+
+
+def ghost_while_completing(s: State) -> None:
+    s.ghost[0], s.status, s.owing[0] = 1, GroupStatus.COMPLETING, 0
+
+
+def nobody_is_assigned_anything(s: State) -> None:
+    for me in s.member:
+        me.assignment = me.owned = 0
+
+
 BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
     "at_most_one_owner": (COOPERATIVE, two_owners),
     "generation_is_not_ahead": (COOPERATIVE, ahead),
@@ -109,6 +122,9 @@ BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
     "leader_is_a_member": (COOPERATIVE, foreign_leader),
     "empty_group_is_clean": (COOPERATIVE, empty_with_members),
     "requests_are_parked_in_their_phase": (COOPERATIVE, parked_while_stable),
+    "one_member_has_the_seat": (COOPERATIVE + "2s", two_in_one_seat),
+    "replaced_id_owes_only_while_stable": (COOPERATIVE + "1t2s", ghost_while_completing),
+    "eager_assignment_leaves_nothing_out": (EAGER + "2s", nobody_is_assigned_anything),
     "who_owes_a_sync_is_a_member": (COOPERATIVE + "1t", member_that_left_owes_a_sync),
     "generation_is_not_below_the_log": (COOPERATIVE + "1o", below_the_log),
     "stable_is_persisted": (COOPERATIVE + "1o", stable_and_not_on_record),

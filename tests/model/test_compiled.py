@@ -24,6 +24,7 @@ SMALL = [
     ("cooperative/3m2p2g0c0l0x0d0z0i0r", False),
     ("eager/3m1p1g0c1l0x1d0z0i0r", True),
     ("cooperative/3m1p1g1c0l0x1d0z0i0r", False),
+    ("eager/3m1p2g1c0l0x0d0z0i0r1t2s1y", True),
 ]
 
 

@@ -19,6 +19,8 @@ EVERYTHING = [
     "eager/3m2p6g2c1l2x2d1z1i1r",
     "cooperative/3m2p6g2c1l2x2d1z0i0r",
     "cooperative/2m3p6g2c1l2x2d1z0i1r1t",
+    "cooperative/3m2p6g2c1l2x1d1z0i1r1t3s1y",
+    "eager/3m2p6g2c1l2x1d0z1i0r1t2n2s",
     "eager/2m2p6g1c1l1x0d0z0i1r3n",
     "eager/2m2p6g1c1l1x0d0z0i1r2o",
     "cooperative/2m2p6g1c1l1x1d0z0i1r6k",

@@ -50,6 +50,8 @@ def test_no_claim_is_violated__on_healthy_paths_with_zombies_and_duplicates__hol
         initial_delay=seed % 2 == 0,
         member_id_required=seed % 3 == 0,
         timeouts=seed % 4 > 1,
+        statics=seed % 3,
+        twins=int(seed % 6 == 2),
     )
     events, broken = walk(bounds, "", seed)
     assert broken == set()

@@ -1,0 +1,100 @@
+"""Histories with static members: seats that change hands and silent members break no claim, and excuse nothing else."""
+
+import pytest
+
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic_subject import ModelSubject
+from rebalance_check.model.events import (
+    AssignmentCompleted,
+    Event,
+    GenerationStarted,
+    IncarnationStarted,
+    MemberJoined,
+    MemberRemoved,
+    MemberStarted,
+    PartitionsAssigned,
+    RequestAnswered,
+    RunEnded,
+)  # fmt: skip
+from rebalance_check.model.subject import run
+from rebalance_check.model.walks import tour
+from rebalance_check.properties.agreement import OneLeader
+from rebalance_check.properties.catalogue import CATALOGUE
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.ownership import NoDoubleOwnership
+from rebalance_check.properties.verdict import Outcome
+
+
+def by_clients_alone(history: list[Event]) -> list[Event]:
+    """What is left where the coordinator tells nothing but its answers."""
+    return [event for event in history if event.source != "coordinator" or isinstance(event, RequestAnswered)]
+
+
+@pytest.mark.parametrize("address", ["eager/2m1p2g1c1l1x0d0z0i0r1t2s1y", "cooperative/2m1p3g0c0l1x0d0z0i0r1t1s"])
+def test_no_claim_is_violated__on_a_tour_of_restarts_twins_and_silence__holds(address: str) -> None:
+    for schedule in tour(Bounds.from_address(address), 120, 60, seed=1):
+        history = [event for event in run(ModelSubject(), schedule) if not isinstance(event, RunEnded)]
+        assert judge(history, CATALOGUE).counterexamples == ()
+        assert judge(by_clients_alone(history), CATALOGUE).counterexamples == ()
+
+
+def outcome(invariant: Invariant, history: list[Event]) -> Outcome:
+    return judge(history, [invariant]).outcome
+
+
+def silent_through_a_generation(instance: str, *rest: Event) -> list[Event]:
+    """m0 gets t-0 in generation 1, m1 gets it in 2 without m0, and both are in 3 while both still hold it."""
+    return [
+        MemberStarted(member="m0", group_instance_id=instance),
+        MemberStarted(member="m1"),
+        PartitionsAssigned(member="m0", generation=1, partitions=("t-0",)),
+        PartitionsAssigned(member="m1", generation=2, partitions=("t-0",)),
+        MemberJoined(member="m1", generation=3),
+        MemberJoined(member="m0", generation=3),
+        *rest,
+    ]
+
+
+def test_no_double_ownership__a_silent_static_member_comes_back__holds() -> None:
+    assert outcome(NoDoubleOwnership, silent_through_a_generation("i0")) is Outcome.HELD
+
+
+def test_no_double_ownership__a_dynamic_member_skips_a_generation__is_violated() -> None:
+    assert outcome(NoDoubleOwnership, silent_through_a_generation("")) is Outcome.VIOLATED
+
+
+def test_no_double_ownership__a_silent_static_member_is_assigned_what_another_has__is_violated() -> None:
+    regained = AssignmentCompleted(member="m0", generation=3, owned=("t-0",))
+    assert outcome(NoDoubleOwnership, silent_through_a_generation("i0", regained)) is Outcome.VIOLATED
+
+
+def twins(*, other: str = "i0") -> list[Event]:
+    """m0 leads generation 1 with t-0, and m1 under the same instance id does, before m0 is fenced."""
+    return [
+        MemberStarted(member="m0", group_instance_id="i0"),
+        MemberStarted(member="m1", group_instance_id=other),
+        MemberJoined(member="m0", generation=1, member_id="i0-1", leader=True),
+        PartitionsAssigned(member="m0", generation=1, member_id="i0-1", partitions=("t-0",)),
+        MemberJoined(member="m1", generation=1, member_id="i0-2", leader=True),
+        PartitionsAssigned(member="m1", generation=1, member_id="i0-2", partitions=("t-0",)),
+    ]
+
+
+@pytest.mark.parametrize("invariant", [NoDoubleOwnership, OneLeader], ids=lambda each: each.name)
+def test_a_process_goes_on_in_the_place_of_its_twin__clients_alone__holds(invariant: Invariant) -> None:
+    assert outcome(invariant, twins()) is Outcome.HELD
+    assert outcome(invariant, twins(other="i1")) is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize("invariant", [NoDoubleOwnership, OneLeader], ids=lambda each: each.name)
+def test_a_process_goes_on_in_the_place_of_its_twin__the_coordinator_keeps_both__is_violated(
+    invariant: Invariant,
+) -> None:
+    told: list[Event] = [
+        IncarnationStarted(incarnation=0, generation=0),
+        GenerationStarted(incarnation=0, generation=1, members=("i0-1", "i0-2"), leader="i0-1"),
+    ]
+    assert outcome(invariant, told + twins()) is Outcome.VIOLATED
+    replaced = MemberRemoved(incarnation=0, generation=1, member_id="i0-1", reason="replaced")
+    assert outcome(invariant, [*told, replaced, *twins()]) is Outcome.HELD
