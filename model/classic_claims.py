@@ -173,9 +173,12 @@ def generation_has_only_who_joined(c: Config, s: State, t: State) -> bool:
     return size(minus(minus(t.members, s.joined), kept)) <= 1
 
 
-def generation_waits_for_pending_ids(s: State, t: State) -> bool:
-    """Except for the first of an empty group, no generation begins while an id that was handed out is still to come."""
-    if t.generation == s.generation or t.status != GroupStatus.COMPLETING or s.initial == 1:
+def generation_waits_for_pending_ids(c: Config, s: State, t: State) -> bool:
+    """Except for the first of an empty group, no generation begins while an id that was handed out is still to come.
+
+    The rebalance timeout (``timeouts``) begins one all the same; the id joins the next (``completeClassicGroupJoin``).
+    """
+    if c.timeouts or t.generation == s.generation or t.status != GroupStatus.COMPLETING or s.initial == 1:
         return True
     return t.pending == 0 or s.status == GroupStatus.EMPTY or s.status == GroupStatus.DEAD
 

@@ -57,7 +57,7 @@ def because(path: Path) -> list[str]:
     if way == len(path.actions):
         return [f"after step {way} nothing has to happen any more: no fair action is enabled."]
     return [
-        f"steps {way + 1} to {len(path.actions)} lead back to where they began, but for a later generation at most;",
+        f"steps {way + 1} to {len(path.actions)} lead back to where they began, if in a later generation;",
         "every fair action that stays enabled throughout is taken in them: so they may repeat for ever.",
     ]
 
