@@ -36,6 +36,11 @@ GRAPHS = [
     ("cooperative/2m2p3g0c0l1x0d0z0i0r", 2208, 3535, 6773, 12),
     ("eager/2m1p3g0c1l0x0d1z1i1r", 2098, 969, 1924, 6),  # a leave, a deletion, ids required
     ("eager/2m1p3g0c0l0x1d0z0i0r", 839, 1261, 2826, 20),  # a duplicate
+    ("cooperative/2m1p2g1c0l0x0d0z0i1r1t", 831, 1333, 2548, 12),  # rebalance and sync timeouts
+    ("eager/2m1p2g0c0l0x0d0z0i0r1n", 532, 689, 1310, 4),  # a loss
+    ("eager/1m1p2g0c0l0x0d0z0i0r1o", 95, 91, 134, 3),  # a failover
+    ("eager/2m1p2g0c0l0x0d0z0i0r1k", 540, 214, 402, 4),  # commits
+    ("eager/2m1p3g0c0l0x0d0z0i0r1u2b", 578, 1308, 2520, 21),  # two bounces of an upgrade
 ]
 """A change here is a change of the protocol, or of what counts as a disturbance: say in the commit which, and why."""
 
