@@ -79,7 +79,9 @@ class KafkaPython:
         return names(self._consumer.assignment())
 
     def commit(self) -> list[Committed]:
-        """See `LiveConsumer`."""
+        """See `LiveConsumer`. Outside a settled generation it refuses to send a commit, in the words of a broker: no
+        broker has answered then."""
+        sendable = self.membership().settled
         positions = {tp: self._consumer.position(tp, timeout_ms=0) for tp in sorted(self._consumer.assignment())}
         offsets = {tp: OffsetAndMetadata(at, "", -1) for tp, at in positions.items() if at is not None}
         error: str | None = "NONE"
@@ -89,7 +91,7 @@ class KafkaPython:
             except errors.KafkaTimeoutError:
                 error = None
             except errors.KafkaError as failure:
-                error = kafka_name(failure)
+                error = kafka_name(failure) if sendable else None
         return [Committed(f"{tp.topic}-{tp.partition}", at.offset, error) for tp, at in offsets.items()]
 
     def close(self) -> None:
