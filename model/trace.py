@@ -47,6 +47,7 @@ from rebalance_check.model.events import (
 from rebalance_check.model.ids import NO_GENERATION, partition
 from rebalance_check.model.layout import NIL
 from rebalance_check.model.seats import REASONS, leave_error, replaced_by
+from rebalance_check.model.trace_door import NOWHERE, Door, Place
 from rebalance_check.model.voting_names import protocol_of, selected_protocol, told_protocol
 
 COORDINATOR: Final = "coordinator"
@@ -88,6 +89,7 @@ class Ledger:
     copied_id: str = ""
     steps: int = 0
     seq: dict[str, int] = field(default_factory=dict)
+    door: Door = field(default_factory=Door)
 
     @classmethod
     def for_members(cls, n: int) -> Ledger:
@@ -100,6 +102,7 @@ class Ledger:
             self, ids=[*self.ids], known=[*self.known], logged=[*self.logged], told_id=[*self.told_id],
             held_id=[*self.held_id], sent_id=[*self.sent_id], requests=[*self.requests],
             joined_life=[*self.joined_life], told_life=[*self.told_life], shown=[*self.shown], seq={**self.seq},
+            door=self.door.copy(),
         )  # fmt: skip
 
 
@@ -140,7 +143,8 @@ class Observer:
         if action.kind is ActionKind.DUPLICATE_REQUEST:
             self.ledger.copied_id = self.ledger.sent_id[action.member]
         events = speak(self, action.member, before, after) if speak else self.coordinator(action, before, after)
-        return [self.stamp(event) for event in events]
+        told = self.ledger.door.with_replies(events, place_of(after), self.ledger.sent_id, self.id_of)
+        return [self.stamp(event) for event in told]
 
     def stamp(self, event: Event) -> Event:
         """Add what every event carries."""
@@ -401,6 +405,7 @@ class Observer:
         """A process sends its next request."""
         self.ledger.requests[m] += 1
         self.ledger.sent_id[m] = self.ledger.held_id[m]
+        self.ledger.door.asked[m] = generation
         return RequestSent(
             source=name(m), member=name(m), api=api, request=self.ledger.requests[m] - 1, generation=generation
         )
@@ -466,6 +471,12 @@ FAILOVER: Final = frozenset(
 def life_of(state: State) -> int:
     """The number of the group's incarnation."""
     return state.deletions + (state.incarnation[0] if state.incarnation else 0)
+
+
+def place_of(state: State) -> Place:
+    """Where an answer of the coordinator comes from: a group that is there, and loaded."""
+    is_loading = bool(state.phase) and state.phase[0] != Phase.SERVING
+    return NOWHERE if is_loading or state.status == GroupStatus.DEAD else (life_of(state), state.generation)
 
 
 def name(m: int) -> str:
