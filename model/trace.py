@@ -47,7 +47,7 @@ from rebalance_check.model.events import (
 from rebalance_check.model.ids import NO_GENERATION, partition
 from rebalance_check.model.layout import NIL
 from rebalance_check.model.seats import REASONS, leave_error, replaced_by
-from rebalance_check.model.trace_door import NOWHERE, Door, Place
+from rebalance_check.model.trace_door import Door, life_of, place_of
 from rebalance_check.model.voting_names import protocol_of, selected_protocol, told_protocol
 
 COORDINATOR: Final = "coordinator"
@@ -468,15 +468,6 @@ FAILOVER: Final = frozenset(
 """The steps after which there is no group that could be compared with the one before."""
 
 
-def life_of(state: State) -> int:
-    """The number of the group's incarnation."""
-    return state.deletions + (state.incarnation[0] if state.incarnation else 0)
-
-
-def place_of(state: State) -> Place:
-    """Where an answer of the coordinator comes from: a group that is there, and loaded."""
-    is_loading = bool(state.phase) and state.phase[0] != Phase.SERVING
-    return NOWHERE if is_loading or state.status == GroupStatus.DEAD else (life_of(state), state.generation)
 
 
 def name(m: int) -> str:

@@ -43,8 +43,8 @@ History = Callable[..., list[Event]]
 FAMILIES: Final = {"membership", "joining", "persistence", "gates", "clients"}
 
 
-def began(**also: object) -> IncarnationStarted:
-    return IncarnationStarted(incarnation=0, generation=0, status="Empty", **also)  # type: ignore[arg-type]
+def began(max_size: int = 0) -> IncarnationStarted:
+    return IncarnationStarted(incarnation=0, generation=0, status="Empty", max_size=max_size)
 
 
 def moved(to: str, from_: str = "PreparingRebalance", generation: int = 1) -> GroupStatusChanged:
@@ -98,11 +98,11 @@ def on_record(generation: int, *members: str, assigned: str = "") -> GroupMetada
     return GroupMetadataAppended(incarnation=0, generation=generation, members=members, offset=0, assignments=told)
 
 
-def loaded(generation: int, *members: str, **also: object) -> IncarnationStarted:
+def loaded(generation: int, *members: str, max_size: int = 0) -> IncarnationStarted:
     leader = members[0] if members else ""
     return IncarnationStarted(
         incarnation=1, generation=generation, status="Stable" if members else "Empty", members=members, leader=leader,
-        **also,  # type: ignore[arg-type]
+        max_size=max_size,
     )  # fmt: skip
 
 
