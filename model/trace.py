@@ -468,8 +468,6 @@ FAILOVER: Final = frozenset(
 """The steps after which there is no group that could be compared with the one before."""
 
 
-
-
 def name(m: int) -> str:
     """The name of a slot's process."""
     return f"m{m}"
