@@ -223,7 +223,7 @@ CLIENT_MUTANTS: Final = [
         "schema-registry-elector-thread-dies",
         "an exception in its join loop ends the thread of a candidate",
         "rebalance_completes",
-        _search(SimulatedProtocol.ELECTION, "wake-up", 0, 20),
+        _search(SimulatedProtocol.ELECTION, "wake-up", 7, 12),
     ),
     _fuzzed(
         "schema-registry-two-masters-without-epoch",

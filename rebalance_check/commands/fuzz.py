@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from rebalance_check.commands.upgrade import path_option
 from rebalance_check.face import Face, json_option
-from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.options import ALL_FAULTS, COMMON_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.pipeline.fuzz import ENGINES, fuzz
@@ -24,6 +24,7 @@ from rebalance_check.report.documents import counterexample_document
 from rebalance_check.report.runs import explained
 
 DEFAULTS = SimulationOptions()
+FAULT_SETS = {"common": COMMON_FAULTS, "all": ALL_FAULTS}
 
 
 @click.command("fuzz")
@@ -37,8 +38,8 @@ DEFAULTS = SimulationOptions()
 @click.option(
     "--steps", type=int, default=DEFAULTS.steps, show_default=True, help="Churn actions of the disturbed phase."
 )
-@click.option("--faults", default="all", show_default=True, metavar="KIND,...",
-              help=f"What may go wrong: {', '.join(FaultKind)}; or none.")  # fmt: skip
+@click.option("--faults", default="common", show_default=True, metavar="KIND,...",
+              help=f"What may go wrong: {', '.join(FaultKind)}; common (the first 8), all, none.")  # fmt: skip
 @path_option("Consumers are upgraded from one assignor to another by rolling bounces.")
 @click.option("--omit", default="none", metavar="INDEX,...", help="Leave out these churn actions (a shrunk run).")
 @click.option(
@@ -108,11 +109,11 @@ def options_of(
 ) -> SimulationOptions:
     """The options of the simulation as the command line spells them."""
     try:
-        kinds = tuple(FaultKind) if faults == "all" else tuple(FaultKind(kind) for kind in listed(faults))
+        kinds = FAULT_SETS.get(faults) or tuple(FaultKind(kind) for kind in listed(faults))
         omitted = tuple(int(index) for index in listed(omit))
     except ValueError as fault:
         raise RebalanceCheckError(
-            f"{fault}: --faults takes {', '.join(FaultKind)}, all or none, and --omit numbers, parted by commas"
+            f"{fault}: --faults takes {', '.join(FaultKind)}, common, all or none, and --omit numbers, parted by commas"
         ) from None
     return SimulationOptions(
         protocol=SimulatedProtocol(protocol), members=members, partitions=partitions, steps=steps, faults=kinds,
