@@ -8,9 +8,10 @@ bounces along an upgrade path), `classic_log` with `classic_failover` (another c
 `classic_commits`.
 
 What is left open, and explored in all ways: the order of everything; who leads after a leader is gone; which of the
-legal targets a leader picks; when a timer fires. What is left out: heartbeats while a
-SyncGroup is outstanding, votes that end in a tie, a rebalance time-out that ends the join
-phase with ids still pending (here each of them expires first), the expiry of a new member that is parked.
+legal targets a leader picks; when a timer fires. What is left out: heartbeats while a SyncGroup is outstanding, votes
+that end in a tie, the expiry of a new member that is parked, the leave of an id that was not used yet; static members
+that vote, commit or are loaded, a replacement whose record is not committed at once, and JoinGroup below v9 of a static
+member (a returning leader then takes itself for a follower).
 """
 
 from typing import Final
