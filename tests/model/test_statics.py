@@ -59,6 +59,7 @@ def test_the_state_space_has_its_pinned_size(
 
 def test_together_the_small_bounds_meet_every_situation() -> None:
     found = [explore(Bounds.from_address(each), compiled=False) for each in (TWINS, SILENT, RESTARTING, PREPARING)]
+    assert {verdict for each in found for verdict in each.claims.values()} == {"held"}
     met = {name for each in found for name, seen in each.sometimes.items() if seen}
     assert SITUATIONS - met == set()
     without = explore(Bounds.from_address("eager/2m1p2g1c0l1x0d0z0i0r1t"), compiled=False)

@@ -38,9 +38,11 @@ def test_larger_state_spaces_have_their_pinned_size(address: str, distinct: int,
 
 
 def test_every_situation_is_met__and_none_without_the_concern() -> None:
-    met = {name for name, seen in explore(Bounds.from_address(DISTURBED), compiled=False).sometimes.items() if seen}
+    found = explore(Bounds.from_address(DISTURBED), compiled=False)
+    met = {name for name, seen in found.sometimes.items() if seen}
     without = explore(Bounds.from_address(DISTURBED.removesuffix("1t")), compiled=False)
     assert met >= SITUATIONS
+    assert set(found.claims.values()) == {"held"}
     assert not any(without.sometimes[name] for name in SITUATIONS)
     assert without.actions[ActionKind.EXPIRE_REBALANCE] == without.actions[ActionKind.EXPIRE_SYNC] == 0
 
