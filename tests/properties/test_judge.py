@@ -7,10 +7,19 @@ from collections.abc import Callable
 import pytest
 
 from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event, MemberStarted, PartitionsAssigned, RunEnded, RunStarted
+from rebalance_check.model.events import (
+    Event,
+    MemberAdded,
+    MemberStarted,
+    PartitionsAssigned,
+    RequestSent,
+    RunEnded,
+    RunStarted,
+)
 from rebalance_check.properties.catalogue import CATALOGUE, families, select
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.lives import Lives
 from rebalance_check.properties.ownership import NoDoubleOwnership
 from rebalance_check.properties.verdict import Because, Outcome, Undecided, Violated, Violation
 
@@ -179,3 +188,21 @@ def test_each_invariant__has_a_name_of_its_own_and_an_exception_of_its_own() -> 
     assert len({i.violation for i in CATALOGUE}) == len(CATALOGUE)
     assert all(i.claim and i.source and i.violation.__doc__ for i in CATALOGUE)
     assert not {i.name for i in CATALOGUE} & set(families())
+
+
+def test_a_fault_in_what_claims_remember_together_makes_all_of_them_undecided(
+    history: Callable[..., list[Event]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_self: Lives, _event: MemberAdded) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Lives, "_on_added", fail)
+    events = history(
+        MemberAdded(incarnation=0, generation=0, member_id="a"), RequestSent(member="m", api="X", request=0)
+    )
+    judgement = judge(events, select(["one_member_per_instance", "leader_is_member", "one_chain_in_flight"]))
+
+    assert [judgement.verdict(name).outcome for name in judgement.names] == [
+        Outcome.UNDECIDED, Outcome.UNDECIDED, Outcome.HELD,
+    ]  # fmt: skip
+    assert "the checker itself failed" in str(judgement.verdict("leader_is_member"))
