@@ -81,6 +81,7 @@ def is_cooperative_list(assignors: AssignorList) -> bool:
 _OLD: Final = (RANGE,)
 _BOTH: Final = (COOPERATIVE_STICKY, RANGE)
 _NEW: Final = (COOPERATIVE_STICKY,)
+_DEFAULT: Final = (RANGE, COOPERATIVE_STICKY)
 
 PATHS: Final = (
     UpgradePath("legal", (_OLD, _BOTH, _NEW), Order.GROUP, "two rolling bounces: add the new assignor, drop the old"),
@@ -96,6 +97,7 @@ PATHS: Final = (
     ),
     UpgradePath("downgrade", (_NEW, _BOTH, _OLD), Order.GROUP, "two rolling bounces back"),
     UpgradePath("single-downgrade", (_NEW, _OLD), Order.NONE, "one rolling bounce back"),
+    UpgradePath("from-default", (_DEFAULT, _NEW), Order.GROUP, "one rolling bounce from the default since 3.0"),
 )  # fmt: skip
 """All paths; the number of a path is its place, from 1."""
 

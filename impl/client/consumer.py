@@ -67,7 +67,7 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
         defects: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(config, recorder, member=member, find_coordinator=find_coordinator, defects=defects)
-        self.protocol = common_protocol(assignors)
+        self.protocol = common_protocol(assignors, defects)
         self.assignors = {assignor.name: assignor for assignor in assignors}
         self.listener = listener or RebalanceListener()
         self.partitions_per_topic = dict(partitions_per_topic)
@@ -370,12 +370,14 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
         return True
 
 
-def common_protocol(assignors: Sequence[Assignor]) -> RebalanceProtocol:
+def common_protocol(assignors: Sequence[Assignor], defects: frozenset[str] = frozenset()) -> RebalanceProtocol:
     """The highest rebalance protocol that all assignors support."""
     names = [assignor.name for assignor in assignors]
     if not names or len(set(names)) != len(names):
         raise RebalanceCheckError(f"the assignors are {names}: name at least one, and each only once")
     common = frozenset.intersection(*(assignor.protocols for assignor in assignors))
+    if "any-cooperative-assignor-counts" in defects:
+        common = frozenset.union(*(assignor.protocols for assignor in assignors))
     if RebalanceProtocol.COOPERATIVE in common:
         return RebalanceProtocol.COOPERATIVE
     if RebalanceProtocol.EAGER in common:

@@ -13,6 +13,7 @@ from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
 from rebalance_check.impl.mutants.coordinator_claims import CLAIM_MUTANTS
 from rebalance_check.impl.mutants.mutant import Explored, Mutant
 from rebalance_check.impl.mutants.status import STATUS_MUTANTS
+from rebalance_check.impl.mutants.upgrade import UPGRADE_MUTANTS
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.mutants import MUTANTS as MODEL_MUTANTS
 
@@ -28,7 +29,15 @@ def _by_name(mutants: Iterable[Mutant]) -> dict[str, Mutant]:
 
 
 IMPL_MUTANTS: Final = _by_name(
-    [*COORDINATOR_MUTANTS, *CLAIM_MUTANTS, *CLIENT_MUTANTS, *CLIENT_CLAIM_MUTANTS, *ASSIGNOR_MUTANTS, *STATUS_MUTANTS]
+    [
+        *COORDINATOR_MUTANTS,
+        *CLAIM_MUTANTS,
+        *CLIENT_MUTANTS,
+        *CLIENT_CLAIM_MUTANTS,
+        *ASSIGNOR_MUTANTS,
+        *STATUS_MUTANTS,
+        *UPGRADE_MUTANTS,
+    ]
 )
 """The defects of the implementation, found by fuzzing."""
 

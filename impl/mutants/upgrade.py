@@ -1,0 +1,19 @@
+"""Planted defects that show when a group changes its assignor: `rebalance_check.model.upgrade`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant
+from rebalance_check.impl.options import SimulationOptions
+
+UPGRADE_MUTANTS: Final = [
+    Mutant(
+        name="any-cooperative-assignor-counts",
+        what="a member that lists an eager assignor, too, keeps its partitions while it rebalances",
+        caught_by="revoked_before_reassigned",
+        where="impl",
+        find=Fuzzed(options=SimulationOptions(path="legal")),
+        catalogue_id="cooperative-to-eager-flip-without-revoke",
+    ),
+]
