@@ -1,6 +1,7 @@
 """Upgrade paths in the model: the legal ones hold in every interleaving, each illegal one breaks as it is known to."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -145,3 +146,8 @@ def test_a_legal_path_holds__at_every_step_and_interleaving_of_larger_bounds(add
     assert set(found.claims.values()) == {"held"}
     assert found.sometimes["upgrade_is_over"]
     assert found.distinct == distinct
+
+
+def test_the_page_about_upgrades_tells_every_path() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "upgrade-path.md").read_text(encoding="utf-8")
+    assert [path.name for path in PATHS if f"`{path.name}`" not in page] == []
