@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds
@@ -102,17 +101,45 @@ def path_of(machine: Machine, mutant: str, way: Sequence[Action], rounds: Sequen
     return Path(machine.bounds, (*way, *rounds), mutant, loop=len(way))
 
 
-def renamed(machine: Machine, path: Sequence[Action], goal: bytes) -> list[Action]:
-    """A path that ends in exactly this state, for one that ends in the same up to the names of members."""
-    states = along(machine, path)
-    spare = machine.new()
+class Target(NamedTuple):
+    """Where a step of the graph leads, as a folded state, and by which action."""
+
+    action: Action
+    row: bytes
+
+
+def followed(machine: Machine, way: Sequence[Action], seed: bytes, targets: Iterable[Target]) -> list[Action]:
+    """The actions that go on behind a real path as steps of the graph do behind a seed.
+
+    The path ends in the seed but for the names of members, and perhaps no path ends in the seed itself: the initial
+    state may tell members apart. So each step is found anew: the action of the same kind, and of the member that has
+    the other's name, that leads to the same state, folded and renamed.
+    """
+    state, found = along(machine, way)[-1], list[Action]()
+    perm, sets = naming(machine, state, seed)
+    quotient, of_nobody = Quotient(machine), {rule.kind for rule in machine.model.rules if not rule.members}
+    for target in targets:
+        for action, after in machine.transitions(state):
+            same = action.kind in of_nobody or perm[action.member] == target.action.member
+            if action.kind is target.action.kind and same:
+                row = as_rows([relabelled(machine, after, perm, sets)], quotient.width)
+                if quotient.fold(row)[0].tobytes() == target.row:
+                    state = machine.copy(after)
+                    found.append(action)
+                    break
+        else:
+            raise AssertionError(f"no step of the model {machine.model.name} corresponds to {target.action}")
+    return found
+
+
+Naming = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def naming(machine: Machine, state: Any, goal: bytes) -> Naming:
+    """How to rename members so that a state becomes another one."""
     for perm, sets in machine.relabellings:
-        machine.helpers.relabel(spare, states[-1], perm, sets)
-        if machine.pack(spare) == goal:
-            return [
-                step_between(machine, *(relabelled(machine, state, perm, sets) for state in pair))
-                for pair in pairwise(states)
-            ]
+        if relabelled(machine, state, perm, sets) == goal:
+            return perm, sets
     raise AssertionError(f"the model {machine.model.name} is not symmetric: a path leads to no renamed form of its end")
 
 
@@ -121,12 +148,3 @@ def relabelled(machine: Machine, state: Any, perm: tuple[int, ...], sets: tuple[
     made = machine.new()
     machine.helpers.relabel(made, state, perm, sets)
     return machine.pack(made)
-
-
-def step_between(machine: Machine, before: bytes, after: bytes) -> Action:
-    """The first action that leads from one state to the other."""
-    found = (a for a, state in machine.transitions(machine.unpack(before)) if machine.pack(state) == after)
-    action = next(found, None)
-    if action is None:
-        raise AssertionError(f"the model {machine.model.name} is not symmetric: a renamed step is none")
-    return action

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from rebalance_check.model.actions import Action
 from rebalance_check.model.explore.door import concrete
 from rebalance_check.model.explore.path import Path
 from rebalance_check.model.explore.search import Limits
@@ -16,7 +15,7 @@ from rebalance_check.model.machine import Machine
 from rebalance_check.model.mutants import mutant_named
 from rebalance_check.model.progress.aims import instances
 from rebalance_check.model.progress.components import Fairness
-from rebalance_check.model.progress.evidence import broken_aims, endless, path_of, renamed
+from rebalance_check.model.progress.evidence import Target, broken_aims, endless, followed, path_of
 from rebalance_check.model.progress.graph import MOST_STATES, StateGraph, calm_graph
 from rebalance_check.model.progress.lasso import Lasso, Lassos
 from rebalance_check.model.progress.quotient import Quotient
@@ -102,11 +101,12 @@ class Judge:
         """A lasso of the graph as a path of the model."""
         seed = int(graph.seeds[lasso.seed])
         size = len(self.machine.pack(self.machine.initial()))
-        stand_in = concrete(self.machine, self.backend.path_to(seed), "")
-        way = renamed(self.machine, stand_in, rows[seed].tobytes()[:size])
-        way += self.actions(graph, lasso.way)
-        return path_of(self.machine, self.mutant, way, self.actions(graph, lasso.round))
+        begin = concrete(self.machine, self.backend.path_to(seed), "")
+        targets = [self.target(graph, step) for step in (*lasso.way, *lasso.round)]
+        found = followed(self.backend.endless, begin, rows[seed].tobytes()[:size], targets)
+        at = len(lasso.way)
+        return path_of(self.machine, self.mutant, [*begin, *found[:at]], found[at:])
 
-    def actions(self, graph: StateGraph, steps: list[int]) -> list[Action]:
-        """The actions of steps of the graph."""
-        return [action_of(self.machine, int(graph.label[step])) for step in steps]
+    def target(self, graph: StateGraph, step: int) -> Target:
+        """A step of the graph, to be followed."""
+        return Target(action_of(self.machine, int(graph.label[step])), graph.rows[graph.target[step]].tobytes())

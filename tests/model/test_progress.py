@@ -41,6 +41,8 @@ GRAPHS = [
     ("eager/1m1p2g0c0l0x0d0z0i0r1o", 95, 91, 134, 3),  # a failover
     ("eager/2m1p2g0c0l0x0d0z0i0r1k", 540, 214, 402, 4),  # commits
     ("eager/2m1p3g0c0l0x0d0z0i0r1u2b", 578, 1308, 2520, 21),  # two bounces of an upgrade
+    ("eager/2m1p2g1c0l0x0d0z0i0r1s", 889, 1137, 2295, 12),  # a static member
+    ("eager/2m1p2g1c0l0x0d0z0i0r2s1y", 318, 404, 819, 6),  # two with one instance id
 ]
 """A change here is a change of the protocol, or of what counts as a disturbance: say in the commit which, and why."""
 
@@ -87,6 +89,14 @@ def test_a_livelock_through_ever_new_generations_is_a_cycle() -> None:
     begins, ends = (along(machine, path.actions)[place] for place in (path.loop or 0, -1))
     assert ends.generation > begins.generation
     assert path.bounds.generations > mutant.bounds.generations
+
+
+def test_a_lasso_is_found__where_the_initial_state_tells_members_apart() -> None:
+    bounds = Bounds.from_address("eager/2m1p2g1c0l0x0d0z0i0r1s")  # one of the two is static
+    found = check_progress(bounds, mutant="heartbeat-makes-join-again", compiled=False)
+    assert set(found.claims.values()) == {"violated", "held"}
+    for name, path in found.counterexamples.items():
+        assert name in {one.aim.name for one in broken_aims(Path.from_address(path.address()))}
 
 
 class Unchecked(Judge):
