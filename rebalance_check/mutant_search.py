@@ -129,11 +129,16 @@ def _size(problem: Problem) -> int:
 
 
 def _shown(problem: Problem) -> list[str]:
-    topics = ", ".join(f"{topic} with {count} partitions" for topic, count in problem.topics.items())
+    racks = problem.racks or {}
+    topics = ", ".join(
+        f"{topic} with {count} partitions" + (f" in racks {racks[topic]}" if topic in racks else "")
+        for topic, count in problem.topics.items()
+    )
     members = [
         f"{name} wants {', '.join(one.topics) or 'nothing'}, claims "
         f"{', '.join(f'{topic}-{number}' for topic, number in one.owned) or 'nothing'}"
         + (f" in generation {one.generation}" if one.generation is not None else "")
+        + (f", is in rack {one.rack}" if one.rack is not None else "")
         for name, one in problem.members.items()
     ]
     return [topics, *members]

@@ -44,7 +44,7 @@ class RangeAssignor:
             for topic, members in subscribed_topics(partitions_per_topic, subscriptions, self.defects).items()
         ]
         if any(topic.racks_matter for topic in topics):
-            _match_racks(topics)
+            _match_racks(topics, self.defects)
         for topic in topics:
             topic.deal(lambda _member, _index: True)
         assigned: dict[str, list[TopicPartition]] = {member: [] for member in subscriptions}
@@ -111,13 +111,16 @@ class _Topic:
             self.give(member, [index for index in self._free if may_get(member, index)][: self.room(member)])
 
 
-def _match_racks(topics: Sequence[_Topic]) -> None:
+def _match_racks(topics: Sequence[_Topic], defects: frozenset[str]) -> None:
     """The pass before the plain one: topics with the same members and as many partitions are dealt index by index."""
     alike: dict[tuple[frozenset[str], int], list[_Topic]] = {}
     for topic in topics:
         alike.setdefault((frozenset(topic.members), topic.count), []).append(topic)
     for group in alike.values():
-        if len(group) > 1:
+        if "range-rack-aware-breaks-copartitioning" in defects:
+            for topic in group:
+                topic.deal(topic.matches)
+        elif len(group) > 1:
             _match_together(group)
         elif group[0].racks_matter:
             group[0].deal(group[0].matches)

@@ -161,4 +161,12 @@ ASSIGNOR_MUTANTS: Final = [
         find=Posed(assignor="sticky", shape="dropped"),
         catalogue_id="sticky-keeps-unsubscribed-topic",
     ),
+    Mutant(
+        name="range-rack-aware-breaks-copartitioning",
+        what="racks are matched topic by topic, also where equally large topics belong together",
+        caught_by="assignors.copartitioned",
+        where="impl",
+        find=Posed(assignor="range", shape="racks", last=50),
+        catalogue_id="range-rack-aware-breaks-copartitioning",
+    ),
 ]

@@ -72,6 +72,7 @@ STEPS: Final[dict[str, int]] = {
     "put-safe-ignores-generation": 3,
     "range-boundary-given-twice": 3,
     "record-of-the-synced-only": 4,
+    "range-rack-aware-breaks-copartitioning": 4,
     "redpanda-join-timer-not-cancelled": 10,
     "redpanda-ops-served-before-recovery": 5,
     "redpanda-recovery-exception-leaves-loading": 4,
