@@ -64,7 +64,7 @@ class Observer:
     def lost(self, partitions: Partitions) -> None:
         """The client called back: these are gone already, and with them the membership."""
         self._lose()
-        now = self.membership()
+        now = self._see()
         self.emit(
             PartitionsLost(
                 member=self.member, generation=now.generation, member_id=now.member_id, partitions=names(partitions)
@@ -80,7 +80,7 @@ class Observer:
     ) -> None:
         """As the leader, it computed the assignment: what each member id claimed (in which generation, -1 for
         unknown), and what it gets."""
-        now = self.membership()
+        now = self._see()
         self.emit(
             AssignmentComputed(
                 member=self.member,
@@ -118,12 +118,17 @@ class Observer:
                 )
             )
 
-    def _look(self) -> Membership:
-        """The membership now; another coordinator is an event, and that it is lost is one."""
+    def _see(self) -> Membership:
+        """The membership now, before anything is told of it: another coordinator is an event of its own."""
         now = self.membership()
         if now.coordinator not in (UNKNOWN_NODE, self._coordinator):
             self._coordinator = now.coordinator
             self.emit(CoordinatorFound(member=self.member, node=now.coordinator))
+        return now
+
+    def _look(self) -> Membership:
+        """The same; that it is lost is an event, too."""
+        now = self._see()
         if now.generation == NO_GENERATION:
             self._lose()
         return now

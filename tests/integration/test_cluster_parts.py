@@ -4,11 +4,14 @@ import pytest
 
 pytest.importorskip("kafka", reason="clusters need the extra 'brokers'")
 
+from rebalance_check.impl.recorder import Recorder
 from rebalance_check.integration.cluster import Broker, open_cluster
 from rebalance_check.integration.cluster.nodes import Cluster, partition_of
 from rebalance_check.integration.cluster.settings import NodeAddress, cluster_properties
+from rebalance_check.integration.live.clients import Membership
 from rebalance_check.integration.live.incarnations import with_incarnations
 from rebalance_check.integration.live.nodes import with_coordinator_faults
+from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.settings import LiveSettings
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.actions import COORDINATOR_FAULTS, Action, ActionKind
@@ -16,6 +19,7 @@ from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import (
     AssignmentCompleted,
+    AssignmentComputed,
     CoordinatorElected,
     CoordinatorFound,
     Event,
@@ -125,6 +129,21 @@ def test_an_election_may_be_noticed_a_little_late__also_of_a_node_that_led_befor
         CoordinatorElected(node=3, incarnation=7, time_ms=12_000),
     ]
     assert incarnations(history) == [6, 7]
+
+
+def test_a_leader_says_whom_it_talks_to_before_it_says_what_it_computed() -> None:
+    seen: list[Event] = []
+    observer = Observer("m0", Recorder("g", "m0", lambda: 0, seen.append))
+    for node in (2, 2, 1):
+        observer.membership = lambda node=node: Membership(4, "a", settled=False, coordinator=node)  # type: ignore[misc]
+        observer.computed("range", {"a": ()}, {"a": [("t", 0)]}, {"a": -1})
+    assert [type(event) for event in seen] == [
+        CoordinatorFound, AssignmentComputed, AssignmentComputed, CoordinatorFound, AssignmentComputed,
+    ]  # fmt: skip
+    elected: list[Event] = [
+        CoordinatorElected(node=2, incarnation=1), CoordinatorElected(node=1, incarnation=2),
+    ]  # fmt: skip
+    assert incarnations([*elected, *seen]) == [1, 1, 2]
 
 
 def test_what_no_client_shows_stays_unknown() -> None:
