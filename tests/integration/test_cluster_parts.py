@@ -1,5 +1,7 @@
 """The parts of a cluster that need no cluster: where a group lives, how nodes are set up, whose incarnation it is."""
 
+from functools import partial
+
 import pytest
 
 pytest.importorskip("kafka", reason="clusters need the extra 'brokers'")
@@ -135,7 +137,7 @@ def test_a_leader_says_whom_it_talks_to_before_it_says_what_it_computed() -> Non
     seen: list[Event] = []
     observer = Observer("m0", Recorder("g", "m0", lambda: 0, seen.append))
     for node in (2, 2, 1):
-        observer.membership = lambda node=node: Membership(4, "a", settled=False, coordinator=node)  # type: ignore[misc]
+        observer.membership = partial(Membership, 4, "a", coordinator=node)
         observer.computed("range", {"a": ()}, {"a": [("t", 0)]}, {"a": -1})
     assert [type(event) for event in seen] == [
         CoordinatorFound, AssignmentComputed, AssignmentComputed, CoordinatorFound, AssignmentComputed,
