@@ -68,8 +68,6 @@ def test_three_members_make_progress__after_a_crash(
         "cooperative/2m2p3g0c0l1x1d1z1i1r",
         "eager/2m1p3g1c1l1x1d1z0i1r",
         "eager/3m1p2g1c0l0x0d0z0i1r1t",
-        "eager/3m1p2g0c0l1x0d0z0i0r1n",
-        "cooperative/2m2p3g0c0l0x0d0z0i0r1o",
     ],
 )
 def test_larger_bounds_make_progress(address: str) -> None:
