@@ -90,8 +90,7 @@ class _Panel:
     def __post_init__(self) -> None:
         for invariant in self.invariants:
             try:
-                fold = self.folds[invariant.name] = invariant.start()
-                fold.share(self.memories)
+                self.folds[invariant.name] = invariant.start(self.memories)
             except Exception as fault:  # a checker's fault is a verdict, not a crash
                 self.faults[invariant.name] = _blame(fault)
         self._index()
@@ -102,9 +101,11 @@ class _Panel:
         folds = [fold for name, fold in self.folds.items() if name not in self.faults]
         used = {id(fold.memory) for fold in folds}
         listeners: list[Memory | Fold] = [memory for memory in self.memories.values() if id(memory) in used]
+        hearing: dict[type[Event], list[Handler]] = {}
         for listener in (*listeners, *folds):
             for event_type, handler in listener.handlers.items():
-                self.dispatch[event_type] = (*self.dispatch.get(event_type, ()), handler)
+                hearing.setdefault(event_type, []).append(handler)
+        self.dispatch.update((event_type, tuple(handlers)) for event_type, handlers in hearing.items())
 
     def observe(self, event: Event) -> None:
         kind = type(event)

@@ -65,9 +65,7 @@ class Fold:
             handler(event)
 
     def share(self, memories: dict[type[Memory], Memory]) -> None:
-        """Remember together with the other folds of ``memories``; called before the first event."""
-        if self.memory is not None:
-            self.memory = memories.setdefault(type(self.memory), self.memory)
+        """Remember together with the other folds that were given these ``memories``; called before the first event."""
 
     def contradiction(self, headline: str, *reasons: tuple[str, Event | None]) -> None:
         """As `violated`: each reason is a sentence and its event; those without an event are told and not shown."""
@@ -121,9 +119,11 @@ class Invariant:
     kind: Kind = Kind.SAFETY
     needs_end: bool = False
 
-    def start(self) -> Fold:
-        """A fresh fold for one group."""
-        return self.fold(self)
+    def start(self, memories: dict[type[Memory], Memory] | None = None) -> Fold:
+        """A fresh fold for one group; ``memories`` are what the folds of that group remember together."""
+        fold = self.fold(self)
+        fold.share({} if memories is None else memories)
+        return fold
 
     def __repr__(self) -> str:
         return f"<Invariant {self.name}>"

@@ -27,7 +27,7 @@ from rebalance_check.model.events import (
     RequestParked,
     SyncGroupReplied,
 )
-from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memory
+from rebalance_check.properties.kinds import Fold, Handler, Memory
 
 EMPTY: Final = "Empty"
 PREPARING: Final = "PreparingRebalance"
@@ -251,13 +251,11 @@ class Lives(Memory):
 class LifeFold(Fold):
     """A fold that looks at the lives of the group; ``life`` of `lives` is the one of the event at hand."""
 
-    def __init__(self, invariant: Invariant, handlers: dict[type[Event], Handler]) -> None:
-        super().__init__(invariant, handlers)
-        self.lives = Lives()
-        self.memory = self.lives
+    lives: Lives
 
     def share(self, memories: dict[type[Memory], Memory]) -> None:
         """All folds of a group look at the same lives."""
-        super().share(memories)
-        if isinstance(self.memory, Lives):
-            self.lives = self.memory
+        shared = memories.get(Lives)
+        if not isinstance(shared, Lives):
+            shared = memories[Lives] = Lives()
+        self.memory = self.lives = shared
