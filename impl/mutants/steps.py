@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 STEPS: Final[dict[str, int]] = {
+    "any-cooperative-assignor-counts": 10,
     "absent-leader-not-replaced": 5,
     "assignment-buffer-consumed-by-aborted-completion": 6,
     "assignment-mismatch-kills-consumer": 10,

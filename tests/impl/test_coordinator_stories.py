@@ -17,6 +17,9 @@ from rebalance_check.impl.mutants import Narrated
 from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
 from rebalance_check.impl.stories import InProcess, Played, stories_in, tell
 
+NEEDS_EPOCHS = "late-unload-wipes-newer-load"
+"""No story speaks of the epochs of the log's leader; the simulator does."""
+
 STORIES = Path(__file__).parent.parent / "data" / "coordinator"
 
 
@@ -45,7 +48,12 @@ def test_a_story_runs_as_kafka_was_seen_to_answer(story: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "mutant", [mutant.name for mutant in COORDINATOR_MUTANTS if not isinstance(mutant.find, Narrated)]
+    "mutant",
+    [
+        mutant.name
+        for mutant in COORDINATOR_MUTANTS
+        if not isinstance(mutant.find, Narrated) and mutant.name != NEEDS_EPOCHS
+    ],
 )
 def test_some_story_runs_otherwise__with_a_mutant(mutant: str) -> None:
     def is_told_otherwise(story: list[str]) -> bool:
