@@ -17,7 +17,7 @@ from rebalance_check.impl.lockstep.transport import Observation
 from rebalance_check.impl.messages import GroupReply, GroupRequest
 from rebalance_check.impl.recorder import Recorder
 from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.errors import Error
+from rebalance_check.model.errors import Error, RebalanceCheckError
 from rebalance_check.model.events import Event
 
 NEVER_MS: Final = 10**12
@@ -71,6 +71,7 @@ class InProcess:
         self._requests = 0
         self._serving = True
         self._lost = 0
+        self._zombie: GroupCoordinator | None = None
         self._held: tuple[InProcess, list[tuple[str, tuple[Any, ...]]]] | None = None
         self._choices = SteeredChoices()
         self._connections: dict[int, int] = {}
@@ -186,6 +187,26 @@ class InProcess:
         """The log is read."""
         self._serving = True
         self._take(self.coordinator.load(tuple(self._log.records), self.now_ms))
+
+    def depose_coordinator(self) -> None:
+        """The present one goes on beside the next, which has the log."""
+        self._zombie = deepcopy(self.coordinator)
+        self.coordinator.start_loading()
+        self._serving = False
+
+    def request_zombie(self, connection: int, request: GroupRequest) -> None:
+        """Hand the request to the coordinator that was deposed."""
+        if self._zombie is None:
+            raise RebalanceCheckError("no coordinator was deposed: depose one before it is asked")
+        self._note("request_zombie", connection, request)
+        self._requests += 1
+        token = (connection, self._connections.setdefault(connection, 0), self._requests)
+        self._take(self._zombie.handle(token, request, self.now_ms))
+
+    def resign_zombie(self) -> None:
+        """It is gone; nothing was parked there."""
+        self._note("resign_zombie")
+        self._zombie = None
 
     def _note(self, call: str, *arguments: Any) -> None:
         """Remember what is done while writes are held."""

@@ -52,6 +52,11 @@ class ActionKind(StrEnum):
     RESIGN_COORDINATOR = "ResignCoordinator"
     ELECT_COORDINATOR = "ElectCoordinator"
     LOAD_COORDINATOR = "LoadCoordinator"
+    DEPOSE_COORDINATOR = "DeposeCoordinator"
+    ZOMBIE_RESIGNS = "ZombieResigns"
+    JOIN_GROUP_AT_ZOMBIE = "JoinGroupAtZombie"
+    SYNC_GROUP_AT_ZOMBIE = "SyncGroupAtZombie"
+    HEARTBEAT_AT_ZOMBIE = "HeartbeatAtZombie"
     # steps of a status store (the member is the worker)
     PUT = "Put"
     PUT_SAFE = "PutSafe"

@@ -42,6 +42,7 @@ class Bounds:
     ``duplicates`` and no ``upgrade``. ``commits``: how many OffsetCommits there are, of members and of others.
     ``statics``: how many processes have an instance id (KIP-345), ``twins``: how many pairs of them share one; with
     neither ``failovers`` nor ``commits`` nor ``upgrade``.
+    ``deposed``: how many of the failovers leave the coordinator of before alive, which goes on answering from memory.
 
     The status protocol reads ``members`` as workers, ``partitions`` as keys (tasks of one connector, whose own status
     is the last key where there are two or more), ``crashes`` as workers restarted with an empty cache. ``writes``
@@ -69,6 +70,7 @@ class Bounds:
     losses: int = 0
     failovers: int = 0
     commits: int = 0
+    deposed: int = 0
 
     def __post_init__(self) -> None:
         for name, low, high in (("members", 1, 6), ("partitions", 1, 6), ("generations", 1, 100)):
@@ -89,6 +91,7 @@ class Bounds:
             "commits",
             "statics",
             "twins",
+            "deposed",
         )
         for name in budgets:
             value = getattr(self, name)
@@ -96,6 +99,10 @@ class Bounds:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from 0 to 100")
         self._check_upgrade()
         self._check_statics()
+        if self.deposed > self.failovers:
+            raise RebalanceCheckError(
+                f"deposed is {self.deposed} with failovers {self.failovers}: choose as many failovers, too"
+            )
         if self.failovers and (self.duplicates or self.upgrade):
             raise RebalanceCheckError(
                 f"failovers is {self.failovers} with duplicates {self.duplicates} and upgrade {self.upgrade}: choose 0 "
@@ -152,9 +159,10 @@ class Bounds:
         ("losses", "n"),
         ("failovers", "o"),
         ("commits", "k"),
+        ("deposed", "q"),
     )
     _CONCERNS: ClassVar = frozenset(
-        {"timeouts", "statics", "twins", "losses", "failovers", "commits", "upgrade", "bounces"}
+        {"timeouts", "statics", "twins", "losses", "failovers", "commits", "deposed", "upgrade", "bounces"}
     )
     """Left out of an address when they are off."""
     _FLAGS: ClassVar = ("initial_delay", "member_id_required", "timeouts")

@@ -5,7 +5,7 @@ broker side), `classic_network`, `assignment` (what a leader may decide), `class
 `classic_progress` (what must happen). A concern that bounds switch on has a module of its own: `classic_timeouts`,
 `classic_statics` (members with an instance id), `classic_losses`, `classic_voting` (lists of assignors, and rolling
 bounces along an upgrade path), `classic_log` with `classic_failover` (another coordinator takes over),
-`classic_commits`.
+`classic_commits`, `classic_zombie` (the one before goes on answering).
 
 What is left open, and explored in all ways: the order of everything; who leads after a leader is gone; which of the
 legal targets a leader picks; when a timer fires. What is left out: heartbeats while a SyncGroup is outstanding, votes
@@ -180,6 +180,16 @@ from rebalance_check.model.classic_voting_claims import (
     selected_protocol_is_listed_by_all,
     upgrade_is_over,
 )  # fmt: skip
+from rebalance_check.model.classic_zombie import (
+    depose_coordinator,
+    heartbeat_at_zombie,
+    join_group_at_zombie,
+    past_assignment_is_told,
+    sync_group_at_zombie,
+    zombie_is_believed,
+    zombie_owns_by_the_past,
+    zombie_resigns,
+)  # fmt: skip
 from rebalance_check.model.layout import NIL
 from rebalance_check.model.specification import Aim, Model, Rule
 from rebalance_check.model.upgrade import (
@@ -225,6 +235,11 @@ RULES: Final = (
     Rule(ActionKind.OFFSET_COMMIT, offset_commit, fair=True),
     Rule(ActionKind.COMMIT_WITHOUT_GROUP, commit_without_group, members=False),
     Rule(ActionKind.COMMIT_BESIDE, commit_beside),
+    Rule(ActionKind.DEPOSE_COORDINATOR, depose_coordinator, members=False),
+    Rule(ActionKind.ZOMBIE_RESIGNS, zombie_resigns, members=False, fair=True),
+    Rule(ActionKind.JOIN_GROUP_AT_ZOMBIE, join_group_at_zombie),
+    Rule(ActionKind.SYNC_GROUP_AT_ZOMBIE, sync_group_at_zombie),
+    Rule(ActionKind.HEARTBEAT_AT_ZOMBIE, heartbeat_at_zombie),
 )
 
 CLAIMS: Final = (
@@ -327,6 +342,9 @@ SOMETIMES: Final = (
     heartbeat_meets_fenced_instance,
     replaced_id_owes_a_sync,
     seat_is_taken_while_the_group_prepares,
+    zombie_is_believed,
+    zombie_owns_by_the_past,
+    past_assignment_is_told,
 )
 
 PROGRESS: Final = (
@@ -368,6 +386,7 @@ def configure(bounds: Bounds) -> Config:
         keeps=cooperative_lists(path) if path else (),
         failovers=bounds.failovers,
         commits=bounds.commits,
+        deposed=bounds.deposed,
         target_start=start,
         targets=targets,
     )
@@ -381,6 +400,8 @@ def init(c: Config, s: State) -> None:
         s.log[0].leader = NIL
         s.append[0].leader = NIL
     enlist(c, s)
+    if c.deposed > 0:
+        s.zombie[0].leader = NIL
 
 
 def within_bounds(c: Config, s: State) -> bool:
@@ -407,6 +428,7 @@ MODEL: Final = Model(
         "rebalance_check.model.classic_voting_claims",
         "rebalance_check.model.classic_failover",
         "rebalance_check.model.classic_commits",
+        "rebalance_check.model.classic_zombie",
         "rebalance_check.model.classic_progress",
         "rebalance_check.model.classic",
     ),

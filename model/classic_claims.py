@@ -10,7 +10,13 @@ m1 join again without losing anything. It is then in the group's generation, and
 until its next assignment (KIP-792 lets the newer claim win).
 """
 
-from rebalance_check.model.classic_log import is_of_the_generation, is_of_this_life, is_serving, same_life
+from rebalance_check.model.classic_log import (
+    is_of_the_generation,
+    is_of_this_life,
+    is_serving,
+    is_told_by_zombie,
+    same_life,
+)
 from rebalance_check.model.classic_state import (
     Config,
     GroupStatus,
@@ -187,7 +193,10 @@ def join_is_fenced(c: Config, s: State, t: State) -> bool:
     """A JoinGroup is answered with a generation only to a member, and with that of the group."""
     for m in range(c.members):
         if is_new_answer(s.member[m].net, t.member[m].net, MessageKind.JOIN_REPLY):
-            if not has(t.members, m) or t.member[m].net.generation != t.generation:
+            generation = t.member[m].net.generation
+            if is_told_by_zombie(c, s, m, generation):
+                continue
+            if not has(t.members, m) or generation != t.generation:
                 return False
     return True
 
@@ -196,6 +205,8 @@ def sync_is_fenced(c: Config, s: State, t: State) -> bool:
     """A SyncGroup is answered with an assignment only to a member, in the group's generation, when it is stable."""
     for m in range(c.members):
         if is_new_answer(s.member[m].net, t.member[m].net, MessageKind.SYNC_REPLY):
+            if is_told_by_zombie(c, s, m, t.member[m].generation) and s.zombie[0].status == GroupStatus.STABLE:
+                continue
             if not has(t.members, m) or t.member[m].generation != t.generation or t.status != GroupStatus.STABLE:
                 return False
     return True
@@ -204,10 +215,12 @@ def sync_is_fenced(c: Config, s: State, t: State) -> bool:
 def heartbeat_is_fenced(c: Config, s: State, t: State) -> bool:
     """A Heartbeat is answered well only to a member, in the group's generation, when no rebalance is being prepared.
 
-    Except by a coordinator that is loading, which believes it unread.
+    Except by a coordinator that is loading, which believes it unread, and by one that was deposed.
     """
     for m in range(c.members):
         if is_serving(c, s) and is_new_answer(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY):
+            if is_told_by_zombie(c, s, m, t.member[m].generation):
+                continue
             if not has(t.members, m) or t.member[m].generation != t.generation or t.status < GroupStatus.COMPLETING:
                 return False
     return True

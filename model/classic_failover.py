@@ -11,7 +11,7 @@ with it (choice 1), or be found by the next one although nobody was ever told.
 
 from rebalance_check.model.classic_claims import any_refused, is_new_answer
 from rebalance_check.model.classic_coordinator import propagate
-from rebalance_check.model.classic_log import is_serving, is_writing, keep, wipe
+from rebalance_check.model.classic_log import is_serving, is_told_by_zombie, is_writing, keep, wipe
 from rebalance_check.model.classic_network import is_request, may_answer, put, refuse
 from rebalance_check.model.classic_state import Config, GroupStatus, MemberStatus, MessageKind, Phase, State, has
 from rebalance_check.model.errors import Error
@@ -156,6 +156,8 @@ def persisted_before_told(c: Config, s: State, t: State) -> bool:
         for m in range(c.members):
             net = t.member[m].net
             if is_new_answer(s.member[m].net, net, MessageKind.SYNC_REPLY):
+                if is_told_by_zombie(c, s, m, t.member[m].generation):
+                    continue
                 if not has(t.log[0].members, m) or t.log[0].assignment[m] != net.partitions:
                     return False
                 if t.log[0].generation != t.member[m].generation:
@@ -180,7 +182,9 @@ def stranger_is_refused(c: Config, s: State, t: State) -> bool:
     if c.failovers > 0:
         for m in range(c.members):
             one, other = s.member[m].net, t.member[m].net
-            if has(s.strangers[0] & s.members & t.members, m):
+            vouched = is_told_by_zombie(c, s, m, t.member[m].generation)
+            vouched = vouched or is_told_by_zombie(c, s, m, other.generation)
+            if has(s.strangers[0] & s.members & t.members, m) and not vouched:
                 if is_new_answer(one, other, MessageKind.SYNC_REPLY) or is_new_answer(
                     one, other, MessageKind.JOIN_REPLY
                 ):

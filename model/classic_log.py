@@ -14,6 +14,7 @@ slot is then a *stranger*, and its process unknown there.
 from rebalance_check.model.classic_network import put, refuse
 from rebalance_check.model.classic_state import (
     Config,
+    GroupStatus,
     Member,
     MemberStatus,
     Message,
@@ -121,6 +122,8 @@ def give_new_id(c: Config, s: State, m: int) -> None:
     """Slot m gets another id: what the log holds of it is nobody's from now on."""
     if c.failovers > 0:
         s.strangers[0] = without(s.strangers[0], m)
+        if c.deposed > 0:
+            s.zombie[0].members = without(s.zombie[0].members, m)
         if has(s.log[0].members, m):
             s.log[0].old = with_(s.log[0].old, m)
 
@@ -201,6 +204,13 @@ def forget_origin(c: Config, me: Member) -> None:
     """A member without a generation."""
     if c.failovers > 0:
         me.origin[0] = 0
+
+
+def is_told_by_zombie(c: Config, s: State, m: int, generation: int) -> bool:
+    """Whether a coordinator that was deposed would answer m for a generation."""
+    if c.deposed == 0 or s.zombie[0].status < GroupStatus.COMPLETING:
+        return False
+    return has(s.zombie[0].members, m) and s.zombie[0].generation == generation
 
 
 def is_of_the_generation(s: State, m: int) -> bool:

@@ -11,6 +11,7 @@ from rebalance_check.model.specification import Edit
 _ASSIGNMENT: Final = "rebalance_check.model.assignment"
 _COORDINATOR: Final = "rebalance_check.model.classic_coordinator"
 _MEMBER: Final = "rebalance_check.model.classic_member"
+_ZOMBIE: Final = "rebalance_check.model.classic_zombie"
 _COMMITS: Final = "rebalance_check.model.classic_commits"
 _LOG: Final = "rebalance_check.model.classic_log"
 _FAILOVER: Final = "rebalance_check.model.classic_failover"
@@ -223,7 +224,7 @@ CLASSIC_MUTANTS: Final = (
         what="whoever comes from a process whose old id the log brought back is taken for that member",
         edit=Edit(_LOG, "    elif is_stranger(c, s, m) and (", "    elif False and ("),
         caught_by="stranger_is_refused",
-        bounds=Bounds.from_address("eager/2m1p1g0c0l1x0d0z1i0r1o"),
+        bounds=Bounds.from_address("eager/2m1p2g0c0l1x0d0z1i0r1o"),
     ),
     ModelMutant(
         name="no-coordinator-is-a-refusal",
@@ -272,5 +273,16 @@ CLASSIC_MUTANTS: Final = (
         edit=Edit(_COMMITS, "    me.net.partitions = me.owned\n", "    me.net.partitions = (1 << c.partitions) - 1\n"),
         caught_by="lost_is_not_committed",
         bounds=Bounds.from_address("eager/2m2p1g0c0l0x0d0z1i0r1k"),
+    ),
+    ModelMutant(
+        name="zombie-coordinator-assigns",
+        what="a coordinator that was deposed answers SyncGroups before an assignment could be written",
+        edit=Edit(
+            _ZOMBIE,
+            "    if s.zombie[0].status != GroupStatus.STABLE:\n",
+            "    if s.zombie[0].status < GroupStatus.COMPLETING:\n",
+        ),
+        caught_by="sync_is_fenced",
+        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o1q"),
     ),
 )

@@ -114,6 +114,7 @@ class Config(NamedTuple):
     keeps: tuple[int, ...]
     failovers: int
     commits: int
+    deposed: int
     target_start: tuple[int, ...]
     targets: tuple[int, ...]
 
@@ -202,6 +203,20 @@ class Record(Layout):
 
 
 @layout
+class Memory(Layout):
+    """What a coordinator that was deposed remembers of the group; ``status`` is DEAD where there is none."""
+
+    status: Number
+    generation: Ordinal
+    origin: Number
+    leader: Index
+    members: IndexSet
+    claims: PerMember[Number]
+    claim_generation: PerMember[Ordinal]
+    assignment: PerMember[Number]
+
+
+@layout
 class State(Layout):
     """Everything. The sets say which slots' ids the coordinator holds as members, as pending ids (KIP-394), and with a
     parked JoinGroup or SyncGroup; ``orphans`` have a parked *copy*, whose answer goes nowhere. ``initial`` marks a
@@ -215,7 +230,8 @@ class State(Layout):
     knows another id than the process does (``strangers``). With ``commits`` it counts them, and those from ``outside``
     the group that were accepted; ``beside`` is what the last one was answered that went beside a member's join. With
     ``statics``, ``ghost`` says that a member id owes a SyncGroup which was replaced since, and ``fenced`` are the
-    processes that ended because another one took their seat.
+    processes that ended because another one took their seat. ``zombie`` is the coordinator that was
+    ``deposed`` and still answers.
     """
 
     status: Number
@@ -249,6 +265,8 @@ class State(Layout):
     beside: Annotated[list[Spent], Dimension("commits")]
     ghost: Annotated[list[Number], Dimension("ghosts")]
     fenced: Annotated[list[IndexSet], Dimension("statics")]
+    deposed: Annotated[list[Spent], Dimension("deposed")]
+    zombie: Annotated[list[Memory], Dimension("deposed")]
 
 
 def sizes(bounds: Bounds) -> dict[str, int]:
@@ -262,6 +280,7 @@ def sizes(bounds: Bounds) -> dict[str, int]:
         "commits": min(bounds.commits, 1),
         "statics": min(bounds.statics, 1),
         "ghosts": int(bounds.timeouts and bounds.statics > 0),
+        "deposed": min(bounds.deposed, 1),
     }
 
 

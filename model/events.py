@@ -105,7 +105,12 @@ class IncarnationStarted(CoordinatorEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncarnationEnded(CoordinatorEvent):
-    """The coordinator died or resigned. One that loads believes every Heartbeat until the next `IncarnationStarted`."""
+    """The coordinator died or resigned. One that loads believes every Heartbeat until the next `IncarnationStarted`.
+
+    ``deposed``: another one takes over and this one does not know; it answers from memory until it ends once more.
+    """
+
+    deposed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.classic_state import Phase, State, has
+from rebalance_check.model.classic_state import Message, Phase, State, has
 from rebalance_check.model.errors import Error
 from rebalance_check.model.layout import NIL
 
@@ -43,6 +43,14 @@ def replaced_by(action: Action, before: State, after: State) -> int:
         return 0
     held = holder_of(before, action.member)
     return 0 if held is None or (held != action.member and has(after.members, held)) else 1 << held
+
+
+def leader_told(state: State, net: Message) -> int:
+    """Who leads, as a JoinGroup reply tells: in the generation of the past if it comes from a deposed coordinator."""
+    past = state.zombie[0] if state.zombie else None
+    if past and past.members and (net.generation, net.origin[0]) == (past.generation, past.origin):
+        return past.leader
+    return state.leader
 
 
 def leave_error(state: State, m: int) -> Error:

@@ -46,7 +46,7 @@ from rebalance_check.model.events import (
 )  # fmt: skip
 from rebalance_check.model.ids import NO_GENERATION, partition
 from rebalance_check.model.layout import NIL
-from rebalance_check.model.seats import REASONS, leave_error, replaced_by
+from rebalance_check.model.seats import REASONS, leader_told, leave_error, replaced_by
 from rebalance_check.model.trace_door import Door, life_of, place_of
 from rebalance_check.model.voting_names import protocol_of, selected_protocol, told_protocol
 
@@ -87,6 +87,7 @@ class Ledger:
     told_life: list[int]
     shown: list[tuple[Claims, tuple[tuple[str, int], ...]]]
     copied_id: str = ""
+    deposed_life: int = 0
     steps: int = 0
     seq: dict[str, int] = field(default_factory=dict)
     door: Door = field(default_factory=Door)
@@ -219,21 +220,21 @@ class Observer:
         api = REPLY_APIS[MessageKind(net.kind)]
         answered = self.answered(m, api, Error(net.error).name)
         if net.kind == MessageKind.JOIN_REPLY:
-            self.ledger.told_id[m] = self.id_of(m)
+            self.ledger.told_id[m] = self.ledger.sent_id[m] or self.id_of(m)
         if net.error != Error.NONE:
             return answered
         if net.kind == MessageKind.SYNC_REPLY:
             return replace(answered, assignment=self.partitions(net.partitions))
         if net.kind in {MessageKind.HEARTBEAT_REPLY, MessageKind.COMMIT_REPLY}:
             return answered
-        self.ledger.told_life[m] = after.deletions + (after.origin[0] if after.origin else 0)
+        self.ledger.told_life[m] = after.deletions + (net.origin[0] if net.origin else 0)
         shown = tuple((name(x), self.partitions(after.member[x].claims)) for x in elements(after.members))
         tags = tuple((self.id_of(x), after.member[x].claim_generation) for x in elements(after.members))
         self.ledger.shown[m] = (shown, tags)
         return replace(
             answered,
             generation=net.generation,
-            leader=name(after.leader),
+            leader=name(leader_told(after, net)),
             protocol=told_protocol(net),
             members=shown if net.flag else (),
         )
@@ -254,6 +255,14 @@ class Observer:
                 yield IncarnationEnded(source=COORDINATOR, incarnation=life, generation=before.generation)
             if before.append[0].kind and action.choice == 0:
                 self.note_record(after)
+        if action.kind is ActionKind.DEPOSE_COORDINATOR:
+            self.ledger.deposed_life = life_of(before)
+            yield IncarnationEnded(
+                source=COORDINATOR, incarnation=life_of(before), generation=before.generation, deposed=True
+            )
+        if action.kind is ActionKind.ZOMBIE_RESIGNS:
+            life, generation = self.ledger.deposed_life, before.zombie[0].generation
+            yield IncarnationEnded(source=COORDINATOR, incarnation=life, generation=generation)
         if action.kind is ActionKind.LOAD_COORDINATOR and after.status != GroupStatus.DEAD:
             for m in elements(after.members):
                 self.ledger.known[m] = self.ledger.logged[m]
@@ -463,6 +472,8 @@ FAILOVER: Final = frozenset(
         ActionKind.RESIGN_COORDINATOR,
         ActionKind.ELECT_COORDINATOR,
         ActionKind.LOAD_COORDINATOR,
+        ActionKind.DEPOSE_COORDINATOR,
+        ActionKind.ZOMBIE_RESIGNS,
     }
 )
 """The steps after which there is no group that could be compared with the one before."""

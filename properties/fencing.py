@@ -59,6 +59,7 @@ class _StaleGeneration(Fold):
             },
         )
         self._incarnation: IncarnationStarted | IncarnationEnded | None = None
+        self._deposed: set[int] = set()
         self._current: GenerationStarted | None = None
         self._stale: dict[tuple[str, int], tuple[RequestSent, GenerationStarted]] = {}
 
@@ -66,6 +67,9 @@ class _StaleGeneration(Fold):
         """A load may step back to an older generation and accept it again; until it is done, heartbeats go unread."""
         self._incarnation, self._current = event, None
         self._stale.clear()
+        if isinstance(event, IncarnationEnded):
+            self._deposed.discard(event.incarnation)
+            self._deposed.update({event.incarnation} if event.deposed else ())
 
     def on_generation(self, event: GenerationStarted) -> None:
         """From here on the older generations are stale."""
@@ -78,7 +82,7 @@ class _StaleGeneration(Fold):
 
     def on_sent(self, event: RequestSent) -> None:
         """Note a request that is stale before it leaves."""
-        current = self._current
+        current = None if self._deposed else self._current
         if current is not None and event.api in FENCED_APIS and 0 <= event.generation < current.generation:
             self._stale[event.member, event.request] = (event, current)
 
@@ -176,6 +180,7 @@ StaleGenerationIsRefused: Final = Invariant(
         "the history holds the coordinator's GenerationStarted and the member's RequestSent",
         "a request counts as stale only if the newer generation had started before it was sent",
         "after a failover the coordinator may return to an older generation; a loading one answers heartbeats blindly",
+        "nor is it judged while a coordinator that was deposed may answer from memory",
     ),
     violation=StaleGenerationIsRefusedViolated,
     fold=_StaleGeneration,

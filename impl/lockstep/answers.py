@@ -25,7 +25,7 @@ from rebalance_check.model.classic_statics import SKIPS_ASSIGNMENT
 from rebalance_check.model.classic_voting import is_compatible_copy
 from rebalance_check.model.errors import Error
 from rebalance_check.model.ids import NO_GENERATION, partition
-from rebalance_check.model.seats import holder_of, leave_error, seat_of
+from rebalance_check.model.seats import holder_of, leader_told, leave_error, seat_of
 from rebalance_check.model.voting_names import told_protocol
 
 TOPIC = "t"
@@ -126,7 +126,7 @@ def predicted_answer(state: State, m: int, bounds: Bounds) -> Answer:
     if net.kind == MessageKind.JOIN_REPLY:
         claims = tuple(sorted(claim(state, x) for x in range(len(state.member)) if has(net.group, x)))
         return Answer(
-            name, api, Error.NONE.name, net.generation, seat_of(state, state.leader), claims,
+            name, api, Error.NONE.name, net.generation, seat_of(state, leader_told(state, net)), claims,
             protocol=told_protocol(net) or ASSIGNORS[bounds.protocol],
             skips_assignment=net.flag == SKIPS_ASSIGNMENT,
         )  # fmt: skip

@@ -42,12 +42,20 @@ FAILOVER: Final = frozenset(
         ActionKind.RESIGN_COORDINATOR,
         ActionKind.ELECT_COORDINATOR,
         ActionKind.LOAD_COORDINATOR,
+        ActionKind.DEPOSE_COORDINATOR,
+        ActionKind.ZOMBIE_RESIGNS,
     }
 )
 """What happens to the coordinator itself. The choice of these is not its own but ours."""
 
+AT_ZOMBIE: Final = frozenset(
+    {ActionKind.JOIN_GROUP_AT_ZOMBIE, ActionKind.SYNC_GROUP_AT_ZOMBIE, ActionKind.HEARTBEAT_AT_ZOMBIE}
+)
+"""The actions in which a request of a member arrives at a coordinator that was deposed."""
+
 COORDINATOR_STEPS: Final = (
     REQUESTS
+    | AT_ZOMBIE
     | FAILOVER
     | {
         ActionKind.EXPIRE_SESSION,
@@ -298,8 +306,12 @@ class Lockstep:
                 self._failing.resign_coordinator(action.choice)
             case ActionKind.ELECT_COORDINATOR:
                 self._failing.elect_coordinator()
-            case _:
+            case ActionKind.LOAD_COORDINATOR:
                 self._failing.load_coordinator()
+            case ActionKind.DEPOSE_COORDINATOR:
+                self._failing.depose_coordinator()
+            case _:
+                self._failing.resign_zombie()
 
     def _provoke(self, action: Action, before: Any) -> tuple[Answer, ...] | None:
         """Do to the coordinator what ``action`` says; the answers, where they are there at once."""
@@ -319,6 +331,8 @@ class Lockstep:
                 self.transport.request(STRAY, self._speech.commit_beside(m, before.member[m].generation))
             case ActionKind.COMMIT_WITHOUT_GROUP:
                 self.transport.request(STRAY, self._speech.outside_commit())
+            case kind if kind in AT_ZOMBIE:
+                self._failing.request_zombie(m, self._speech.request(m, before))
             case kind if kind in FAILOVER:
                 self._fail_over(action)
             case ActionKind.DELIVER_DUPLICATE if self._stray is not None:

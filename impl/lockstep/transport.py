@@ -108,3 +108,12 @@ class FailingTransport(Transport, Protocol):
 
     def load_coordinator(self) -> None:
         """The log is read."""
+
+    def depose_coordinator(self) -> None:
+        """Another coordinator begins to load, and the present one goes on; it cannot write any more."""
+
+    def request_zombie(self, connection: int, request: GroupRequest) -> None:
+        """Send a request to the coordinator that was deposed."""
+
+    def resign_zombie(self) -> None:
+        """The coordinator that was deposed learns of it."""

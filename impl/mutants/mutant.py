@@ -101,7 +101,8 @@ class Mutant:
 
 
 _BUDGETS: Final = (
-    "leaves", "expiries", "duplicates", "deletions", "statics", "twins", "losses", "failovers", "commits", "bounces",
+    "leaves", "expiries", "duplicates", "deletions", "statics", "twins", "losses", "failovers", "commits", "deposed",
+    "bounces",
 )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ class VirtualTransport:
         self._asked: dict[int, _Asked] = {}
         self._inspection: int | None = None
         self._observation: Observation | None = None
-        self._node = self._epoch = self._lost = 0
+        self._node = self._epoch = self._lost = self._zombie = 0
         self._serving = True
 
     @property
@@ -203,6 +203,24 @@ class VirtualTransport:
         self._steer("release-load")
         self._serving = True
         self._look()
+
+    def depose_coordinator(self) -> None:
+        """The node goes on and cannot commit what it writes; the other one has its journal, and is elected."""
+        self._stop_looking()
+        self._steer("acknowledge off")
+        self._zombie, self._lost = self._node, 0
+        self.elect_coordinator()
+
+    def request_zombie(self, connection: int, request: GroupRequest) -> None:
+        """Send a request to the node that was deposed."""
+        self.requests += 1
+        number = self.world.post(encoded(request), self._zombie)
+        self._asked[number] = _Asked(connection, self._incarnations.get(connection, 0), request)
+        self.world.control("pending", self._zombie)
+
+    def resign_zombie(self) -> None:
+        """The node that was deposed learns of it."""
+        self.kafka.trust(self.world.post_control(f"resign {self._epoch}", self._zombie))
 
     def _stop_looking(self) -> None:
         self._serving = False

@@ -36,6 +36,7 @@ SIZES = {
     "losses": "Requests, replies and connections that the network loses.",
     "failovers": "Coordinators that die or resign, while another one loads the log.",
     "commits": "Offset commits, of members and of others.",
+    "deposed": "Coordinators that go on answering after another one took over.",
     "writes": "Status writes (protocol status).",
     "failures": "Failed sends of status writes (protocol status).",
 }

@@ -48,6 +48,7 @@ SMALL = (
     "eager/2m1p2g0c0l0x0d0z0i0r1k",
     "eager/2m1p2g1c0l0x0d0z0i0r1t1s",
     "cooperative/2m2p2g1c1l0x0d0z0i0r2s1y",
+    "eager/1m1p2g0c0l0x0d0z0i0r1o1q",
 )
 LARGE = (
     "eager/2m1p6g1c0l0x0d0z0i0r4u3b",
@@ -67,6 +68,7 @@ LARGE = (
     "cooperative/2m1p1g0c0l1x0d0z0i1r1o",
     "cooperative/2m2p3g0c0l1x0d0z0i0r1k",
     "eager/1m1p2g0c0l0x0d0z0i0r1n1o1k",
+    "eager/2m1p1g0c0l0x0d0z0i0r1o1q",
     "eager/1m1p2g1c1l1x0d1z1i1r2n2o",
     "eager/2m1p2g1c1l1x1d0z0i1r1t1s",
     "cooperative/2m2p2g1c1l1x1d0z1i0r1t2s1y",

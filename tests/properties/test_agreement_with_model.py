@@ -59,7 +59,7 @@ def test_no_claim_is_violated__on_healthy_paths_with_zombies_and_duplicates__hol
     assert judgement.counterexamples == ()
 
 
-CONCERNS = {"losses": 3, "failovers": 2, "commits": 4}
+CONCERNS = {"losses": 3, "failovers": 2, "commits": 4, "deposed": 1}
 """What the model's concerns add, one at a time."""
 
 
@@ -70,6 +70,8 @@ def test_no_claim_is_violated__on_healthy_paths_of_each_concern__holds(
     protocol: RebalanceProtocol, concern: str, seed: int
 ) -> None:
     budget: dict[str, Any] = {concern: CONCERNS[concern]}
+    if concern == "deposed":
+        budget["failovers"] = 2
     bounds = replace(DISTURBED, protocol=protocol, duplicates=0, member_id_required=seed % 3 == 0, **budget)
     events, broken = walk(bounds, "", seed)
     assert broken == set()
