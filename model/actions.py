@@ -132,6 +132,19 @@ gives the topic ``choice`` partitions.
 """
 
 
+TAKEOVERS: Final = frozenset(
+    {
+        ActionKind.CRASH_COORDINATOR,
+        ActionKind.RESIGN_COORDINATOR,
+        ActionKind.ELECT_COORDINATOR,
+        ActionKind.LOAD_COORDINATOR,
+        ActionKind.DEPOSE_COORDINATOR,
+        ActionKind.ZOMBIE_RESIGNS,
+    }
+)
+"""The steps after which there is no group that could be compared with the one before."""
+
+
 class Action(NamedTuple):
     """One action: its kind, the member it concerns (0-based; 0 where none), and the choice among its outcomes.
 

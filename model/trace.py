@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final, TypedDict
 
-from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.actions import TAKEOVERS, Action, ActionKind
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.classic_state import (
     STATUS_NAMES,
@@ -157,7 +157,7 @@ class Observer:
 
     def coordinator(self, action: Action, before: State, after: State) -> Iterator[Event]:
         """What the coordinator does in a step: membership, status, generation, then its answers."""
-        if action.kind in FAILOVER:
+        if action.kind in TAKEOVERS:
             yield from self.failover(action, before, after)
             return
         if action.kind is ActionKind.COMMIT_APPEND:
@@ -464,19 +464,6 @@ CLIENT: Final = {
     ActionKind.DROP_CONNECTION: Observer.nothing,
 }
 """Which steps are not the coordinator's, and what a process tells of each."""
-
-
-FAILOVER: Final = frozenset(
-    {
-        ActionKind.CRASH_COORDINATOR,
-        ActionKind.RESIGN_COORDINATOR,
-        ActionKind.ELECT_COORDINATOR,
-        ActionKind.LOAD_COORDINATOR,
-        ActionKind.DEPOSE_COORDINATOR,
-        ActionKind.ZOMBIE_RESIGNS,
-    }
-)
-"""The steps after which there is no group that could be compared with the one before."""
 
 
 def name(m: int) -> str:
