@@ -16,24 +16,59 @@ from rebalance_check.model.events import Event
 from rebalance_check.properties.agreement import AssignmentIsComplete, AssignmentIsDisjoint, OneLeader, OneProtocol
 from rebalance_check.properties.callbacks import CallbacksAlternate, EagerJoinsEmptyHanded
 from rebalance_check.properties.catalogue import CATALOGUE, select
+from rebalance_check.properties.clients import (
+    CooperativeKeepsWhatItOwns,
+    OwnedIsAssigned,
+    ResetLosesAll,
+    WhoRevokesRejoins,
+)
 from rebalance_check.properties.cooperative import RevokedBeforeReassigned
 from rebalance_check.properties.fencing import LostIsNotCommitted, StaleGenerationIsRefused
+from rebalance_check.properties.gates import (
+    CommitIsFenced,
+    HeartbeatIsFenced,
+    InstanceIsExclusive,
+    OneResponsePerRequest,
+    SyncIsFenced,
+)
 from rebalance_check.properties.generation import GenerationMonotonicity
 from rebalance_check.properties.history import HistoryWriter, MalformedHistory, read_history, write_history
+from rebalance_check.properties.identity import (
+    HeartbeatNamesAMember,
+    LeaveIsLast,
+    MemberIdIsKept,
+    MembershipEndsForAReason,
+)
+from rebalance_check.properties.joining import (
+    CommonProtocol,
+    GenerationHasOnlyJoined,
+    GroupSize,
+    JoinAnswersAgree,
+    MembersGoToTheLeader,
+    ParkedRequestsFitTheStatus,
+)
 from rebalance_check.properties.judge import Judge, Judgement, judge
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
-from rebalance_check.properties.ownership import NoDoubleOwnership
-from rebalance_check.properties.progress import RebalanceCompletes
-from rebalance_check.properties.status.catalogue import SafeStatusWrites
-from rebalance_check.properties.verdict import (
-    Because,
-    Counterexample,
-    Held,
-    Outcome,
-    Undecided,
-    Violated,
-    Violation,
+from rebalance_check.properties.membership import (
+    EmptyGroupIsClean,
+    LeaderIsMember,
+    LegalTransitions,
+    OneMemberPerInstance,
+    OnlyLaggardsTimeOut,
+    PendingIdsAreNoMembers,
 )
+from rebalance_check.properties.ownership import NoDoubleOwnership
+from rebalance_check.properties.persistence import (
+    LoadRestoresTheLog,
+    OneAssignmentPerGeneration,
+    OnlyEmptyGroupsAreDeleted,
+    PersistedBeforeTheyArePropagated,
+    StableIsPersisted,
+)
+from rebalance_check.properties.progress import RebalanceCompletes
+from rebalance_check.properties.sending import CommitsWhenStable, OneChainInFlight
+from rebalance_check.properties.status.catalogue import SafeStatusWrites
+from rebalance_check.properties.verdict import Because, Counterexample, Held, Outcome, Undecided, Violated, Violation
 
 __all__ = [
     "CATALOGUE",
@@ -41,31 +76,63 @@ __all__ = [
     "AssignmentIsDisjoint",
     "Because",
     "CallbacksAlternate",
+    "CommitIsFenced",
+    "CommitsWhenStable",
+    "CommonProtocol",
+    "CooperativeKeepsWhatItOwns",
     "Counterexample",
     "EagerJoinsEmptyHanded",
+    "EmptyGroupIsClean",
     "Event",
     "Fold",
+    "GenerationHasOnlyJoined",
     "GenerationMonotonicity",
+    "GroupSize",
+    "HeartbeatIsFenced",
+    "HeartbeatNamesAMember",
     "Held",
     "HistoryWriter",
+    "InstanceIsExclusive",
     "Invariant",
+    "JoinAnswersAgree",
     "Judge",
     "Judgement",
     "Kind",
+    "LeaderIsMember",
+    "LeaveIsLast",
+    "LegalTransitions",
+    "LoadRestoresTheLog",
     "LostIsNotCommitted",
     "MalformedHistory",
+    "MemberIdIsKept",
+    "MembersGoToTheLeader",
+    "MembershipEndsForAReason",
     "NoDoubleOwnership",
+    "OneAssignmentPerGeneration",
+    "OneChainInFlight",
     "OneLeader",
+    "OneMemberPerInstance",
     "OneProtocol",
+    "OneResponsePerRequest",
+    "OnlyEmptyGroupsAreDeleted",
+    "OnlyLaggardsTimeOut",
     "Outcome",
+    "OwnedIsAssigned",
+    "ParkedRequestsFitTheStatus",
+    "PendingIdsAreNoMembers",
+    "PersistedBeforeTheyArePropagated",
     "RebalanceCheckError",
     "RebalanceCompletes",
+    "ResetLosesAll",
     "RevokedBeforeReassigned",
     "SafeStatusWrites",
+    "StableIsPersisted",
     "StaleGenerationIsRefused",
+    "SyncIsFenced",
     "Undecided",
     "Violated",
     "Violation",
+    "WhoRevokesRejoins",
     "events",
     "judge",
     "read_history",
