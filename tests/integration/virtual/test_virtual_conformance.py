@@ -47,7 +47,6 @@ LARGE = (
     "eager/2m1p2g0c0l1x0d0z0i1r1t",
     "cooperative/2m1p2g0c0l1x1d0z0i0r1t",
     "cooperative/2m2p2g0c0l0x0d0z0i1r1n",
-    "eager/2m1p3g0c1l1x0d0z1i0r1n",
     "eager/2m1p2g0c0l0x0d0z0i0r1o",
     "cooperative/2m1p1g0c0l1x0d0z0i1r1o",
     "cooperative/2m2p2g0c0l1x0d0z0i0r1k",
