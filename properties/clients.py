@@ -89,10 +89,10 @@ class _Cooperative(Fold):
         self.seats.pop(event.member, None)
 
     def on_lost(self, event: MembershipLost) -> None:
-        """Whoever belongs to no generation loses everything."""
+        """Whoever belongs to no generation loses everything; one that leaves without a word gave it up before."""
         seat = self.seats.get(event.member)
         if seat is not None:
-            seat.lost, seat.late = True, None
+            seat.lost, seat.early, seat.late = True, None, None
 
     def on_subscription(self, event: SubscriptionChanged) -> None:
         """What it wants from now on."""

@@ -7,6 +7,8 @@ Each stands here in a few words, with the claims that hold it. A claim is an inv
 - ``assignors.NAME``: a claim about one answer of an assignor (`properties.assignment.claims`);
 - ``promises.NAME``: a promise that stories hold a coordinator to (`integration.story_promises`);
 - ``model.NAME``: a claim that the explorer checks on every state of the classic model (`model.classic_claims`);
+- ``progress.NAME``: a claim that is judged on the state graph of the classic model, under weak fairness and in any
+  number of generations (`model.classic_progress`);
 - a path: tests that hold the statement where no history of a group can show it.
 """
 
@@ -39,7 +41,9 @@ class Statement:
 
 _OWN, _MERGED, _ELSEWHERE, _OTHER = Fate.OWN, Fate.MERGED, Fate.ELSEWHERE, Fate.OTHER
 _ANSWER: Final = "a property of one answer of an assignor, which needs the problem that it was given"
-_AT_REST: Final = "progress: the end of a healed run names what had not come to rest"
+_AT_REST: Final = (
+    "progress: proven of the model without a limit in time; the end of a healed run names what had not come to rest"
+)
 _IN_TIME: Final = _AT_REST + "; nothing is concluded from time stamps, for timers may be late"
 
 BROKER_SIDE: Final = (
@@ -87,18 +91,22 @@ BROKER_SIDE: Final = (
     Statement(26, "only an Empty group is deleted", _OWN, ("only_empty_groups_are_deleted",)),
     Statement(27, "the broker does not promise that assignments are disjoint", _MERGED, ("assignment_is_disjoint",),
               "so it is asked of the leader, who computes them"),
-    Statement(28, "a join phase is bounded by the rebalance timeout", _MERGED, ("rebalance_completes",), _IN_TIME),
+    Statement(28, "a join phase is bounded by the rebalance timeout", _MERGED,
+              ("rebalance_completes", "progress.rebalance_completes", "progress.parked_requests_are_answered"),
+              _IN_TIME),
     Statement(29, "CompletingRebalance is bounded by the sync timeout", _MERGED,
-              ("rebalance_completes", "promises.completing_ends"), _IN_TIME),
+              ("rebalance_completes", "progress.rebalance_completes", "promises.completing_ends"), _IN_TIME),
     Statement(30, "who never syncs is removed in time", _MERGED,
               ("rebalance_completes", "only_laggards_time_out"), _IN_TIME),
     Statement(31, "a silent member is removed after its session timeout, and none earlier", _MERGED,
               ("rebalance_completes", "promises.nobody_goes_early"), _IN_TIME),
     Statement(32, "a pending id vanishes after its session timeout", _MERGED,
-              ("rebalance_completes", "promises.nobody_is_waited_for"), _IN_TIME),
-    Statement(33, "an undisturbed group converges", _MERGED, ("rebalance_completes",), _AT_REST),
-    Statement(34, "a live client that keeps polling is a member in the end", _MERGED, ("rebalance_completes",),
+              ("rebalance_completes", "progress.pending_ids_vanish", "promises.nobody_is_waited_for"), _IN_TIME),
+    Statement(33, "an undisturbed group converges", _MERGED,
+              ("rebalance_completes", "progress.rebalance_completes", "progress.every_partition_gets_an_owner"),
               _AT_REST),
+    Statement(34, "a live client that keeps polling is a member in the end", _MERGED,
+              ("rebalance_completes", "progress.no_stuck_member"), _AT_REST),
 )  # fmt: skip
 """The statements about the broker's side: 1-27 about safety, 28-34 about progress."""
 

@@ -230,6 +230,7 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [COOPERATIVE, owner("t-0"), SubscriptionChanged(member="m0", topics=("u",)), revoked("t-0"),
          MemberJoined(member="m0", generation=2)],
         [COOPERATIVE, owner("t-0"), revoked("t-0"), sent("LeaveGroup", 1), MemberJoined(member="m0", generation=2)],
+        [COOPERATIVE, owner("t-0"), revoked("t-0"), THROWN_OUT, MemberJoined(member="m0", generation=2)],
     ],
     "owned_is_assigned": [
         [AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-0",)),)), owner("t-0")],

@@ -23,6 +23,7 @@ def known_claims() -> set[str]:
         *(f"assignors.{claim.name}" for claim in CLAIMS),
         *(f"promises.{promise.name}" for promise in PROMISES),
         *(f"model.{claim.__name__}" for claim in (*MODEL.claims, *MODEL.step_claims)),
+        *(f"progress.{aim.name}" for aim in MODEL.progress),
     }
 
 
