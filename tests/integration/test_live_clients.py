@@ -53,7 +53,7 @@ def live(broker: EmbeddedBroker, settings: LiveSettings, *actions: Action) -> li
 def test_members_of_different_libraries_share_a_group(
     broker: EmbeddedBroker, protocol: str, clients: tuple[ClientName, ...]
 ) -> None:
-    settings = LiveSettings(protocol=LiveProtocol(protocol), clients=clients, poll_timeout_ms=200)
+    settings = LiveSettings(protocol=LiveProtocol(protocol), clients=clients)
     starts = [Action(START, slot) for slot in range(3)]
     history = live(broker, settings, *starts, HEAL, Action(STOP, 0), HEAL)
     assert [v.counterexample for v in judge_clients(history).values() if isinstance(v, Violated)] == []

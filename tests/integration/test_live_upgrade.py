@@ -39,7 +39,7 @@ def bounces(path: str, members: int, *, of: tuple[int, ...]) -> Iterator[Action]
 
 
 def upgraded(bootstrap: str, path: str, members: int, *, of: tuple[int, ...], settle_ms: int = 20_000) -> list[Event]:
-    settings = LiveSettings(path=path, poll_timeout_ms=200, settle_timeout_ms=settle_ms)
+    settings = LiveSettings(path=path, settle_timeout_ms=settle_ms)
     schedule = Schedule(Bounds(members=members, partitions=6), tuple(bounces(path, members, of=of)))
     return list(run(LiveSubject(Broker(bootstrap, "embedded"), settings), schedule))
 
