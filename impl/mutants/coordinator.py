@@ -73,9 +73,9 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="join-keeps-absent-members",
         what="members that did not rejoin in time stay in the new generation",
-        caught_by="stories",
+        caught_by="generation_has_only_joined",
         where="impl",
-        find=_STORIES,
+        find=_EAGER,
     ),
     Mutant(
         name="leave-does-not-complete-join",
@@ -149,7 +149,7 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="sync-answered-before-leader",
         what="a follower's SyncGroup is answered from memory before the leader's has arrived",
-        caught_by="rebalance_completes",
+        caught_by="sync_is_fenced",
         where="impl",
         find=_COOPERATIVE,
     ),

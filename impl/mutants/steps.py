@@ -44,6 +44,7 @@ STEPS: Final[dict[str, int]] = {
     "illegal-generation-discards-member-id": 3,
     "join-completes-before-all-joined": 4,
     "join-disables-heartbeats-on-every-pass": 4,
+    "join-keeps-absent-members": 9,
     "join-prepare-flag-not-rearmed-after-reset": 13,
     "join-retry-creates-ghost-members": 1,
     "join-v0-zero-rebalance-timeout": 3,
