@@ -182,6 +182,8 @@ def told_of_generation(shard: Shard, group: Group, member: GroupMember) -> JoinG
     reply = join_reply(group, member.member_id)
     if "members-shown-to-followers" in shard.defects:
         return replace(reply, members=group.joined_members())
+    if "everybody-told-to-lead" in shard.defects:
+        return replace(reply, leader=member.member_id, members=group.joined_members())
     if "followers-told-their-last-choice" in shard.defects and member.member_id != group.leader:
         return replace(reply, protocol_name=member.protocols[-1].name)
     if "followers-told-the-oldest-leads" in shard.defects and member.member_id != group.leader:

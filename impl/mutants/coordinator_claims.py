@@ -35,6 +35,7 @@ CLAIM_MUTANTS: Final = [
         "a group that its last member leaves is Empty at once, in the same generation",
         "legal_transitions",
     ),
+    _mutant("everybody-told-to-lead", "each member is told that it leads, and shown the members", "one_leader"),
     _mutant(
         "fenced-heartbeat-accepted",
         "the heartbeat of a fenced static member is answered without an error",
