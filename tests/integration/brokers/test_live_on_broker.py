@@ -46,10 +46,13 @@ def wait(ms: int) -> Action:
     return Action(ActionKind.ADVANCE_CLOCK, 0, ms * 10)
 
 
+SESSION_MS = 2_500
+"""With one second librdkafka is expelled again and again from a group whose other members poll for half a second."""
+
 SETTLE = Action(ActionKind.HEAL)
 ZOMBIES = (
     Action(START, 0), Action(START, 1), Action(START, 2), SETTLE,
-    Action(PAUSE, 0), wait(4_000), Action(RESUME, 0), SETTLE,  # longer than the session of one second
+    Action(PAUSE, 0), wait(4_000), Action(RESUME, 0), SETTLE,  # longer than the session
     Action(CRASH, 1), SETTLE, Action(START, 1), SETTLE, Action(STOP, 0), SETTLE,
 )  # fmt: skip
 """Joins, a zombie, a death without a word, a return, a departure: three members at the start, two at the end."""
@@ -59,7 +62,10 @@ def live_run(
     real: Broker, protocol: str, clients: tuple[ClientName, ...], schedule: Schedule, folder: Path
 ) -> list[Event]:
     """Run and record; what is judged is what was on disk."""
-    subject = LiveSubject(real, LiveSettings(protocol=LiveProtocol(protocol), clients=clients), folder / "raw")
+    settings = LiveSettings(
+        protocol=LiveProtocol(protocol), clients=clients, session_timeout_ms=SESSION_MS, heartbeat_interval_ms=300
+    )
+    subject = LiveSubject(real, settings, folder / "raw")
     path = folder / "history.jsonl"
     for _event in recorded(path, run(subject, schedule)):
         pass
