@@ -243,7 +243,10 @@ class _Reset(Fold):
             self._report(f"{event.member} claims {', '.join(event.claims)} from before it was thrown out", reset, event)
 
     def on_assigned(self, event: PartitionsAssigned) -> None:
-        """It owns them."""
+        """It owns them; in another generation it belongs to that one, also where a client does not show its joins."""
+        reset = self._reset.get(event.member)
+        if reset is not None and event.generation > reset.generation:
+            del self._reset[event.member]
         self._owned.setdefault(event.member, set()).update(event.partitions)
 
     def on_completed(self, event: AssignmentCompleted) -> None:

@@ -244,6 +244,9 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
     "reset_loses_all": [
         [PartitionsAssigned(member="m0", generation=1, partitions=("t-0",)), THROWN_OUT,
          PartitionsLost(member="m0", generation=1, partitions=("t-0",)), sent("JoinGroup", 1)],
+        [PartitionsAssigned(member="m0", generation=1, partitions=("t-0",)), THROWN_OUT,
+         PartitionsLost(member="m0", generation=1, partitions=("t-0",)),
+         PartitionsAssigned(member="m0", generation=2, partitions=("t-0",)), revoked("t-0", generation=2)],
     ],
     "one_chain_in_flight": [
         [sent("JoinGroup", 0), answered("JoinGroup", 0), sent("SyncGroup", 1, 1), sent("Heartbeat", 2, 1),
