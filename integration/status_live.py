@@ -144,16 +144,19 @@ class KafkaStatusWorker:
         with self.lock:
             (self.store.put_safe if safe else self.store.put)(key, value)
 
-    def pending(self, ends: dict[int, int]) -> str:
-        """What this worker has still to do before it is at rest at these end offsets; empty for nothing."""
+    def unanswered(self) -> str:
+        """What this worker still has to hear of its own writes; empty for nothing."""
         if self._failure is not None:
             raise RebalanceCheckError(f"worker {self.name} failed: {self._failure!r}; see the broker's log")
         with self.lock:
             if self.store.in_flight or self.store.retries:
                 return f"{self.name} has {self.store.in_flight} sends in flight and {self.store.retries} to retry"
-            if self._read_to != ends:
-                return f"{self.name} has read to {self._read_to} of {ends}"
         return ""
+
+    def unread(self, ends: dict[int, int]) -> str:
+        """What this worker still has to read up to these end offsets; empty for nothing."""
+        with self.lock:
+            return f"{self.name} has read to {self._read_to} of {ends}" if self._read_to != ends else ""
 
     def ends(self) -> dict[int, int]:
         """The end offset of each partition."""
@@ -232,7 +235,7 @@ def _run_workers(
             stack.callback(worker.close)
             workers.append(worker)
         _write_all(workers, seed, options)
-        pending = _settle(workers) or _take_over(workers, options) or _report_late(workers)
+        pending = settle(workers) or _take_over(workers, options) or _report_late(workers)
         if not pending:
             harness.emit(RunSettled())
         return pending
@@ -262,7 +265,7 @@ def _take_over(workers: Sequence[KafkaStatusWorker], options: StatusRun) -> tupl
     for key in KEYS:
         value = StatusValue(Status.RUNNING, f"{workers[0].name}:8083", options.writes + 2)
         workers[0].write(key, value, safe=False)
-    return _settle(workers)
+    return settle(workers)
 
 
 def _report_late(workers: Sequence[KafkaStatusWorker]) -> tuple[str, ...]:
@@ -270,15 +273,22 @@ def _report_late(workers: Sequence[KafkaStatusWorker]) -> tuple[str, ...]:
     for worker in workers[1:]:
         for key in KEYS:
             worker.write(key, StatusValue(Status.UNASSIGNED, f"{worker.name}:8083", 1), safe=True)
-    return _settle(workers)
+    return settle(workers)
 
 
-def _settle(workers: Sequence[KafkaStatusWorker]) -> tuple[str, ...]:
+def settle(workers: Sequence[KafkaStatusWorker]) -> tuple[str, ...]:
     """Wait until every send is answered and everything is read back; what is not in time is returned."""
     deadline = time.monotonic() + SETTLE_TIMEOUT_S
-    while True:
-        ends = workers[0].ends()
-        pending = tuple(reason for worker in workers if (reason := worker.pending(ends)))
-        if not pending or time.monotonic() >= deadline:
-            return pending
+    while (pending := _pending(workers)) and time.monotonic() < deadline:
         time.sleep(POLL_MS / 1000)
+    return pending
+
+
+def _pending(workers: Sequence[KafkaStatusWorker]) -> tuple[str, ...]:
+    """What the workers have still to do. The ends are asked for only once nothing is in flight: a record answered
+    after the ends were told is part of neither, and a worker that has not read it would count as at rest."""
+    unanswered = tuple(reason for worker in workers if (reason := worker.unanswered()))
+    if unanswered:
+        return unanswered
+    ends = workers[0].ends()
+    return tuple(reason for worker in workers if (reason := worker.unread(ends)))
