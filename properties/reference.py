@@ -5,7 +5,7 @@ Kafka 4.0 (``GroupMetadataManager``, ``ClassicGroup``; ``AbstractCoordinator``, 
 Each stands here in a few words, with the claims that hold it. A claim is an invariant of the catalogue by its name, or
 
 - ``assignors.NAME``: a claim about one answer of an assignor (`properties.assignment.claims`);
-- ``promises.NAME``: a promise that stories hold a coordinator to (`integration.story_promises`);
+- ``promises.NAME``: a promise that stories hold a coordinator to (`impl.stories.promises`);
 - ``model.NAME``: a claim that the explorer checks on every state of the classic model (`model.classic_claims`);
 - ``progress.NAME``: a claim that is judged on the state graph of the classic model, under weak fairness and in any
   number of generations (`model.classic_progress`);

@@ -10,11 +10,11 @@ from typing import Any, Final
 from rebalance_check.impl.mutants import Explored, Fuzzed, Mutant, Narrated, Posed, Told
 from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
+from rebalance_check.impl.stories.promise_search import broken_promise, shrunk
+from rebalance_check.impl.stories.promises import PROMISES, Promise
+from rebalance_check.impl.stories.wide_stories import wide_story
 from rebalance_check.integration.oracle.assignors import OurAssignors
 from rebalance_check.integration.oracle.played import play
-from rebalance_check.integration.story_promises import PROMISES, Promise
-from rebalance_check.integration.story_search import broken_promise, shrunk
-from rebalance_check.integration.wide_stories import wide_story
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.explore import explore
 from rebalance_check.pipeline.seed_run import breaks

@@ -47,7 +47,7 @@ class Posed:
 class Narrated:
     """Found by telling random stories to the coordinator: those of the seeds from ``first`` up to ``last``.
 
-    They are judged by what any coordinator promises (`integration.story_promises`).
+    They are judged by what any coordinator promises (`impl.stories.promises`).
     """
 
     first: int = 0

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rebalance_check.impl.stories.random_lines import DEFAULT_STEPS
+from rebalance_check.impl.stories.random_stories import random_story
 from rebalance_check.integration.virtual.duet import NAMES, Duet
 from rebalance_check.integration.virtual.process import VirtualKafka
-from rebalance_check.integration.virtual.random_stories import DEFAULT_STEPS, random_story
 
 SHRINK_RUNS: Final = 600
 STORIES_AT_ONCE: Final = 32

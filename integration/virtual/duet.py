@@ -20,11 +20,11 @@ from rebalance_check.impl.messages import (
     OffsetFetchReply,
 )
 from rebalance_check.impl.stories import InProcess, Stage, perform
+from rebalance_check.impl.stories.random_stories import AGEING
 from rebalance_check.impl.stories.stage import Heard, settings_of
 from rebalance_check.integration.virtual.codec import decoded
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator, member_ids_of
 from rebalance_check.integration.virtual.process import VirtualKafka
-from rebalance_check.integration.virtual.random_stories import AGEING
 from rebalance_check.integration.virtual.release import Release
 from rebalance_check.integration.virtual.story_claims import CLAIMS
 from rebalance_check.integration.virtual.story_scene import Audience, in_order

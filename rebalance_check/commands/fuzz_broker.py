@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from rebalance_check.face import Face
+from rebalance_check.impl.stories.random_lines import DEFAULT_STEPS
+from rebalance_check.impl.stories.random_stories import timeless_story
 from rebalance_check.integration.cluster import open_broker
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.twins import hold_equal, twin_of
@@ -16,7 +18,6 @@ from rebalance_check.integration.virtual.differential import Campaign, Finding, 
 from rebalance_check.integration.virtual.duet import NAMES
 from rebalance_check.integration.virtual.guided import DEFAULT_STEPS as WALK_STEPS
 from rebalance_check.integration.virtual.guided import LOCKSTEP, Found, Guided, guided
-from rebalance_check.integration.virtual.random_stories import DEFAULT_STEPS, timeless_story
 from rebalance_check.integration.virtual.release import is_virtual
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.explore import Path as ModelPath

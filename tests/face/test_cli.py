@@ -16,7 +16,7 @@ import pytest
 from rebalance_check import CATALOGUE, Event, write_history
 from rebalance_check.cli import COMMANDS, EXTRAS
 from rebalance_check.impl.mutants import MUTANTS, Explored, Mutant
-from rebalance_check.integration.story_promises import PROMISES
+from rebalance_check.impl.stories.promises import PROMISES
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.events import RunEnded
 from rebalance_check.properties.assignment.claims import CLAIMS

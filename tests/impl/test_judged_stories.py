@@ -14,7 +14,7 @@ import pytest
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.mutants import IMPL_MUTANTS, Told
 from rebalance_check.impl.stories import InProcess, Played, stories_in, tell
-from rebalance_check.integration.virtual.random_stories import random_story
+from rebalance_check.impl.stories.random_stories import random_story
 from rebalance_check.model.events import Event
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.judge import judge

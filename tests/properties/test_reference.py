@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check.integration.story_promises import PROMISES
+from rebalance_check.impl.stories.promises import PROMISES
 from rebalance_check.model.classic import MODEL
 from rebalance_check.properties.assignment.claims import CLAIMS
 from rebalance_check.properties.catalogue import CATALOGUE

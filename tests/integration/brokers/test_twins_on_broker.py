@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from rebalance_check.impl.stories.random_stories import timeless_story
 from rebalance_check.integration.cluster import Broker
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.twins import hold_equal, twin_of
 from rebalance_check.integration.virtual import VirtualKafka
-from rebalance_check.integration.virtual.random_stories import timeless_story
 
 pytestmark = [pytest.mark.broker, pytest.mark.started_here]
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from rebalance_check.impl.stories.random_stories import timeless_story
 from rebalance_check.integration.cluster import Broker
 from rebalance_check.integration.twins import TwinResult, hold_equal, twin_of
 from rebalance_check.integration.virtual import VirtualKafka, find_release
-from rebalance_check.integration.virtual.random_stories import timeless_story
 from rebalance_check.integration.wire.embedded import EmbeddedBroker
 from rebalance_check.model.errors import RebalanceCheckError
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from rebalance_check.impl.stories.random_stories import random_story
 from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.integration.virtual.differential import campaign, finding_in, shrunk
 from rebalance_check.integration.virtual.duet import DIFFERENTIAL
-from rebalance_check.integration.virtual.random_stories import random_story
 from rebalance_check.integration.virtual.story_claims import CLAIMS
 
 EVERYWHERE = ("4.3.1", "3.9.2", "3.9.2-scala")

@@ -8,9 +8,9 @@ import pytest
 
 from rebalance_check import mutant_search
 from rebalance_check.impl.mutants import IMPL_MUTANTS, Mutant, Narrated, Posed
-from rebalance_check.integration.story_promises import PROMISES
-from rebalance_check.integration.story_search import broken_promise, shrunk
-from rebalance_check.integration.wide_stories import wide_story
+from rebalance_check.impl.stories.promise_search import broken_promise, shrunk
+from rebalance_check.impl.stories.promises import PROMISES
+from rebalance_check.impl.stories.wide_stories import wide_story
 
 NARRATED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, Narrated)]
 POSED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, Posed)]

@@ -1,4 +1,4 @@
-"""Random stories told to our coordinator alone, and judged by what any coordinator promises (`story_promises`)."""
+"""Random stories told to our coordinator alone, and judged by what any coordinator promises (`promises`)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Final
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.messages import GroupRequest
 from rebalance_check.impl.stories import InProcess, Stage, perform
+from rebalance_check.impl.stories.promises import PROMISES, Promise, Sent, Step
 from rebalance_check.impl.stories.stage import settings_of
-from rebalance_check.integration.story_promises import PROMISES, Promise, Sent, Step
 from rebalance_check.model.errors import RebalanceCheckError
 
 GROUP: Final = "g"
