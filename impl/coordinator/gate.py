@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum, auto
 
 from rebalance_check.impl.coordinator.config import GroupConfig
+from rebalance_check.impl.coordinator.offsets import commit_reply
 from rebalance_check.impl.messages import (
     GroupReply,
     GroupRequest,
@@ -14,7 +15,6 @@ from rebalance_check.impl.messages import (
     JoinGroupRequest,
     LeaveGroupReply,
     LeaveGroupRequest,
-    OffsetCommitReply,
     OffsetCommitRequest,
     OffsetDeleteReply,
     OffsetDeleteRequest,
@@ -22,7 +22,6 @@ from rebalance_check.impl.messages import (
     OffsetFetchRequest,
     SyncGroupReply,
     SyncGroupRequest,
-    TxnOffsetCommitReply,
     TxnOffsetCommitRequest,
 )
 from rebalance_check.model.errors import Error
@@ -87,12 +86,8 @@ def refused(request: GroupRequest, error: Error) -> GroupReply:
             return HeartbeatReply(error=error)
         case LeaveGroupRequest():
             return LeaveGroupReply(error=error)
-        case OffsetCommitRequest():
-            partitions = tuple((offset.topic, offset.partition, error) for offset in request.offsets)
-            return OffsetCommitReply(error=error, partitions=partitions)
-        case TxnOffsetCommitRequest():
-            partitions = tuple((offset.topic, offset.partition, error) for offset in request.offsets)
-            return TxnOffsetCommitReply(error=error, partitions=partitions)
+        case OffsetCommitRequest() | TxnOffsetCommitRequest():
+            return commit_reply(request, error)
         case OffsetDeleteRequest():
             return OffsetDeleteReply(error=error)
         case OffsetFetchRequest():

@@ -7,18 +7,15 @@ from typing import Final, cast
 
 from rebalance_check.impl.clock import Timer, VirtualClock
 from rebalance_check.impl.coordinator import GroupCoordinator
+from rebalance_check.impl.coordinator.gate import refused
 from rebalance_check.impl.coordinator.logs import ImmediateLog
 from rebalance_check.impl.faults import FaultPlan
 from rebalance_check.impl.messages import (
     GroupReply,
     GroupRequest,
-    HeartbeatReply,
     HeartbeatRequest,
-    JoinGroupReply,
     JoinGroupRequest,
-    OffsetCommitReply,
     OffsetCommitRequest,
-    SyncGroupReply,
     SyncGroupRequest,
 )
 from rebalance_check.impl.network import SimulatedNetwork, Token
@@ -34,14 +31,11 @@ CRASH, CRASH_AND_LOAD, RESIGN, RESIGN_LATE = range(4)
 """How a coordinator is taken away."""
 
 _MOVED: Final = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE)
-REFUSALS: Final[dict[type[GroupRequest], tuple[Callable[..., GroupReply], tuple[Error, ...]]]] = {
-    JoinGroupRequest: (JoinGroupReply, (*_MOVED, Error.COORDINATOR_LOAD_IN_PROGRESS, Error.REBALANCE_IN_PROGRESS)),
-    SyncGroupRequest: (SyncGroupReply, (*_MOVED, Error.REBALANCE_IN_PROGRESS)),
-    HeartbeatRequest: (HeartbeatReply, _MOVED),
-    OffsetCommitRequest: (
-        OffsetCommitReply,
-        (*_MOVED, Error.COORDINATOR_LOAD_IN_PROGRESS, Error.REBALANCE_IN_PROGRESS),
-    ),
+REFUSALS: Final[dict[type[GroupRequest], tuple[Error, ...]]] = {
+    JoinGroupRequest: (*_MOVED, Error.COORDINATOR_LOAD_IN_PROGRESS, Error.REBALANCE_IN_PROGRESS),
+    SyncGroupRequest: (*_MOVED, Error.REBALANCE_IN_PROGRESS),
+    HeartbeatRequest: _MOVED,
+    OffsetCommitRequest: (*_MOVED, Error.COORDINATOR_LOAD_IN_PROGRESS, Error.REBALANCE_IN_PROGRESS),
 }
 """The retriable errors that a coordinator in trouble answers to each request."""
 
@@ -92,8 +86,8 @@ class World:
     def _serve(self, token: Token | None, request: GroupRequest) -> None:
         """A request reaches the coordinator, which may refuse it for a moment."""
         if token is not None and self.network.happens(self.network.plan.refusal) and type(request) in REFUSALS:
-            refuse, errors = REFUSALS[type(request)]
-            self.network.answer(token, refuse(error=self.network.random.choice(errors)))
+            error = self.network.random.choice(REFUSALS[type(request)])
+            self.network.answer(token, refused(request, error))
             return
         self._answer(self.coordinator.handle(token, request, self.clock.now_ms))
 
