@@ -88,13 +88,7 @@ class _Sync(_Fenced):
     api, statuses = "SyncGroup", frozenset({STABLE})
 
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {SyncGroupReplied: self.on_sync})
-
-    def on_sync(self, event: SyncGroupReplied) -> None:
-        """A SyncGroup is judged when it is answered: it may have waited for the leader's."""
-        if self.lives.life is not None:
-            self.lives.life.arrival = None
-        self.on_replied(event)
+        super().__init__(invariant, {SyncGroupReplied: self.on_replied})
 
 
 class _Heartbeat(_Fenced):

@@ -6,7 +6,9 @@ What was not told stays unknown: a life that begins without its status knows its
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from functools import wraps
+from typing import Final, NamedTuple, TypeVar
 
 from rebalance_check.model.events import (
     CoordinatorEvent,
@@ -58,6 +60,8 @@ class Life:
 
     ``members`` maps member id to instance id ("" for a dynamic one, `NOT_TOLD` where nothing tells); it is complete
     where ``is_known``. ``joins`` and ``syncs`` hold the parked requests by member id, ``waits`` others by their number.
+    ``arrival`` is the group as it was when it took the request that is being answered, None for one answered at once
+    and for JoinGroup and SyncGroup, which are judged by the group as it is when they are answered.
     ``joined`` are the members that parked a JoinGroup since the last generation began, ``joiners`` those that did so
     for it; ``synced`` sent a SyncGroup for it, and ``had_synced`` says whether the member that was removed last had.
     ``listed`` are the protocol names of each member's last JoinGroup. ``pending`` are the ids that were handed out and
@@ -86,7 +90,6 @@ class Life:
         self.had_synced = False
         self.replaced: MemberRemoved | None = None
         self.instance_replaced = ""
-        self.written: GroupMetadataWritten | None = None
         self.record: GroupMetadataAppended | None = None
         if begun is not None:
             self._begin(begun)
@@ -112,6 +115,21 @@ class Life:
         return next((member for member, instance in self.members.items() if instance == instance_id), "")
 
 
+E = TypeVar("E", bound=CoordinatorEvent)
+
+
+def _of_a_life(take: Callable[[Lives, Life, E], None]) -> Callable[[Lives, E], None]:
+    """Hand ``take`` the life that its event is of; an event that names no incarnation changes none."""
+
+    @wraps(take)
+    def handler(self: Lives, event: E) -> None:
+        life = self._at(event)
+        if life is not None:
+            take(self, life, event)
+
+    return handler
+
+
 class Lives(Memory):
     """All lives of one group; ``life`` is the one of the event that is being judged, None where it names none.
 
@@ -128,7 +146,7 @@ class Lives(Memory):
             MemberAdded: self._on_added,
             MemberRemoved: self._on_removed,
             GenerationStarted: self._on_generation,
-            GroupMetadataWritten: self._on_written,
+            GroupMetadataWritten: self._on_other,
             GroupMetadataAppended: self._on_appended,
             GroupDeleted: self._on_other,
             RequestParked: self._on_parked,
@@ -154,15 +172,12 @@ class Lives(Memory):
     def _on_incarnation(self, event: IncarnationStarted) -> None:
         self.life = self.lives[event.incarnation] = Life(event.incarnation, event)
 
-    def _on_status(self, event: GroupStatusChanged) -> None:
-        life = self._at(event)
-        if life is not None:
-            life.status, life.changed, life.generation = event.to_status, event, event.generation
+    @_of_a_life
+    def _on_status(self, life: Life, event: GroupStatusChanged) -> None:
+        life.status, life.changed, life.generation = event.to_status, event, event.generation
 
-    def _on_added(self, event: MemberAdded) -> None:
-        life = self._at(event)
-        if life is None:
-            return
+    @_of_a_life
+    def _on_added(self, life: Life, event: MemberAdded) -> None:
         life.members[event.member_id] = event.instance_id
         life.pending.pop(event.member_id, None)
         life.heirs.pop(event.member_id, None)
@@ -170,10 +185,8 @@ class Lives(Memory):
             life.heirs[life.replaced.member_id] = event.member_id
         life.replaced = None
 
-    def _on_removed(self, event: MemberRemoved) -> None:
-        life = self._at(event)
-        if life is None:
-            return
+    @_of_a_life
+    def _on_removed(self, life: Life, event: MemberRemoved) -> None:
         instance = life.members.pop(event.member_id, "")
         life.replaced = event if event.reason == "replaced" else None
         life.instance_replaced = instance
@@ -185,25 +198,17 @@ class Lives(Memory):
         if event.reason != "replaced":
             life.listed.pop(event.member_id, None)
 
-    def _on_generation(self, event: GenerationStarted) -> None:
-        life = self._at(event)
-        if life is None:
-            return
+    @_of_a_life
+    def _on_generation(self, life: Life, event: GenerationStarted) -> None:
         life.generation, life.started = event.generation, event
         life.joiners, life.joined, life.synced = life.joined, set(), set()
         if not life.is_known:
             life.members = {member: life.members.get(member, NOT_TOLD) for member in event.members}
             life.is_known = True
 
-    def _on_written(self, event: GroupMetadataWritten) -> None:
-        life = self._at(event)
-        if life is not None:
-            life.written = event
-
-    def _on_appended(self, event: GroupMetadataAppended) -> None:
-        life = self._at(event)
-        if life is not None:
-            life.record = event
+    @_of_a_life
+    def _on_appended(self, life: Life, event: GroupMetadataAppended) -> None:
+        life.record = event
 
     def _on_parked(self, event: RequestParked) -> None:
         self.tells_parked = True
@@ -221,10 +226,9 @@ class Lives(Memory):
             is_member = event.member_id in life.members
             life.waits[event.request] = Arrival(life.status, event.generation, is_member, event)
 
-    def _on_join_replied(self, event: JoinGroupReplied) -> None:
-        life = self._at(event)
-        if life is None:
-            return
+    @_of_a_life
+    def _on_join_replied(self, life: Life, event: JoinGroupReplied) -> None:
+        life.arrival = None
         who = next((member for member, parked in life.joins.items() if parked.request == event.request), "")
         life.joins.pop(who, None)
         if event.error == ACCEPTED or event.error in REFUSED_MEMBERS:
@@ -232,20 +236,18 @@ class Lives(Memory):
         elif event.error == "MEMBER_ID_REQUIRED":
             life.pending[event.given_id] = event
 
-    def _on_sync_replied(self, event: SyncGroupReplied) -> None:
-        life = self._at(event)
-        if life is None:
-            return
+    @_of_a_life
+    def _on_sync_replied(self, life: Life, event: SyncGroupReplied) -> None:
+        life.arrival = None
         parked = life.syncs.get(event.member_id)
         if parked is not None and parked.request == event.request:
             del life.syncs[event.member_id]
         if event.error == ACCEPTED:
             life.synced.add(event.member_id)
 
-    def _on_reply(self, event: ReplyEvent) -> None:
-        life = self._at(event)
-        if life is not None:
-            life.arrival = life.waits.pop(event.request, None) if life.waits else None
+    @_of_a_life
+    def _on_reply(self, life: Life, event: ReplyEvent) -> None:
+        life.arrival = life.waits.pop(event.request, None) if life.waits else None
 
 
 class LifeFold(Fold):

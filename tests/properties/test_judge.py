@@ -9,12 +9,16 @@ import pytest
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import (
     Event,
+    HeartbeatReplied,
+    IncarnationStarted,
     MemberAdded,
     MemberStarted,
     PartitionsAssigned,
+    RequestParked,
     RequestSent,
     RunEnded,
     RunStarted,
+    SyncGroupReplied,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, families, select
 from rebalance_check.properties.judge import Judge, judge
@@ -206,3 +210,23 @@ def test_a_fault_in_what_claims_remember_together_makes_all_of_them_undecided(
         Outcome.UNDECIDED, Outcome.UNDECIDED, Outcome.HELD,
     ]  # fmt: skip
     assert "the checker itself failed" in str(judgement.verdict("leader_is_member"))
+
+
+@pytest.mark.parametrize("others", [(), ("sync_is_fenced",), ("gates",)], ids=str)
+def test_a_claim_about_what_is_remembered_together_says_the_same__whoever_else_is_judged(
+    history: Callable[..., list[Event]], others: tuple[str, ...]
+) -> None:
+    waited = RequestParked(incarnation=0, generation=0, api="Heartbeat", request=1, member_id="a", asked=0)
+    refused = HeartbeatReplied(
+        incarnation=0, generation=0, request=1, error="ILLEGAL_GENERATION", member_id="a", asked=0
+    )
+    passed = SyncGroupReplied(
+        incarnation=0, generation=0, request=2, error="ILLEGAL_GENERATION", member_id="b", instance_id="i", asked=0
+    )
+    events = history(
+        IncarnationStarted(incarnation=0, generation=0, status="Empty"),
+        MemberAdded(incarnation=0, generation=0, member_id="a", instance_id="i"), waited, refused, passed,
+    )  # fmt: skip
+    judgement = judge(events, select(["instance_is_exclusive", *others]))
+
+    assert judgement.verdict("instance_is_exclusive").outcome is Outcome.VIOLATED
