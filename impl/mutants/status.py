@@ -86,6 +86,21 @@ STATUS_MUTANTS: Final = [
         "putSafe yields to another worker's status of its own generation, too",
         "suppression_was_read",
     ),
+    _mutant(
+        "put-guarded-too",
+        "put yields to another worker's status of a higher generation as putSafe does (what KAFKA-12525 turned down)",
+        "suppressed_iff_newer_cached",
+    ),
+    _mutant(
+        "hand-over-expected",
+        "a reader passes over a RUNNING until it has read the UNASSIGNED of the worker before",
+        "quiescent_safety",
+    ),
+    _mutant(
+        "echo-filter-by-key",
+        "a store passes over what others wrote of a key, too, where it means to pass over its own record",
+        "readers_converge",
+    ),
     _mutant("fatal-failure-retried", "a write that failed for good is sent again", "appends_answer_sends"),
     _mutant(
         "failed-write-forgotten", "a write that failed retriably is neither sent again nor given up", "writes_settle"

@@ -27,6 +27,9 @@ from rebalance_check.impl.status.codec import (
 MALFORMED: Final = "malformed"
 STALE_UNASSIGNED: Final = "stale unassigned"
 UNKNOWN_KEY: Final = "unknown key"
+ECHO: Final = "echo of an own write"
+OUT_OF_TURN: Final = "out of turn"
+"""Two reasons that only planted defects give: Kafka's reader passes over nothing that it can read but a stale one."""
 
 
 @dataclass(slots=True, eq=False)
@@ -109,6 +112,10 @@ class StatusCache:
         status = read_status(value, self._layout)
         if status is None:
             return Fold(entity, ignored=MALFORMED)
+        if "hand-over-expected" in self.defects and self._takes_over(entity, status):
+            return Fold(entity, status, ignored=OUT_OF_TURN)
+        if "echo-filter-by-key" in self.defects and self.entry(entity).sequence:
+            return Fold(entity, status, ignored=ECHO)
         if self._is_stale(entity, status):
             return Fold(entity, status, ignored=STALE_UNASSIGNED)
         self.entry(entity).value = status
@@ -125,6 +132,15 @@ class StatusCache:
             and cached is not None
             and cached.status is Status.RUNNING
             and cached.generation >= incoming.generation
+        )
+
+    def _takes_over(self, key: ConnectorKey | TaskKey, incoming: StatusValue) -> bool:
+        """Whether a RUNNING follows the RUNNING of another worker: its UNASSIGNED comes late, or never."""
+        cached = self.get(key)
+        return (
+            cached is not None
+            and cached.status is incoming.status is Status.RUNNING
+            and cached.worker_id != incoming.worker_id
         )
 
     def _remove(self, key: ConnectorKey | TaskKey) -> None:

@@ -26,6 +26,7 @@ from rebalance_check.impl.mutants.registry import _by_name
 from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.properties.catalogue import CATALOGUE
 
 SOURCE = Path(rebalance_check.impl.__file__).parent
 SWITCH = re.compile(r'"([a-z0-9-]+)" (?:not )?in (?:\w+\.)*_?defects\b')
@@ -45,6 +46,11 @@ def test_there_are_mutants_in_every_part() -> None:
     assert len(IMPL_MUTANTS) >= 12
     assert {mutant.where for mutant in IMPL_MUTANTS.values()} == {"impl"}
     assert IMPL_MUTANTS.items() <= MUTANTS.items()
+
+
+def test_every_invariant_of_the_catalogue_is_named_by_a_mutant_of_the_implementation() -> None:
+    named = {mutant.caught_by for mutant in IMPL_MUTANTS.values()}
+    assert [invariant.name for invariant in CATALOGUE if invariant.name not in named] == []
 
 
 def test_a_mutant_is_found_by_its_name() -> None:
