@@ -7,9 +7,9 @@ from rebalance_check.model.classic import MODEL
 from rebalance_check.model.classic_state import GroupStatus, MemberStatus, MessageKind
 from rebalance_check.model.events import OffsetCommitted
 from rebalance_check.model.explore import explore
-from rebalance_check.model.layout import leaves
 from rebalance_check.model.machine import Machine
 from rebalance_check.model.world import World
+from tests.model.conftest import explored, walk
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
@@ -23,16 +23,12 @@ COUNTS = [
 def test_the_state_space_has_its_pinned_size__with_commits(
     address: str, symmetry: bool, distinct: int, generated: int, depth: int
 ) -> None:
-    found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=False)
-    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
-    assert set(found.claims.values()) == {"held"}
+    explored(address, distinct, generated, depth, symmetry=symmetry)
 
 
 @pytest.mark.nightly
 def test_a_larger_state_space_has_its_pinned_size__with_commits() -> None:
-    found = explore(Bounds.from_address("cooperative/2m2p3g0c0l1x0d0z0i0r1k"))
-    assert (found.distinct, found.generated, found.depth) == (15785, 38111, 40)
-    assert set(found.claims.values()) == {"held"}
+    explored("cooperative/2m2p3g0c0l1x0d0z0i0r1k", 15785, 38111, 40, compiled=True)
 
 
 def test_a_zombie_commits_in_vain__and_a_member_may_commit_until_the_join_phase_ends() -> None:
@@ -50,10 +46,6 @@ def test_a_commit_beside_a_join_meets_every_refusal() -> None:
     found = explore(Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r1k"), compiled=False)
     assert found.sometimes["commit_meets_rebalance"]
     assert found.sometimes["commit_meets_illegal_generation"]
-
-
-def test_a_state_without_commits_is_as_long_as_ever() -> None:
-    assert len(list(leaves(MODEL.state, MODEL.sizes(Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"))))) == 53
 
 
 def test_two_owners_of_what_is_committed_are_a_violation() -> None:
@@ -85,12 +77,9 @@ def test_a_commit_of_the_generation_before_is_a_violation__once_the_next_has_beg
 
 def test_a_member_tells_what_it_committed() -> None:
     world = World(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1k"))
-    way = (
-        "SendJoinGroup", "JoinGroup", "ReceiveJoinGroup", "SyncGroup", "ReceiveSyncGroup",
+    events = walk(
+        world, "SendJoinGroup", "JoinGroup", "ReceiveJoinGroup", "SyncGroup", "ReceiveSyncGroup",
         "SendOffsetCommit", "OffsetCommit", "ReceiveOffsetCommit",
     )  # fmt: skip
-    events = [
-        event for kind in way for event in world.step(next(each for each in world.enabled() if each.kind == kind))
-    ]
     (committed,) = [event for event in events if isinstance(event, OffsetCommitted)]
     assert (committed.partition, committed.generation, committed.error) == ("t-0", 1, "NONE")

@@ -1,17 +1,17 @@
-"""Concern *failovers*: pinned sizes, what becomes reachable, both backends alike, and what an observer sees of one."""
+"""Concern *failovers*: pinned sizes, what becomes reachable, and what an observer sees of one."""
 
 import pytest
 
-from rebalance_check.model.actions import ActionKind
+from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.classic import MODEL
 from rebalance_check.model.classic_state import Phase
 from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event, IncarnationEnded, IncarnationStarted
+from rebalance_check.model.events import IncarnationEnded, IncarnationStarted
 from rebalance_check.model.explore import explore
-from rebalance_check.model.layout import leaves
 from rebalance_check.model.machine import Machine
 from rebalance_check.model.world import World
+from tests.model.conftest import explored, walk
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
@@ -29,9 +29,7 @@ LARGE = [
 def test_the_state_space_has_its_pinned_size__with_failovers(
     address: str, symmetry: bool, distinct: int, generated: int, depth: int
 ) -> None:
-    found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=False)
-    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
-    assert set(found.claims.values()) == {"held"}
+    explored(address, distinct, generated, depth, symmetry=symmetry)
 
 
 @pytest.mark.nightly
@@ -39,9 +37,7 @@ def test_the_state_space_has_its_pinned_size__with_failovers(
 def test_larger_state_spaces_have_their_pinned_size__with_failovers(
     address: str, symmetry: bool, distinct: int, generated: int, depth: int
 ) -> None:
-    found = explore(Bounds.from_address(address), symmetry=symmetry)
-    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
-    assert set(found.claims.values()) == {"held"}
+    found = explored(address, distinct, generated, depth, symmetry=symmetry, compiled=True)
     assert found.sometimes["forgotten_id_comes_back"]
 
 
@@ -66,10 +62,6 @@ def test_an_id_that_its_process_has_not_any_more_comes_back_from_the_log() -> No
     assert found.sometimes["forgotten_id_comes_back"]
 
 
-def test_a_state_without_failovers_is_as_long_as_ever() -> None:
-    assert len(list(leaves(MODEL.state, MODEL.sizes(Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"))))) == 53
-
-
 def test_copies_do_not_go_with_failovers() -> None:
     with pytest.raises(RebalanceCheckError, match="failovers is 1 with duplicates 2 and upgrade 0: choose 0"):
         Bounds(failovers=1, duplicates=2)
@@ -88,23 +80,19 @@ def test_a_second_assignment_of_a_generation_in_the_log_is_a_violation() -> None
     assert machine.violated_step(before, after) == ""
 
 
-def told(kinds: tuple[str, ...], choice: int) -> list[Event]:
-    """The events of the incarnations when each of these actions happens in turn; ``choice`` is that of the crash."""
-    world = World(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"))
-    events = []
-    for kind in kinds:
-        wanted = choice if kind == ActionKind.CRASH_COORDINATOR else 0
-        action = next(each for each in world.enabled() if each.kind == kind and each.choice == wanted)
-        events += world.step(action)
-    return [event for event in events if isinstance(event, (IncarnationStarted, IncarnationEnded))]
-
-
 @pytest.mark.parametrize(("choice", "generation"), [(0, 1), (1, 0)])
 def test_a_record_that_was_not_committed_is_found_by_the_next_coordinator__or_lost(
     choice: int, generation: int
 ) -> None:
-    way = ("SendJoinGroup", "JoinGroup", "ReceiveJoinGroup", "SyncGroup", "CrashCoordinator", "LoadCoordinator")
-    lives = [(type(event).__name__, event.incarnation, event.generation) for event in told(way, choice)]  # type: ignore[attr-defined]  # all have both
+    world = World(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"))
+    events = walk(world, "SendJoinGroup", "JoinGroup", "ReceiveJoinGroup", "SyncGroup")
+    events += world.step(Action(ActionKind.CRASH_COORDINATOR, choice=choice))
+    events += walk(world, "LoadCoordinator")
+    lives = [
+        (type(event).__name__, event.incarnation, event.generation)
+        for event in events
+        if isinstance(event, IncarnationStarted | IncarnationEnded)
+    ]
     assert lives == [
         ("IncarnationStarted", 0, 0),
         ("IncarnationEnded", 0, 1),

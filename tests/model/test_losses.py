@@ -1,14 +1,13 @@
-"""Concern *losses*: pinned sizes, what becomes reachable, both backends alike; without losses nothing changes."""
+"""Concern *losses*: pinned sizes, what becomes reachable; without losses nothing changes."""
 
 import pytest
 
 from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.classic import MODEL
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import RequestAnswered
 from rebalance_check.model.explore import explore
-from rebalance_check.model.layout import leaves
 from rebalance_check.model.world import World
+from tests.model.conftest import explored, walk
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
@@ -28,9 +27,7 @@ LARGE = [
 def test_the_state_space_has_its_pinned_size__with_losses(
     address: str, symmetry: bool, distinct: int, generated: int, depth: int
 ) -> None:
-    found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=False)
-    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
-    assert set(found.claims.values()) == {"held"}
+    explored(address, distinct, generated, depth, symmetry=symmetry)
 
 
 @pytest.mark.nightly
@@ -38,9 +35,7 @@ def test_the_state_space_has_its_pinned_size__with_losses(
 def test_larger_state_spaces_have_their_pinned_size__with_losses(
     address: str, symmetry: bool, distinct: int, generated: int, depth: int
 ) -> None:
-    found = explore(Bounds.from_address(address), symmetry=symmetry)
-    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
-    assert set(found.claims.values()) == {"held"}
+    explored(address, distinct, generated, depth, symmetry=symmetry, compiled=True)
 
 
 def test_what_losses_bring_about_is_met() -> None:
@@ -51,10 +46,9 @@ def test_what_losses_bring_about_is_met() -> None:
         assert found.actions[kind] > 0, kind
 
 
-def test_a_state_without_losses_is_as_long_as_ever__and_its_address_too() -> None:
+def test_an_address_without_losses_is_as_long_as_ever() -> None:
     bounds = Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r")
     assert bounds.address() == "eager/2m1p2g0c0l0x0d0z0i0r"
-    assert len(list(leaves(MODEL.state, MODEL.sizes(bounds)))) == 53
     assert Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r3n").address() == "eager/2m1p2g0c0l0x0d0z0i0r3n"
 
 
@@ -65,11 +59,9 @@ def test_a_budget_of_losses_is_a_number_from_0_to_100() -> None:
 
 def test_a_client_tells_that_it_does_not_know_the_outcome() -> None:
     world = World(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1n"))
-    told = []
-    for wanted in ("SendJoinGroup", "JoinGroup", "LoseReply", "ReceiveError"):
-        action = next(each for each in world.enabled() if each.kind == wanted)
-        told += [event for event in world.step(action) if isinstance(event, RequestAnswered)]
-    assert [(event.source, event.request, event.error) for event in told] == [
+    events = walk(world, "SendJoinGroup", "JoinGroup", "LoseReply", "ReceiveError")
+    answered = [event for event in events if isinstance(event, RequestAnswered)]
+    assert [(event.source, event.request, event.error) for event in answered] == [
         ("coordinator", 0, "NONE"),
         ("m0", 0, None),
     ]

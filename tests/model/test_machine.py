@@ -10,6 +10,7 @@ from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.classic import MODEL
 from rebalance_check.model.classic_state import MessageKind
 from rebalance_check.model.errors import Error, RebalanceCheckError
+from rebalance_check.model.layout import leaves
 from rebalance_check.model.machine import Machine, positional
 
 RARE = {ActionKind.JOIN_GROUP_AT_ZOMBIE, ActionKind.SYNC_GROUP_AT_ZOMBIE, ActionKind.HEARTBEAT_AT_ZOMBIE}
@@ -104,3 +105,8 @@ def test_an_unknown_kind_of_action_names_those_that_are_known() -> None:
     machine = Machine(MODEL, Bounds())
     with pytest.raises(RebalanceCheckError, match="knows no action Put: choose one of SendJoinGroup"):
         machine.step(machine.initial(), Action(ActionKind.PUT))
+
+
+@pytest.mark.parametrize("protocol", ["eager", "cooperative"])
+def test_a_state_without_concerns_is_as_long_as_ever(protocol: str) -> None:
+    assert len(list(leaves(MODEL.state, MODEL.sizes(Bounds.from_address(f"{protocol}/2m1p2g0c0l0x0d0z0i0r"))))) == 53

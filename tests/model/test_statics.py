@@ -2,13 +2,12 @@
 
 import pytest
 
-from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.actions import ActionKind
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.classic import MODEL
 from rebalance_check.model.classic_static_mutants import STATIC_MUTANTS
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import (
-    Event,
     GenerationStarted,
     MemberAdded,
     MemberLeft,
@@ -23,6 +22,7 @@ from rebalance_check.model.explore.search import Limits, Search
 from rebalance_check.model.machine import Machine
 from rebalance_check.model.seats import seat_of
 from rebalance_check.model.world import World
+from tests.model.conftest import explored, of, play
 
 TWINS = "eager/2m1p2g1c1l1x0d0z0i0r1t2s1y"
 SILENT = "cooperative/2m1p3g0c0l1x0d0z0i0r1t1s"
@@ -52,9 +52,7 @@ SITUATIONS = {
 def test_the_state_space_has_its_pinned_size(
     address: str, symmetry: bool, distinct: int, generated: int, depth: int
 ) -> None:
-    found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=False)
-    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
-    assert set(found.claims.values()) == {"held"}
+    explored(address, distinct, generated, depth, symmetry=symmetry)
 
 
 def test_together_the_small_bounds_meet_every_situation() -> None:
@@ -92,17 +90,6 @@ def test_bounds_and_model_hand_out_the_same_instance_ids() -> None:
 JOIN = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP, ActionKind.RECEIVE_JOIN_GROUP)
 SYNC = (ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP)
 HEARTBEAT = (ActionKind.SEND_HEARTBEAT, ActionKind.HEARTBEAT)
-
-
-def play(world: World, *steps: tuple[ActionKind, int]) -> list[Event]:
-    """Perform actions with choice 0; the events of them all."""
-    return [
-        event for kind, member in steps for event in world.step(Action(kind, member, world.choices(kind, member)[0]))
-    ]
-
-
-def of(m: int, *kinds: ActionKind) -> list[tuple[ActionKind, int]]:
-    return [(kind, m) for kind in kinds]
 
 
 def test_a_static_leader_that_restarts_keeps_its_assignment__in_the_same_generation() -> None:
@@ -179,6 +166,4 @@ LARGE = [
 @pytest.mark.nightly
 @pytest.mark.parametrize(("address", "distinct", "generated", "depth"), LARGE)
 def test_larger_state_spaces_have_their_pinned_size(address: str, distinct: int, generated: int, depth: int) -> None:
-    found = explore(Bounds.from_address(address))
-    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
-    assert set(found.claims.values()) == {"held"}
+    explored(address, distinct, generated, depth, compiled=True)

@@ -2,11 +2,12 @@
 
 import pytest
 
-from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.actions import ActionKind
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.events import Event, MemberRemoved
 from rebalance_check.model.explore import explore
 from rebalance_check.model.world import World
+from tests.model.conftest import explored, play
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
@@ -24,17 +25,13 @@ SITUATIONS = {"follower_owes_in_a_stable_group", "leader_that_died_owes_a_sync",
 def test_the_state_space_has_its_pinned_size(
     address: str, symmetry: bool, distinct: int, generated: int, depth: int
 ) -> None:
-    found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=False)
-    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
-    assert set(found.claims.values()) == {"held"}
+    explored(address, distinct, generated, depth, symmetry=symmetry)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("address", "distinct", "generated", "depth"), COMPILED)
 def test_larger_state_spaces_have_their_pinned_size(address: str, distinct: int, generated: int, depth: int) -> None:
-    found = explore(Bounds.from_address(address))
-    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
-    assert set(found.claims.values()) == {"held"}
+    explored(address, distinct, generated, depth, compiled=True)
 
 
 def test_every_situation_is_met__and_none_without_the_concern() -> None:
@@ -48,13 +45,6 @@ def test_every_situation_is_met__and_none_without_the_concern() -> None:
 
 
 DISTURBED = "eager/2m1p3g1c0l1x0d0z0i1r1t"
-
-
-def play(world: World, *steps: tuple[ActionKind, int]) -> list[Event]:
-    """Perform actions with choice 0; the events of them all."""
-    return [
-        event for kind, member in steps for event in world.step(Action(kind, member, world.choices(kind, member)[0]))
-    ]
 
 
 JOIN = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP)

@@ -12,7 +12,6 @@ from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import (
     AssignmentCompleted,
     AssignmentComputed,
-    Event,
     GenerationStarted,
     MemberJoined,
     MembershipLost,
@@ -26,15 +25,9 @@ from rebalance_check.model.events import (
 from rebalance_check.model.subject import Schedule, run
 from rebalance_check.model.walks import random_path
 from rebalance_check.model.world import World
+from tests.model.conftest import play
 
 RICH = Bounds.from_address("cooperative/3m2p6g1c1l2x2d1z0i1r")
-
-
-def play(world: World, *steps: tuple[ActionKind, int]) -> list[Event]:
-    """Perform actions with choice 0; the events of them all."""
-    return [
-        event for kind, member in steps for event in world.step(Action(kind, member, world.choices(kind, member)[0]))
-    ]
 
 
 JOIN = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP, ActionKind.RECEIVE_JOIN_GROUP)

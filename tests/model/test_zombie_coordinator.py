@@ -4,11 +4,12 @@ import pytest
 
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event, IncarnationEnded, RequestAnswered
+from rebalance_check.model.events import IncarnationEnded, RequestAnswered
 from rebalance_check.model.explore import explore
 from rebalance_check.model.world import World
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
+from tests.model.conftest import explored, walk
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
@@ -21,9 +22,7 @@ COUNTS = [
 def test_the_state_space_has_its_pinned_size__with_a_zombie_coordinator(
     address: str, symmetry: bool, distinct: int, generated: int, depth: int
 ) -> None:
-    found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=False)
-    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
-    assert set(found.claims.values()) == {"held"}
+    explored(address, distinct, generated, depth, symmetry=symmetry)
 
 
 def test_a_zombie_coordinator_is_asked_everything() -> None:
@@ -45,9 +44,7 @@ WAY = (
 
 def test_a_member_hears_from_the_coordinator_of_the_past_that_all_is_well() -> None:
     world = World(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o1q"))
-    events: list[Event] = list(world.begin())
-    for kind in WAY:
-        events += world.step(next(each for each in world.enabled() if each.kind == kind))
+    events = [*world.begin(), *walk(world, *WAY)]
     ended = [event.deposed for event in events if isinstance(event, IncarnationEnded)]
     heartbeats = [event.error for event in events if isinstance(event, RequestAnswered) and event.api == "Heartbeat"]
     assert ended == [True, False]

@@ -1,0 +1,36 @@
+"""What the tests of the models share: state spaces of a pinned size, and worlds stepped action by action."""
+
+from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.events import Event
+from rebalance_check.model.explore import Exploration, explore
+from rebalance_check.model.world import World
+
+
+def explored(
+    address: str, distinct: int, generated: int, depth: int, *, symmetry: bool = True, compiled: bool = False
+) -> Exploration:
+    """The exploration of these bounds, after a check that it has its pinned size and that every claim held."""
+    found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=compiled)
+    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
+    assert set(found.claims.values()) == {"held"}
+    return found
+
+
+def of(m: int, *kinds: ActionKind) -> list[tuple[ActionKind, int]]:
+    """These actions of one member, as steps to `play`."""
+    return [(kind, m) for kind in kinds]
+
+
+def play(world: World, *steps: tuple[ActionKind, int]) -> list[Event]:
+    """Perform actions with choice 0; the events of them all."""
+    return [
+        event for kind, member in steps for event in world.step(Action(kind, member, world.choices(kind, member)[0]))
+    ]
+
+
+def walk(world: World, *kinds: str) -> list[Event]:
+    """Perform of each kind the first action that is enabled; the events of them all."""
+    return [
+        event for kind in kinds for event in world.step(next(each for each in world.enabled() if each.kind == kind))
+    ]
