@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.errors import Error, RebalanceCheckError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +15,8 @@ class GroupConfig:
     parked in its first JoinGroup. ``write_timeout_ms`` is ``offsets.commit.timeout.ms``: how long an answer waits for
     the log. Offsets of a group that is not used are kept for ``offsets_retention_minutes``; every
     ``offsets_retention_check_interval_ms`` the old ones are deleted, and with the last one an Empty group.
+    ``sync_while_loading`` is no setting: it is what a SyncGroup hears while the log is read. Kafka's Java coordinators
+    say COORDINATOR_LOAD_IN_PROGRESS, the one in Scala REBALANCE_IN_PROGRESS (``GroupCoordinator.handleSyncGroup``).
 
     Raises `RebalanceCheckError` for values that Kafka refuses, too.
     """
@@ -28,6 +30,7 @@ class GroupConfig:
     write_timeout_ms: int = 5_000
     offsets_retention_minutes: int = 10_080
     offsets_retention_check_interval_ms: int = 600_000
+    sync_while_loading: Error = Error.COORDINATOR_LOAD_IN_PROGRESS
 
     def __post_init__(self) -> None:
         _at_least("min_session_timeout_ms", self.min_session_timeout_ms, 1)

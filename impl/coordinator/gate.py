@@ -48,6 +48,8 @@ def gate(config: GroupConfig, phase: Phase, request: GroupRequest) -> GroupReply
         return None
     if phase is Phase.LOADING and isinstance(request, HeartbeatRequest):
         return HeartbeatReply()
+    if phase is Phase.LOADING and isinstance(request, SyncGroupRequest):
+        error = config.sync_while_loading
     return without_member_id(refused(request, error))
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Final, cast
 
 from rebalance_check.impl.clock import Timer, VirtualClock
-from rebalance_check.impl.coordinator import GroupCoordinator
+from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
 from rebalance_check.impl.coordinator.gate import refused
 from rebalance_check.impl.coordinator.logs import ImmediateLog
 from rebalance_check.impl.faults import FaultPlan
@@ -19,6 +20,7 @@ from rebalance_check.impl.messages import (
     SyncGroupRequest,
 )
 from rebalance_check.impl.network import SimulatedNetwork, Token
+from rebalance_check.impl.options import FaultKind
 from rebalance_check.impl.recorder import Recorder
 from rebalance_check.impl.seeds import stream
 from rebalance_check.impl.simulator.process import MemberProcess
@@ -42,6 +44,14 @@ REFUSALS: Final[dict[type[GroupRequest], tuple[Error, ...]]] = {
 Listener = Callable[[Event], None]
 
 
+def broker_config(plan: FaultPlan) -> GroupConfig:
+    """The settings of the broker. While it loads it tells a SyncGroup to join again, or what no client expects."""
+    fatal = plan.has(FaultKind.LOADING_SYNC)
+    return replace(
+        BROKER, sync_while_loading=Error.COORDINATOR_LOAD_IN_PROGRESS if fatal else Error.REBALANCE_IN_PROGRESS
+    )
+
+
 class World:
     """Everything that exists in a run of ``seed``; ``listener`` hears every event in the order of observation."""
 
@@ -56,7 +66,7 @@ class World:
         self.log = ImmediateLog()
         self._epoch = 0
         self.coordinator = GroupCoordinator(
-            BROKER,
+            broker_config(plan),
             log=self.log,
             new_member_id=self._new_member_id,
             recorder_for=lambda group: self.recorder("coordinator", group),

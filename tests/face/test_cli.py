@@ -144,7 +144,7 @@ def test_mutants__one_is_searched_for__and_its_counterexample_is_told(command: C
     assert "1 of 1 caught; the median counterexample has 3 steps" in answer.out
 
 
-@pytest.mark.parametrize("faults", ["common", "none", "failover,look-up"])
+@pytest.mark.parametrize("faults", ["common", "none", "failover,look-up", "common,failover"])
 def test_fuzz__faults_have_names_and_sets(command: Command, faults: str) -> None:
     answer = command("fuzz", "--seeds", "0:4", "--protocol", "cooperative", "--faults", faults, "--workers", 1)
     assert answer.code == 0

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.faults import FaultPlan
+from rebalance_check.impl.messages import SyncGroupRequest
+from rebalance_check.impl.options import ALL_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import SimulatorSubject, simulate
 from rebalance_check.impl.simulator.consumers import SUBSCRIBE_MORE, UNSUBSCRIBE
-from rebalance_check.impl.simulator.world import CRASH, CRASH_AND_LOAD, RESIGN, RESIGN_LATE
+from rebalance_check.impl.simulator.world import CRASH, CRASH_AND_LOAD, RESIGN, RESIGN_LATE, World
 from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.errors import Error
 from rebalance_check.model.events import (
     IncarnationStarted,
     MembershipLost,
@@ -44,6 +47,35 @@ def test_a_group_survives_its_coordinator__in_another_incarnation(choice: int) -
     assert [event.incarnation for event in told if isinstance(event, IncarnationStarted)] == [0, 1]
     assert told[-1].pending == () if isinstance(told[-1], RunEnded) else False
     assert not [event for event in told if isinstance(event, MembershipLost)]
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_coordinator_that_loads_sends_a_sync_back_to_joining__unless_it_is_to_answer_as_kafkas_does(
+    named: bool,
+) -> None:
+    plan = FaultPlan(kinds=(FaultKind.LOADING_SYNC,) if named else ())
+    world = World(1, plan, frozenset(), lambda _event: None)
+    world.fail_over(CRASH_AND_LOAD)
+    sync = SyncGroupRequest(
+        group_id="g", member_id="m", generation_id=1, protocol_type="consumer", protocol_name="range"
+    )
+    ((_, reply),) = world.coordinator.handle(1, sync, 0)
+    assert reply.error is (Error.COORDINATOR_LOAD_IN_PROGRESS if named else Error.REBALANCE_IN_PROGRESS)
+
+
+def test_what_kafkas_java_coordinator_says_ends_a_member_that_does_as_kafkas_java_client_does() -> None:
+    faults = (FaultKind.PAUSE, FaultKind.FAILOVER, FaultKind.SUBSCRIPTION)
+    ends = [
+        simulate(65, SimulationOptions(protocol=SimulatedProtocol.EAGER, partitions=1, faults=kinds))[-1]
+        for kinds in (faults, (*faults, FaultKind.LOADING_SYNC))
+    ]
+    spared, ended = [end.pending for end in ends if isinstance(end, RunEnded)]
+    assert spared == ()
+    assert "SyncGroup failed with COORDINATOR_LOAD_IN_PROGRESS" in ended[0]
+
+
+def test_what_kafkas_own_client_does_not_survive_is_drawn_only_where_it_is_named() -> None:
+    assert set(FaultKind) - set(ALL_FAULTS) == {FaultKind.LOADING_SYNC}
 
 
 def test_a_late_resignation_changes_nothing() -> None:
