@@ -2,8 +2,8 @@
 
 A line is ``command -> what was observed``. Members have names; a name without a member id sends an empty one. An
 answer that comes late is told on the line that caused it. `COMMANDS` lists what a line may say. Whoever can be
-`Played` can take the part of the coordinator. Random ones are drawn in `random_stories` and `wide_stories`; what the
-latter hold our coordinator to stands in `promises`.
+`Played` can take the part of the coordinator. Random ones are drawn in `random_stories` and `wide_stories`; what they
+hold any coordinator to stands in `promises`.
 """
 
 from rebalance_check.impl.stories.commands import COMMANDS, perform

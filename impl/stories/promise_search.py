@@ -7,32 +7,14 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
-from rebalance_check.impl.coordinator import GroupConfig
-from rebalance_check.impl.messages import GroupRequest
 from rebalance_check.impl.stories import InProcess, Stage, perform
-from rebalance_check.impl.stories.promises import PROMISES, Promise, Sent, Step
+from rebalance_check.impl.stories.promises import PROMISES, Promise
 from rebalance_check.impl.stories.stage import settings_of
+from rebalance_check.impl.stories.watching import WatchedStage, Watching
 from rebalance_check.model.errors import RebalanceCheckError
 
 GROUP: Final = "g"
 SHRINK_RUNS: Final = 600
-
-
-class WatchedStage(Stage):
-    """A stage that notes what is sent."""
-
-    def __init__(self, coordinator: InProcess) -> None:
-        super().__init__(coordinator)
-        self.requests: list[Sent] = []
-
-    def send(self, name: str, request: GroupRequest) -> str:
-        """Send a request, and note it."""
-        self.requests.append(Sent(self._sent + 1, name, request))
-        return super().send(name, request)
-
-    def asked(self) -> dict[int, GroupRequest]:
-        """The requests without an answer."""
-        return {token: self._asked[token] for token in self.waiting}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +41,22 @@ def broken_promise(
     made = count(1)
     played = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", defects=defects)
     stage = WatchedStage(played)
-    watches = [(promise.name, promise.watch()) for promise in promises]
+    watching = Watching(promises, played.describe(GROUP), config)
     for place, line in enumerate(story[1:], 1):
         for piece in _pieces(stage, line):
-            step = _perform(stage, played, piece, config)
-            for name, watch in watches:
-                if finding := watch(step):
-                    return Told(name, tuple(story[: place + 1]), finding)
+            if broken := _perform(stage, played, piece, watching):
+                return Told(broken[0], tuple(story[: place + 1]), broken[1])
     return None
 
 
-def _perform(stage: WatchedStage, played: InProcess, line: str, config: GroupConfig) -> Step:
-    before = played.describe(GROUP)
+def _perform(stage: WatchedStage, played: InProcess, line: str, watching: Watching) -> tuple[str, str] | None:
+    """Perform a line: the first promise that it breaks, with how."""
     stage.requests.clear()
     stage.heard.clear()
     perform(stage, line)
-    return Step(
-        line, tuple(stage.requests), tuple(stage.heard), before, played.describe(GROUP),
-        played.coordinator.inspect(GROUP), stage.asked(), stage.now, config.max_size,
-    )  # fmt: skip
+    view = played.coordinator.inspect(GROUP)
+    inside = (None, frozenset[str]()) if view is None else (view.generation, view.pending_ids)
+    return watching.see(line, stage, played.describe(GROUP), *inside)
 
 
 def _pieces(stage: Stage, line: str) -> Iterator[str]:

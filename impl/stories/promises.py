@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from rebalance_check.impl.coordinator.coordinator import GroupView
+from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.messages import (
     DescribedGroup,
     GroupRequest,
@@ -46,7 +46,8 @@ class Sent(NamedTuple):
 class Step:
     """One step of a story: what was said, sent and heard, the group before and after, and who waits for an answer.
 
-    ``view`` is the group from inside, after the step; ``waiting`` the requests without an answer. Times are in ms.
+    ``generation`` is that after the step, None where nobody can tell it; ``pending_ids`` may still come back with the
+    JoinGroup that they were handed out for (KIP-394); ``waiting`` are the requests without an answer. Times are in ms.
     """
 
     line: str
@@ -54,10 +55,11 @@ class Step:
     heard: Sequence[Heard]
     before: DescribedGroup
     after: DescribedGroup
-    view: GroupView | None
+    generation: int | None
+    pending_ids: frozenset[str]
     waiting: Mapping[int, GroupRequest]
     now_ms: int
-    max_size: int
+    config: GroupConfig
 
     @property
     def command(self) -> str:
@@ -189,23 +191,26 @@ class Life:
 
 @dataclass(slots=True)
 class Calendar:
-    """When the present status and generation of the group began, and the life of each member id."""
+    """When the present status and generation of the group began, and the life of each member id.
+
+    ``disturbed``: a fault befell the group in this status; ``held``: the log acknowledges nothing.
+    """
 
     lives: dict[str, Life] = field(default_factory=dict)
     state: str = ""
     since_ms: int = 0
-    generation: int = -1
+    generation: int | None = None
     generation_ms: int = 0
     came_from: str = ""
     disturbed: bool = False
+    held: bool = False
 
     def note(self, step: Step) -> None:
         """Take in a step, after it was judged."""
         self._note_requests(step)
         self._note_answers(step)
-        generation = step.view.generation if step.view is not None else -1
-        if generation != self.generation:
-            self.generation, self.generation_ms = generation, step.now_ms
+        if step.generation != self.generation:
+            self.generation, self.generation_ms = step.generation, step.now_ms
             for life in self.lives.values():
                 life.synced = False
         if step.after.state != self.state:
@@ -213,6 +218,7 @@ class Calendar:
             self.disturbed = False
         if step.command in {"failover", "load", "unload", "hold", "release", "fail"}:
             self.disturbed = True
+            self.held = step.command == "hold" or (self.held and step.command != "release")
             if step.command in {"failover", "load", "unload"}:
                 self.lives.clear()
 
@@ -288,7 +294,10 @@ def _speaks(step: Step, member_id: str) -> bool:
 
 
 def completing_ends() -> Watch:
-    """No group waits for SyncGroups longer than its members' rebalance timeout (KAFKA-12890)."""
+    """No group waits for SyncGroups longer than its members' rebalance timeout (KAFKA-12890).
+
+    Where all of them have come, it may wait for a log that acknowledges nothing.
+    """
     calendar = Calendar()
 
     def watch(step: Step) -> str:
@@ -296,6 +305,8 @@ def completing_ends() -> Watch:
         lives = [calendar.lives.get(member) for member in members_of(step.after)]
         known = [life.longest_ms for life in lives if life is not None]
         if step.after.state != COMPLETING or calendar.disturbed or not known or len(known) < len(lives):
+            return ""
+        if calendar.held and all(life is not None and life.synced for life in lives):
             return ""
         waited = step.now_ms - max(calendar.since_ms, calendar.generation_ms)
         if waited <= max(known):
@@ -318,7 +329,7 @@ def nobody_is_waited_for() -> Watch:
         members = members_of(step.after)
         if step.after.state != PREPARING or calendar.disturbed or calendar.came_from not in {STABLE, COMPLETING}:
             return ""
-        if step.view is None or step.view.pending_ids or not members:
+        if step.generation is None or step.pending_ids or not members:
             return ""
         if all(latest.get(member) in step.waiting for member in members):
             return f"all {len(members)} members wait in JoinGroup, no id is pending, and the join phase goes on"
@@ -331,16 +342,20 @@ def nobody_is_waited_for() -> Watch:
 
 
 def seats_before_refusals() -> Watch:
-    """While a group forms anew, a member of it is refused for size only when as many others as fit wait already."""
+    """While a group forms anew, a member of it is refused for size only when as many others as fit wait already.
+
+    Who goes may end the join phase, so that those who waited are answered in the same step.
+    """
 
     def watch(step: Step) -> str:
         for each in step.heard:
             if each.reply.error is not Error.GROUP_MAX_SIZE_REACHED or not isinstance(each.request, JoinGroupRequest):
                 continue
-            waiting = [request for request in step.waiting.values() if isinstance(request, JoinGroupRequest)]
+            answered = [other.request for other in step.heard if other.token < each.token]
+            waiting = [one for one in [*step.waiting.values(), *answered] if isinstance(one, JoinGroupRequest)]
             was_member = each.request.member_id in members_of(step.before)
-            if was_member and step.before.state == PREPARING and len(waiting) < step.max_size:
-                return f"{each.name} lost its seat; {len(waiting)} wait, and there is room for {step.max_size}"
+            if was_member and step.before.state == PREPARING and len(waiting) < step.config.max_size:
+                return f"{each.name} lost its seat; {len(waiting)} wait, and there is room for {step.config.max_size}"
         return ""
 
     return watch
@@ -357,14 +372,13 @@ def nothing_committed_is_forgotten() -> Watch:
         is_back = step.after.error is Error.NONE
         if is_back and step.command in {"load", "failover"} and STABLE in before and not step.loses_records():
             generation, members = before.pop(STABLE)
-            view = step.view.generation if step.view is not None else -1
-            if (view, members_of(step.after)) != (generation, members):
-                now = f"generation {view} of {sorted(members_of(step.after))}"
+            if (step.generation, members_of(step.after)) != (generation, members):
+                now = f"generation {step.generation} of {sorted(members_of(step.after))}"
                 return f"the log was read, and generation {generation} of {sorted(members)} is {now}"
         if step.loses_records() or (is_back and step.after.state != STABLE) or step.command == "unload":
             before.clear()
-        if is_back and step.after.state == STABLE and step.view is not None:
-            before[STABLE] = (step.view.generation, members_of(step.after))
+        if is_back and step.after.state == STABLE and step.generation is not None:
+            before[STABLE] = (step.generation, members_of(step.after))
         return ""
 
     return watch
@@ -388,34 +402,53 @@ def served_after_loading() -> Watch:
 
 
 def committed_is_fetched() -> Watch:
-    """What was committed last for a partition of a group is what any member of it fetches."""
-    last: dict[str, int | None] = {}
+    """What was committed last for a partition of a group is what any member of it fetches.
+
+    Until it is deleted or as old as offsets may become; what transactions commit is not followed.
+    """
+    last: dict[str, tuple[int, int] | None] = {}
 
     def watch(step: Step) -> str:
-        if step.loses_records() or step.command in {"unload", "fail", "hold"}:
+        if step.loses_records() or step.command in LOSES_OFFSETS:
             last.clear()
         finding = ""
         for each in step.heard:
             if isinstance(each.reply, OffsetFetchReply) and each.reply.error is Error.NONE:
                 for offset in each.reply.offsets:
-                    expected = last.get(f"{offset.topic}-{offset.partition}")
+                    expected = _expected(last.get(f"{offset.topic}-{offset.partition}"), step)
                     if expected is not None and offset.offset != expected:
                         finding = f"{expected} was committed, and {offset.offset} is fetched"
-        for sent in step.sent:
-            if isinstance(sent.request, OffsetCommitRequest):
-                last.update({f"{o.topic}-{o.partition}": None for o in sent.request.offsets})
-        for each in step.heard:
-            if isinstance(each.request, OffsetCommitRequest) and isinstance(each.reply, OffsetCommitReply):
-                for (topic, partition, error), offset in zip(each.reply.partitions, each.request.offsets, strict=False):
-                    in_doubt = any(isinstance(one, OffsetCommitRequest) for one in step.waiting.values())
-                    last[f"{topic}-{partition}"] = offset.offset if error is Error.NONE and not in_doubt else None
+        _note_commits(last, step)
         return finding
 
     return watch
 
 
+LOSES_OFFSETS: Final = frozenset({"unload", "fail", "hold", "offset-delete", "txn-commit", "end-txn"})
+"""Lines after which it is not certain what a fetch should tell."""
+
+
+def _expected(committed: tuple[int, int] | None, step: Step) -> int | None:
+    """The offset of a commit, with the time of its answer in ms, that must still be there."""
+    retention_ms = step.config.offsets_retention_minutes * 60_000
+    return None if committed is None or step.now_ms - committed[1] >= retention_ms else committed[0]
+
+
+def _note_commits(last: dict[str, tuple[int, int] | None], step: Step) -> None:
+    """Which commits were granted; those under way may count already, or not yet."""
+    for sent in step.sent:
+        if isinstance(sent.request, OffsetCommitRequest):
+            last.update({f"{o.topic}-{o.partition}": None for o in sent.request.offsets})
+    in_doubt = any(isinstance(one, OffsetCommitRequest) for one in step.waiting.values())
+    for each in step.heard:
+        if isinstance(each.request, OffsetCommitRequest) and isinstance(each.reply, OffsetCommitReply):
+            for (topic, partition, error), offset in zip(each.reply.partitions, each.request.offsets, strict=False):
+                granted = error is Error.NONE and not in_doubt
+                last[f"{topic}-{partition}"] = (offset.offset, step.now_ms) if granted else None
+
+
 PROMISES: Final = tuple(
-    Promise(watch.__name__, " ".join((watch.__doc__ or "").split()), watch)
+    Promise(watch.__name__, " ".join((watch.__doc__ or "").partition("\n\n")[0].split()), watch)
     for watch in (
         fresh_ids, told_before_admitted, documented_errors, leave_removes_who_is_named, nobody_goes_early,
         completing_ends, nobody_is_waited_for, seats_before_refusals, nothing_committed_is_forgotten,

@@ -20,8 +20,10 @@ from rebalance_check.impl.messages import (
     OffsetFetchReply,
 )
 from rebalance_check.impl.stories import InProcess, Stage, perform
+from rebalance_check.impl.stories.promises import PROMISES
 from rebalance_check.impl.stories.random_stories import AGEING
 from rebalance_check.impl.stories.stage import Heard, settings_of
+from rebalance_check.impl.stories.watching import WatchedStage, Watching
 from rebalance_check.integration.virtual.codec import decoded
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator, member_ids_of
 from rebalance_check.integration.virtual.process import VirtualKafka
@@ -33,14 +35,14 @@ from rebalance_check.model.errors import Error, RebalanceCheckError
 
 GROUP: Final = "g"
 DIFFERENTIAL: Final = "differential"
-NAMES: Final = (DIFFERENTIAL, *(claim.name for claim in CLAIMS))
-"""What a story can show: a difference from ours, or a broken claim."""
+NAMES: Final = (DIFFERENTIAL, *(claim.name for claim in CLAIMS), *(promise.name for promise in PROMISES))
+"""What a story can show: a difference from ours, or a broken claim or promise."""
 
 NO_GROUP: Final = Observation(DescribedGroup(group_id=GROUP, state="Dead", protocol_type="", protocol_name=""))
 """What is seen before a story begins."""
 
 Told = tuple[str, tuple[str, ...]]
-"""The name of a claim that a line broke and how, or `DIFFERENTIAL` and what each said."""
+"""The name of a claim or promise that a line broke and how, or `DIFFERENTIAL` and what each said."""
 
 
 class Followed(Choices):
@@ -77,7 +79,7 @@ def is_compared(release: Release, setting: str) -> bool:
 class Duet:
     """Both coordinators on stages of their own, at the beginning of a story; a context manager.
 
-    ``names`` are the claims to judge, and `DIFFERENTIAL` to compare, where it `is_compared`.
+    ``names`` are the claims and promises to judge, and `DIFFERENTIAL` to compare, where it `is_compared`.
     """
 
     def __init__(self, kafka: VirtualKafka, setting: str, seed: int, names: Sequence[str]) -> None:
@@ -91,8 +93,10 @@ class Duet:
         self._virtual.defers = True
         self._in_process = InProcess(config, new_member_id=member_ids_of(seed), choices=self._choices)
         self._in_process.advance(0)  # its life begins when Kafka's does
-        self._kafka, self._ours = Stage(self._virtual), Stage(self._in_process)
+        self._kafka, self._ours = WatchedStage(self._virtual), Stage(self._in_process)
         self._audience = Audience([claim for claim in CLAIMS if claim.name in names], config, NO_GROUP)
+        promised = [promise for promise in PROMISES if promise.name in names]
+        self._watching = Watching(promised, NO_GROUP.described, config)
         self._deadline: int | None = None
         self._begun = ("", "", 0)
         self.steps = 0
@@ -117,15 +121,23 @@ class Duet:
         own = self._kafka.sent if self._kafka.sent > sent else None
         said = self._kafka.tell(answers, own) or said
         self.steps += 1
-        broken = self._audience.see(piece, self._kafka, observation, own=own, thrown=self._virtual.take_thrown())
-        if broken is not None:
+        if broken := self._judged(piece, observation, own):
             return broken[0], (broken[1],)
         self._choices.follow(observation, self._kafka.heard)
         echoed = perform(self._ours, piece) if self._compares else ""
         told = self._compared(said, echoed, observation) if self._compares else None
-        self._kafka.heard.clear()
-        self._ours.heard.clear()
+        for stage in (self._kafka, self._ours):
+            stage.heard.clear()
+        self._kafka.requests.clear()
         return None if told is None else (DIFFERENTIAL, (f"Kafka: {told[0]}", f"ours:  {told[1]}"))
+
+    def _judged(self, piece: str, observation: Observation, own: int | None) -> tuple[str, str] | None:
+        """The first claim or promise that Kafka broke, with how."""
+        thrown = self._virtual.take_thrown()
+        claimed = self._audience.see(piece, self._kafka, observation, own=own, thrown=thrown)
+        described, generation = observation.described, observation.generation
+        promised = self._watching.see(piece, self._kafka, described, generation, self._audience.pending)
+        return claimed or promised
 
     def pieces(self, line: str) -> Iterator[str]:
         """Time passes from deadline to deadline, so that what happens at one of them is compared before the next."""

@@ -90,6 +90,11 @@ class Audience:
         self._pending: dict[str, int] = {}
         self._joined: dict[str, int] = {}
 
+    @property
+    def pending(self) -> frozenset[str]:
+        """The member ids that were handed out (KIP-394) and may still be awaited."""
+        return frozenset(self._pending)
+
     def see(
         self, line: str, stage: Stage, after: Observation, *, own: int | None = None, thrown: str = ""
     ) -> tuple[str, str] | None:
@@ -104,7 +109,7 @@ class Audience:
             line=line, heard=heard, reply=next((each.reply for each in heard if each.token == own), None),
             before=self._before, after=after, max_size=self._max_size, now_ms=stage.now,
             waiting=self._waiting(stage), failing=self._failing, is_initial=self._is_initial, known=self._known,
-            fenced=self._fenced, pending=frozenset(self._pending),
+            fenced=self._fenced, pending=self.pending,
             is_kept=self._kept.anything(stage.now), thrown=thrown,
         )  # fmt: skip
         broken = ((claim.name, claim.broken(scene)) for claim in self._claims)
