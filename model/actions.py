@@ -145,6 +145,12 @@ TAKEOVERS: Final = frozenset(
 """The steps after which there is no group that could be compared with the one before."""
 
 
+AT_ZOMBIE: Final = frozenset(
+    {ActionKind.JOIN_GROUP_AT_ZOMBIE, ActionKind.SYNC_GROUP_AT_ZOMBIE, ActionKind.HEARTBEAT_AT_ZOMBIE}
+)
+"""The steps in which a request of a member arrives at a coordinator that was deposed."""
+
+
 class Action(NamedTuple):
     """One action: its kind, the member it concerns (0-based; 0 where none), and the choice among its outcomes.
 

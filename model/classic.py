@@ -103,6 +103,7 @@ from rebalance_check.model.classic_failover import (
     join_meets_no_coordinator,
     load_coordinator,
     loaded_is_the_record,
+    loading_keeps_a_second_owner,
     member_is_ahead,
     persisted_before_told,
     record_outlives_its_rebalance,
@@ -187,6 +188,7 @@ from rebalance_check.model.classic_zombie import (
     past_assignment_is_told,
     sync_group_at_zombie,
     zombie_is_believed,
+    zombie_keeps_a_second_owner,
     zombie_owns_by_the_past,
     zombie_resigns,
 )  # fmt: skip
@@ -342,8 +344,13 @@ SOMETIMES: Final = (
     heartbeat_meets_fenced_instance,
     replaced_id_owes_a_sync,
     seat_is_taken_while_the_group_prepares,
-    zombie_is_believed,
     zombie_owns_by_the_past,
+)
+
+MOMENTS: Final = (
+    loading_keeps_a_second_owner,
+    zombie_is_believed,
+    zombie_keeps_a_second_owner,
     past_assignment_is_told,
 )
 
@@ -441,5 +448,6 @@ MODEL: Final = Model(
     claims=CLAIMS,
     step_claims=STEP_CLAIMS,
     sometimes=SOMETIMES,
+    moments=MOMENTS,
     progress=PROGRESS,
 )

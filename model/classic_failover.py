@@ -260,6 +260,25 @@ def heartbeat_is_believed(c: Config, s: State) -> bool:
     return False
 
 
+def loading_keeps_a_second_owner(c: Config, s: State, t: State) -> bool:
+    """A coordinator that is loading tells a member that all is well, of whose partition the log has another owner."""
+    if c.failovers > 0 and s.phase[0] == Phase.LOADING:
+        for m in range(c.members):
+            if is_new_answer(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY) and not in_log(s, m):
+                for x in range(c.members):
+                    if s.member[x].owned & s.member[m].owned != 0 and in_log(s, x):
+                        return True
+    return False
+
+
+def in_log(s: State, m: int) -> bool:
+    """Whether m's process belongs to the generation of the last record."""
+    log, me = s.log[0], s.member[m]
+    if not has(log.members, m) or has(log.old, m) or me.has_id == 0:
+        return False
+    return me.generation == log.generation and me.origin[0] == log.origin
+
+
 def join_meets_loading(c: Config, s: State) -> bool:
     """A JoinGroup is refused with COORDINATOR_LOAD_IN_PROGRESS."""
     return c.failovers > 0 and any_refused(c, s, MessageKind.JOIN_REPLY, Error.COORDINATOR_LOAD_IN_PROGRESS)

@@ -8,10 +8,10 @@ own, which would end in a write. It is deposed while nothing is parked and nothi
 Clients that have not heard of the other one still ask it: a request may arrive at either.
 """
 
-from rebalance_check.model.classic_claims import is_current
+from rebalance_check.model.classic_claims import is_current, is_new_answer
 from rebalance_check.model.classic_failover import end_incarnation
-from rebalance_check.model.classic_log import is_serving, is_writing
-from rebalance_check.model.classic_network import is_error_reply, put, refuse
+from rebalance_check.model.classic_log import is_of_the_generation, is_serving, is_writing
+from rebalance_check.model.classic_network import put, refuse
 from rebalance_check.model.classic_state import (
     Config,
     GroupStatus,
@@ -128,34 +128,49 @@ def join_group_at_zombie(c: Config, s: State, m: int) -> bool:
 # ------------------------------------------------------------------------------------------------ somewhere
 
 
-def zombie_is_believed(c: Config, s: State) -> bool:
-    """A member of the past hears from the coordinator of the past that all is well, while the group has gone on."""
-    if c.deposed > 0 and is_serving(c, s):
-        for m in range(c.members):
-            net = s.member[m].net
-            if net.kind == MessageKind.HEARTBEAT_REPLY and net.error == Error.NONE:
-                if s.member[m].generation < s.generation:
-                    return True
-    return False
-
-
 def zombie_owns_by_the_past(c: Config, s: State) -> bool:
     """A member owns by the word of the coordinator of the past what another one owns in the group."""
     if c.deposed > 0 and s.zombie[0].members != 0 and is_serving(c, s):
         for m in range(c.members):
             if has(s.zombie[0].members, m) and s.member[m].generation == s.zombie[0].generation:
-                for x in range(c.members):
-                    if x != m and s.member[x].owned & s.member[m].owned != 0 and is_current(s, x):
-                        return True
+                if another_owns(c, s, m):
+                    return True
     return False
 
 
-def past_assignment_is_told(c: Config, s: State) -> bool:
+def another_owns(c: Config, s: State, m: int) -> bool:
+    """Whether another member owns in the group what m's process owns."""
+    for x in range(c.members):
+        if x != m and s.member[x].owned & s.member[m].owned != 0 and is_current(s, x):
+            return True
+    return False
+
+
+def is_left_behind(c: Config, s: State, m: int) -> bool:
+    """Whether a coordinator serves that would refuse m for its generation."""
+    return c.deposed > 0 and is_serving(c, s) and not (has(s.members, m) and is_of_the_generation(s, m))
+
+
+def zombie_is_believed(c: Config, s: State, t: State) -> bool:
+    """A member of the past hears from the coordinator of the past that all is well, while the group has gone on."""
+    for m in range(c.members):
+        if is_left_behind(c, s, m) and is_new_answer(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY):
+            return True
+    return False
+
+
+def zombie_keeps_a_second_owner(c: Config, s: State, t: State) -> bool:
+    """The coordinator of the past tells a member that all is well which owns what another one owns in the group."""
+    for m in range(c.members):
+        if is_left_behind(c, s, m) and is_new_answer(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY):
+            if another_owns(c, s, m):
+                return True
+    return False
+
+
+def past_assignment_is_told(c: Config, s: State, t: State) -> bool:
     """A SyncGroup is answered with the assignment of the past, while the group has gone on."""
-    if c.deposed > 0 and is_serving(c, s):
-        for m in range(c.members):
-            net = s.member[m].net
-            if net.kind == MessageKind.SYNC_REPLY and not is_error_reply(net):
-                if s.member[m].generation < s.generation:
-                    return True
+    for m in range(c.members):
+        if is_left_behind(c, s, m) and is_new_answer(s.member[m].net, t.member[m].net, MessageKind.SYNC_REPLY):
+            return True
     return False

@@ -49,6 +49,7 @@ class Machine:
         self._claims = named(model.claims, "c, s")
         self._step_claims = named(model.step_claims, "c, s, t")
         self._sometimes = named(model.sometimes, "c, s")
+        self._moments = named(model.moments, "c, s, t")
         self._init = positional(model.init, "c, s")
         self.relabellings = relabellings(self.sizes)
         self._spare = self.new()
@@ -145,6 +146,10 @@ class Machine:
     def met(self, state: Any, but: Container[str] = ()) -> set[str]:
         """The names of the sometimes-claims that a state meets, those in ``but`` left out."""
         return {name for name, holds in self._sometimes if name not in but and holds(self.config, state)}
+
+    def happened(self, state: Any, after: Any, but: Container[str] = ()) -> set[str]:
+        """The names of the moments that a step is, those in ``but`` left out."""
+        return {name for name, holds in self._moments if name not in but and holds(self.config, state, after)}
 
 
 def respects(perm: tuple[int, ...], signs: list[int]) -> bool:

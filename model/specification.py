@@ -11,9 +11,9 @@ How to write a model (see `model.classic` for the classic group protocol):
    ``choices`` says how many outcomes there are to choose from (absent: one; ``members=False``: an action of nobody,
    tried with m=0).
 4. Write the claims: predicates over ``c`` and ``s`` (`Model.claims`: true in every state; `Model.sometimes`: true in
-   some), and over ``c``, ``s`` and the next state ``t`` (`Model.step_claims`: true of every step). The function's name
-   is the claim, its docstring the sentence. Progress (`Model.progress`) is an `Aim`: a predicate that comes true again
-   and again, or for good, once nothing disturbs any more (`model.progress`).
+   some), and over ``c``, ``s`` and the next state ``t`` (`Model.step_claims`: true of every step; `Model.moments`: true
+   of some). The function's name is the claim, its docstring the sentence. Progress (`Model.progress`) is an `Aim`: a
+   predicate that comes true again and again, or for good, once nothing disturbs any more (`model.progress`).
 5. ``within_bounds(c, s)`` cuts states that are too far out (a state constraint); it guards nothing inside the
    protocol.
 6. The last file defines ``MODEL``; ``modules`` lists the files in the order of their imports. Function names are unique
@@ -94,6 +94,7 @@ class Model:
     claims: tuple[Callable[..., bool], ...]
     step_claims: tuple[Callable[..., bool], ...] = ()
     sometimes: tuple[Callable[..., bool], ...] = ()
+    moments: tuple[Callable[..., bool], ...] = ()
     progress: tuple[Aim, ...] = ()
 
 

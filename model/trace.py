@@ -47,7 +47,7 @@ from rebalance_check.model.events import (
 from rebalance_check.model.ids import NO_GENERATION, partition
 from rebalance_check.model.layout import NIL
 from rebalance_check.model.seats import REASONS, leader_told, leave_error, replaced_by
-from rebalance_check.model.trace_door import Door, life_of, place_of
+from rebalance_check.model.trace_door import Door, life_of, place_after
 from rebalance_check.model.voting_names import protocol_of, selected_protocol, told_protocol
 
 COORDINATOR: Final = "coordinator"
@@ -144,7 +144,8 @@ class Observer:
         if action.kind is ActionKind.DUPLICATE_REQUEST:
             self.ledger.copied_id = self.ledger.sent_id[action.member]
         events = speak(self, action.member, before, after) if speak else self.coordinator(action, before, after)
-        told = self.ledger.door.with_replies(events, place_of(after), self.ledger.sent_id, self.id_of)
+        place = place_after(action, before, after, self.ledger.deposed_life)
+        told = self.ledger.door.with_replies(events, place, self.ledger.sent_id, self.id_of)
         return [self.stamp(event) for event in told]
 
     def stamp(self, event: Event) -> Event:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypedDict
 
+from rebalance_check.model.actions import AT_ZOMBIE, Action
 from rebalance_check.model.classic_state import GroupStatus, Phase, State
 from rebalance_check.model.errors import Error
 from rebalance_check.model.events import (
@@ -96,6 +97,11 @@ class Door:
 def life_of(state: State) -> int:
     """The number of the group's incarnation."""
     return state.deletions + (state.incarnation[0] if state.incarnation else 0)
+
+
+def place_after(action: Action, before: State, after: State, deposed_life: int) -> Place:
+    """Where the answers of a step come from; one that was deposed speaks of its own incarnation, ``deposed_life``."""
+    return (deposed_life, before.zombie[0].generation) if action.kind in AT_ZOMBIE else place_of(after)
 
 
 def place_of(state: State) -> Place:

@@ -12,7 +12,7 @@ from rebalance_check.impl.lockstep.speech import Speech
 from rebalance_check.impl.lockstep.transport import STRAY, FailingTransport, Transport
 from rebalance_check.impl.lockstep.view import View, observed_view, predicted_view
 from rebalance_check.impl.messages import GroupRequest
-from rebalance_check.model.actions import Action, ActionKind
+from rebalance_check.model.actions import AT_ZOMBIE, Action, ActionKind
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.classic_network import is_error_reply
 from rebalance_check.model.errors import RebalanceCheckError
@@ -47,11 +47,6 @@ FAILOVER: Final = frozenset(
     }
 )
 """What happens to the coordinator itself. The choice of these is not its own but ours."""
-
-AT_ZOMBIE: Final = frozenset(
-    {ActionKind.JOIN_GROUP_AT_ZOMBIE, ActionKind.SYNC_GROUP_AT_ZOMBIE, ActionKind.HEARTBEAT_AT_ZOMBIE}
-)
-"""The actions in which a request of a member arrives at a coordinator that was deposed."""
 
 COORDINATOR_STEPS: Final = (
     REQUESTS

@@ -10,7 +10,7 @@ import hashlib
 import os
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -53,7 +53,13 @@ def cache_directory() -> Path:
 def glue(model: Model, sizes: Sizes) -> str:
     """Source of the functions through which the kernel reaches the model's tables."""
     return "\n".join(
-        [successors_source(model, sizes), claims_source(model), witness_source(model), achieved_source(model)]
+        [
+            successors_source(model, sizes),
+            claims_source(model),
+            achieved_source(model),
+            witness_source("witness(c, s, met)", model.sometimes),
+            witness_source("moment(c, s, t, met)", model.moments),
+        ]
     )
 
 
@@ -92,11 +98,11 @@ def claims_source(model: Model) -> str:
     return "\n".join([*lines, "    return 0", ""])
 
 
-def witness_source(model: Model) -> str:
-    """Source of ``witness``, which tries only what has not been met yet."""
-    everything = (1 << len(model.sometimes)) - 1
-    lines = ["def witness(c, s, met):", f"    if met == {everything}:", "        return met"]
-    for bit, claim in enumerate(model.sometimes):
+def witness_source(head: str, claims: Sequence[Callable[..., bool]]) -> str:
+    """Source of ``witness`` or ``moment``, which try only what has not been met yet."""
+    everything = (1 << len(claims)) - 1
+    lines = [f"def {head}:", f"    if met == {everything}:", "        return met"]
+    for bit, claim in enumerate(claims):
         lines += [f"    if (met & {1 << bit}) == 0 and {call(claim)}:", f"        met |= {1 << bit}"]
     return "\n".join([*lines, "    return met", ""])
 

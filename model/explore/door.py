@@ -69,7 +69,7 @@ def explore(
         peak_bytes=peak_resident_bytes(),
         complete=outcome.complete,
         claims=verdicts(model, outcome),
-        sometimes={claim.__name__: claim.__name__ in outcome.met for claim in model.sometimes},
+        sometimes={claim.__name__: claim.__name__ in outcome.met for claim in (*model.sometimes, *model.moments)},
         actions={rule.kind: outcome.fired[rule.kind] for rule in model.rules},
         counterexample=Path(bounds, tuple(path), mutant or "") if outcome.violated else None,
     )
@@ -110,9 +110,13 @@ def concrete(machine: Machine, labels: Iterable[Action], violated: str) -> list[
 
 
 def step_towards(machine: Machine, real: object, goal: bytes, violated: str) -> Action:
-    """The action that leads to a state like ``goal``, if possible one that breaks the claim on the way."""
+    """The action that leads to a state like ``goal``, if possible one that breaks the claim or is the moment."""
     found = [
-        (machine.violated_step(real, after) != violated, number, action)
+        (
+            machine.violated_step(real, after) != violated and violated not in machine.happened(real, after),
+            number,
+            action,
+        )
         for number, (action, after) in enumerate(machine.successors(real))
         if machine.canonical(after) == goal
     ]

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
         """The bit mask of sometimes-claims met so far, with those added that the state meets."""
         ...
 
+    def moment(c: Any, s: Any, t: Any, met: Any) -> Any:
+        """The bit mask of moments met so far, with those added that the step is."""
+        ...
+
     def achieved(c: Any, s: Any, out: Any, i: int) -> None:
         """Write into row i of ``out`` which aims of progress hold in the state (`Model.progress`)."""
         ...
@@ -58,7 +62,8 @@ BAD: Final = 4  # ... by this state, or by the step from this state ...
 LABEL: Final = 5  # ... with this label (-1: by the state itself)
 MET: Final = 6  # bit mask of the sometimes-claims met
 TOUCHED: Final = 7  # keeps the compiler from dropping the loads that warm the cache
-FIRED: Final = 8  # from here on: how often each rule fired
+HAPPENED: Final = 8  # bit mask of the moments met
+FIRED: Final = 9  # from here on: how often each rule fired
 
 RULE_SHIFT: Final = 24
 """Where a label (32 bits) holds the rule; the member stands 8 bits below, the choice in the lowest 16."""
@@ -198,6 +203,7 @@ def expand(
                 st[CLAIM] = claim
                 st[BAD] = base + i
                 st[LABEL] = labels[y]
+            st[HAPPENED] = moment(c, rec[i], out[y], st[HAPPENED])
             if symmetric:
                 canonicalise(out, out_words, y, spare, spare_words, perms, sets, signs)
             out_fp[y] = fingerprint(out_words, y)

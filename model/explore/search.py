@@ -104,7 +104,8 @@ class Search:
             self.violate(broken, self.path_to(packed))
 
     def judge_step(self, state: Any, after: Any, parent: bytes, action: Action) -> None:
-        """Check the step claims on one transition."""
+        """Check the step claims on one transition, and note which moments it is."""
+        self.outcome.met |= self.machine.happened(state, after, but=self.outcome.met)
         broken = self.machine.violated_step(state, after)
         if broken and not self.outcome.violated:
             self.violate(broken, [*self.path_to(parent), action])

@@ -8,7 +8,7 @@ is fixed, so a search gives the same numbers and the same counterexample each ti
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any, TypeVar
@@ -242,7 +242,6 @@ class ParallelSearch:
     def outcome(self, complete: bool) -> Outcome:
         """What was found, with the path to a violation if there is one (labels of representatives under symmetry)."""
         st, model = self.totals(), self.machine.model
-        met = int(np.bitwise_or.reduce([worker.st[kernel.MET] for worker in self.workers]))
         fired = {rule.kind: int(n) for rule, n in zip(model.rules, st[kernel.FIRED :], strict=True)}
         outcome = Outcome(
             distinct=int(st[kernel.STATES]),
@@ -250,7 +249,7 @@ class ParallelSearch:
             cut=int(st[kernel.CUT]),
             depth=self.depth,
             complete=complete,
-            met={claim.__name__ for bit, claim in enumerate(model.sometimes) if met >> bit & 1},
+            met=self.met(kernel.MET, model.sometimes) | self.met(kernel.HAPPENED, model.moments),
             seconds=time.perf_counter() - self.started,
         )
         outcome.fired.update(fired)
@@ -261,6 +260,11 @@ class ParallelSearch:
             last = [] if bad.st[kernel.LABEL] < 0 else [int(bad.st[kernel.LABEL])]
             outcome.path = self.path_to(int(bad.st[kernel.BAD]), bad.me, last)
         return outcome
+
+    def met(self, counter: int, claims: Sequence[Callable[..., bool]]) -> set[str]:
+        """The names of those claims whose bit any worker has set."""
+        bits = int(np.bitwise_or.reduce([worker.st[counter] for worker in self.workers]))
+        return {claim.__name__ for bit, claim in enumerate(claims) if bits >> bit & 1}
 
     def path_to(self, state: int, worker_number: int = 0, last: Iterable[int] = ()) -> list[Action]:
         """The labels from the initial state to a state of a worker, and on along the labels ``last``."""

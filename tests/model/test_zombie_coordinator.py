@@ -5,7 +5,9 @@ import pytest
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import IncarnationEnded, RequestAnswered
-from rebalance_check.model.explore import explore
+from rebalance_check.model.explore import Path, explore
+from rebalance_check.model.explore.witness import witness
+from rebalance_check.model.windows import WINDOWS
 from rebalance_check.model.world import World
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
@@ -50,3 +52,48 @@ def test_a_member_hears_from_the_coordinator_of_the_past_that_all_is_well() -> N
     assert ended == [True, False]
     assert heartbeats == ["NONE"]
     assert judge(events, CATALOGUE).counterexamples == ()
+
+
+# ------------------------------------------------------------------------------------------------ two owners
+
+DEPOSED_AND_EXPIRED = "eager/2m1p2g0c0l1x0d0z0i0r1o1q"
+"""The smallest bounds with every window: one session ends while two coordinators answer."""
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_a_pinned_path_leads_into_its_window__and_what_is_heard_on_it_breaks_no_claim(name: str) -> None:
+    path = Path.from_address(WINDOWS[name])
+    world = World(path.bounds)
+    machine, before, events = world.machine, world.state, list(world.begin())
+    for action in path.actions:
+        before = machine.copy(world.state)
+        events += world.step(action)
+    assert name in machine.met(world.state) | machine.happened(before, world.state)
+    assert judge(events, CATALOGUE).counterexamples == ()
+
+
+def test_in_a_window_two_processes_own_one_partition() -> None:
+    for name in ("loading_keeps_a_second_owner", "zombie_keeps_a_second_owner", "zombie_owns_by_the_past"):
+        path = Path.from_address(WINDOWS[name])
+        world = World(path.bounds)
+        for action in path.actions:
+            world.step(action)
+        assert (world.owned(0), world.owned(1)) == (("t-0",), ("t-0",)), name
+
+
+def test_a_witness_is_a_shortest_path__and_none_where_there_is_none() -> None:
+    bounds = Bounds.from_address(DEPOSED_AND_EXPIRED)
+    found = witness(bounds, "zombie_is_believed")
+    assert found is not None
+    assert found.address() == WINDOWS["zombie_is_believed"]
+    assert witness(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o1q"), "zombie_is_believed") is None
+    with pytest.raises(RebalanceCheckError, match="'a_dream' is no situation of the model: choose one of everyone"):
+        witness(bounds, "a_dream")
+
+
+@pytest.mark.nightly
+def test_every_window_is_met__and_every_claim_holds_in_all_states_around_it() -> None:
+    found = explore(Bounds.from_address(DEPOSED_AND_EXPIRED), compiled=False)
+    assert (found.distinct, found.generated, found.depth) == (36_330, 104_722, 44)
+    assert set(found.claims.values()) == {"held"}
+    assert [name for name in WINDOWS if not found.sometimes[name]] == []

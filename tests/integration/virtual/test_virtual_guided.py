@@ -20,7 +20,9 @@ from rebalance_check.integration.virtual.guided import (
 )
 from rebalance_check.model.actions import Action
 from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.explore import Path
 from rebalance_check.model.subject import Schedule
+from rebalance_check.model.windows import WINDOWS
 
 WALKS = 40
 DEFECT = frozenset({"leave-without-rebalance"})
@@ -77,6 +79,17 @@ def test_a_schedule_is_walked_again_without_what_is_not_enabled(kafka: VirtualKa
     assert walked(walk) is None
 
     assert again(kafka, Schedule(walk.bounds, (*walk.actions, *walk.actions[:3]), walk.seed)) is None
+
+
+@pytest.mark.virtual
+@pytest.mark.parametrize("name", WINDOWS)
+def test_kafka_goes_into_every_window_of_a_failover__and_ours_with_it(kafka: VirtualKafka, name: str) -> None:
+    path = Path.from_address(WINDOWS[name])
+    waiting = list(path.actions)
+    walk = GuidedWalk(kafka, path.bounds, 0, lambda _: waiting.pop(0) if waiting else None, len(waiting) + 1)
+
+    assert walked(walk) is None
+    assert (tuple(walk.actions), walk.follows) == (path.actions, True)
 
 
 def test_bounds_have_every_concern__one_without_the_others_and_together() -> None:
