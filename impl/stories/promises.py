@@ -241,7 +241,9 @@ class Calendar:
                     self.disturbed = True
                 if reply.error is Error.NONE:
                     rebalance_ms = request.rebalance_timeout_ms if request.version else request.session_timeout_ms
-                    seen_ms = None if each.token in new else step.now_ms
+                    # Only the end of a join phase restarts sessions; the log may delay an answer, too.
+                    waited = each.token not in new and step.before.state == PREPARING
+                    seen_ms = step.now_ms if waited else None
                     known = self.lives.get(reply.member_id)
                     self.lives[reply.member_id] = Life(
                         min(request.session_timeout_ms, known.session_ms if known else request.session_timeout_ms),

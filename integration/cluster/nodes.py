@@ -155,15 +155,17 @@ class Cluster:
         self.nodes[number].start()
         self.killed.discard(number)
 
-    def move(self, group: str) -> Coordinator:
+    def move(self, group: str, to: int | None = None) -> Coordinator:
         """Give the group's log to another node in good order, and return when all nodes know it.
 
-        The replicas are put into another order, and the first of them is elected.
+        ``to`` is the number of that node, by default the first other one that runs. The replicas are put into another
+        order, and the first of them is elected.
         """
         before = self.coordinator(group)
         others = [number for number in self.running if number != before.node]
         if not others:
             raise RebalanceCheckError(f"node {before.node} is the only one that runs: the coordinator cannot be moved")
+        others.sort(key=lambda number: number != to)
         replicas = [*others, before.node, *sorted(self.killed | self.paused)]
         index = self._partition(group)
         self._reassign(index, replicas)

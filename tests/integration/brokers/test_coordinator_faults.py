@@ -1,20 +1,29 @@
 """Three nodes: the coordinator is killed, paused and moved in the middle of a rebalance, and what survives is told."""
 
+import subprocess
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from rebalance_check.impl.messages import JoinGroupReply
 from rebalance_check.integration.cluster import Broker, open_cluster
-from rebalance_check.integration.cluster.nodes import Cluster
+from rebalance_check.integration.cluster.local import java_command
+from rebalance_check.integration.cluster.nodes import Cluster, partition_of
+from rebalance_check.integration.cluster.settings import JVM_OPTIONS
 from rebalance_check.integration.live.known import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveProtocol, LiveSettings
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.integration.live.topics import create_topic
+from rebalance_check.integration.oracle.release import jars_of
 from rebalance_check.integration.raw_members import PARTITIONS, TOPIC, RawMembers, error_of
+from rebalance_check.integration.wire.call import Connection
+from rebalance_check.integration.wire.kafka_python import consumer
 from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.errors import Error
@@ -52,13 +61,13 @@ def cluster(three_nodes: Broker) -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def raw(cluster: Cluster) -> Iterator[Callable[[int], RawMembers]]:
-    """Makes raw members of a group of their own; their history must be sound."""
+def raw(cluster: Cluster) -> Iterator[Callable[..., RawMembers]]:
+    """Makes raw members of a group, by default one of their own; their history must be sound."""
     made: list[RawMembers] = []
     with ExitStack() as stack:
 
-        def members(count: int) -> RawMembers:
-            made.append(RawMembers(cluster, f"raw-{uuid.uuid4().hex[:8]}", count))
+        def members(number: int, group: str = "") -> RawMembers:
+            made.append(RawMembers(cluster, group or f"raw-{uuid.uuid4().hex[:8]}", number))
             stack.callback(made[-1].close)
             return made[-1]
 
@@ -68,7 +77,7 @@ def raw(cluster: Cluster) -> Iterator[Callable[[int], RawMembers]]:
         assert [v for v in verdicts.values() if v.outcome is not Outcome.HELD] == []
 
 
-def test_what_was_completed_survives_a_killed_coordinator(cluster: Cluster, raw: Callable[[int], RawMembers]) -> None:
+def test_what_was_completed_survives_a_killed_coordinator(cluster: Cluster, raw: Callable[..., RawMembers]) -> None:
     group = raw(2)
     generation = group.converge()
     assert group.commit(0, 7) is Error.NONE
@@ -92,7 +101,7 @@ def told_to_rejoin(group: RawMembers) -> set[int]:
 
 
 def test_a_generation_that_was_not_persisted_is_forgotten__and_its_number_given_again(
-    cluster: Cluster, raw: Callable[[int], RawMembers]
+    cluster: Cluster, raw: Callable[..., RawMembers]
 ) -> None:
     group = raw(2)
     generation = group.converge()
@@ -108,7 +117,7 @@ def test_a_generation_that_was_not_persisted_is_forgotten__and_its_number_given_
     assert group.converge() > generation
 
 
-def test_a_paused_coordinator_that_returns_accepts_nothing(cluster: Cluster, raw: Callable[[int], RawMembers]) -> None:
+def test_a_paused_coordinator_that_returns_accepts_nothing(cluster: Cluster, raw: Callable[..., RawMembers]) -> None:
     group = raw(2)
     generation = group.converge()
     zombie = group.coordinator.node
@@ -131,7 +140,7 @@ def test_a_paused_coordinator_that_returns_accepts_nothing(cluster: Cluster, raw
 
 
 def test_a_join_that_is_parked_at_a_coordinator_that_moves_is_sent_away(
-    cluster: Cluster, raw: Callable[[int], RawMembers]
+    cluster: Cluster, raw: Callable[..., RawMembers]
 ) -> None:
     group = raw(2)
     generation = group.converge()
@@ -188,3 +197,114 @@ def test_live_members_converge__when_the_coordinator_fails_in_the_middle_of_thei
     told = [e for e in history if isinstance(e, AssignmentCompleted) and e.member == "m0"]
     assert {event.incarnation for event in told} <= set(elected)
     assert told[-1].incarnation > elected[0]
+
+
+# ---------------------------------------------------------------------------------------- a log that is long to read
+
+SLOW_LEADER = Path(__file__).parent / "java" / "SlowLeader.java"
+COMMITS, OFFSETS_IN_EACH, COMMIT_VERSION = 50, 5_000, 6
+OFFSETS_PARTITIONS = 3
+
+
+def slow_group() -> str:
+    """A group whose log is that of ``slow``."""
+    names = (f"slow-{uuid.uuid4().hex[:8]}" for _ in count())
+    return next(name for name in names if partition_of(name, OFFSETS_PARTITIONS) == 0)
+
+
+@pytest.fixture(scope="module")
+def slow(three_nodes: Broker) -> None:
+    """The first partition of the offsets topic has 250,000 commits: a coordinator reads them for about a second."""
+    assert three_nodes.cluster is not None
+    cluster, group = three_nodes.cluster, slow_group()
+    topic_of = consumer.OffsetCommitRequest.OffsetCommitRequestTopic
+    offset = topic_of.OffsetCommitRequestPartition(
+        partition_index=0, committed_offset=1, committed_leader_epoch=-1, committed_metadata=""
+    )
+    request = consumer.OffsetCommitRequest(
+        group_id=group, generation_id_or_member_epoch=-1, member_id="",
+        topics=[topic_of(name=TOPIC, partitions=[offset] * OFFSETS_IN_EACH)],
+    )  # fmt: skip
+    node = cluster.coordinator(group).node
+    cluster.await_coordinates(group, node)
+    with Connection(cluster.nodes[node].bootstrap, timeout_s=30.0) as broker:
+        for _ in range(COMMITS):
+            (answered,) = broker.call(request, COMMIT_VERSION).topics
+            assert {each.error_code for each in answered.partitions} == {0}
+
+
+@contextmanager
+def coordinator_that_loads(cluster: Cluster, group: RawMembers) -> Iterator[Error]:
+    """The coordinator hands the group over and takes it back. Inside, it reads the log: how it answered a SyncGroup."""
+    node = group.coordinator.node
+    cluster.move(group.group)
+    assert next(error for _ in count() if (error := group.heartbeat(0, node)) is Error.NOT_COORDINATOR)
+    with ThreadPoolExecutor(1) as pool:
+        back = pool.submit(cluster.move, group.group, node)
+        answers = (group.ask(0, group.sync(0), node).error for _ in count())
+        yield next(error for error in answers if error is not Error.NOT_COORDINATOR)
+        assert back.result().node == node
+
+
+def release_of(broker: Broker) -> str:
+    """``4.3.1``."""
+    return broker.name.split()[1]
+
+
+def refusal_of(broker: Broker) -> Error:
+    """How a coordinator that loads answers a SyncGroup: in Scala (3.9) with what a client can do something about."""
+    is_scala = release_of(broker).startswith("3.")
+    return Error.REBALANCE_IN_PROGRESS if is_scala else Error.COORDINATOR_LOAD_IN_PROGRESS
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_sync_at_a_coordinator_that_loads_is_refused__by_each_kind_in_its_way(
+    three_nodes: Broker, cluster: Cluster, raw: Callable[..., RawMembers]
+) -> None:
+    group = raw(1, slow_group())
+    group.converge()
+    (member,) = group.members
+    joined = group.ask(0, group.join(0))
+    assert isinstance(joined, JoinGroupReply)
+    member.joined, member.generation = joined, joined.generation_id
+    with coordinator_that_loads(cluster, group) as refused:
+        assert refused is refusal_of(three_nodes)
+    assert group.find_coordinator().epoch > 0
+    group.converge()
+
+
+@contextmanager
+def slow_leader(broker: Broker, group: str) -> Iterator[tuple[IO[str], IO[str]]]:
+    """Kafka's own consumer, alone in a group: what it is told, and what it says (see ``SlowLeader.java``)."""
+    command = [java_command(), *JVM_OPTIONS, "-cp", f"{jars_of(release_of(broker))}/*", str(SLOW_LEADER)]
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(
+        [*command, broker.bootstrap, group, TOPIC], stdin=pipe, stdout=pipe, stderr=nothing, text=True, bufsize=1
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            yield process.stdin, process.stdout
+        finally:
+            process.kill()
+
+
+@pytest.mark.usefixtures("slow")
+def test_kafkas_own_consumer_throws_a_sync_that_meets_a_coordinator_that_loads__and_joins_again_if_polled_on(
+    three_nodes: Broker, cluster: Cluster, raw: Callable[..., RawMembers]
+) -> None:
+    group = slow_group()
+    stranger = raw(1, group)
+    with slow_leader(three_nodes, group) as (told, said):
+        assert said.readline() == "assigning\n"
+        with coordinator_that_loads(cluster, stranger):
+            told.write("\n")
+            if refusal_of(three_nodes) is Error.COORDINATOR_LOAD_IN_PROGRESS:
+                thrown = said.readline()
+                assert thrown.startswith(
+                    "thrown org.apache.kafka.common.KafkaException: Unexpected error from SyncGroup"
+                )
+                assert "coordinator is loading" in thrown
+        assert said.readline() == "assigning\n"
+        told.write("\n")
+        assert said.readline() == "assigned\n"
