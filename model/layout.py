@@ -28,7 +28,7 @@ declares a layout: the annotations must be objects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import (
@@ -208,24 +208,10 @@ def record_type(cls: type[Layout], sizes: Sizes) -> np.dtype[Any]:
     )
 
 
-# ------------------------------------------------------------------------------------------------ generated helpers
+# ------------------------------------------------------------------------------------------------ generated source
 
 WEIGHTS: Final = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)
 """Odd constants that `signature_source` mixes with (the primes of xxHash)."""
-
-
-def copy_source(cls: type[Layout], sizes: Sizes) -> str:
-    """Source of ``copy(dst, src)``."""
-    lines = [f"    dst{leaf.path} = src{leaf.path}" for leaf in leaves(cls, sizes)]
-    return "\n".join(["def copy(dst, src):", *lines, ""])
-
-
-def pack_source(cls: type[Layout], sizes: Sizes) -> str:
-    """Source of ``pack(s) -> bytes``, unpadded, and of ``unpack(s, data)``."""
-    paths = [leaf.path for leaf in leaves(cls, sizes)]
-    reads = ", ".join(f"s{path}" for path in paths)
-    writes = [f"    s{path} = data[{i}]" for i, path in enumerate(paths)]
-    return "\n".join(["def pack(s):", f"    return bytes(({reads},))", "def unpack(s, data):", *writes, ""])
 
 
 def relabel_source(cls: type[Layout], sizes: Sizes) -> str:
@@ -282,25 +268,6 @@ def own_term(leaf: Leaf, i: int) -> str:
 def helper_source(cls: type[Layout], sizes: Sizes) -> str:
     """Source of ``relabel`` and ``signature``, which both the interpreter and Numba run."""
     return relabel_source(cls, sizes) + signature_source(cls, sizes)
-
-
-@dataclass(frozen=True, slots=True)
-class Helpers:
-    """The generated functions of a layout at given sizes, interpreted."""
-
-    copy: Callable[[Any, Any], None]
-    pack: Callable[[Any], bytes]
-    unpack: Callable[[Any, bytes], None]
-    relabel: Callable[[Any, Any, Sequence[int], Sequence[int]], None]
-    signature: Callable[[Any, int], int]
-
-
-def helpers(cls: type[Layout], sizes: Sizes) -> Helpers:
-    """Generate and compile the helpers of a layout."""
-    space: dict[str, Any] = {}
-    source = copy_source(cls, sizes) + pack_source(cls, sizes) + helper_source(cls, sizes)
-    exec(compile(source, f"<layout of {cls.__name__} {dict(sizes)}>", "exec"), space)
-    return Helpers(**{name: space[name] for name in ("copy", "pack", "unpack", "relabel", "signature")})
 
 
 def relabellings(sizes: Sizes) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:

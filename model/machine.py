@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Container, Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 from rebalance_check.model.actions import Action
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.layout import SYMMETRIC, WORD, helpers, relabellings
+from rebalance_check.model.layout import SYMMETRIC, WORD, relabellings
+from rebalance_check.model.layout_objects import helpers
 from rebalance_check.model.specification import Model, arguments
 
 Call = Callable[..., Any]
 """A model function as `positional` makes it."""
 
 
+@lru_cache(maxsize=1024)
 def positional(function: Callable[..., Any], parameters: str = "c, s, m, k") -> Call:
     """A model function, which takes what it needs by name, as one that takes these parameters in this order."""
     made: Call = eval(f"lambda {parameters}: f({', '.join(arguments(function))})", {"f": function})
@@ -69,9 +72,7 @@ class Machine:
 
     def copy(self, state: Any) -> Any:
         """An independent copy of a state."""
-        made = self.new()
-        self.helpers.copy(made, state)
-        return made
+        return self.helpers.clone(state)
 
     def pack(self, state: Any) -> bytes:
         """The bytes of a state; equal bytes, equal states."""

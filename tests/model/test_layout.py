@@ -13,13 +13,13 @@ from rebalance_check.model.layout import (
     Layout,
     Number,
     PerMember,
-    helpers,
     layout,
     leaves,
     record_type,
     relabellings,
     width,
 )
+from rebalance_check.model.layout_objects import helpers
 
 
 @layout
@@ -76,6 +76,24 @@ def test_copy_leaves_no_field_out() -> None:
     tools.copy(made, state)
     assert tools.pack(made) == tools.pack(state)
     assert made.part[0] is not state.part[0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_clone_has_every_field_and_shares_none(seed: int) -> None:
+    tools, state = helpers(Whole, SIZES), drawn(seed)
+    before, made = tools.pack(state), tools.clone(state)
+    assert tools.pack(made) == before
+    tools.unpack(made, bytes((number + 1) % 256 for number in before))
+    assert tools.pack(state) == before
+    assert type(made) is Whole
+    assert [type(part) for part in (*made.part, made.single)] == [Part] * 4
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_packed_bytes_stand_in_the_order_of_the_leaves(seed: int) -> None:
+    state = drawn(seed)
+    numbers = [eval(f"state{leaf.path}", {"state": state}) for leaf in leaves(Whole, SIZES)]
+    assert list(helpers(Whole, SIZES).pack(state)) == numbers
 
 
 def test_the_packed_record_has_the_bytes_of_pack() -> None:
