@@ -127,7 +127,8 @@ class Helpers:
 
 def helpers(cls: type[Layout], sizes: Sizes) -> Helpers:
     """The helpers of a layout, generated and compiled once for the same sizes."""
-    return _helpers(cls, tuple(sizes.items()))
+    held: Any = cls  # type checkers do not take a class for hashable
+    return _helpers(held, tuple(sizes.items()))
 
 
 @lru_cache(maxsize=256)
