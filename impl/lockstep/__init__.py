@@ -6,7 +6,8 @@ a broker on a socket.
 
 from rebalance_check.impl.lockstep.answers import Answer, Claim
 from rebalance_check.impl.lockstep.exhaust import Conformance, Divergence, every_transition
-from rebalance_check.impl.lockstep.lockstep import Difference, Lockstep, Outcome, Step
+from rebalance_check.impl.lockstep.lockstep import Lockstep
+from rebalance_check.impl.lockstep.outcome import Difference, Outcome, Step
 from rebalance_check.impl.lockstep.subject import LockstepSubject
 from rebalance_check.impl.lockstep.transport import STRAY, FailingTransport, Observation, Transport
 

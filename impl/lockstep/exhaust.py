@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from rebalance_check.impl.lockstep.lockstep import Difference, Lockstep
+from rebalance_check.impl.lockstep.lockstep import Lockstep
+from rebalance_check.impl.lockstep.outcome import Difference
 from rebalance_check.model.actions import Action
 from rebalance_check.model.bounds import Bounds
 
@@ -35,7 +36,7 @@ def every_transition(start: Lockstep, bounds: Bounds, stop_after: int = 1) -> Co
     ``start`` is a fresh lockstep whose transport can be copied; at most ``stop_after`` divergences are collected, so
     the first one has a shortest schedule.
     """
-    pack = start.machine.pack
+    pack = start.moves.pack
     parents: dict[bytes, tuple[bytes, Action] | None] = {pack(start.state): None}
     frontier = deque([start])
     answers: set[tuple[str, str]] = set()

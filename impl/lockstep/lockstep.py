@@ -4,108 +4,22 @@ from __future__ import annotations
 
 from copy import copy, deepcopy
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
-from rebalance_check.impl.lockstep.answers import Answer, member_of, observed_answer, predicted_answers
+from rebalance_check.impl.lockstep.answers import Answer, member_of, observed_answer
+from rebalance_check.impl.lockstep.moves import Allowed, Moves
+from rebalance_check.impl.lockstep.outcome import Difference, Outcome, Step
 from rebalance_check.impl.lockstep.speech import Speech
+from rebalance_check.impl.lockstep.steps import BREAKS_THE_CONNECTION, COORDINATOR_STEPS, FAILOVER
 from rebalance_check.impl.lockstep.transport import STRAY, FailingTransport, Transport
-from rebalance_check.impl.lockstep.view import View, observed_view, predicted_view
+from rebalance_check.impl.lockstep.view import observed_view
 from rebalance_check.impl.messages import GroupRequest
 from rebalance_check.model.actions import AT_ZOMBIE, Action, ActionKind
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.classic_network import is_error_reply
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.layout import NIL
-from rebalance_check.model.machine import Call, Machine, positional
 from rebalance_check.model.seats import seat_of, slots_by_seat
-from rebalance_check.model.specification import Model, model_for
-
-REQUESTS: Final = frozenset(
-    {
-        ActionKind.JOIN_GROUP,
-        ActionKind.SYNC_GROUP,
-        ActionKind.HEARTBEAT,
-        ActionKind.LEAVE_GROUP,
-        ActionKind.OFFSET_COMMIT,
-    }
-)
-"""The actions in which a request of a member arrives."""
-
-BREAKS_THE_CONNECTION: Final = frozenset({ActionKind.CRASH, ActionKind.SEND_LEAVE_GROUP, ActionKind.DROP_CONNECTION})
-"""The steps of a member or the network after which nobody hears what is parked."""
-
-FAILOVER: Final = frozenset(
-    {
-        ActionKind.COMMIT_APPEND,
-        ActionKind.CRASH_COORDINATOR,
-        ActionKind.RESIGN_COORDINATOR,
-        ActionKind.ELECT_COORDINATOR,
-        ActionKind.LOAD_COORDINATOR,
-        ActionKind.DEPOSE_COORDINATOR,
-        ActionKind.ZOMBIE_RESIGNS,
-    }
-)
-"""What happens to the coordinator itself. The choice of these is not its own but ours."""
-
-COORDINATOR_STEPS: Final = (
-    REQUESTS
-    | AT_ZOMBIE
-    | FAILOVER
-    | {
-        ActionKind.EXPIRE_SESSION,
-        ActionKind.EXPIRE_INITIAL_DELAY,
-        ActionKind.EXPIRE_REBALANCE,
-        ActionKind.EXPIRE_SYNC,
-        ActionKind.DELETE_GROUP,
-        ActionKind.DELIVER_DUPLICATE,
-        ActionKind.COMMIT_WITHOUT_GROUP,
-        ActionKind.COMMIT_BESIDE,
-    }
-)
-"""The actions in which the coordinator under test has a part; all others are the model's own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a step of the coordinator leads to: the answers it gives, sorted, and the group afterwards."""
-
-    answers: tuple[Answer, ...]
-    view: View
-
-    def agrees_with(self, seen: Outcome) -> bool:
-        """Whether the answers are the same, and the group wherever both show it."""
-        return self.answers == seen.answers and self.view.agrees_with(seen.view)
-
-    def __str__(self) -> str:
-        """The answers, then the group."""
-        return f"{', '.join(map(str, self.answers)) or 'no answer'}; {self.view}"
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Model and coordinator disagree: each outcome that the model allows, and the one that was seen."""
-
-    step: int
-    action: Action
-    predicted: tuple[Outcome, ...]
-    observed: Outcome
-
-    def __str__(self) -> str:
-        """A few lines that can stand in a report."""
-        allowed = "\n  or        ".join(map(str, self.predicted))
-        return f"step {self.step}, {self.action}\n  predicted {allowed}\n  observed  {self.observed}"
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One action performed: the answers that came back, the model's states around it, and the difference, if any."""
-
-    action: Action
-    answers: tuple[Answer, ...]
-    before: Any
-    after: Any
-    difference: Difference | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +30,8 @@ class _Begun:
     action: Action
     before: Any
     after: Any
-    allowed: tuple[tuple[Outcome, Any, Any], ...] = ()
+    allowed: tuple[Allowed, ...] = ()
     answers: tuple[Answer, ...] | None = None
-
-
-@lru_cache(maxsize=64)
-def machine_of(model: Model, bounds: Bounds) -> tuple[Machine, dict[ActionKind, Call]]:
-    """The machine of a model, and how many choices each of its actions has; neither holds the state of a run."""
-    return Machine(model, bounds), {rule.kind: positional(rule.choices) for rule in model.rules if rule.choices}
 
 
 class Lockstep:
@@ -132,12 +40,13 @@ class Lockstep:
     Where Kafka's answer depends on hash order (who leads next), any of the model's outcomes is accepted, and the run
     goes on from the one that the coordinator took. Where an observer cannot see which one that was (a broker on a
     socket does not show its leader), all that agree with what was seen stay possible until an answer tells them apart.
-    ``model`` replaces the model (a mutant of it).
+    ``moves`` are shared by runs of the same bounds that go the same ways; they may be those of a mutant of the model.
     """
 
-    def __init__(self, transport: Transport, bounds: Bounds, model: Model | None = None) -> None:
-        self.machine, self._choices = machine_of(model or model_for(bounds), bounds)
-        self.state: Any = self.machine.initial()
+    def __init__(self, transport: Transport, bounds: Bounds, moves: Moves | None = None) -> None:
+        self.moves = moves or Moves(bounds)
+        self.machine = self.moves.machine
+        self.state: Any = self.moves.initial()
         self._also_possible: list[Any] = []
         self.transport = transport
         self.steps = 0
@@ -155,7 +64,7 @@ class Lockstep:
 
     def enabled(self) -> list[Action]:
         """What may happen next, always in the same order."""
-        return self.machine.enabled(self.state)
+        return self.moves.enabled(self.state)
 
     def perform(self, action: Action) -> Step | None:
         """Do one action; None, and nothing done, when it is not enabled (a coordinator may have chosen otherwise).
@@ -171,7 +80,8 @@ class Lockstep:
         """
         if self.difference is not None:
             raise RebalanceCheckError(f"the run ended with a difference at {self.difference}: start a new run")
-        stepped = [(state, after) for state in self._possible if (after := self._stepped(state, action)) is not None]
+        after = self.moves.after
+        stepped = [(state, then) for state in self._possible if (then := after(state, action)) is not None]
         if not stepped:
             return False
         self.steps += 1
@@ -215,10 +125,6 @@ class Lockstep:
         """The states that agree with all that was seen; the one that the run goes by first."""
         return [self.state, *self._also_possible]
 
-    def _stepped(self, state: Any, action: Action) -> Any | None:
-        after = self.machine.copy(state)
-        return after if self.machine.step(after, action) else None
-
     # ------------------------------------------------------------------------------------------ the model's own
 
     def _own_step(self, action: Action, before: Any, after: Any) -> None:
@@ -237,19 +143,13 @@ class Lockstep:
 
     def _challenge(self, action: Action, before: Any, wished: Any) -> _Begun:
         """Predict the outcomes, and let the coordinator begin with its part."""
-        successors = [pair for state in self._possible for pair in self._successors(state, action)]
-        allowed = tuple((self._predicted(action, b, a), b, a) for b, a in successors)
+        allowed = tuple(each for state in self._possible for each in self.moves.allowed(state, action))
         self._take_transport()
         if wished.leader != NIL:
             self.transport.prefer_leader(seat_of(wished, wished.leader))
         if wished.append and wished.append[0].kind > before.append[0].kind:
             self._failing.hold_writes()
         return _Begun(action, before, wished, allowed, self._provoke(action, before))
-
-    def _predicted(self, action: Action, before: Any, after: Any) -> Outcome:
-        """What the model says of one step."""
-        answers = predicted_answers(action, before, after, self.machine.config, self.machine.bounds)
-        return Outcome(answers, predicted_view(after))
 
     def _compare(self, begun: _Begun) -> Step:
         """Find the outcomes of the model that the coordinator agrees with."""
@@ -272,18 +172,9 @@ class Lockstep:
     def _agree(self, action: Action, answers: tuple[Answer, ...], agreed: list[tuple[Any, Any]]) -> Step:
         """Go on from the first pair of states (before, after) that agrees, and remember the others that do."""
         before, self.state = agreed[0]
-        distinct = {self.machine.pack(after): after for _, after in reversed(agreed)}
+        distinct = {self.moves.pack(after): after for _, after in reversed(agreed)}
         self._also_possible = [after for after in distinct.values() if after is not self.state]
         return Step(action, answers, before, self.state)
-
-    def _successors(self, state: Any, action: Action) -> list[tuple[Any, Any]]:
-        """``state`` with each state that the model allows after ``action``, whatever is chosen; the wished first."""
-        choices = self._choices.get(action.kind)
-        count = 1 if choices is None else choices(self.machine.config, state, action.member, 0)
-        if action.kind in FAILOVER:
-            count = 0
-        tries = [action, *(action._replace(choice=k) for k in range(count) if k != action.choice)]
-        return [(state, after) for each in tries if (after := self._stepped(state, each)) is not None]
 
     @property
     def _failing(self) -> FailingTransport:

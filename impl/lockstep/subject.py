@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rebalance_check.impl.lockstep.answers import Answer
-from rebalance_check.impl.lockstep.lockstep import COORDINATOR_STEPS, Difference, Lockstep, Step
+from rebalance_check.impl.lockstep.lockstep import Lockstep
+from rebalance_check.impl.lockstep.outcome import Difference, Step
 from rebalance_check.impl.lockstep.speech import GROUP_ID
+from rebalance_check.impl.lockstep.steps import COORDINATOR_STEPS
 from rebalance_check.impl.lockstep.transport import Transport
 from rebalance_check.model.actions import Action
 from rebalance_check.model.bounds import Bounds

@@ -12,7 +12,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from rebalance_check.impl.lockstep.lockstep import COORDINATOR_STEPS, Difference, Lockstep, Step
+from rebalance_check.impl.lockstep.lockstep import Lockstep
+from rebalance_check.impl.lockstep.moves import Moves
+from rebalance_check.impl.lockstep.outcome import Difference, Step
+from rebalance_check.impl.lockstep.steps import COORDINATOR_STEPS
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.virtual.tour import Tour
 from rebalance_check.integration.virtual.transport import VirtualTransport
@@ -64,11 +67,12 @@ class Conformed:
 class _Walk:
     """One walk after another in one world."""
 
-    def __init__(self, transport: VirtualTransport, tour: Tour, bounds: Bounds, seeds: Iterator[int]) -> None:
+    def __init__(self, transport: VirtualTransport, tour: Tour, moves: Moves, seeds: Iterator[int]) -> None:
         self.walks = self.steps = self.compared = 0
         self.answers: set[tuple[str, str]] = set()
         self.differences: list[tuple[Schedule, Difference]] = []
-        self._transport, self._tour, self._bounds = transport, tour, bounds
+        self._transport, self._tour, self._bounds = transport, tour, moves.machine.bounds
+        self._moves = moves
         self._seeds = seeds
         self._lockstep: Lockstep | None = None
         self._at = b""
@@ -118,8 +122,8 @@ class _Walk:
             return False
         self.walks += 1
         self._transport.seed = next(self._seeds)
-        self._lockstep = Lockstep(self._transport, self._bounds)
-        self._at = self._lockstep.machine.pack(self._lockstep.state)
+        self._lockstep = Lockstep(self._transport, self._bounds, self._moves)
+        self._at = self._moves.pack(self._lockstep.state)
         self._plan, self._actions = way, []
         return True
 
@@ -134,7 +138,7 @@ class _Walk:
             self.differences.append((schedule, step.difference))
             self._lockstep, self._plan = None, []
             return
-        after = self._lockstep.machine.pack(step.after)
+        after = self._moves.pack(step.after)
         self._tour.take(self._at, step.action, after)
         self._at = after
 
@@ -153,10 +157,10 @@ def conform(
     ``seed`` is the first of those that the walks take turns with, so that other members lead.
     """
     started = time.monotonic()
-    tour = Tour(bounds)
+    tour, moves = Tour(bounds), Moves(bounds)
     requests_before = kafka.requests
     seeds = itertools.cycle(range(seed, seed + SEEDS))
-    walks = [_Walk(VirtualTransport(kafka), tour, bounds, seeds) for _ in range(walks_at_once)]
+    walks = [_Walk(VirtualTransport(kafka), tour, moves, seeds) for _ in range(walks_at_once)]
     going = walks
     while going and sum(len(walk.differences) for walk in walks) < stop_after:
         going = [walk for walk in going if walk.begin()]

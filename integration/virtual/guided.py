@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar, Final
 
-from rebalance_check.impl.lockstep.lockstep import COORDINATOR_STEPS, Difference, Lockstep, Step
+from rebalance_check.impl.lockstep.lockstep import Lockstep
+from rebalance_check.impl.lockstep.moves import Moves
+from rebalance_check.impl.lockstep.outcome import Difference, Step
+from rebalance_check.impl.lockstep.steps import COORDINATOR_STEPS
 from rebalance_check.impl.reference import InProcess
 from rebalance_check.integration.virtual.differences import known
 from rebalance_check.integration.virtual.process import VirtualKafka
@@ -149,8 +152,9 @@ class GuidedWalk:
         self.follows = True
         self._kafka = kafka
         self._transport = VirtualTransport(kafka, seed)
-        self._lockstep = Lockstep(self._transport, bounds)
-        self._ours = Lockstep(InProcess(defects), bounds)
+        self._moves = Moves(bounds)
+        self._lockstep = Lockstep(self._transport, bounds, self._moves)
+        self._ours = Lockstep(InProcess(defects), bounds, self._moves)
         self._choose = choose
         self._left = steps
         self._variants: list[Action] = []
@@ -190,13 +194,13 @@ class GuidedWalk:
         """Ours chooses as Kafka did where it can be told to; where it cannot, it goes its own way from there."""
         if not self.follows:
             return None
-        machine, wanted = self._ours.machine, self._ours.machine.pack(step.after)
+        moves, wanted = self._moves, self._moves.pack(step.after)
         for action in self._variants:
-            after = machine.copy(self._ours.state)
-            if machine.step(after, action) and machine.pack(after) == wanted:
+            after = moves.after(self._ours.state, action)
+            if after is not None and moves.pack(after) == wanted:
                 done = self._ours.perform(action)
                 assert done is not None
-                self.follows = machine.pack(self._ours.state) == wanted
+                self.follows = moves.pack(self._ours.state) == wanted
                 return done.difference
         self.follows = False
         return None
