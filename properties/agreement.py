@@ -9,10 +9,9 @@ from rebalance_check.model.events import (
     Event,
     GenerationStarted,
     MemberJoined,
-    MemberStarted,
     RunEnded,
 )
-from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories
 from rebalance_check.properties.verdict import STEP, Because, Violation
 from rebalance_check.properties.view import Holdings, Instances, Round, Rounds
 
@@ -45,15 +44,12 @@ class _Agreement(Fold):
     """Per generation: the first member that was told, to compare the others with."""
 
     def __init__(self, invariant: Invariant) -> None:
-        self._rounds = Rounds()
-        self._instances = Instances()
-        more: dict[type[Event], Handler] = {
-            MemberStarted: self._instances.on_started,
-            MemberJoined: self.on_joined,
-            AssignmentComputed: self.on_joined,
-        }
-        super().__init__(invariant, self._rounds.handlers | more)
+        super().__init__(invariant, {MemberJoined: self.on_joined, AssignmentComputed: self.on_joined})
         self._first: dict[Round, Told] = {}
+
+    def share(self, memories: Memories) -> None:
+        """Who was removed, and who has whose seat, all folds of a group know together."""
+        self.memories = self._rounds, self._instances = Rounds.among(memories), Instances.among(memories)
 
     def on_joined(self, event: Told) -> None:
         """A member learned who leads, and by which protocol."""
@@ -132,16 +128,20 @@ class _Complete(Fold):
     """The last computed assignment, and who holds what when the run ends with nothing pending."""
 
     def __init__(self, invariant: Invariant) -> None:
-        self._rounds = Rounds()
-        self._holdings = Holdings(self._rounds)
-        self._computed: AssignmentComputed | None = None
-        self._started: GenerationStarted | None = None
-        own: dict[type[Event], Handler] = {
+        handlers: dict[type[Event], Handler] = {
             AssignmentComputed: self.on_computed,
             GenerationStarted: self.on_generation,
             RunEnded: self.on_ended,
         }
-        super().__init__(invariant, self._rounds.handlers | self._holdings.handlers | own)
+        super().__init__(invariant, handlers)
+        self._computed: AssignmentComputed | None = None
+        self._started: GenerationStarted | None = None
+
+    def share(self, memories: Memories) -> None:
+        """Who holds what all folds of a group know together."""
+        self._holdings = Holdings.among(memories)
+        self._rounds = self._holdings.rounds
+        self.memories = (self._rounds, self._holdings.instances, self._holdings)
 
     def on_computed(self, event: AssignmentComputed) -> None:
         """The newest generation's assignment counts."""
@@ -150,7 +150,6 @@ class _Complete(Fold):
 
     def on_generation(self, event: GenerationStarted) -> None:
         """A newer generation starts."""
-        self._rounds.on_generation(event)
         self._started = event
 
     def on_ended(self, event: RunEnded) -> None:

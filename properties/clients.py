@@ -22,7 +22,7 @@ from rebalance_check.model.events import (
     RunEnded,
     SubscriptionChanged,
 )
-from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories, Memory
 from rebalance_check.properties.verdict import STEP, Violation
 
 COOPERATIVE: Final = "cooperative"
@@ -60,10 +60,14 @@ class _Seat:
     late: PartitionsRevoked | None = None
 
 
-class _Cooperative(Fold):
-    """Per COOPERATIVE member: whether it is between two rounds, and what it gave up there."""
+class _Seats(Memory):
+    """Per COOPERATIVE member: whether it is between two rounds, and what it gave up there.
 
-    def __init__(self, invariant: Invariant, more: dict[type[Event], Handler] | None = None) -> None:
+    ``early`` is what the member whose join is at hand had given up before it; ``tells_requests`` says whether the
+    history tells what members send.
+    """
+
+    def __init__(self) -> None:
         handlers: dict[type[Event], Handler] = {
             MemberStarted: self.on_started,
             MemberCrashed: self.on_gone,
@@ -75,8 +79,10 @@ class _Cooperative(Fold):
             PartitionsRevoked: self.on_revoked,
             AssignmentCompleted: self.on_completed,
         }
-        super().__init__(invariant, handlers | (more or {}))
+        super().__init__(handlers)
         self.seats: dict[str, _Seat] = {}
+        self.early: PartitionsRevoked | None = None
+        self.tells_requests = False
 
     def on_started(self, event: MemberStarted) -> None:
         """Only members that say that they are COOPERATIVE are watched."""
@@ -102,6 +108,7 @@ class _Cooperative(Fold):
 
     def on_sent(self, event: RequestSent) -> None:
         """A LeaveGroup explains that it gave up everything; a JoinGroup is what a revocation must lead to."""
+        self.tells_requests = True
         seat = self.seats.get(event.member)
         if seat is not None and event.api == "LeaveGroup":
             seat.early = seat.late = None
@@ -111,6 +118,7 @@ class _Cooperative(Fold):
     def on_joined(self, event: MemberJoined) -> None:
         """The round begins; what was given up before it is over and done with."""
         seat = self.seats.get(event.member)
+        self.early = seat.early if seat is not None else None
         if seat is not None:
             seat.is_settled, seat.lost, seat.early = False, False, None
 
@@ -135,12 +143,24 @@ class _Cooperative(Fold):
             seat.is_settled = True
 
 
-class _Keeps(_Cooperative):
+class _SeatFold(Fold):
+    """A fold that looks at the seats of COOPERATIVE members."""
+
+    memory: _Seats
+
+    def share(self, memories: Memories) -> None:
+        """All folds of a group look at the same seats."""
+        self.memory = _Seats.among(memories)
+        self.memories = (self.memory,)
+
+
+class _Keeps(_SeatFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {MemberJoined: self.on_joined})
+
     def on_joined(self, event: MemberJoined) -> None:
         """It joined without what it gave up: nobody had asked for that."""
-        seat = self.seats.get(event.member)
-        early = seat.early if seat is not None else None
-        super().on_joined(event)
+        early = self.memory.early
         if early is not None:
             self.contradiction(
                 f"{event.member} gave up {', '.join(early.partitions)} before it joined generation {event.generation}",
@@ -150,20 +170,14 @@ class _Keeps(_Cooperative):
             )  # fmt: skip
 
 
-class _Rejoins(_Cooperative):
+class _Rejoins(_SeatFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {RunEnded: self.on_ended})
-        self._tells = False
-
-    def on_sent(self, event: RequestSent) -> None:
-        """This history tells what members send."""
-        self._tells = True
-        super().on_sent(event)
 
     def on_ended(self, event: RunEnded) -> None:
         """At rest, nobody owes a JoinGroup."""
-        for member, seat in sorted(self.seats.items()):
-            if self._tells and seat.is_settled and seat.late is not None and not seat.lost:
+        for member, seat in sorted(self.memory.seats.items()):
+            if self.memory.tells_requests and seat.is_settled and seat.late is not None and not seat.lost:
                 late = ", ".join(seat.late.partitions)
                 self.contradiction(
                     f"{member} revoked {late} and did not join again",

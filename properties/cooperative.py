@@ -5,33 +5,25 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.events import AssignmentComputed, Event, MemberJoined, RequestSent
-from rebalance_check.properties.kinds import Fold, Invariant
+from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
-from rebalance_check.properties.view import Holder, Holdings, Rounds
+from rebalance_check.properties.view import GrantFold, Holder
 
 
 class RevokedBeforeReassignedViolated(Violation):
     """A partition was given to a new owner although its owner had not given it up."""
 
 
-class _Transfer(Fold):
+class _Transfer(GrantFold):
     """Looks at each assignment that a leader computed, and at each grant that a member received."""
 
     def __init__(self, invariant: Invariant) -> None:
-        self._rounds = Rounds()
-        self._holdings = _Watched(self)
-        self._rejoining: set[str] = set()
-        self._claims: dict[str, tuple[int, frozenset[str]]] = {}
-        handlers = self._rounds.handlers | self._holdings.handlers
         super().__init__(
             invariant,
-            handlers | {AssignmentComputed: self.on_computed, RequestSent: self.on_sent, MemberJoined: self.on_joined},
+            {AssignmentComputed: self.on_computed, RequestSent: self.on_sent, MemberJoined: self.on_joined},
         )
-
-    @property
-    def rounds(self) -> Rounds:
-        """What the coordinator's events tell."""
-        return self._rounds
+        self._rejoining: set[str] = set()
+        self._claims: dict[str, tuple[int, frozenset[str]]] = {}
 
     def on_sent(self, event: RequestSent) -> None:
         """A member that asked to join speaks for what it holds; one that is silent does not."""
@@ -41,7 +33,7 @@ class _Transfer(Fold):
     def on_joined(self, event: MemberJoined) -> None:
         """The join was answered."""
         self._rejoining.discard(event.member)
-        self._holdings.on_joined(event)
+        self.on_granted(event)
 
     def on_computed(self, event: AssignmentComputed) -> None:
         """What one member claims and does not keep, no other member gets, unless it claims it too."""
@@ -58,7 +50,7 @@ class _Transfer(Fold):
 
     def _name(self, member_id: str) -> str:
         """The process behind a member id, as far as it has shown itself."""
-        return next((h.name for h in self._holdings.members.values() if h.member_id == member_id), member_id)
+        return next((h.name for h in self.holdings.members.values() if h.member_id == member_id), member_id)
 
     def _report_computed(self, event: AssignmentComputed, owner: str, receiver: str, thing: str) -> None:
         owner, receiver = self._name(owner), self._name(receiver)
@@ -74,12 +66,12 @@ class _Transfer(Fold):
 
     def look(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
         """Nobody else who takes part in this generation may still hold what was granted in it."""
-        if holder.round is None or self._rounds.is_removed(holder.round[0], holder.member_id):
+        if holder.round is None or self.rounds.is_removed(holder.round[0], holder.member_id):
             return
         for thing in things:
             if thing not in holder.holds or holder.holds[thing] is not event:
                 continue
-            holders = self._holdings.holders[thing]
+            holders = self.holdings.holders[thing]
             if len(holders) > 1:
                 for other in list(holders.values()):
                     if other is holder or thing in other.unconfirmed or self._share_a_seat(other, holder):
@@ -89,13 +81,13 @@ class _Transfer(Fold):
 
     def _share_a_seat(self, one: Holder, other: Holder) -> bool:
         """Whether one of the two took the place of the other (static membership), and nobody tells which."""
-        return not self._rounds.are_told and self._holdings.instances.share_a_seat(one.name, other.name)
+        return not self.rounds.are_told and self.holdings.instances.share_a_seat(one.name, other.name)
 
     def _takes_part(self, other: Holder, granted: tuple[int, int], thing: str) -> bool:
         """In the generation at the coordinator, by a join of its own that tells of ``thing``, and not removed since."""
-        if other.round is None or self._rounds.is_removed(granted[0], other.member_id):
+        if other.round is None or self.rounds.is_removed(granted[0], other.member_id):
             return False
-        asked = other.name in self._rejoining and other.member_id in self._rounds.members.get(granted, ())
+        asked = other.name in self._rejoining and other.member_id in self.rounds.members.get(granted, ())
         return other.round == granted or (asked and self._heard(other.member_id, granted[1], thing))
 
     def _heard(self, member_id: str, generation: int, thing: str) -> bool:
@@ -115,15 +107,6 @@ class _Transfer(Fold):
             ],
             [owner.holds[thing], event],
         )  # fmt: skip
-
-
-class _Watched(Holdings):
-    def __init__(self, fold: _Transfer) -> None:
-        super().__init__(fold.rounds)
-        self._fold = fold
-
-    def changed(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
-        self._fold.look(holder, things, event)
 
 
 RevokedBeforeReassigned: Final = Invariant(

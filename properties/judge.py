@@ -12,7 +12,7 @@ from typing import Final
 
 from rebalance_check.model.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE
-from rebalance_check.properties.kinds import Fold, Handler, Invariant, Kind, Memory
+from rebalance_check.properties.kinds import Fold, Handler, Invariant, Kind, Memories, Memory, listeners
 from rebalance_check.properties.verdict import Counterexample, Held, Outcome, Undecided, Verdict, Violated, worst
 
 EXIT_HELD: Final = 0
@@ -76,15 +76,22 @@ class Judgement:
 
 
 @dataclass(slots=True)
+class _Hearing:
+    """Who takes the events of one type, memories first, and how many there were."""
+
+    handlers: tuple[Handler, ...] = ()
+    count: int = 0
+
+
+@dataclass(slots=True)
 class _Panel:
     """The folds that judge one group, and what silenced some of them."""
 
     invariants: Sequence[Invariant]
     folds: dict[str, Fold] = field(default_factory=dict)
-    memories: dict[type[Memory], Memory] = field(default_factory=dict)
+    memories: Memories = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
-    dispatch: dict[type[Event], tuple[Handler, ...]] = field(default_factory=dict)
-    counts: dict[type[Event], int] = field(default_factory=dict)
+    hearings: dict[type[Event], _Hearing] = field(default_factory=dict)
     broken: str = ""
 
     def __post_init__(self) -> None:
@@ -97,20 +104,21 @@ class _Panel:
 
     def _index(self) -> None:
         """Who hears what: memories before the folds that look at them."""
-        self.dispatch.clear()
         folds = [fold for name, fold in self.folds.items() if name not in self.faults]
-        used = {id(fold.memory) for fold in folds}
-        listeners: list[Memory | Fold] = [memory for memory in self.memories.values() if id(memory) in used]
-        hearing: dict[type[Event], list[Handler]] = {}
-        for listener in (*listeners, *folds):
-            for event_type, handler in listener.handlers.items():
-                hearing.setdefault(event_type, []).append(handler)
-        self.dispatch.update((event_type, tuple(handlers)) for event_type, handlers in hearing.items())
+        used = {id(memory) for fold in folds for memory in fold.memories}
+        memories = [memory for memory in self.memories.values() if id(memory) in used]
+        hearing = listeners((*memories, *folds))
+        for event_type in self.hearings.keys() | hearing.keys():
+            self._hearing(event_type).handlers = hearing.get(event_type, ())
+
+    def _hearing(self, event_type: type[Event]) -> _Hearing:
+        return self.hearings.setdefault(event_type, _Hearing())
 
     def observe(self, event: Event) -> None:
         kind = type(event)
-        self.counts[kind] = self.counts.get(kind, 0) + 1
-        for handler in self.dispatch.get(kind, ()):
+        hearing = self.hearings.get(kind) or self._hearing(kind)
+        hearing.count += 1
+        for handler in hearing.handlers:
             try:
                 handler(event)
             except Exception as fault:  # a checker's fault is a verdict, not a crash
@@ -118,8 +126,8 @@ class _Panel:
 
     def _silence(self, handler: Handler, event: Event, fault: Exception) -> None:
         for name, fold in self.folds.items():
-            heard = (fold.handlers, fold.memory.handlers if fold.memory is not None else {})
-            if name not in self.faults and any(handler in handlers.values() for handlers in heard):
+            hearing: tuple[Fold | Memory, ...] = (fold, *fold.memories)
+            if name not in self.faults and any(handler in one.handlers.values() for one in hearing):
                 self.faults[name] = f"{_blame(fault)} at event {event.seq} of {event.source}"
         self._index()
 
@@ -138,7 +146,7 @@ class _Panel:
         if isinstance(verdict, Held):
             if invariant.needs_end and not ended:
                 return Undecided(NOT_ENDED)
-            return Held(sum(self.counts.get(event_type, 0) for event_type in fold.handlers))
+            return Held(sum(self.hearings[event_type].count for event_type in fold.handlers))
         return verdict
 
 

@@ -8,10 +8,11 @@ listens to; it never raises to report a violation. If it does raise, the fault i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import Any, Self, TypeAlias
 
 from rebalance_check.model.events import Event
 from rebalance_check.properties.verdict import Because, Counterexample, Held, Undecided, Verdict, Violated, Violation
@@ -31,40 +32,50 @@ class Memory:
     """What several folds about one group remember together.
 
     The judge keeps one of each class per group, and lets it take an event before the folds that look at it;
-    ``handlers`` as of a `Fold`.
+    ``handlers`` as of a `Fold`. ``missing`` says which premise of all those folds does not hold, empty while it does.
     """
 
-    def __init__(self, handlers: Mapping[type[Event], Handler]) -> None:
-        self.handlers = dict(handlers)
+    def __init__(self, handlers: Mapping[type[Event], Handler] = MappingProxyType({})) -> None:
+        self.handlers = handlers
+        self.missing = ""
+
+    @classmethod
+    def begin(cls, memories: Memories) -> Memory:  # noqa: ARG003 - for those that build on another memory
+        """A fresh one; ``memories`` are the others of the group."""
+        return cls()
+
+    @classmethod
+    def among(cls, memories: Memories) -> Self:
+        """The one of this class among ``memories``, which is begun when it is asked for first."""
+        found = memories.get(cls)
+        if found is None:
+            found = memories[cls] = cls.begin(memories)
+        assert isinstance(found, cls)
+        return found
+
+
+Memories: TypeAlias = dict[type[Memory], Memory]
+"""What the folds about one group remember together, in the order in which they take an event."""
 
 
 class Fold:
     """The running memory of one invariant about one group.
 
     ``invariant`` is the claim it speaks for, ``handlers`` maps each event type it listens to to the method that takes
-    it, ``memory`` is what it shares with others, if anything. `verdict` may be asked at any time; it speaks about what
-    was observed so far.
+    it, ``memories`` is what it shares with others, if anything. `verdict` may be asked at any time; it speaks about
+    what was observed so far.
     """
 
-    memory: Memory | None = None
+    memories: tuple[Memory, ...] = ()
 
     def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler]) -> None:
         self.invariant = invariant
-        self.handlers = dict(handlers)
+        self.handlers = handlers
         self.count = 0
         self._found: Counterexample | None = None
         self._doubt = ""
 
-    def observe(self, event: Event) -> None:
-        """Take one event; types that nobody listens to are passed over."""
-        remember = self.memory.handlers.get(type(event)) if self.memory is not None else None
-        if remember is not None:
-            remember(event)
-        handler = self.handlers.get(type(event))
-        if handler is not None:
-            handler(event)
-
-    def share(self, memories: dict[type[Memory], Memory]) -> None:
+    def share(self, memories: Memories) -> None:
         """Remember together with the other folds that were given these ``memories``; called before the first event."""
 
     def contradiction(self, headline: str, *reasons: tuple[str, Event | None]) -> None:
@@ -96,7 +107,8 @@ class Fold:
         """What can be said so far: a violation stands; otherwise a doubt; otherwise held."""
         if self._found is not None:
             return Violated(self._found, self.count)
-        return Undecided(self._doubt) if self._doubt else Held()
+        doubt = self._doubt or next((memory.missing for memory in self.memories if memory.missing), "")
+        return Undecided(doubt) if doubt else Held()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -119,7 +131,7 @@ class Invariant:
     kind: Kind = Kind.SAFETY
     needs_end: bool = False
 
-    def start(self, memories: dict[type[Memory], Memory] | None = None) -> Fold:
+    def start(self, memories: Memories | None = None) -> Fold:
         """A fresh fold for one group; ``memories`` are what the folds of that group remember together."""
         fold = self.fold(self)
         fold.share({} if memories is None else memories)
@@ -127,3 +139,12 @@ class Invariant:
 
     def __repr__(self) -> str:
         return f"<Invariant {self.name}>"
+
+
+def listeners(who: Iterable[Memory | Fold]) -> dict[type[Event], tuple[Handler, ...]]:
+    """Who takes an event of each type, in the order of ``who``."""
+    hearing: dict[type[Event], list[Handler]] = {}
+    for one in who:
+        for event_type, handler in one.handlers.items():
+            hearing.setdefault(event_type, []).append(handler)
+    return {event_type: tuple(handlers) for event_type, handlers in hearing.items()}

@@ -29,7 +29,7 @@ from rebalance_check.model.events import (
     RequestParked,
     SyncGroupReplied,
 )
-from rebalance_check.properties.kinds import Fold, Handler, Memory
+from rebalance_check.properties.kinds import Fold, Handler, Memories, Memory
 
 EMPTY: Final = "Empty"
 PREPARING: Final = "PreparingRebalance"
@@ -255,9 +255,7 @@ class LifeFold(Fold):
 
     lives: Lives
 
-    def share(self, memories: dict[type[Memory], Memory]) -> None:
+    def share(self, memories: Memories) -> None:
         """All folds of a group look at the same lives."""
-        shared = memories.get(Lives)
-        if not isinstance(shared, Lives):
-            shared = memories[Lives] = Lives()
-        self.memory = self.lives = shared
+        self.lives = Lives.among(memories)
+        self.memories = (self.lives,)

@@ -6,36 +6,26 @@ from typing import Final
 
 from rebalance_check.model.events import Event
 from rebalance_check.model.ids import NO_GENERATION
-from rebalance_check.properties.kinds import Fold, Invariant
+from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
-from rebalance_check.properties.view import Holder, Holdings, Rounds
+from rebalance_check.properties.view import GrantFold, Holder
 
 
 class NoDoubleOwnershipViolated(Violation):
     """Two current members hold the same partition, connector or task."""
 
 
-class _Ownership(Fold):
+class _Ownership(GrantFold):
     """Looks at each thing when somebody comes to hold it, or joins a generation while holding it.
 
     A member is *current* in the generation of its last MemberJoined, PartitionsAssigned or AssignmentCompleted, until
     it learns that it belongs to none (MembershipLost), ends, or is seen removed by the coordinator.
     """
 
-    def __init__(self, invariant: Invariant) -> None:
-        self._rounds = Rounds()
-        self._holdings = _Watched(self)
-        super().__init__(invariant, self._rounds.handlers | self._holdings.handlers)
-
-    @property
-    def rounds(self) -> Rounds:
-        """What the coordinator's events tell."""
-        return self._rounds
-
     def look(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
         """Compare what ``holder`` holds with what the other current members hold."""
         for thing in things:
-            holders = self._holdings.holders[thing]
+            holders = self.holdings.holders[thing]
             if len(holders) > 1:
                 for other in list(holders.values()):
                     if other is not holder and self._clash(holder, other, thing):
@@ -46,8 +36,8 @@ class _Ownership(Fold):
             one.round is not None
             and one.round == other.round
             and not (thing in one.unconfirmed or thing in other.unconfirmed)
-            and (self._rounds.are_told or not self._holdings.instances.share_a_seat(one.name, other.name))
-            and not any(self._rounds.is_removed(one.round[0], holder.member_id) for holder in (one, other))
+            and (self.rounds.are_told or not self.holdings.instances.share_a_seat(one.name, other.name))
+            and not any(self.rounds.is_removed(one.round[0], holder.member_id) for holder in (one, other))
         )
 
     def _report(self, holder: Holder, other: Holder, thing: str, event: Event) -> None:
@@ -72,15 +62,6 @@ class _Ownership(Fold):
         return Because(
             f"{holder.name} joined generation {generation} at {STEP} and still holds {thing}: contradiction.", event
         )
-
-
-class _Watched(Holdings):
-    def __init__(self, fold: _Ownership) -> None:
-        super().__init__(fold.rounds)
-        self._fold = fold
-
-    def changed(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
-        self._fold.look(holder, things, event)
 
 
 NoDoubleOwnership: Final = Invariant(

@@ -1,11 +1,12 @@
 """What an observer may conclude from events: who belongs to which generation, and who holds what since when.
 
-Folds share these two memories instead of each inventing its own. What is unknown stays unknown: a client that cannot
+Folds share these memories instead of each inventing its own. What is unknown stays unknown: a client that cannot
 tell the coordinator's incarnation is placed in one only where the coordinator's own events say which.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -33,13 +34,13 @@ from rebalance_check.model.events import (
     TaskStopped,
 )
 from rebalance_check.model.ids import NO_GENERATION
-from rebalance_check.properties.kinds import Handler
+from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories, Memory
 
 Round: TypeAlias = tuple[int, int]
 """Incarnation and generation: only the pair is unique, since a failover may hand out a generation again."""
 
 
-class Rounds:
+class Rounds(Memory):
     """What the coordinator's own events tell: the members of each generation, and who was removed.
 
     Empty where the history holds no coordinator events; then nobody is known to be removed.
@@ -50,12 +51,13 @@ class Rounds:
         self.incarnations = 0
         self._round_of: dict[tuple[str, int], int] = {}
         self._removed: set[tuple[int, str]] = set()
-        self.handlers: dict[type[Event], Handler] = {
+        handlers: dict[type[Event], Handler] = {
             IncarnationStarted: self.on_incarnation,
             GenerationStarted: self.on_generation,
             MemberAdded: self.on_added,
             MemberRemoved: self.on_removed,
         }
+        super().__init__(handlers)
 
     def on_incarnation(self, _event: IncarnationStarted) -> None:
         """Another life of the group at the coordinator."""
@@ -91,11 +93,12 @@ class Rounds:
         return (incarnation, member_id) in self._removed
 
 
-class Instances:
+class Instances(Memory):
     """Which process has which instance id (KIP-345), as far as processes tell when they start."""
 
     def __init__(self) -> None:
         self._of: dict[str, str] = {}
+        super().__init__({MemberStarted: self.on_started})
 
     def on_started(self, event: MemberStarted) -> None:
         """A process starts, as a static member or not."""
@@ -122,21 +125,22 @@ class Holder:
     unconfirmed: set[str] = field(default_factory=set)
 
 
-class Holdings:
-    """Who holds which partition, connector and task. ``changed`` is told after each step that adds a claim to hold:
-    a thing taken, or a generation entered with what is still held (not every client tells when it joins).
+class Holdings(Memory):
+    """Who holds which partition, connector and task.
 
     A thing is named as reports print it: ``t-0``, ``connector c``, ``task c-0``. ``holds`` maps it to the event since
-    which it is held.
+    which it is held. ``granted`` is what the event at hand added to what is held in a generation, and whose it is: a
+    thing taken, or a generation entered with what is still held (not every client tells when it joins).
     """
 
-    def __init__(self, rounds: Rounds) -> None:
+    def __init__(self, rounds: Rounds, instances: Instances) -> None:
         self.rounds = rounds
-        self.instances = Instances()
+        self.instances = instances
         self.members: dict[str, Holder] = {}
         self.holders: dict[str, dict[str, Holder]] = {}
-        self.handlers: dict[type[Event], Handler] = {
-            MemberStarted: self.on_started,
+        self.granted: tuple[Holder, tuple[str, ...]] | None = None
+        handlers: dict[type[Event], Handler] = {
+            MemberStarted: self.on_gone,
             MemberCrashed: self.on_gone,
             MemberLeft: self.on_gone,
             MemberJoined: self.on_joined,
@@ -150,9 +154,12 @@ class Holdings:
             TaskStarted: self.on_task_started,
             TaskStopped: self.on_task_stopped,
         }
+        super().__init__(handlers)
 
-    def changed(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
-        """Told that ``holder`` now holds ``things`` in a generation of which that was not known before."""
+    @classmethod
+    def begin(cls, memories: Memories) -> Holdings:
+        """Built on what the coordinator and the starting processes tell."""
+        return cls(Rounds.among(memories), Instances.among(memories))
 
     def of(self, name: str) -> Holder:
         """What the member process ``name`` holds."""
@@ -160,11 +167,6 @@ class Holdings:
         if holder is None:
             holder = self.members[name] = Holder(name)
         return holder
-
-    def on_started(self, event: MemberStarted) -> None:
-        """The process starts afresh, as a static member or not."""
-        self.instances.on_started(event)
-        self.on_gone(event)
 
     def on_gone(self, event: MemberEvent) -> None:
         """The process starts afresh or ended: it holds nothing and belongs to no generation."""
@@ -176,8 +178,7 @@ class Holdings:
         """It speaks for the generation from here on, for all that it still holds."""
         holder = self.of(event.member)
         self._speak(holder, event)
-        if holder.holds:
-            self.changed(holder, tuple(holder.holds), event)
+        self.granted = (holder, tuple(holder.holds)) if holder.holds else None
 
     def on_membership_lost(self, event: MembershipLost) -> None:
         """It knows that it belongs to no generation; what it still holds it holds as a zombie."""
@@ -205,8 +206,7 @@ class Holdings:
         for thing in fresh:
             self._hold(holder, thing, event)
         told = tuple(held) if entered else fresh + tuple(thing for thing in held if thing in confirmed)
-        if told:
-            self.changed(holder, told, event)
+        self.granted = (holder, told) if told else None
 
     def on_connector_started(self, event: ConnectorStarted) -> None:
         """The worker runs the connector."""
@@ -246,7 +246,7 @@ class Holdings:
         entered = self._speak(holder, event)
         for thing in things:
             self._hold(holder, thing, event)
-        self.changed(holder, tuple(holder.holds) if entered else things, event)
+        self.granted = (holder, tuple(holder.holds) if entered else things)
 
     def _hold(self, holder: Holder, thing: str, event: Event) -> None:
         holder.holds[thing] = event
@@ -257,3 +257,34 @@ class Holdings:
             if holder.holds.pop(thing, None) is not None:
                 self.holders[thing].pop(holder.name, None)
                 holder.unconfirmed.discard(thing)
+
+
+class GrantFold(Fold):
+    """A fold that looks at each grant: at what somebody came to hold in a generation, when that becomes known."""
+
+    rounds: Rounds
+    holdings: Holdings
+
+    def __init__(self, invariant: Invariant, more: Mapping[type[Event], Handler] | None = None) -> None:
+        grants: dict[type[Event], Handler] = {
+            MemberJoined: self.on_granted,
+            PartitionsAssigned: self.on_granted,
+            AssignmentCompleted: self.on_granted,
+            ConnectorStarted: self.on_granted,
+            TaskStarted: self.on_granted,
+        }
+        super().__init__(invariant, {**grants, **(more or {})})
+
+    def share(self, memories: Memories) -> None:
+        """All folds of a group look at the same holdings."""
+        self.holdings = Holdings.among(memories)
+        self.rounds = self.holdings.rounds
+        self.memories = (self.rounds, self.holdings.instances, self.holdings)
+
+    def on_granted(self, event: Event) -> None:
+        """Something is held in a generation of which that was not known before."""
+        if self.holdings.granted is not None:
+            self.look(*self.holdings.granted, event)
+
+    def look(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
+        """``holder`` holds ``things``, as ``event`` shows; to be overridden."""

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.model.events import StatusIgnored, StatusQueried
+from rebalance_check.model.events import StatusIgnored, StatusQueried, StatusRead
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.status.stores import (
-    Item,
-    Seen,
-    StatusFold,
-    Store,
-    described,
-    is_removal,
-    is_stale,
-    item_of,
-)
+from rebalance_check.properties.status.stores import StatusFold, described, is_removal, is_stale, item_of
 from rebalance_check.properties.status.violations import CacheDoesNotFollowReads, StaleUnassignedApplied
 from rebalance_check.properties.verdict import STEP, Because
 
 
 class _FollowsReads(StatusFold):
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {StatusQueried: self._queried})
+        super().__init__(invariant, {StatusQueried: self._queried, StatusIgnored: self._ignored})
 
     def _queried(self, event: StatusQueried) -> None:
         item = item_of(event.key)
-        value = None if item is None else self.of(event.worker).value(item)
+        value = None if item is None else self.memory.of(event.worker).value(item)
         expected = ("", "", -1) if value is None else (value.status, value.status_worker, value.generation)
         answer = (event.status, event.status_worker, event.generation)
         if answer == expected:
@@ -44,10 +35,10 @@ class _FollowsReads(StatusFold):
             ],
         )
 
-    def see_read(self, store: Store, item: Item, event: Seen) -> None:
+    def _ignored(self, event: StatusIgnored) -> None:
         """Only the stale rule may leave a readable record out."""
-        cached = store.value(item)
-        if isinstance(event, StatusIgnored) and not is_stale(cached, event, item):
+        item, cached = self.memory.item, self.memory.cached
+        if item is not None and not is_stale(cached, event, item):
             self.broken(
                 f"{event.worker} left out {described(event)} of {event.key}, which is not stale",
                 [
@@ -58,9 +49,12 @@ class _FollowsReads(StatusFold):
 
 
 class _StaleIgnored(StatusFold):
-    def see_read(self, store: Store, item: Item, event: Seen) -> None:
-        cached = store.value(item)
-        if isinstance(event, StatusIgnored) or is_removal(event) or not is_stale(cached, event, item):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {StatusRead: self._read})
+
+    def _read(self, event: StatusRead) -> None:
+        item, cached = self.memory.item, self.memory.cached
+        if item is None or is_removal(event) or not is_stale(cached, event, item):
             return
         self.broken(
             f"{event.worker} let {described(event)} replace {described(cached)} for {event.key}",

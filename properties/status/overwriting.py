@@ -24,7 +24,7 @@ class _Explained(StatusFold):
         super().__init__(invariant, {StatusAppended: self._appended})
 
     def _appended(self, event: StatusAppended) -> None:
-        write = self.of(event.worker).writes.get(event.attempt)
+        write = self.memory.of(event.worker).writes.get(event.attempt)
         if write is None or not write.attempted.safe or event.send > len(write.checks):
             return
         known = write.checks[event.send - 1]

@@ -22,19 +22,26 @@ def retry(write: Write, event: StatusSent, why: Because) -> list[Because]:
 
 
 class _Admitted(StatusFold):
-    def see_sent(self, write: Write, event: StatusSent) -> None:
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {StatusSent: self._sent, StatusGivenUp: self._given_up})
+
+    def _sent(self, event: StatusSent) -> None:
         """A retry follows only where nothing spoke against it."""
-        if event.send > 1 and write.against:
+        write = self.memory.write
+        if event.send > 1 and write is not None and write.against:
             why = Because(f"by then the retry was ruled out ({write.against}, since {STEP}).", write.evidence)
             self.broken(
                 f"{event.worker} retried {write.attempted.status} of {event.key} ({write.against})",
                 retry(write, event, why),
             )
 
-    def see_given_up(self, write: Write, event: StatusGivenUp) -> None:
+    def _given_up(self, event: StatusGivenUp) -> None:
         """A write is given up only for the reason that holds."""
+        write = self.memory.write
+        if write is None:
+            return
         answer = write.answered
-        stopped = self.of(event.worker).stopped
+        stopped = self.memory.of(event.worker).stopped
         justified = {
             "fatal": answer is not None and answer.outcome == "fatal",
             "stopped": stopped,
@@ -57,15 +64,23 @@ class _Admitted(StatusFold):
 
 
 class _NotReordered(StatusFold):
-    def see_sent(self, write: Write, event: StatusSent) -> None:
-        if event.send > 1 and write.attempted.safe and write.overtaken is not None:
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {StatusSent: self._sent})
+
+    def _sent(self, event: StatusSent) -> None:
+        write = self.memory.write
+        if event.send > 1 and write is not None and write.attempted.safe and write.overtaken is not None:
             why = Because(f"a younger write of the same entry was admitted at {STEP}.", write.overtaken)
             self.broken(f"{event.worker} retried {event.key} behind a younger write", retry(write, event, why))
 
 
 class _NotResurrected(StatusFold):
-    def see_sent(self, write: Write, event: StatusSent) -> None:
-        if event.send > 1 and write.against == "deleted":
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {StatusSent: self._sent})
+
+    def _sent(self, event: StatusSent) -> None:
+        write = self.memory.write
+        if event.send > 1 and write is not None and write.against == "deleted":
             why = Because(f"the tombstone that ended its entry was read at {STEP}.", write.evidence)
             self.broken(f"{event.worker} resurrected {event.key} by a retry", retry(write, event, why))
 

@@ -64,13 +64,13 @@ class _FlushWaits(Fold):
 
 class _Settles(StatusFold):
     def __init__(self, invariant: Invariant) -> None:
-        more: dict[type[Event], Handler] = {
+        handlers: dict[type[Event], Handler] = {
             MemberCrashed: self._gone,
             MemberLeft: self._gone,
             RunSettled: self._run_settled,
             RunEnded: self._run_ended,
         }
-        super().__init__(invariant, more)
+        super().__init__(invariant, handlers)
         self._crashed: set[str] = set()
         self._ended = False
 
@@ -91,8 +91,8 @@ class _Settles(StatusFold):
         return super().verdict()
 
     def _look(self) -> None:
-        for worker in sorted(set(self.stores) - self._crashed):
-            store = self.stores[worker]
+        for worker in sorted(set(self.memory.stores) - self._crashed):
+            store = self.memory.stores[worker]
             for write in store.writes.values():
                 if not (store.stopped or self._is_settled(write)):
                     self._report(write)

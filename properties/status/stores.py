@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from rebalance_check.model.events import (
@@ -22,7 +23,7 @@ from rebalance_check.model.events import (
     StatusStoreStopped,
     StatusSuppressed,
 )
-from rebalance_check.properties.kinds import Fold, Handler, Invariant
+from rebalance_check.properties.kinds import Fold, Handler, Memories, Memory
 from rebalance_check.properties.verdict import Because
 
 DESTROYED: Final = "DESTROYED"
@@ -35,6 +36,7 @@ Seen = StatusRead | StatusIgnored
 """A record as a store's reader reported it."""
 
 
+@lru_cache(maxsize=4096)
 def item_of(key: str) -> Item | None:
     """The connector or task that a record key names; None for topics and for keys that name nothing."""
     kind, _, rest = key.removeprefix("status-").partition("-")
@@ -137,14 +139,18 @@ def described(value: Seen | None) -> str:
     return f"{value.status} of {value.status_worker or 'no worker'} in generation {value.generation}"
 
 
-class StatusFold(Fold):
-    """A fold over what the stores must hold. Subclasses override the ``see_`` methods they judge by.
+class Stores(Memory):
+    """What all stores must hold. Of the event at hand it tells more than the event does, as it was just before.
 
-    Each ``see_`` method is called *before* the memory takes the event, except `see_attempt`, which needs the write.
+    ``write`` is the write that is sent, answered, suppressed or given up, None when its call is not in the history;
+    ``item`` is what a record that is read names, None where it says nothing, and ``cached`` what the store held for it.
     """
 
-    def __init__(self, invariant: Invariant, more: dict[type[Event], Handler] | None = None) -> None:
+    def __init__(self) -> None:
         self.stores: dict[str, Store] = {}
+        self.write: Write | None = None
+        self.item: Item | None = None
+        self.cached: Seen | None = None
         handlers: dict[type[Event], Handler] = {
             StatusAttempted: self._attempted,
             StatusSuppressed: self._suppressed,
@@ -155,7 +161,7 @@ class StatusFold(Fold):
             StatusIgnored: self._read,
             StatusStoreStopped: self._stopped,
         }
-        super().__init__(invariant, handlers | (more or {}))
+        super().__init__(handlers)
 
     def of(self, worker: str) -> Store:
         """The store of that name."""
@@ -164,35 +170,14 @@ class StatusFold(Fold):
             store = self.stores[worker] = Store()
         return store
 
-    def write_of(self, event: StatusSuppressed | StatusSent | StatusAnswered | StatusGivenUp) -> Write | None:
-        """The write that an event is about; None (and a doubt) when its call is not in the history."""
-        write = self.of(event.worker).writes.get(event.attempt)
+    def _write_of(self, event: StatusSuppressed | StatusSent | StatusAnswered | StatusGivenUp) -> Write | None:
+        """The write that an event is about; without its call in the history nothing is concluded about the stores."""
+        write = self.write = self.of(event.worker).writes.get(event.attempt)
         if write is None:
-            self.doubt(
+            self.missing = self.missing or (
                 f"attempt {event.attempt} of {event.worker} is not in the history: record from the store's start"
             )
         return write
-
-    def broken(self, headline: str, reasons: Iterable[Because]) -> None:
-        """A violation whose events are those that its reasons name, in the order of the reasons."""
-        because = list(reasons)
-        self.violated(headline, because, list(dict.fromkeys(r.event for r in because if r.event is not None)))
-
-    # -------------------------------------------------------------------------------------------- what is judged
-
-    def see_suppressed(self, write: Write, event: StatusSuppressed) -> None:
-        """A write was suppressed."""
-
-    def see_sent(self, write: Write, event: StatusSent) -> None:
-        """A write was handed to the producer."""
-
-    def see_given_up(self, write: Write, event: StatusGivenUp) -> None:
-        """A write was given up."""
-
-    def see_read(self, store: Store, item: Item, event: Seen) -> None:
-        """A record was read, or left out."""
-
-    # -------------------------------------------------------------------------------------------- the memory
 
     def _attempted(self, event: StatusAttempted) -> None:
         store = self.of(event.worker)
@@ -207,9 +192,8 @@ class StatusFold(Fold):
         entry.latest = event
 
     def _suppressed(self, event: StatusSuppressed) -> None:
-        write = self.write_of(event)
+        write = self._write_of(event)
         if write is not None:
-            self.see_suppressed(write, event)
             write.suppressed = True
             self._not_admitted(write)
 
@@ -220,13 +204,12 @@ class StatusFold(Fold):
             write.entry.latest = write.before
 
     def _sent(self, event: StatusSent) -> None:
-        write = self.write_of(event)
+        write = self._write_of(event)
         if write is not None:
-            self.see_sent(write, event)
             write.sent.append(event)
 
     def _answered(self, event: StatusAnswered) -> None:
-        write = self.write_of(event)
+        write = self._write_of(event)
         if write is None:
             return
         write.answered = event
@@ -252,27 +235,43 @@ class StatusFold(Fold):
         return "", None
 
     def _given_up(self, event: StatusGivenUp) -> None:
-        write = self.write_of(event)
+        write = self._write_of(event)
         if write is None:
             return
-        self.see_given_up(write, event)
         write.given_up = event
         if event.reason == "exception" and not write.sent and write.attempted.status_worker:
             self._not_admitted(write)  # the check itself threw
 
     def _read(self, event: Seen) -> None:
-        item = item_of(event.key)
+        item = self.item = item_of(event.key)
         if item is None or (isinstance(event, StatusIgnored) and event.reason != STALE_UNASSIGNED):
+            self.item = None
             return
         store = self.of(event.worker)
-        self.see_read(store, item, event)
+        cached = self.cached = store.value(item)
         if isinstance(event, StatusRead) and is_removal(event):
             remove(store, item, event)
-        elif not is_stale(store.value(item), event, item):
+        elif not is_stale(cached, event, item):
             store.entries.setdefault(item, Entry()).value = event
 
     def _stopped(self, event: StatusStoreStopped) -> None:
         self.of(event.worker).stopped = True
+
+
+class StatusFold(Fold):
+    """A fold that compares what a store does with what the stores must hold."""
+
+    memory: Stores
+
+    def share(self, memories: Memories) -> None:
+        """All folds of a group look at the same stores."""
+        self.memory = Stores.among(memories)
+        self.memories = (self.memory,)
+
+    def broken(self, headline: str, reasons: Iterable[Because]) -> None:
+        """A violation whose events are those that its reasons name, in the order of the reasons."""
+        because = list(reasons)
+        self.violated(headline, because, list(dict.fromkeys(r.event for r in because if r.event is not None)))
 
 
 def remove(store: Store, item: Item, tombstone: StatusRead) -> None:

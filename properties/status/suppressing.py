@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.model.events import StatusIgnored, StatusSent, StatusSuppressed
+from rebalance_check.model.events import StatusRead, StatusSent, StatusSuppressed
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.status.stores import Item, Seen, StatusFold, Store, Write, described, is_newer, item_of
+from rebalance_check.properties.status.stores import Item, Seen, StatusFold, Write, described, is_newer, item_of
 from rebalance_check.properties.status.violations import SuppressedWithoutReason, WronglySuppressed
 from rebalance_check.properties.verdict import STEP, Because
 
@@ -27,15 +27,20 @@ def check(write: Write) -> list[Because]:
 
 
 class _IffCached(StatusFold):
-    def see_suppressed(self, write: Write, event: StatusSuppressed) -> None:
-        if not (write.attempted.safe and is_newer(write.checked, write.attempted)):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {StatusSuppressed: self._suppressed, StatusSent: self._sent})
+
+    def _suppressed(self, event: StatusSuppressed) -> None:
+        write = self.memory.write
+        if write is not None and not (write.attempted.safe and is_newer(write.checked, write.attempted)):
             self.broken(
                 f"{event.worker} suppressed {write.attempted.status} of {event.key}, though {described(write.checked)}",
                 [*check(write), Because(f"it suppressed the write at {STEP}: contradiction.", event)],
             )
 
-    def see_sent(self, write: Write, event: StatusSent) -> None:
-        if event.send == 1 and write.attempted.safe and is_newer(write.checked, write.attempted):
+    def _sent(self, event: StatusSent) -> None:
+        write = self.memory.write
+        if event.send == 1 and write is not None and write.attempted.safe and is_newer(write.checked, write.attempted):
             self.broken(
                 f"{event.worker} sent {write.attempted.status} of {event.key} over {described(write.checked)}",
                 [*check(write), Because(f"it sent the write at {STEP}: contradiction.", event)],
@@ -46,18 +51,22 @@ class _OnceRead(StatusFold):
     """Remembers, per store and item, the highest generation that was read of each worker, and where."""
 
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant)
+        super().__init__(invariant, {StatusRead: self._read, StatusSuppressed: self._suppressed})
         self._highest: dict[tuple[str, Item | None], dict[str, Seen]] = {}
 
-    def see_read(self, store: Store, item: Item, event: Seen) -> None:  # noqa: ARG002 - what it overrides needs it
-        if isinstance(event, StatusIgnored):
+    def _read(self, event: StatusRead) -> None:
+        item = self.memory.item
+        if item is None:
             return
         highest = self._highest.setdefault((event.worker, item), {})
         known = highest.get(event.status_worker)
         if known is None or known.generation < event.generation:
             highest[event.status_worker] = event
 
-    def see_suppressed(self, write: Write, event: StatusSuppressed) -> None:
+    def _suppressed(self, event: StatusSuppressed) -> None:
+        write = self.memory.write
+        if write is None:
+            return
         attempted = write.attempted
         read = self._highest.get((event.worker, item_of(event.key)), {})
         if not any(is_newer(seen, attempted) for seen in read.values()):

@@ -24,8 +24,9 @@ from rebalance_check.model.events import (
     MemberStarted,
     StatusEvent,
 )
+from rebalance_check.properties.kinds import Memories, listeners
 from rebalance_check.properties.verdict import Counterexample
-from rebalance_check.properties.view import Holdings, Rounds
+from rebalance_check.properties.view import Holdings
 from rebalance_check.report.phrases import phrase
 
 COORDINATOR = "coordinator"
@@ -76,9 +77,9 @@ class Board:
     """The cells as of now; `observe` moves them on."""
 
     def __init__(self) -> None:
-        self.rounds = Rounds()
-        self.holdings = Holdings(self.rounds)
-        self._handlers = self.rounds.handlers | self.holdings.handlers
+        memories: Memories = {}
+        self.holdings = Holdings.among(memories)
+        self._handlers = listeners(memories.values())
         self._coordinator: dict[str, str] = {}
         self._condition: dict[str, str] = {}
         self._told: dict[str, frozenset[str]] = {}
@@ -86,8 +87,7 @@ class Board:
 
     def observe(self, event: Event) -> None:
         """Take the next event."""
-        handler = self._handlers.get(type(event))
-        if handler is not None:
+        for handler in self._handlers.get(type(event), ()):
             handler(event)
         if isinstance(event, CoordinatorEvent):
             self._observe_coordinator(event)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import pytest
@@ -47,3 +48,13 @@ def test_the_smallest_history_of_the_docstring_breaks_the_claim(history: History
     judgement = judge(history(*events, ended=not isinstance(events[-1], RunEnded)), [invariant])
     assert judgement.outcome is Outcome.VIOLATED
     assert [found.invariant for found in judgement.counterexamples] == [invariant.name]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_claim_judged_alone_says_what_it_says_among_all(seed: int) -> None:
+    broken = [event for each in CATALOGUE if each.name not in ABRIDGED for event in spelt_out(each)]
+    Random(seed).shuffle(broken)
+    together = judge(broken)
+
+    assert len(together.counterexamples) > 12  # so much is broken that the memories that claims share are put to use
+    assert {each: judge(broken, [each]).verdicts[each] for each in CATALOGUE} == dict(together.verdicts)
