@@ -30,7 +30,8 @@ class Ownership:
     """The believed owners.
 
     ``owned`` has an entry for every member; ``disputed`` are partitions claimed twice in one generation; ``earlier``
-    maps a partition to the claimant of the generation before its owner's, where there is one.
+    maps a partition to the newest claimant that missed the group's last generation, where there is one: its owner, if
+    nobody else took the partition since.
     """
 
     owned: dict[str, list[TopicPartition]]
@@ -48,8 +49,12 @@ def believed(
     if "sticky-drops-all-older-generation-claims" in defects:
         newest = max((claim.generation for claim in claims.values()), default=NO_GENERATION)
         claims = {member: claim for member, claim in claims.items() if claim.generation == newest}
+    last = max((claim.generation for claim in claims.values()), default=NO_GENERATION)
     for partition, claimants in sorted(_claimants(claims, existing, defects).items()):
         _settle(ownership, partition, claimants, defects)
+        missed = next((member for generation, member in claimants if generation < last), None)
+        if missed is not None:
+            ownership.earlier[partition] = missed
     return ownership
 
 
@@ -99,5 +104,3 @@ def _settle(
         ownership.disputed.add(partition)
     else:
         ownership.owned[newest[0]].append(partition)
-        if older := claimants[1:]:
-            ownership.earlier[partition] = older[0][1]

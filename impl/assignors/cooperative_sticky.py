@@ -48,10 +48,10 @@ class CooperativeStickyAssignor(StickyFamily):
         self,
         partitions_per_topic: Mapping[str, int],
         subscriptions: Mapping[str, Subscription],
-        racks: Racks | None = None,  # noqa: ARG002 - part of the interface; no racks are looked at here
+        racks: Racks | None = None,
     ) -> Assignments:
         """Balanced and sticky, minus what its old owner may still hold."""
-        assigned, withheld = self._assign(partitions_per_topic, subscriptions)
+        assigned, withheld = self._assign(partitions_per_topic, subscriptions, racks)
         if "cooperative-leader-does-not-withhold" in self.defects:
             withheld = set()
         return {member: tuple(sorted(tp for tp in given if tp not in withheld)) for member, given in assigned.items()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rebalance_check.impl.assignors.assignor import Assignments, Racks, subscribed_topics
+from rebalance_check.impl.assignors.racks import racks_matter
 from rebalance_check.impl.codecs.consumer_protocol import Subscription
 from rebalance_check.impl.topic_partition import TopicPartition
 from rebalance_check.model.bounds import RebalanceProtocol
@@ -84,9 +85,7 @@ class _Topic:
     @property
     def racks_matter(self) -> bool:
         """Whether some member has a rack that holds replicas, and not every partition has replicas in all racks."""
-        everywhere = frozenset[str]().union(*self._racks)
-        told = {rack for rack in self.members.values() if rack is not None}
-        return not told.isdisjoint(everywhere) and any(racks != everywhere for racks in self._racks)
+        return racks_matter({rack for rack in self.members.values() if rack is not None}, self._racks)
 
     def matches(self, member: str, index: int) -> bool:
         """Whether a replica is near; to a member that does not tell its rack every one is."""

@@ -30,7 +30,7 @@ class RoundRobinAssignor:
         self,
         partitions_per_topic: Mapping[str, int],
         subscriptions: Mapping[str, Subscription],
-        racks: Racks | None = None,  # noqa: ARG002 - part of the interface; no racks are looked at here
+        racks: Racks | None = None,  # noqa: ARG002 - part of the interface; KIP-881 leaves roundrobin as it is
     ) -> Assignments:
         """Topics in order, partitions in order, each to the next member in the circle that subscribes to its topic."""
         assigned: dict[str, list[TopicPartition]] = {member: [] for member in subscriptions}

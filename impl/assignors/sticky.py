@@ -9,6 +9,7 @@ from rebalance_check.impl.assignors.assignor import Assignments, Racks, subscrib
 from rebalance_check.impl.assignors.claims import Claim, believed
 from rebalance_check.impl.assignors.constrained import assign_constrained
 from rebalance_check.impl.assignors.general import assign_general
+from rebalance_check.impl.assignors.racks import Nearness
 from rebalance_check.impl.codecs.consumer_protocol import Subscription
 from rebalance_check.impl.codecs.sticky_user_data import read_sticky, write_sticky
 from rebalance_check.impl.topic_partition import TopicPartition
@@ -28,7 +29,7 @@ class StickyFamily(ABC):
         """What a member says it owned."""
 
     def _assign(
-        self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]
+        self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription], racks: Racks | None
     ) -> tuple[dict[str, list[TopicPartition]], set[TopicPartition]]:
         """The balanced assignment, and the partitions of it that their old owners may still hold."""
         subscribers = subscribed_topics(partitions_per_topic, subscriptions, self.defects)
@@ -38,10 +39,11 @@ class StickyFamily(ABC):
         if "sticky-movement-memory-leaks-across-runs" in self.defects:
             claims = self._last_claims = {**claims, **{m: c for m, c in self._last_claims.items() if m in claims}}
         ownership = believed(claims, counts, self.defects)
+        nearness = Nearness.of(partitions, subscriptions, racks)
         if len({frozenset(one.topics) for one in subscriptions.values()}) == 1:
-            result = assign_constrained(partitions, ownership, self.defects)
+            result = assign_constrained(partitions, ownership, nearness, self.defects)
             return result.assigned, set(result.transferring)
-        assigned = assign_general(partitions, subscribers, ownership, self.defects)
+        assigned = assign_general(partitions, subscribers, ownership, nearness, self.defects)
         return assigned, _moved(subscriptions, assigned)
 
 
@@ -71,10 +73,10 @@ class StickyAssignor(StickyFamily):
         self,
         partitions_per_topic: Mapping[str, int],
         subscriptions: Mapping[str, Subscription],
-        racks: Racks | None = None,  # noqa: ARG002 - part of the interface; no racks are looked at here
+        racks: Racks | None = None,
     ) -> Assignments:
         """Balanced and sticky; nothing is withheld, since an EAGER member owns nothing while it joins."""
-        assigned, _ = self._assign(partitions_per_topic, subscriptions)
+        assigned, _ = self._assign(partitions_per_topic, subscriptions, racks)
         return {member: tuple(sorted(given)) for member, given in assigned.items()}
 
     def on_assignment(self, partitions: Sequence[TopicPartition], generation: int) -> None:

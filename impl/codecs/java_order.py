@@ -1,9 +1,11 @@
-"""Two orders that Kafka's writers inherit from Java and that bytes on the wire therefore depend on."""
+"""Orders that Kafka inherits from Java, and that bytes on the wire and choices among equals therefore depend on."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from typing import Final
+
+from rebalance_check.impl.topic_partition import TopicPartition
 
 _TABLE_MIN: Final = 16
 _LOAD_FACTOR: Final = 0.75
@@ -33,15 +35,53 @@ def hash_set_order(values: Collection[str]) -> list[str]:
 def hash_map_order(keys: Iterable[str]) -> list[str]:
     """The distinct keys in the order in which a ``HashMap`` that grew by single puts is iterated."""
     distinct = dict.fromkeys(keys)
+    return _bucket_order(distinct, _grown_table(len(distinct)))
+
+
+def partition_hash(partition: TopicPartition) -> int:
+    """``TopicPartition.hashCode`` as an unsigned 32-bit number."""
+    return (31 * (31 + partition.partition) + string_hash(partition.topic)) & _INT_MASK
+
+
+class PartitionSet:
+    """A ``HashSet`` of partitions, for the order in which it is iterated; its table grows and never shrinks."""
+
+    def __init__(self) -> None:
+        self._partitions: dict[TopicPartition, None] = {}
+        self._table = _TABLE_MIN
+
+    def __len__(self) -> int:
+        return len(self._partitions)
+
+    def add(self, partition: TopicPartition) -> None:
+        """Put one that is not in the set."""
+        self._partitions[partition] = None
+        self._table = max(self._table, _grown_table(len(self._partitions)))
+
+    def remove(self, partition: TopicPartition) -> None:
+        """Take one out that is in the set."""
+        del self._partitions[partition]
+
+    def first(self) -> TopicPartition:
+        """What the iterator of a set that is not empty yields first."""
+        return min(self._partitions, key=lambda one: _bucket(partition_hash(one), self._table))
+
+
+def _grown_table(entries: int) -> int:
+    """The table of a hash map that got so many entries one by one."""
     table = _TABLE_MIN
-    while len(distinct) > table * _LOAD_FACTOR:
+    while entries > table * _LOAD_FACTOR:
         table *= 2
-    return _bucket_order(distinct, table)
+    return table
 
 
 def _bucket_order(values: Iterable[str], table: int) -> list[str]:
     """By bucket, then by insertion: the sort is stable, and Java's resize keeps the order within a bucket."""
-    return sorted(dict.fromkeys(values), key=lambda value: _spread(string_hash(value)) & (table - 1))
+    return sorted(dict.fromkeys(values), key=lambda value: _bucket(string_hash(value), table))
+
+
+def _bucket(hash_code: int, table: int) -> int:
+    return _spread(hash_code) & (table - 1)
 
 
 def _spread(value: int) -> int:

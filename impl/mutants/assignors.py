@@ -169,4 +169,26 @@ ASSIGNOR_MUTANTS: Final = [
         find=Posed(assignor="range", shape="racks", last=50),
         catalogue_id="range-rack-aware-breaks-copartitioning",
     ),
+    Mutant(
+        name="rack-aware-sticky-unfilled-check",
+        what="members near a partition get one more, also when as many have one more as may",
+        caught_by="assignors.answers",
+        where="impl",
+        find=Posed(assignor="sticky", shape="racks"),
+        catalogue_id="rack-aware-sticky-unfilled-check",
+    ),
+    Mutant(
+        name="rack-mismatch-is-no-revocation",
+        what="what is far from its owner counts as free, not as something that is taken from it (KAFKA-15170)",
+        caught_by="assignors.transfer",
+        where="impl",
+        find=Posed(assignor="cooperative-sticky", shape="racks"),
+    ),
+    Mutant(
+        name="earlier-owner-need-not-subscribe",
+        what="a partition goes back to who claimed it before, although that one does not want its topic any more",
+        caught_by="assignors.subscribed",
+        where="impl",
+        find=Posed(assignor="sticky", shape="lapsed"),
+    ),
 ]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 _KIP_848: Final = "KIP-848: the consumer protocol with a coordinator that assigns is not part of this suite"
-_RACKS: Final = "our sticky assignors look at no racks; `assignors --shape racks` looks for it in Kafka's own releases"
 _APPLICATION: Final = "the callbacks run inside the poll here: no state waits for a call of the application"
 
 OUT_OF_REACH: Final[dict[str, str]] = {
@@ -56,7 +55,6 @@ OUT_OF_REACH: Final[dict[str, str]] = {
     "kip848-unsanitised-heartbeat-response": _KIP_848,
     "kip848-leave-sent-before-revocation": _KIP_848,
     "lost-callback-leaves-streams-registered": "a table that a library keeps around its client",
-    "rack-aware-sticky-unfilled-check": _RACKS,
     "server-range-sticky-vs-copartition": _KIP_848,
 }
 """By catalogue id: the reason."""

@@ -11,7 +11,7 @@ from itertools import islice
 from types import TracebackType
 from typing import IO, Final, Protocol, Self
 
-from rebalance_check.impl.assignors.assignor import Assignor
+from rebalance_check.impl.assignors.assignor import Assignments, Assignor
 from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyAssignor
 from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
@@ -125,12 +125,16 @@ class JavaAssignors:
 
 
 class OurAssignors:
-    """The assignors of `rebalance_check.impl`, behind the same door; ``defects`` as they take them."""
+    """The assignors of `rebalance_check.impl`, behind the same door; ``defects`` as they take them.
+
+    ``patience_lines`` ends what does not end, and slows everything down by a factor of five; None where that is known.
+    """
 
     name = "our own"
 
-    def __init__(self, defects: frozenset[str] = frozenset()) -> None:
+    def __init__(self, defects: frozenset[str] = frozenset(), *, patience_lines: int | None = PATIENCE_LINES) -> None:
         self._defects = defects
+        self._patience_lines = patience_lines
 
     def answer(self, assignor: str, problem: Problem) -> Answer:
         """The answer to one problem; what an assignor throws is a failure, as it is for Java's."""
@@ -145,7 +149,7 @@ class OurAssignors:
             )
             for name, member in problem.members.items()
         }
-        return answer_of(OUR_ASSIGNORS[assignor](self._defects), problem, subscriptions)
+        return answer_of(OUR_ASSIGNORS[assignor](self._defects), problem, subscriptions, self._patience_lines)
 
     def answer_all(self, assignor: str, problems: Iterable[Problem]) -> Iterator[Answer]:
         """The answers in order."""
@@ -153,10 +157,19 @@ class OurAssignors:
             yield self.answer(assignor, problem)
 
 
-def answer_of(assignor: Assignor, problem: Problem, subscriptions: Mapping[str, Subscription]) -> Answer:
+def answer_of(
+    assignor: Assignor,
+    problem: Problem,
+    subscriptions: Mapping[str, Subscription],
+    patience_lines: int | None = PATIENCE_LINES,
+) -> Answer:
     """What an assignor of this process answers: what it throws is a failure, and so is an answer that does not end."""
+
+    def assign() -> Assignments:
+        return assignor.assign(problem.topics, subscriptions, problem.racks)
+
     try:
-        assigned = within(PATIENCE_LINES, lambda: assignor.assign(problem.topics, subscriptions, problem.racks))
+        assigned = assign() if patience_lines is None else within(patience_lines, assign)
     except Exception as error:
         return Answer({}, repr(error))
     return Answer({name: tuple((tp.topic, tp.partition) for tp in assigned[name]) for name in sorted(assigned)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 Partition = tuple[str, int]
@@ -60,6 +60,17 @@ class Problem:
         """Whether all members subscribe to the same topics, and to one at least."""
         different = {frozenset(member.topics) for member in self.members.values()}
         return len(different) == 1 and different != {frozenset()}
+
+    def sensible(self) -> Problem:
+        """The same without claims that mean nothing, and with members that subscribe to nothing at the end.
+
+        What does not exist cannot be owned, and what is owned is owned once, however often it is named.
+        """
+        members = {
+            name: replace(member, owned=tuple(tp for tp in dict.fromkeys(member.owned) if self.exists(tp)))
+            for name, member in sorted(self.members.items(), key=lambda one: not one[1].topics)
+        }
+        return replace(self, members=members)
 
     def claimants(self) -> dict[Partition, list[str]]:
         """Who claims each existing partition."""

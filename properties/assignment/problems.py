@@ -16,7 +16,6 @@ from rebalance_check.properties.assignment.problem import Member, Partition, Pro
 _TOPICS: Final = ("a", "b", "c")
 _UNKNOWN: Final = "gone"
 _RACKS: Final = ("r0", "r1", "r2")
-_MOST_MEMBERS: Final = 5
 _MOST_PARTITIONS: Final = 6
 
 Claims = dict[str, tuple[tuple[Partition, ...], int | None]]
@@ -28,12 +27,13 @@ def random_problem(shape: str, seed: int) -> Problem:
     if shape not in SHAPES:
         raise RebalanceCheckError(f"there is no shape {shape!r} of assignment problems: choose {', '.join(SHAPES)}")
     random = Random(f"{shape}/{seed}")
-    topics = {name: random.randint(0, _MOST_PARTITIONS) for name in _TOPICS[: random.randint(1, len(_TOPICS))]}
-    names = [f"m{n}" for n in range(random.randint(1, _MOST_MEMBERS))]
+    most_members, most_partitions = (9, 25) if shape == "scattered" else (5, _MOST_PARTITIONS)
+    topics = {name: random.randint(0, most_partitions) for name in _TOPICS[: random.randint(1, len(_TOPICS))]}
+    names = [f"m{n}" for n in range(random.randint(1, most_members))]
     random.shuffle(names)
     wishes = _wishes(random, names, [*topics, _UNKNOWN], least=0 if shape == "empty" else 1)
     claims = SHAPES[shape](random, topics, wishes)
-    racks = {topic: _replicas(random, count) for topic, count in topics.items()} if shape == "racks" else None
+    racks = _racks(random, shape, topics)
     instances = random.random() < 0.25
     return Problem(
         topics,
@@ -43,7 +43,7 @@ def random_problem(shape: str, seed: int) -> Problem:
                 owned=claims[name][0],
                 generation=claims[name][1],
                 instance=f"i{9 - int(name[1:])}" if instances and random.random() < 0.5 else None,
-                rack=random.choice(_RACKS) if racks is not None else None,
+                rack=random.choice(_MEMBER_RACKS[shape]) if racks is not None else None,
             )
             for name in names
         },
@@ -63,8 +63,22 @@ def _wishes(random: Random, names: list[str], topics: list[str], least: int) -> 
     return {name: tuple(sorted(random.sample(pool, random.randint(least, len(pool))))) for name in names}
 
 
-def _replicas(random: Random, count: int) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(sorted(random.sample(_RACKS, random.randint(1, 2)))) for _ in range(count))
+_MEMBER_RACKS: Final[dict[str, tuple[str | None, ...]]] = {
+    "racks": _RACKS,
+    "scattered": (*_RACKS, *_RACKS, "elsewhere", None, None),
+}
+"""What members say of their racks, in the shapes that have any."""
+
+
+def _racks(random: Random, shape: str, topics: dict[str, int]) -> dict[str, tuple[tuple[str, ...], ...]] | None:
+    if shape not in _MEMBER_RACKS:
+        return None
+    fewest = 0 if shape == "scattered" else 1
+    return {topic: _replicas(random, count, fewest) for topic, count in topics.items()}
+
+
+def _replicas(random: Random, count: int, fewest: int) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(sorted(random.sample(_RACKS, random.randint(fewest, 2)))) for _ in range(count))
 
 
 def _everything(topics: dict[str, int]) -> list[Partition]:
@@ -130,6 +144,12 @@ def _dropped(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str
     return {name: (tuple(partitions), 3 if partitions else None) for name, partitions in held.items()}
 
 
+def _lapsed(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
+    """Stale claims, also to topics that the member does not want any more: it changed its mind while it was away."""
+    held = _disjoint(random, topics, {name: (*wanted, *topics) for name, wanted in wishes.items()})
+    return {name: (tuple(partitions), random.randint(1, 3)) for name, partitions in held.items()}
+
+
 def _below(random: Random, topics: dict[str, int], wishes: dict[str, tuple[str, ...]]) -> Claims:
     """Claims with a partition of a negative number: no client writes that, and bytes can say it."""
     held = _disjoint(random, topics, wishes)
@@ -156,17 +176,24 @@ SHAPES: Final[dict[str, Callable[[Random, dict[str, int], dict[str, tuple[str, .
     "beyond": _beyond,
     "below": _below,
     "dropped": _dropped,
+    "lapsed": _lapsed,
     "twice": _twice,
     "empty": _tame,
     "racks": _tame,
+    "scattered": _outdated,
 }
 """The shapes; ``empty`` and ``racks`` are tame, with empty subscriptions and with racks of members and replicas."""
+
+_LOOSE: Final = frozenset({"beyond", "below", "dropped", "lapsed"})
+"""Shapes whose members also claim what does not exist or what they do not subscribe to."""
 
 
 def describe_shape(shape: str) -> str:
     """What a shape's problems look like."""
     if shape == "racks":
         return "Tame claims; every member and every replica has a rack."
+    if shape == "scattered":
+        return "Outdated claims; more of everything; members and partitions may have a rack, one of their own, or none."
     if shape == "empty":
         return "Tame claims; a member may subscribe to nothing, as with a pattern that matches no topic."
     return " ".join((SHAPES[shape].__doc__ or "").split())
@@ -178,13 +205,11 @@ def fits(shape: str, problem: Problem) -> bool:
     if not members or (shape != "empty" and not all(member.topics for member in members)):
         return False
     claims = [(partition, member.topics) for member in members for partition in member.owned]
-    if shape not in {"beyond", "below", "dropped"} and not all(
-        tp[0] in topics and problem.exists(tp) for tp, topics in claims
-    ):
+    if shape not in _LOOSE and not all(tp[0] in topics and problem.exists(tp) for tp, topics in claims):
         return False
     claimants = problem.claimants().values()
     if shape == "contested":
         return True
-    if shape == "outdated":
+    if shape in {"outdated", "scattered"}:
         return all(len({problem.generation(name) for name in names}) == len(names) for names in claimants)
     return all(len(names) == 1 for names in claimants)
