@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.events import (
+    AssignmentCompleted,
     Event,
     MemberCrashed,
     MemberEvent,
@@ -91,14 +92,16 @@ class _Identities(Fold):
         handlers: dict[type[Event], Handler] = {
             MemberStarted: self.on_over, MemberCrashed: self.on_over, MemberLeft: self.on_over,
             RequestSent: self.on_sent, RequestAnswered: self.on_answered, MembershipLost: self.on_lost,
-            MemberJoined: self.on_joined,
+            MemberJoined: self.on_joined, AssignmentCompleted: self.on_completed,
         }  # fmt: skip
         super().__init__(invariant, handlers)
         self._joined: dict[str, MemberJoined] = {}
+        self._completing: set[str] = set()
 
     def on_over(self, event: MemberEvent) -> None:
         """Another process has another id."""
         self._joined.pop(event.member, None)
+        self._completing.discard(event.member)
 
     def on_sent(self, event: RequestSent) -> None:
         """Who leaves comes back as somebody else."""
@@ -106,17 +109,25 @@ class _Identities(Fold):
             self._joined.pop(event.member, None)
 
     def on_answered(self, event: RequestAnswered) -> None:
-        """The id means nothing to the coordinator any more."""
+        """The id means nothing to the coordinator any more; or an assignment is known, and to be applied."""
         if event.error in ENDS_IDENTITY:
             self._joined.pop(event.member, None)
+        elif event.api == "SyncGroup" and event.error == "NONE":
+            self._completing.add(event.member)
+
+    def on_completed(self, event: AssignmentCompleted) -> None:
+        """The assignment is applied."""
+        self._completing.discard(event.member)
 
     def on_lost(self, event: MembershipLost) -> None:
-        """It left without a word, because it could not, or need not, send one."""
-        if any(words in event.reason for words in GIVEN_UP_FREELY):
+        """It left without a word, because it could not, or need not, send one; or it had not completed its join."""
+        is_overtaken = event.member in self._completing and event.reason == "ILLEGAL_GENERATION"
+        if is_overtaken or any(words in event.reason for words in GIVEN_UP_FREELY):
             self._joined.pop(event.member, None)
 
     def on_joined(self, event: MemberJoined) -> None:
         """The same member, the same id."""
+        self._completing.discard(event.member)
         before = self._joined.get(event.member)
         if before is not None and before.member_id and event.member_id not in {"", before.member_id}:
             self.contradiction(
@@ -193,8 +204,12 @@ MemberIdIsKept: Final = Invariant(
     name="member_id_is_kept",
     family="identity",
     claim="a member comes back under its member id, unless that was unknown or fenced, or it had left",
-    source="AbstractCoordinator.resetStateAndGeneration; KAFKA-13419, KAFKA-13214",
-    premises=("the history holds the answers to the member's requests", "a started process is another member"),
+    source="AbstractCoordinator.resetStateAndGeneration, joinGroupIfNeeded; KAFKA-13419, KAFKA-13214",
+    premises=(
+        "the history holds the answers to the member's requests",
+        "a started process is another member",
+        "ILLEGAL_GENERATION between SyncGroup's answer and its completion takes the id, too: Kafka's client forgets it",
+    ),
     violation=MemberIdIsKeptViolated,
     fold=_Identities,
 )

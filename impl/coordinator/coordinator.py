@@ -9,7 +9,7 @@ from rebalance_check.impl.coordinator import describe as describing
 from rebalance_check.impl.coordinator.choices import Choices
 from rebalance_check.impl.coordinator.config import GroupConfig
 from rebalance_check.impl.coordinator.expiry import delete_what_is_old
-from rebalance_check.impl.coordinator.failover import forget, has_tombstone, load, unload
+from rebalance_check.impl.coordinator.failover import die, forget, has_tombstone, load, unload
 from rebalance_check.impl.coordinator.gate import Phase, gate, phase_error
 from rebalance_check.impl.coordinator.heartbeat import heartbeat, on_session_timer
 from rebalance_check.impl.coordinator.join import join_group
@@ -192,7 +192,7 @@ class GroupCoordinator:
         """Forget everything without a word, as a process that died, and begin to read the log: requests must wait."""
         early = "redpanda-ops-served-before-recovery" in self._shard.defects
         self._stop(Phase.ACTIVE if early else Phase.LOADING)
-        forget(self._shard)
+        die(self._shard)
 
     def load(self, records: Iterable[Record], now_ms: int, epoch: int | None = None) -> list[Answer]:
         """Serve the groups that ``records`` tell of, each in a new incarnation; see `start_loading`.

@@ -36,6 +36,7 @@ def unload(shard: Shard) -> None:
         tell.move(shard, group, GroupStatus.DEAD)
         for member in group.members.values():
             dismiss(shard, group, member)
+        tell.incarnation_ended(shard, group)
     shard.groups.clear()
     shard.doomed.clear()
 
@@ -50,8 +51,15 @@ def dismiss(shard: Shard, group: Group, member: GroupMember) -> None:
         shard.answer(parked_sync.token, SyncGroupReply(error=Error.NOT_COORDINATOR))
 
 
+def die(shard: Shard) -> None:
+    """Drop everything in memory: nobody is answered, and only observers are told."""
+    for group in shard.groups.values():
+        tell.incarnation_ended(shard, group)
+    forget(shard)
+
+
 def forget(shard: Shard) -> None:
-    """Drop everything in memory without a word: the process died."""
+    """Drop everything in memory without a word."""
     shard.timers.clear()
     shard.pending_writes.clear()
     shard.unanswered.clear()

@@ -31,6 +31,15 @@ def incarnation_started(shard: Shard, group: Group) -> None:
         )
 
 
+def incarnation_ended(shard: Shard, group: Group, *, deposed: bool = False) -> None:
+    """The coordinator of the group is none any more; ``deposed``: and does not know it yet."""
+    recorder = shard.recorder(group.group_id)
+    if recorder is not None:
+        recorder.emit(
+            events.IncarnationEnded(incarnation=group.incarnation, generation=group.generation, deposed=deposed)
+        )
+
+
 def move(shard: Shard, group: Group, target: GroupStatus) -> None:
     """Change the status of a group, and tell."""
     before = group.status

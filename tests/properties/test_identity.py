@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from rebalance_check.model.events import (
+    AssignmentCompleted,
     Event,
     MemberJoined,
     MembershipLost,
@@ -39,6 +40,8 @@ def refusal(error: str, *, generation: int = 1, api: str = "Heartbeat") -> list[
 
 
 UNKNOWN = refusal("UNKNOWN_MEMBER_ID")
+SYNCED = refusal("NONE", generation=1, api="SyncGroup")
+COMPLETED = AssignmentCompleted(member="m0", generation=1, member_id="a", owned=())
 
 HOLD: dict[str, list[Sequence[Event]]] = {
     "membership_ends_for_a_reason": [
@@ -54,6 +57,7 @@ HOLD: dict[str, list[Sequence[Event]]] = {
         [joined(1, "a"), lost("poll timeout expired"), joined(2, "b")],
         [joined(1, "a"), MemberStarted(member="m0"), joined(2, "b")],
         [joined(1, ""), joined(2, "b")],
+        [joined(1, "a"), *SYNCED, *refusal("ILLEGAL_GENERATION"), lost("ILLEGAL_GENERATION"), joined(2, "b")],
     ],
     "heartbeat_names_a_member": [[sent("Heartbeat", 0, 0)], [sent("JoinGroup", 0)]],
     "leave_is_last": [
@@ -73,6 +77,15 @@ BREAK: dict[str, list[Sequence[Event]]] = {
         [joined(1, "a"), joined(2, "b")],
         [joined(1, "a"), *refusal("ILLEGAL_GENERATION"), lost("ILLEGAL_GENERATION"), joined(2, "b")],
         [joined(1, "a"), lost("some timer of its own"), joined(2, "b")],
+        [joined(1, "a"), *SYNCED, lost("some timer of its own"), joined(2, "b")],
+        [
+            joined(1, "a"),
+            *SYNCED,
+            COMPLETED,
+            *refusal("ILLEGAL_GENERATION"),
+            lost("ILLEGAL_GENERATION"),
+            joined(2, "b"),
+        ],
     ],
     "heartbeat_names_a_member": [[sent("Heartbeat", 0)]],
     "leave_is_last": [
