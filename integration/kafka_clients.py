@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    KAFKA_PYTHON_RELEASE: str
     KafkaConsumer: Any
     KafkaProducer: Any
     MemberState: Any
@@ -37,13 +38,24 @@ if TYPE_CHECKING:
         """COOPERATIVE."""
 
 else:
-    from kafka import ConsumerRebalanceListener, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition, errors
+    from kafka import (
+        ConsumerRebalanceListener,
+        KafkaConsumer,
+        KafkaProducer,
+        OffsetAndMetadata,
+        TopicPartition,
+        __version__,
+        errors,
+    )
     from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
     from kafka.coordinator.assignors.range import RangePartitionAssignor
     from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
     from kafka.structs import MemberState
 
+    KAFKA_PYTHON_RELEASE = __version__
+
 __all__ = [
+    "KAFKA_PYTHON_RELEASE",
     "ConsumerRebalanceListener",
     "CooperativeStickyAssignor",
     "KafkaConsumer",

@@ -63,6 +63,15 @@ class RunEnded(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HealEnded(Event):
+    """The time that the group had to come to rest after ``Heal`` is over; ``pending`` names what had not converged, as
+    in `RunEnded`, and ``missing`` the members that ran and that the coordinator did not count as the group's."""
+
+    pending: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettled(Event):
     """The harness disturbs no more and saw everything at rest; what follows only brings the run to its end."""
 
@@ -228,12 +237,15 @@ class MemberEvent(Event):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberStarted(MemberEvent):
     """The process started; it owns nothing. ``protocol`` is eager or cooperative, ``client`` the library that it is
-    made with; each is empty where the subject cannot tell. ``group_instance_id`` is that of a static member (KIP-345),
-    empty for a dynamic one."""
+    made with, ``release`` the version of that library and ``assignors`` what it offers, most wanted first; each is
+    empty where the subject cannot tell. ``group_instance_id`` is that of a static member (KIP-345), empty for a
+    dynamic one."""
 
     protocol: str = ""
     client: str = ""
     group_instance_id: str = ""
+    release: str = ""
+    assignors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -374,7 +386,7 @@ class TaskStopped(GenerationEvent):
 
 
 AnyEvent: TypeAlias = (
-    RunStarted | RunSettled | RunEnded | NodeChanged | CoordinatorElected
+    RunStarted | HealEnded | RunSettled | RunEnded | NodeChanged | CoordinatorElected
     | IncarnationStarted | IncarnationEnded | GroupStatusChanged | MemberAdded | MemberRemoved
     | GenerationStarted | GroupMetadataWritten | GroupMetadataAppended | GroupDeleted | LogTailLost
     | RequestParked | JoinGroupReplied | SyncGroupReplied | HeartbeatReplied | LeaveGroupReplied | OffsetCommitReplied

@@ -26,7 +26,7 @@ def run(order: MemberOrder, recording: RawRecording, leaving: threading.Event) -
     """Poll until asked to leave, then leave; or until the consumer gives up, which ends the process."""
     observer = Observer(order.member, recording.recorder(order.group, order.member))
     consumer = open_consumer(order, observer)
-    observer.emit(MemberStarted(member=order.member, protocol=order.seat.protocol, client=order.seat.client))
+    observer.emit(_started(order, consumer))
     commit_at = time.monotonic()
     while not leaving.is_set():
         try:
@@ -40,6 +40,17 @@ def run(order: MemberOrder, recording: RawRecording, leaving: threading.Event) -
             commit_at = time.monotonic() + order.settings.commit_interval_ms / 1000
     consumer.close()
     observer.emit(MemberLeft(member=order.member))
+
+
+def _started(order: MemberOrder, consumer: LiveConsumer) -> MemberStarted:
+    seat = order.seat
+    return MemberStarted(
+        member=order.member,
+        protocol=seat.protocol,
+        client=seat.client,
+        release=consumer.release,
+        assignors=seat.assignors,
+    )
 
 
 def _commit(consumer: LiveConsumer, observer: Observer) -> None:

@@ -31,6 +31,10 @@ class ClientName(StrEnum):
 ASSIGNORS: Final = {LiveProtocol.EAGER: ("range", "roundrobin"), LiveProtocol.COOPERATIVE: ("cooperative-sticky",)}
 """What members offer by default, most wanted first: what all clients of a protocol have in common."""
 
+JOINS_PER_ASSIGNOR: Final = frozenset({ClientName.AIOKAFKA})
+"""Clients that send a JoinGroup for each assignor that they offer, so that one join makes as many generations
+(TRACK_RECORD.md): by default they offer one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveSettings:
@@ -49,7 +53,8 @@ class LiveSettings:
 
     ``path`` names an upgrade path (`model.upgrade`) whose lists of assignors members have in turn. It needs
     kafka-python, and there a cooperative-sticky that supports EAGER, too, as Kafka's does: the library's own refuses to
-    be listed beside an eager assignor.
+    be listed beside an eager assignor. ``assignors`` is what all members offer, most wanted first; without a choice it
+    is what the clients of the protocol have in common (`JOINS_PER_ASSIGNOR` offer the first alone).
     """
 
     protocol: LiveProtocol = LiveProtocol.EAGER
@@ -63,6 +68,7 @@ class LiveSettings:
     time_scale: float = 0.1
     forget_claims_on_loss: bool = False
     path: str = ""
+    assignors: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.clients:
@@ -71,6 +77,12 @@ class LiveSettings:
             raise RebalanceCheckError(
                 "aiokafka has no cooperative assignor, so it cannot take part in a cooperative group: leave it out of "
                 "the clients, or choose the eager protocol"
+            )
+        unknown = [name for name in self.assignors if name not in ASSIGNORS[self.protocol]]
+        if unknown:
+            raise RebalanceCheckError(
+                f"{unknown[0]!r} is no assignor of {self.protocol} live members: choose from "
+                f"{', '.join(ASSIGNORS[self.protocol])}"
             )
         if self.path:
             path_number(self.path)
@@ -97,10 +109,14 @@ class LiveSettings:
         """What the member in ``slot`` is when it is started, with the list at ``step`` of an upgrade path."""
         client = self.clients[slot % len(self.clients)]
         if not self.path:
-            return Seat(client=client, assignors=ASSIGNORS[self.protocol], protocol=self.protocol)
+            return Seat(client=client, assignors=self._offered_by(client), protocol=self.protocol)
         listed = path_named(self.path).lists[step]
         protocol = LiveProtocol.COOPERATIVE if is_cooperative_list(listed) else LiveProtocol.EAGER
         return Seat(client=client, assignors=tuple(map(known_as, listed)), protocol=protocol)
+
+    def _offered_by(self, client: ClientName) -> tuple[str, ...]:
+        common = ASSIGNORS[self.protocol]
+        return self.assignors or (common[:1] if client in JOINS_PER_ASSIGNOR else common)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

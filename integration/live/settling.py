@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rebalance_check.impl.codecs.consumer_protocol import read_assignment
 from rebalance_check.integration.cluster.broker import Broker
@@ -34,10 +34,22 @@ def asking(broker: Broker, group: str) -> Iterator[Ask]:
             yield connection.call
 
 
-def await_settled(broker: Broker, group: str, *, members: int, partitions: int, timeout_s: float) -> tuple[str, ...]:
-    """Wait until the group is Stable with ``members`` members that own all ``partitions`` partitions, and stays so.
+class Unsettled(NamedTuple):
+    """What is still pending, as sentences, and which members should be in the group and are not."""
 
-    What is still pending when the time is over is returned, as sentences; nothing when all is well.
+    pending: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+FOREVER: Final = Unsettled(("the group rebalances for ever",))
+
+
+def await_settled(
+    broker: Broker, group: str, *, members: Collection[str], partitions: int, timeout_s: float
+) -> Unsettled:
+    """Wait until the group is Stable with ``members``, who own all ``partitions`` partitions, and stays so.
+
+    Members are told by their client ids. What is still pending when the time is over is returned.
     """
     deadline = time.monotonic() + timeout_s
     unchanged, before = 0, None
@@ -45,24 +57,32 @@ def await_settled(broker: Broker, group: str, *, members: int, partitions: int, 
         while True:
             answer = ask(admin.DescribeGroupsRequest(groups=[group]), DESCRIBE_VERSION)
             described = None if answer is None else answer.groups[0]
-            pending = tuple(_pending(described, members, partitions))
+            found = unsettled(described, members, partitions)
             now = [(m.member_id, bytes(m.member_assignment)) for m in described.members] if described else []
-            unchanged = unchanged + 1 if not pending and now == before else 0
+            unchanged = unchanged + 1 if not found.pending and now == before else 0
             before = now
             if unchanged >= SETTLED_CHECKS:
-                return ()
+                return found
             if time.monotonic() >= deadline:
-                return pending or ("the group rebalances for ever",)
+                return found if found.pending else FOREVER
             time.sleep(CHECK_S)
 
 
-def _pending(group: ApiMessage | None, members: int, partitions: int) -> Iterator[str]:
-    wanted = "Stable" if members else "Empty"
+def unsettled(group: ApiMessage | None, members: Collection[str], partitions: int) -> Unsettled:
+    """What keeps the described group from rest. A member that is missing is one thing; whether those that are there
+    have come to rest without it is another, and is said apart."""
     if group is None:
-        yield "no node coordinates the group"
-    elif group.error_code:
-        yield f"the coordinator answers {errors.for_code(group.error_code).__name__}"
-    elif group.group_state != wanted:
+        return Unsettled(("no node coordinates the group",))
+    if group.error_code:
+        return Unsettled((f"the coordinator answers {errors.for_code(group.error_code).__name__}",))
+    missing = tuple(sorted(set(members) - {member.client_id for member in group.members}))
+    absent = tuple(f"{name} runs, and the group does not hold it" for name in missing)
+    return Unsettled((*absent, *_of_those_present(group, len(members) - len(missing), partitions)), missing)
+
+
+def _of_those_present(group: ApiMessage, members: int, partitions: int) -> Iterator[str]:
+    wanted = "Stable" if members else "Empty"
+    if group.group_state != wanted:
         yield f"the group is {group.group_state}, not {wanted}"
     elif len(group.members) != members:
         yield f"the group has {len(group.members)} members, not {members}"

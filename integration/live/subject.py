@@ -19,13 +19,14 @@ from rebalance_check.integration.live.nodes import Elections, NodeFaults
 from rebalance_check.integration.live.process import MemberProcess
 from rebalance_check.integration.live.recording import RawRecording, merge
 from rebalance_check.integration.live.settings import LiveSettings, MemberOrder
-from rebalance_check.integration.live.settling import await_settled
+from rebalance_check.integration.live.settling import Unsettled, await_settled
 from rebalance_check.integration.live.topics import create_topic, fill
 from rebalance_check.model.actions import CHURN, COORDINATOR_FAULTS, Action, ActionKind
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import (
     Event,
+    HealEnded,
     MemberCrashed,
     MemberPaused,
     MemberResumed,
@@ -228,7 +229,7 @@ class _Run:
         """The group holds nobody but members that run; what keeps it from that is found by `Heal`."""
         self._settled(self._resume_all())
 
-    def _settled(self, running: int) -> tuple[str, ...]:
+    def _settled(self, running: Sequence[str]) -> Unsettled:
         return await_settled(
             self._broker,
             self._group,
@@ -246,18 +247,19 @@ class _Run:
         self._heals += 1
         if self._faults is not None:
             self._faults.heal()
-        running = self._resume_all()
-        pending = [*self._settled(running), *self._deaths()]
-        self._pending += [f"at heal {self._heals}, {what}" for what in pending]
+        found = self._settled(self._resume_all())
+        pending = tuple(f"at heal {self._heals}, {what}" for what in (*found.pending, *self._deaths()))
+        self.harness.emit(HealEnded(pending=pending, missing=found.missing))
+        self._pending += pending
 
     def _deaths(self) -> list[str]:
         """The members whose clients gave up, and why."""
         dead = [(slot, process.gave_up) for slot, process in enumerate(self._processes) if process is not None]
         return [f"m{slot} gave up; {why}" for slot, why in dead if why]
 
-    def _resume_all(self) -> int:
-        """Wake who sleeps and see off who was asked to leave; how many members run then."""
-        running = 0
+    def _resume_all(self) -> list[str]:
+        """Wake who sleeps and see off who was asked to leave; the members that run then."""
+        running: list[str] = []
         for slot, process in enumerate(self._processes):
             if process is None:
                 continue
@@ -265,5 +267,6 @@ class _Run:
                 self._resume(Action(ActionKind.RESUME_MEMBER, slot))
             if process.leaving:
                 process.await_end()
-            running += process.alive
+            if process.alive:
+                running.append(process.order.member)
         return running

@@ -52,6 +52,7 @@ class LiveRuns:
     out: Path
     invariants: tuple[Invariant, ...]
     path: str = ""
+    assignors: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Sizes that do not serve are refused before a broker is started."""
@@ -92,7 +93,11 @@ class LiveRuns:
         """How the consumers are set up."""
         protocol = LiveProtocol(self.protocol)
         settings = LiveSettings(
-            protocol=protocol, clients=self.clients, poll_timeout_ms=self.poll_timeout_ms, path=self.path
+            protocol=protocol,
+            clients=self.clients,
+            poll_timeout_ms=self.poll_timeout_ms,
+            path=self.path,
+            assignors=self.assignors,
         )
         return settings.for_cluster() if self.nodes > 1 else settings
 
@@ -113,6 +118,8 @@ class LiveRuns:
               show_default=True, help="Consumers of a rebalance protocol, or workers with status stores.")  # fmt: skip
 @click.option("--clients", default=ClientName.KAFKA_PYTHON.value, show_default=True, metavar="NAME,...",
               help=f"Dealt out to the consumers in turn: {', '.join(ClientName)}.")  # fmt: skip
+@click.option("--assignors", default="", metavar="NAME,...",
+              help="What each consumer offers, most wanted first; default: what all can, of aiokafka one.")  # fmt: skip
 @click.option("--nodes", type=click.IntRange(min=1), default=1, show_default=True,
               help="3: a cluster (local, testcontainers) whose coordinator is killed, paused, moved.")  # fmt: skip
 @path_option("Consumers are upgraded from one assignor to another by rolling bounces (kafka-python).")
@@ -127,9 +134,9 @@ class LiveRuns:
 @click.option("--out", type=click.Path(path_type=Path), default=Path(".rebalance-check/live"), show_default=True,
               help="Where the histories are written, before they are judged.")  # fmt: skip
 @json_option
-def command(*, broker: str, protocol: str, clients: str, path: str | None, members: int, partitions: int, steps: int,
-            poll_timeout_ms: int, nodes: int, seeds: str, names: tuple[str, ...], out: Path,
-            as_json: bool) -> int:  # fmt: skip
+def command(*, broker: str, protocol: str, clients: str, assignors: str, path: str | None, members: int,
+            partitions: int, steps: int, poll_timeout_ms: int, nodes: int, seeds: str, names: tuple[str, ...],
+            out: Path, as_json: bool) -> int:  # fmt: skip
     """Run consumers of real client libraries, each a process, under joins, leaves, kills and pauses; or status stores.
 
     The stores of several Connect workers write to one compacted topic. What disturbs is drawn from the seed; what the
@@ -137,7 +144,9 @@ def command(*, broker: str, protocol: str, clients: str, path: str | None, membe
     """
     face = Face(as_json)
     asked = parse_clients(clients)
-    runs = LiveRuns(protocol, members, partitions, steps, poll_timeout_ms, asked, nodes, out, select(names), path or "")
+    offered = tuple(name.strip() for name in assignors.split(",") if name.strip())
+    claims, path = select(names), path or ""
+    runs = LiveRuns(protocol, members, partitions, steps, poll_timeout_ms, asked, nodes, out, claims, path, offered)
     chosen = parse_seeds(seeds)
     with open_broker(broker) if nodes == 1 else open_cluster(broker, nodes) as opened:
         face.say(f"live on {opened.name} ({opened.bootstrap}): {runs.name}, seeds {seeds}, histories in {out}")

@@ -1,8 +1,6 @@
 """Live clients of three libraries, short and on the embedded broker: one interface, one group, one judge."""
 
 import struct
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,6 +11,7 @@ from rebalance_check.integration.live.clients import require_installed
 from rebalance_check.integration.live.clients.librdkafka import read_metadata
 from rebalance_check.integration.live.known import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveProtocol, LiveSettings
+from rebalance_check.integration.live.settling import Unsettled
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.integration.wire.embedded import EmbeddedBroker
 from rebalance_check.model.actions import Action, ActionKind
@@ -22,11 +21,9 @@ from rebalance_check.model.events import (
     AssignmentCompleted,
     AssignmentComputed,
     Event,
+    HealEnded,
     MemberLeft,
-    MembershipLost,
     MemberStarted,
-    PartitionsAssigned,
-    PartitionsRevoked,
     RunEnded,
 )
 from rebalance_check.model.subject import Schedule, run
@@ -72,61 +69,15 @@ def test_members_of_different_libraries_share_a_group(
 def test_what_was_pending_at_any_heal_is_named_at_the_end(
     broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = iter([(), ("the group has 2 members, not 3",), ()])
+    stuck = Unsettled(("m0 runs, and the group does not hold it",), ("m0",))
+    told = iter([Unsettled(), stuck, Unsettled()])
     monkeypatch.setattr("rebalance_check.integration.live.subject.await_settled", lambda *_, **__: next(told))
     history = live(broker, LiveSettings(), HEAL, HEAL, HEAL)
     (end,) = [event for event in history if isinstance(event, RunEnded)]
-    assert end.pending == ("at heal 2, the group has 2 members, not 3",)
+    assert end.pending == ("at heal 2, m0 runs, and the group does not hold it",)
+    heals = [(event.pending, event.missing) for event in history if isinstance(event, HealEnded)]
+    assert heals == [((), ()), (end.pending, ("m0",)), ((), ())]
     assert judge(history).verdict("rebalance_completes").outcome is Outcome.VIOLATED
-
-
-def revoked_twice(client: str) -> list[Event]:
-    common: dict[str, Any] = {"group": "g", "source": "m0", "member": "m0"}
-    revoked = [PartitionsRevoked(**common, generation=1, member_id="a", partitions=("t-0",), seq=seq) for seq in (2, 3)]
-    return [
-        MemberStarted(**common, protocol="eager", client=client, seq=0),
-        PartitionsAssigned(**common, generation=1, member_id="a", partitions=("t-0",), seq=1),
-        *revoked,
-        RunEnded(group="g", source="harness", seq=0),
-    ]
-
-
-def test_a_known_difference_excuses_its_client__and_no_other() -> None:
-    broken = {
-        client: [claim.name for claim, verdict in judge_clients(revoked_twice(client)).items()
-                 if isinstance(verdict, Violated)]
-        for client in ClientName
-    }  # fmt: skip
-    assert broken == {
-        KAFKA_PYTHON: [],
-        LIBRDKAFKA: ["callbacks_alternate"],
-        AIOKAFKA: ["callbacks_alternate"],
-    }
-
-
-def test_aiokafka_may_revoke_what_it_has_lost__and_nobody_else() -> None:
-    def broken(client: str) -> list[str]:
-        common: dict[str, Any] = {"group": "g", "source": "m0", "member": "m0"}
-        owned: dict[str, Any] = {"partitions": ("t-0",)}
-        history: list[Event] = [
-            MemberStarted(**common, protocol="eager", client=client, seq=0),
-            PartitionsAssigned(**common, **owned, generation=1, member_id="a", seq=1),
-            MembershipLost(**common, generation=1, member_id="a", reason="not told", seq=2),
-            PartitionsRevoked(**common, **owned, generation=-1, seq=3),
-            RunEnded(group="g", source="harness", seq=0),
-        ]
-        return [claim.name for claim, verdict in judge_clients(history).items() if isinstance(verdict, Violated)]
-
-    assert [broken(client) for client in (KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA)] == [
-        ["reset_loses_all"],
-        ["reset_loses_all"],
-        [],
-    ]
-
-
-def test_a_known_difference_leaves_no_hole_in_what_the_others_say() -> None:
-    verdicts = judge_clients(revoked_twice(KAFKA_PYTHON)).values()
-    assert [verdict for verdict in verdicts if verdict.outcome is not Outcome.HELD] == []
 
 
 def test_aiokafka_in_a_cooperative_group_is_refused() -> None:
@@ -148,7 +99,14 @@ def test_librdkafkas_group_metadata_are_read() -> None:
         read_metadata(b"CGMDv9:" + data[7:])
 
 
-def test_a_seat_is_dealt_to_each_member_in_turn(tmp_path: Path) -> None:
+def test_a_seat_is_dealt_to_each_member_in_turn() -> None:
     settings = LiveSettings(clients=(LIBRDKAFKA, AIOKAFKA))
     assert [settings.seat(slot).client for slot in range(3)] == [LIBRDKAFKA, AIOKAFKA, LIBRDKAFKA]
-    assert settings.seat(0).assignors == ("range", "roundrobin")
+    assert [settings.seat(slot).assignors for slot in range(2)] == [("range", "roundrobin"), ("range",)]
+    chosen = LiveSettings(clients=(LIBRDKAFKA, AIOKAFKA), assignors=("roundrobin",))
+    assert [chosen.seat(slot).assignors for slot in range(2)] == [("roundrobin",), ("roundrobin",)]
+
+
+def test_an_assignor_that_the_protocol_has_not_is_refused() -> None:
+    with pytest.raises(RebalanceCheckError, match=r"'sticky' is no assignor of eager live members: choose from range,"):
+        LiveSettings(assignors=("sticky",))

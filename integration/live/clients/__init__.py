@@ -59,6 +59,11 @@ class Committed(NamedTuple):
 class LiveConsumer(Protocol):
     """A consumer of some library, subscribed to the topic of its order. One thread calls it."""
 
+    @property
+    def release(self) -> str:
+        """The version of the library that runs, by its own account."""
+        ...
+
     def poll(self, timeout_ms: int) -> None:
         """Let it work for at most so long; what it calls back it hands to the observer. Retriable errors are its own
         affair: the next poll tries again."""

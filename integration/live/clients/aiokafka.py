@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
+from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition, __version__
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from aiokafka.errors import KafkaError, KafkaTimeoutError
@@ -36,6 +36,8 @@ class _Listener(ConsumerRebalanceListener):  # type: ignore[misc] # the package 
 
 class AioKafka:
     """A `LiveConsumer`. Its event loop runs while it is called; between two calls its heartbeats rest."""
+
+    release: str = __version__
 
     def __init__(self, order: MemberOrder, observer: Observer) -> None:
         self.assigned_in = NO_GENERATION

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rebalance_check.integration.kafka_clients import (
+    KAFKA_PYTHON_RELEASE,
     ConsumerRebalanceListener,
     KafkaConsumer,
     MemberState,
@@ -38,6 +39,8 @@ class _Listener(ConsumerRebalanceListener):
 class KafkaPython:
     """A `LiveConsumer`; the leader's assignments are recorded, too."""
 
+    release: str = KAFKA_PYTHON_RELEASE
+
     def __init__(self, order: MemberOrder, observer: Observer) -> None:
         settings = order.settings
         self._consumer = KafkaConsumer(
@@ -55,9 +58,10 @@ class KafkaPython:
             reconnect_backoff_max_ms=500,
         )
         observer.membership = self.membership
-        # A leader that knows no partitions of the topic yet assigns none, and may not look again: know them first.
-        self._consumer.topics()
         self._consumer.subscribe([order.topic], listener=_Listener(observer))
+        # What a leader learns of its topic after it has joined makes it join again, and when a poll ends in the middle
+        # of that it stays in its join for ever (TRACK_RECORD.md): know the topic before the first poll, which joins.
+        self._consumer.topics()
 
     def poll(self, timeout_ms: int) -> None:
         """See `LiveConsumer`."""
@@ -79,9 +83,10 @@ class KafkaPython:
         return names(self._consumer.assignment())
 
     def commit(self) -> list[Committed]:
-        """See `LiveConsumer`. Outside a settled generation it refuses to send a commit, in the words of a broker: no
-        broker has answered then."""
-        sendable = self.membership().settled
+        """See `LiveConsumer`. Outside a settled generation it refuses to send a commit, so there is none to try; and
+        the longer it is away from its poll, the likelier it throws a join away that completes meanwhile."""
+        if not self.membership().settled:
+            return []
         positions = {tp: self._consumer.position(tp, timeout_ms=0) for tp in sorted(self._consumer.assignment())}
         offsets = {tp: OffsetAndMetadata(at, "", -1) for tp, at in positions.items() if at is not None}
         error: str | None = "NONE"
@@ -91,7 +96,7 @@ class KafkaPython:
             except errors.KafkaTimeoutError:
                 error = None
             except errors.KafkaError as failure:
-                error = kafka_name(failure) if sendable else None
+                error = kafka_name(failure)
         return [Committed(f"{tp.topic}-{tp.partition}", at.offset, error) for tp, at in offsets.items()]
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any, Final
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition, __version__
 
 from rebalance_check.integration.live.clients import Committed, Membership, assignors_of
 from rebalance_check.integration.live.observer import Observer, names
@@ -33,7 +33,9 @@ def read_metadata(data: bytes) -> tuple[int, str]:
 
 
 class Librdkafka:
-    """A `LiveConsumer`. What its leader computes happens in C and stays unknown."""
+    """A `LiveConsumer`. What its leader computes happens in C and stays unknown"""
+
+    release = str(__version__)
 
     def __init__(self, order: MemberOrder, observer: Observer) -> None:
         settings = order.settings

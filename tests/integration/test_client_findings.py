@@ -1,0 +1,159 @@
+"""What client libraries do against their contract, made to happen every time: the evidence behind TRACK_RECORD.md and
+`integration.live.known`. A release that no longer does it fails here, and its entry can go."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
+
+from rebalance_check.impl.recorder import Recorder
+from rebalance_check.integration.kafka_clients import (
+    CooperativeStickyAssignor,
+    KafkaConsumer,
+    MemberState,
+    RangePartitionAssignor,
+)
+from rebalance_check.integration.live.clients import open_consumer
+from rebalance_check.integration.live.observer import Observer
+from rebalance_check.integration.live.settings import ClientName, LiveSettings, MemberOrder
+from rebalance_check.integration.live.topics import create_topic
+from rebalance_check.integration.wire.embedded import EmbeddedBroker
+from rebalance_check.model.events import Event, GenerationStarted, MemberRemoved
+
+POLL_MS = 200
+METADATA_AGE_MS = 200
+DEADLINE_S = 20.0
+
+
+class SlowAssignor:
+    """Put in front of an assignor class: takes its time once ``seconds`` is set."""
+
+    seconds = 0.0
+    computed = 0
+
+    def assign(self, cluster: Any, members: Any) -> Any:
+        time.sleep(self.seconds)
+        self.computed += 1
+        return super().assign(cluster, members)  # type: ignore[misc] # of the class behind
+
+
+class SlowRange(SlowAssignor, RangePartitionAssignor):
+    """EAGER."""
+
+
+class SlowCooperativeSticky(SlowAssignor, CooperativeStickyAssignor):
+    """COOPERATIVE."""
+
+
+BOTH = pytest.mark.parametrize("assignor_class", [SlowRange, SlowCooperativeSticky])
+
+
+@contextmanager
+def recording_broker() -> Iterator[tuple[EmbeddedBroker, list[Event]]]:
+    told: list[Event] = []
+    with EmbeddedBroker({"t": 4}, listener=told.append) as broker:
+        yield broker, told
+
+
+@contextmanager
+def kafka_python(broker: EmbeddedBroker, topic: str, assignor: Any) -> Iterator[Any]:
+    consumer = KafkaConsumer(
+        bootstrap_servers=broker.bootstrap,
+        group_id="g",
+        partition_assignment_strategy=[assignor],
+        session_timeout_ms=1_000,
+        heartbeat_interval_ms=100,
+        enable_auto_commit=False,
+        metrics_enabled=False,
+        metadata_max_age_ms=METADATA_AGE_MS,
+    )
+    consumer.subscribe([topic])
+    consumer.topics()  # what it learns of its topic after it has joined makes it join again
+    try:
+        yield consumer
+    finally:
+        consumer.close()
+
+
+def poll_until(consumer: Any, reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not reached():
+        assert time.monotonic() < deadline, consumer.group_metadata()
+        consumer.poll(timeout_ms=POLL_MS)
+
+
+def is_stable(consumer: Any) -> bool:
+    return bool(consumer.group_metadata().state == MemberState.STABLE)
+
+
+@BOTH
+def test_a_leader_of_kafka_python_stays_in_its_join__when_a_poll_ends_before_its_sync(
+    assignor_class: type[Any],
+) -> None:
+    """Metadata bring it to join again, and computing the assignment settles that for it: `need_rejoin` compares the
+    metadata that it assigned with those that it has. When the poll ends there, no later one takes up the join."""
+    assignor = assignor_class()
+    with recording_broker() as (broker, told), kafka_python(broker, "late", assignor) as consumer:
+        poll_until(consumer, lambda: is_stable(consumer))
+        computed, assignor.seconds = assignor.computed, 2 * POLL_MS / 1000
+        create_topic(broker.bootstrap, "late", 2)
+        poll_until(consumer, lambda: assignor.computed > computed)
+        poll_until(consumer, lambda: any(isinstance(event, MemberRemoved) for event in told))
+        for _ in range(5):
+            consumer.poll(timeout_ms=POLL_MS)
+        assert not is_stable(consumer)
+        assert consumer.assignment() == set()
+        assert assignor.computed == computed + 1
+
+
+@BOTH
+def test_a_leader_of_kafka_python_completes_the_same_join__within_one_poll(assignor_class: type[Any]) -> None:
+    with recording_broker() as (broker, _told), kafka_python(broker, "late", assignor_class()) as consumer:
+        poll_until(consumer, lambda: is_stable(consumer))
+        create_topic(broker.bootstrap, "late", 2)
+        time.sleep(5 * METADATA_AGE_MS / 1000)  # so that the join begins with the poll
+        consumer.poll(timeout_ms=10 * POLL_MS)
+        assert is_stable(consumer)
+        assert len(consumer.assignment()) == 2
+
+
+def test_kafka_python_joins_again__when_a_join_completes_between_two_polls() -> None:
+    """The result of a join that nobody waited for when it came is thrown away."""
+    assignor = SlowRange()
+    assignor.seconds = 2 * POLL_MS / 1000
+    with recording_broker() as (broker, told), kafka_python(broker, "t", assignor) as consumer:
+        for _ in range(3):
+            consumer.poll(timeout_ms=POLL_MS)
+            time.sleep(2 * assignor.seconds)  # the application works, and the join completes meanwhile
+    assert len([event for event in told if isinstance(event, GenerationStarted)]) > 1
+
+
+@pytest.mark.parametrize(
+    ("assignors", "generations"), [(("range",), [1]), (("range", "roundrobin"), [1, 2])], ids=["one", "two"]
+)
+def test_aiokafka_joins_once_for_each_assignor_that_it_offers(
+    assignors: tuple[str, ...], generations: list[int]
+) -> None:
+    """Each JoinGroup but the last says less than the member offers, so the next one begins a generation more."""
+    pytest.importorskip("aiokafka", reason="live clients need the extra 'brokers'")
+    settings = LiveSettings(clients=(ClientName.AIOKAFKA,), assignors=assignors, session_timeout_ms=6_000)
+    with recording_broker() as (broker, told):
+        order = MemberOrder(
+            bootstrap=broker.bootstrap, group="g", topic="t", member="m0", recording="",
+            seat=settings.seat(0), settings=settings,
+        )  # fmt: skip
+        consumer = open_consumer(order, Observer("m0", Recorder("g", "m0", lambda: 0, lambda _event: None)))
+        poll_until_owned(consumer)
+        assert [event.generation for event in told if isinstance(event, GenerationStarted)] == generations
+        consumer.close()
+
+
+def poll_until_owned(consumer: Any) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while len(consumer.owned()) < 4:
+        assert time.monotonic() < deadline, consumer.membership()
+        consumer.poll(POLL_MS)

@@ -1,0 +1,177 @@
+"""What a client library is known to do is excused where it shows itself, for its releases and its members alone."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
+
+from rebalance_check.integration.live.known import KNOWN, judge_clients
+from rebalance_check.integration.live.settings import ClientName
+from rebalance_check.model.events import (
+    AssignmentComputed,
+    Event,
+    HealEnded,
+    MemberLeft,
+    MembershipLost,
+    MemberStarted,
+    OffsetCommitted,
+    PartitionsAssigned,
+    PartitionsRevoked,
+    RunEnded,
+)
+from rebalance_check.properties.verdict import Outcome, Violated
+
+KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA = ClientName
+RELEASES = {KAFKA_PYTHON: "3.0.12", LIBRDKAFKA: "2.16.1", AIOKAFKA: "0.14.0"}
+"""Those that the known differences were found in."""
+
+
+def numbered(*events: Event) -> list[Event]:
+    """The events as one history: each source counts its own."""
+    numbers: dict[str, int] = {}
+    history: list[Event] = []
+    for event in events:
+        source = getattr(event, "member", "") or "harness"
+        numbers[source] = numbers.get(source, -1) + 1
+        history.append(replace(event, group="g", source=source, seq=numbers[source]))
+    return history
+
+
+def started(member: str, client: str, release: str | None = None) -> MemberStarted:
+    known = RELEASES.get(ClientName(client), "") if release is None else release
+    return MemberStarted(member=member, protocol="eager", client=client, release=known, group="", source="", seq=0)
+
+
+def of(kind: Any, member: str, generation: int, **fields: Any) -> Any:
+    return kind(member=member, generation=generation, member_id=member, group="", source="", seq=0, **fields)
+
+
+def end(*pending: str) -> RunEnded:
+    return RunEnded(pending=pending, group="", source="", seq=0)
+
+
+def broken(history: Sequence[Event]) -> list[str]:
+    return [claim.name for claim, verdict in judge_clients(history).items() if isinstance(verdict, Violated)]
+
+
+def revoked_twice(client: str, release: str | None = None) -> list[Event]:
+    owned: dict[str, Any] = {"partitions": ("t-0",)}
+    revoked = of(PartitionsRevoked, "m0", 1, **owned)
+    return numbered(started("m0", client, release), of(PartitionsAssigned, "m0", 1, **owned), revoked, revoked, end())
+
+
+def revoked_as_a_zombie(client: str, release: str | None = None) -> list[Event]:
+    owned: dict[str, Any] = {"partitions": ("t-0",)}
+    return numbered(
+        started("m0", client, release),
+        of(PartitionsAssigned, "m0", 1, **owned),
+        of(MembershipLost, "m0", 1, reason="not told"),
+        of(PartitionsRevoked, "m0", -1, **owned),
+        end(),
+    )
+
+
+def test_a_known_difference_excuses_its_client__and_no_other() -> None:
+    assert {client: broken(revoked_twice(client)) for client in ClientName} == {
+        KAFKA_PYTHON: [],
+        LIBRDKAFKA: ["callbacks_alternate"],
+        AIOKAFKA: ["callbacks_alternate"],
+    }
+
+
+def test_aiokafka_may_revoke_what_it_has_lost__and_nobody_else() -> None:
+    assert {client: broken(revoked_as_a_zombie(client)) for client in ClientName} == {
+        KAFKA_PYTHON: ["reset_loses_all"],
+        LIBRDKAFKA: ["reset_loses_all"],
+        AIOKAFKA: [],
+    }
+
+
+@pytest.mark.parametrize("release", ["3.0.11", "3.0.13", ""])
+def test_a_release_that_is_not_named_is_judged_strictly(release: str) -> None:
+    assert broken(revoked_twice(KAFKA_PYTHON, release)) == ["callbacks_alternate"]
+    assert broken(revoked_as_a_zombie(AIOKAFKA, release)) == ["reset_loses_all"]
+    assert "rebalance_completes" in broken(stuck_leader(release=release))
+
+
+def test_a_member_that_was_once_started_with_another_release_is_judged_strictly() -> None:
+    history = revoked_twice(KAFKA_PYTHON)
+    assert broken(numbered(started("m0", KAFKA_PYTHON, "3.0.11"), *history)) == ["callbacks_alternate"]
+
+
+def test_a_known_difference_leaves_no_hole_in_what_the_others_say() -> None:
+    verdicts = judge_clients(revoked_twice(KAFKA_PYTHON)).values()
+    assert [verdict for verdict in verdicts if verdict.outcome is not Outcome.HELD] == []
+
+
+def test_each_known_difference_says_how_it_is_known() -> None:
+    assert [known for known in KNOWN if not known.reason or not known.releases] == []
+
+
+ABSENT = "at heal 1, m0 runs, and the group does not hold it"
+LEFT = (of(PartitionsRevoked, "m0", 2, partitions=("t-0",)), MemberLeft(member="m0", group="", source="", seq=0))
+
+
+def stuck_leader(
+    client: str = KAFKA_PYTHON,
+    release: str | None = None,
+    *,
+    meanwhile: Sequence[Event] = (),
+    later: Sequence[Event] = LEFT,
+    pending: Sequence[str] = (ABSENT,),
+    missing: tuple[str, ...] = ("m0",),
+) -> list[Event]:
+    """m0 led generation 2, and is found missing: what it showed ``meanwhile``, what was ``pending`` then, what it
+    showed ``later``."""
+    return numbered(
+        started("m0", client, release),
+        of(PartitionsAssigned, "m0", 1, partitions=("t-0",)),
+        of(PartitionsRevoked, "m0", 1, partitions=("t-0",)),
+        of(AssignmentComputed, "m0", 2, assignments=(("m0", ("t-0",)),)),
+        of(OffsetCommitted, "m0", 2, partition="t-0", offset=0, error=None),
+        *meanwhile,
+        HealEnded(pending=tuple(pending), missing=missing, group="", source="", seq=0),
+        *later,
+        end(*pending),
+    )
+
+
+@pytest.mark.parametrize("later", [(), LEFT, LEFT[1:]], ids=["killed", "closed", "closed without a callback"])
+def test_a_leader_of_kafka_python_may_stay_in_its_join(later: Sequence[Event]) -> None:
+    assert broken(stuck_leader(later=later)) == []
+
+
+@pytest.mark.parametrize("client", [LIBRDKAFKA, AIOKAFKA])
+def test_no_other_client_may_stay_in_its_join(client: str) -> None:
+    assert "rebalance_completes" in broken(stuck_leader(client))
+
+
+NOT_STUCK = {
+    "it was given partitions before": {"meanwhile": [of(PartitionsAssigned, "m0", 2, partitions=("t-0",))]},
+    "it was given partitions afterwards": {"later": [of(PartitionsAssigned, "m0", 3, partitions=("t-0",))]},
+    "it joined again afterwards": {"later": [of(PartitionsRevoked, "m0", 2, partitions=("t-0",))]},
+    "it lost its membership": {"meanwhile": [of(MembershipLost, "m0", 2, reason="not told")]},
+    "it was started again and is missing": {"meanwhile": [started("m0", KAFKA_PYTHON)]},
+    "the others did not come to rest": {"pending": [ABSENT, "at heal 1, the group is PreparingRebalance, not Stable"]},
+    "another is missing, too": {
+        "pending": [ABSENT, "at heal 1, m1 runs, and the group does not hold it"],
+        "missing": ("m0", "m1"),
+    },
+    "nobody is missing": {"pending": ["at heal 1, the group rebalances for ever"], "missing": ()},
+}
+
+
+@pytest.mark.parametrize("but", NOT_STUCK.values(), ids=NOT_STUCK)
+def test_a_leader_that_does_not_stay_in_its_join_is_not_excused(but: dict[str, Any]) -> None:
+    assert "rebalance_completes" in broken(stuck_leader(**but))
+
+
+def test_a_stuck_leader_excuses_no_heal_before_it_led() -> None:
+    second = ABSENT.replace("heal 1", "heal 2")
+    early = HealEnded(pending=(ABSENT,), missing=("m0",), group="", source="", seq=0)
+    first, *rest = stuck_leader(pending=(second,))
+    assert broken(numbered(first, *rest)) == []
+    assert "rebalance_completes" in broken(numbered(first, early, *rest[:-1], end(ABSENT, second)))
