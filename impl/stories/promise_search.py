@@ -43,7 +43,7 @@ def broken_promise(
     stage = WatchedStage(played)
     watching = Watching(promises, played.describe(GROUP), config)
     for place, line in enumerate(story[1:], 1):
-        for piece in _pieces(stage, line):
+        for piece in pieces(stage, line):
             if broken := _perform(stage, played, piece, watching):
                 return Told(broken[0], tuple(story[: place + 1]), broken[1])
     return None
@@ -59,7 +59,7 @@ def _perform(stage: WatchedStage, played: InProcess, line: str, watching: Watchi
     return watching.see(line, stage, played.describe(GROUP), *inside)
 
 
-def _pieces(stage: Stage, line: str) -> Iterator[str]:
+def pieces(stage: Stage, line: str) -> Iterator[str]:
     """Time passes from deadline to deadline, so that what happens at one of them is judged before the next."""
     command, _, duration = line.partition(" ")
     if command != "advance":

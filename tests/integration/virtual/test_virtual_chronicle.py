@@ -1,0 +1,118 @@
+"""What is on record, judged on Kafka itself: the harness sees each append and its acknowledgement."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import count
+
+import pytest
+
+from rebalance_check.impl.lockstep.transport import Observation
+from rebalance_check.impl.stories import InProcess
+from rebalance_check.impl.stories.random_stories import random_story
+from rebalance_check.impl.stories.stage import settings_of
+from rebalance_check.integration.virtual import VirtualKafka
+from rebalance_check.integration.virtual.chronicle import chronicle
+from rebalance_check.integration.virtual.coordinator import VirtualCoordinator
+from rebalance_check.model.events import Event, GroupMetadataAppended, GroupMetadataWritten, LogTailLost
+from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.verdict import Held, Outcome
+
+PERSISTENCE = select(["persistence"])
+
+RESTARTED = [
+    "setting initial_rebalance_delay_ms=0",
+    "join a instance=i",
+    "join b instance=j",
+    "join a instance=i",
+    "sync a last give=a:A,b:B instance=i",
+    "sync b last instance=j",
+    "failover",
+]
+
+DEFECTS = {
+    "assignment-not-persisted": ("persisted_before_propagated", random_story(0)),
+    "late-sync-gets-nothing": ("one_assignment_per_generation", random_story(30)),
+    "record-of-the-synced-only": ("stable_is_persisted", random_story(88)),
+    "load-forgets-static-followers": ("load_restores_the_log", RESTARTED),
+    "deletes-any-group": ("only_empty_groups_are_deleted", random_story(2)),
+}
+"""A planted defect, the claim that it breaks, and a story in which it does."""
+
+
+class Ours(InProcess):
+    """Our coordinator, looked at as Kafka's is."""
+
+    def observe(self, group_id: str) -> Observation:
+        view, described = self.coordinator.inspect(group_id), self.describe(group_id)
+        return Observation(described) if view is None else Observation(described, view.generation, view.leader)
+
+
+def told_to_ours(story: list[str], *defects: str) -> list[Event]:
+    config, made = settings_of(story[0]), count(1)
+    assert config is not None
+    ours = Ours(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", defects=frozenset(defects))
+    return chronicle(ours, "ours", story)
+
+
+def told_to_kafka(kafka: VirtualKafka, story: list[str], seed: int) -> list[Event]:
+    config = settings_of(story[0])
+    assert config is not None
+    coordinator = VirtualCoordinator(kafka, config, seed)
+    try:
+        return chronicle(coordinator, kafka.release.name, story)
+    finally:
+        coordinator.close()
+
+
+def records_told(history: list[Event]) -> list[GroupMetadataWritten | GroupMetadataAppended]:
+    return [event for event in history if isinstance(event, GroupMetadataWritten | GroupMetadataAppended)]
+
+
+@pytest.mark.virtual
+def test_kafkas_coordinators_keep_what_is_on_record__and_each_claim_hears_of_it(kafka: VirtualKafka) -> None:
+    heard: Counter[str] = Counter()
+    for seed in range(40):
+        for claim, verdict in judge(told_to_kafka(kafka, random_story(seed), seed), PERSISTENCE).verdicts.items():
+            assert isinstance(verdict, Held), (seed, verdict)
+            heard[claim.name] += verdict.heard
+    print(heard)
+
+    assert heard.keys() == {claim.name for claim in PERSISTENCE}
+    assert min(heard.values()) > 0
+
+
+@pytest.mark.virtual
+def test_a_record_is_written_when_it_is_appended__and_committed_when_the_log_says_so(kafka: VirtualKafka) -> None:
+    story = ["setting initial_rebalance_delay_ms=0", "join a version=3", "hold", "sync a last give=a:A", "release"]
+    ends = [records_told(told_to_kafka(kafka, story[:length], 1))[-1] for length in (4, 5)]
+
+    assert [(type(event), event.generation) for event in ends] == [
+        (GroupMetadataWritten, 1),
+        (GroupMetadataAppended, 1),
+    ]
+
+
+@pytest.mark.virtual
+def test_what_a_failover_loses_is_told(kafka: VirtualKafka) -> None:
+    history = told_to_kafka(kafka, ["setting max_size=100", "join a", "join a", "failover lose=1", "join b"], 1)
+
+    assert [event.records for event in history if isinstance(event, LogTailLost)] == [1]
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_a_defect_in_kafkas_place_breaks_the_claim_about_the_log(defect: str) -> None:
+    claim, story = DEFECTS[defect]
+    verdict = judge(told_to_ours(story, defect), PERSISTENCE).verdict(claim)
+
+    assert verdict.outcome is Outcome.VIOLATED
+    assert judge(told_to_ours(story), PERSISTENCE).counterexamples == ()
+
+
+def test_every_claim_about_the_log_has_a_defect_that_breaks_it() -> None:
+    assert sorted(claim for claim, _ in DEFECTS.values()) == sorted(claim.name for claim in PERSISTENCE)
+
+
+def test_a_history_is_a_function_of_its_story() -> None:
+    assert told_to_ours(random_story(7)) == told_to_ours(random_story(7))
