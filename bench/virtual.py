@@ -1,4 +1,4 @@
-"""How fast virtual Kafka answers: one by one, batched, in stories and in walks, beside the coordinator in this process.
+"""How fast virtual Kafka answers: one by one, batched, in campaigns, beside the coordinator in this process.
 
 It needs a JDK and Kafka's jars (docs/virtual-kafka.md): ``python bench/virtual.py [virtual:3.9.2-scala]``.
 """
@@ -18,20 +18,25 @@ from rebalance_check.impl.messages import (
     JoinGroupRequest,
     JoinProtocol,
     OffsetCommitRequest,
+    OffsetFetchRequest,
     SyncAssignment,
     SyncGroupRequest,
 )
 from rebalance_check.impl.stories import InProcess, Played
 from rebalance_check.integration.virtual import VirtualKafka, World, find_release
-from rebalance_check.integration.virtual.codec import decoded, encoded
+from rebalance_check.integration.virtual.codec import decoded
+from rebalance_check.integration.virtual.conformance import conform
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator, member_ids_of
 from rebalance_check.integration.virtual.differential import campaign
 from rebalance_check.integration.virtual.guided import guided
+from rebalance_check.integration.wire.templates import encoded, ordinary
+from rebalance_check.model.bounds import Bounds
 
 REQUESTS = 20_000
 BATCH = 500
+WARM_UP = 3
+CONFORMED = "cooperative/2m2p2g1c0l0x0d0z0i0r"
 SEEDS = range(1_000, 1_200)
-AT_ONCE = {"initial_rebalance_delay_ms": 0}
 
 
 def formed(coordinator: Played) -> str:
@@ -54,52 +59,74 @@ def one_by_one(coordinator: Played, requests: Sequence[GroupRequest]) -> None:
         coordinator.handle(token, request, 1)
 
 
-def batched(world: World, requests: Sequence[GroupRequest]) -> None:
+def batched(world: World, requests: Sequence[GroupRequest], encode: Callable[[GroupRequest], bytes] = encoded) -> None:
     """Many go out together, and their answers are read together."""
     for first in range(0, len(requests), BATCH):
-        asked = {world.post(encoded(request)): request for request in requests[first : first + BATCH]}
+        asked = {world.post(encode(request)): request for request in requests[first : first + BATCH]}
         world.control("pending")
         for number, body in world.take_replies():
             assert body is not None
-            decoded(asked[number], body)
+            decoded(asked.pop(number), body)
+        assert not asked
 
 
-def rate(work: Callable[[], object], count: int) -> float:
-    """How many a second."""
-    started = time.perf_counter()
+def mixed(member_id: str, start: int) -> list[GroupRequest]:
+    """Commits, fetches, heartbeats and syncs, no two alike; what was just committed is fetched."""
+    found: list[GroupRequest] = []
+    for number in range(start, start + REQUESTS // 4):
+        offset = CommittedOffset("t", number % 2, number, f"note {number}")
+        found += [
+            OffsetCommitRequest(group_id="g", version=2 + number % 8, generation_id=1, member_id=member_id,
+                                offsets=(offset,)),
+            OffsetFetchRequest(group_id="g", version=1 + number % 9, partitions=((offset.topic, offset.partition),)),
+            HeartbeatRequest(group_id="g", version=number % 5, client_id=f"c{number}", generation_id=1,
+                             member_id=member_id),
+            SyncGroupRequest(group_id="g", version=number % 5, client_id=f"c{number}", generation_id=1,
+                             member_id=member_id),
+        ]  # fmt: skip
+    return found
+
+
+def measured(what: str, work: Callable[[], object], count: int, base: float = 0.0) -> float:
+    """Print how many a second, the ratio to ``base``, and the CPU time of this process for each; the rate."""
+    started, cpu = time.perf_counter(), time.process_time()
     work()
-    return count / (time.perf_counter() - started)
+    spent, elapsed = time.process_time() - cpu, time.perf_counter() - started
+    found = count / elapsed
+    ratio = f"{found / base:>8.2f}" if base else " " * 8
+    print(f"{what:<72}{found:>10,.0f}/s{ratio}{1e6 * spent / count:>8.1f} us of CPU here")
+    return found
 
 
 def main(spec: str) -> None:
     """Measure, and print each figure with its ratio to the first."""
-    config = GroupConfig(**AT_ONCE)
+    config = GroupConfig(initial_rebalance_delay_ms=0)
     ours = InProcess(config, new_member_id=member_ids_of(1))
     beats = [HeartbeatRequest(group_id="g", version=4, generation_id=1, member_id=formed(ours))] * REQUESTS
-    base = rate(lambda: one_by_one(ours, beats), REQUESTS)
-    print(f"{'heartbeats of the coordinator in this process':<60}{base:>10,.0f}/s")
+    base = measured("heartbeats of the coordinator in this process", lambda: one_by_one(ours, beats), REQUESTS)
     with VirtualKafka(find_release(spec)) as kafka:
         virtual = VirtualCoordinator(kafka, config, 1)
         member_id = formed(virtual)
         world = virtual.world
         beats = [HeartbeatRequest(group_id="g", version=4, generation_id=1, member_id=member_id)] * REQUESTS
-        commits = [
-            OffsetCommitRequest(group_id="g", version=9, generation_id=1, member_id=member_id,
-                                offsets=(CommittedOffset("t", 0, offset),))
-            for offset in range(REQUESTS)
-        ]  # fmt: skip
-        batched(world, beats)  # the JVM warms up
+        for round_ in range(WARM_UP):
+            batched(world, mixed(member_id, round_ * REQUESTS))
+        batched(world, beats)
+        print(f"{kafka.release.name}:")
         for what, work in (
-            ("heartbeats one by one", lambda: one_by_one(virtual, beats)),
-            ("commits one by one, no two alike", lambda: one_by_one(virtual, commits)),
-            ("heartbeats in batches", lambda: batched(world, beats)),
-            ("other commits in batches, no two alike", lambda: batched(world, commits[::-1])),
+            ("equal heartbeats one by one", lambda: one_by_one(virtual, beats)),
+            ("mixed requests one by one, no two alike", lambda: one_by_one(virtual, mixed(member_id, 10 * REQUESTS))),
         ):
-            encoded.cache_clear()
-            found = rate(work, REQUESTS)
-            print(f"{f'{kafka.release.name}: {what}':<60}{found:>10,.0f}/s{found / base:>8.2f}")
+            measured(what, work, REQUESTS, base)
+        distinct = mixed(member_id, 11 * REQUESTS)
+        for what, work in (
+            ("equal heartbeats in batches", lambda: batched(world, beats)),
+            ("mixed requests in batches, no two alike, from templates", lambda: batched(world, distinct)),
+            ("the same by the ordinary encoder", lambda: batched(world, distinct[::-1], ordinary)),
+        ):
+            measured(what, work, REQUESTS, base)
         told = campaign(kafka, SEEDS, names=["differential"])
-        print(f"{told}\n{guided(kafka, SEEDS)}")
+        print(f"{told}\n{guided(kafka, SEEDS)}\n{conform(kafka, Bounds.from_address(CONFORMED))}")
 
 
 if __name__ == "__main__":

@@ -14,13 +14,13 @@ from rebalance_check.integration.virtual.codec import (
     decoded,
     delete_error,
     delete_request,
-    encoded,
     list_request,
     listed,
     observed,
 )
 from rebalance_check.integration.virtual.journal import records_in
 from rebalance_check.integration.virtual.process import VirtualKafka, World
+from rebalance_check.integration.wire.templates import encoded
 from rebalance_check.model.errors import Error, RebalanceCheckError
 
 TOPICS: Final = {"t": 2, "u": 2}

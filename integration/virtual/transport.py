@@ -9,8 +9,9 @@ from rebalance_check.impl.lockstep.answers import TOPIC
 from rebalance_check.impl.lockstep.speech import GROUP_ID
 from rebalance_check.impl.lockstep.transport import Observation
 from rebalance_check.impl.messages import GroupReply, GroupRequest
-from rebalance_check.integration.virtual.codec import decoded, delete_error, delete_request, encoded, observed
+from rebalance_check.integration.virtual.codec import decoded, delete_error, delete_request, observed
 from rebalance_check.integration.virtual.process import VirtualKafka, World
+from rebalance_check.integration.wire.templates import encoded
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import Error, RebalanceCheckError
 

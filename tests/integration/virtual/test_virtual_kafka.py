@@ -23,7 +23,8 @@ from rebalance_check.impl.messages import (
     SyncGroupRequest,
 )
 from rebalance_check.integration.virtual import VirtualKafka, World
-from rebalance_check.integration.virtual.codec import decoded, encoded, observed
+from rebalance_check.integration.virtual.codec import decoded, observed
+from rebalance_check.integration.wire.templates import encoded
 from rebalance_check.model.errors import Error, RebalanceCheckError
 
 pytestmark = pytest.mark.virtual
