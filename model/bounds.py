@@ -41,7 +41,7 @@ class Bounds:
     coordinator takes over; copies of requests do not outlive one, and the record keeps no votes, so it goes with no
     ``duplicates`` and no ``upgrade``. ``commits``: how many OffsetCommits there are, of members and of others.
     ``statics``: how many processes have an instance id (KIP-345), ``twins``: how many pairs of them share one; with
-    neither ``failovers`` nor ``commits`` nor ``upgrade``.
+    neither ``deposed`` nor ``upgrade``.
     ``deposed``: how many of the failovers leave the coordinator of before alive, which goes on answering from memory.
 
     The status protocol reads ``members`` as workers, ``partitions`` as keys (tasks of one connector, whose own status
@@ -126,16 +126,16 @@ class Bounds:
             )
 
     def _check_statics(self) -> None:
-        """Twins are two static processes each; how static members vote, commit or are loaded is not modelled."""
+        """Twins are two static processes each; how static members vote, or what a zombie tells them, is left out."""
         if not 2 * self.twins <= self.statics <= self.members:
             raise RebalanceCheckError(
                 f"statics is {self.statics} and twins is {self.twins}: there can be no more static processes than "
                 f"members ({self.members}), and each pair of twins is two of them"
             )
-        if self.statics and (self.failovers or self.commits or self.upgrade):
+        if self.statics and (self.deposed or self.upgrade):
             raise RebalanceCheckError(
-                f"statics is {self.statics} with failovers {self.failovers}, commits {self.commits} and upgrade "
-                f"{self.upgrade}: choose 0 for statics, or for all of them"
+                f"statics is {self.statics} with deposed {self.deposed} and upgrade {self.upgrade}: choose 0 for "
+                f"statics, or for both of them"
             )
 
     _LETTERS: ClassVar = (

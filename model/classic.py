@@ -10,8 +10,8 @@ bounces along an upgrade path), `classic_log` with `classic_failover` (another c
 What is left open, and explored in all ways: the order of everything; who leads after a leader is gone; which of the
 legal targets a leader picks; when a timer fires. What is left out: heartbeats while a SyncGroup is outstanding, votes
 that end in a tie, the expiry of a new member that is parked, the leave of an id that was not used yet; static members
-that vote, commit or are loaded, a replacement whose record is not committed at once, and JoinGroup below v9 of a static
-member (a returning leader then takes itself for a follower).
+that vote, or that a coordinator of the past answers, a replacement whose record is not committed at once, and JoinGroup
+below v9 of a static member (a returning leader then takes itself for a follower).
 """
 
 from typing import Final
@@ -61,6 +61,7 @@ from rebalance_check.model.classic_commits import (
     commit_is_accepted_in_a_rebalance,
     commit_is_by_the_owner,
     commit_is_fenced,
+    commit_meets_fenced_instance,
     commit_meets_illegal_generation,
     commit_meets_rebalance,
     commit_meets_unknown_member,
@@ -149,9 +150,11 @@ from rebalance_check.model.classic_static_claims import (
     join_meets_fenced_instance,
     join_phase_keeps_silent_static_members,
     leader_comes_back_without_assigning,
+    member_is_fenced_by_its_own_past,
     one_member_has_the_seat,
     replaced_id_owes_a_sync,
     replaced_id_owes_only_while_stable,
+    restarted_member_finds_its_seat_in_the_log,
     seat_is_taken_while_the_group_prepares,
     seat_keeps_its_assignment,
     silent_static_member_is_kept,
@@ -335,6 +338,7 @@ SOMETIMES: Final = (
     commit_meets_rebalance,
     commit_meets_illegal_generation,
     commit_meets_unknown_member,
+    commit_meets_fenced_instance,
     outside_commit_is_accepted,
     silent_static_member_is_kept,
     silent_static_member_returns_as_an_owner,
@@ -344,6 +348,8 @@ SOMETIMES: Final = (
     heartbeat_meets_fenced_instance,
     replaced_id_owes_a_sync,
     seat_is_taken_while_the_group_prepares,
+    member_is_fenced_by_its_own_past,
+    restarted_member_finds_its_seat_in_the_log,
     zombie_owns_by_the_past,
 )
 
@@ -423,8 +429,8 @@ MODEL: Final = Model(
         "rebalance_check.model.assignment",
         "rebalance_check.model.classic_network",
         "rebalance_check.model.classic_voting",
-        "rebalance_check.model.classic_log",
         "rebalance_check.model.classic_statics",
+        "rebalance_check.model.classic_log",
         "rebalance_check.model.classic_member",
         "rebalance_check.model.classic_bounce",
         "rebalance_check.model.classic_coordinator",

@@ -20,6 +20,7 @@ from rebalance_check.model.classic_state import (
     has,
     minus,
 )  # fmt: skip
+from rebalance_check.model.classic_statics import or_fenced
 from rebalance_check.model.errors import Error
 
 
@@ -57,15 +58,18 @@ def offset_commit(c: Config, s: State, m: int) -> bool:
         return False
     if is_turned_away(c, s, m):
         return True
-    refuse(c, s, m, MessageKind.COMMIT_REPLY, commit_error(s, m, net.generation))
+    refuse(c, s, m, MessageKind.COMMIT_REPLY, commit_error(c, s, m, net.generation))
     return True
 
 
-def commit_error(s: State, m: int, generation: int) -> int:
-    """What is wrong with a commit of m for a generation; a group that does not exist knows no generation (v8)."""
+def commit_error(c: Config, s: State, m: int, generation: int) -> int:
+    """What is wrong with a commit of m for a generation; a group that does not exist knows no generation (v8).
+
+    A static member names its instance id, as Kafka's consumer does, and so may be fenced.
+    """
     if s.status == GroupStatus.DEAD:
         return Error.ILLEGAL_GENERATION
-    error = fence(s, m, generation)
+    error = or_fenced(c, s, m, fence(s, m, generation))
     if error == Error.REBALANCE_IN_PROGRESS:
         return Error.NONE
     if error == Error.NONE and s.status == GroupStatus.COMPLETING:
@@ -105,7 +109,9 @@ def commit_beside(c: Config, s: State, m: int) -> bool:
 
 def beside_error(c: Config, s: State, m: int) -> int:
     """What is wrong with a commit of m for its generation, in whatever status it is."""
-    return Error.UNKNOWN_MEMBER_ID if is_stranger(c, s, m) else commit_error(s, m, s.member[m].generation)
+    if is_stranger(c, s, m):
+        return or_fenced(c, s, m, Error.UNKNOWN_MEMBER_ID)
+    return commit_error(c, s, m, s.member[m].generation)
 
 
 # ------------------------------------------------------------------------------------------------ claims
@@ -215,6 +221,13 @@ def commit_meets_illegal_generation(c: Config, s: State) -> bool:
 def commit_meets_unknown_member(c: Config, s: State) -> bool:
     """A commit is refused with UNKNOWN_MEMBER_ID."""
     return c.commits > 0 and any_refused(c, s, MessageKind.COMMIT_REPLY, Error.UNKNOWN_MEMBER_ID)
+
+
+def commit_meets_fenced_instance(c: Config, s: State) -> bool:
+    """A commit is refused with FENCED_INSTANCE_ID."""
+    if c.commits > 0 and s.beside[0] == Error.FENCED_INSTANCE_ID:
+        return True
+    return c.commits > 0 and any_refused(c, s, MessageKind.COMMIT_REPLY, Error.FENCED_INSTANCE_ID)
 
 
 def outside_commit_is_accepted(c: Config, s: State) -> bool:

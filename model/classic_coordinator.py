@@ -16,6 +16,7 @@ from rebalance_check.model.classic_log import (
     is_writing,
     must_wait,
     write_group,
+    write_seat,
 )  # fmt: skip
 from rebalance_check.model.classic_network import clear, is_abandoned, is_parked, may_answer, put, refuse
 from rebalance_check.model.classic_state import (
@@ -101,8 +102,8 @@ def replace_member(c: Config, s: State, old: int, m: int) -> None:
         return
     s.member[m].claims = claims
     s.member[m].claim_generation = claim_generation
-    put(c, s.member[m].net, MessageKind.JOIN_REPLY)
-    s.member[m].net.generation = s.generation
+    write_seat(c, s)
+    tell_generation(c, s, m)
     if m == s.leader:
         s.member[m].net.flag = SKIPS_ASSIGNMENT
         s.member[m].net.group = s.members
@@ -153,6 +154,14 @@ def park(c: Config, s: State, m: int, copied: bool) -> None:
 
 def answer_join(c: Config, s: State, m: int) -> None:
     """Tell m the current generation, and the leader who claims what."""
+    tell_generation(c, s, m)
+    if m == s.leader:
+        s.member[m].net.flag = 1
+        clean_claims(c, s, s.member[m].net)
+
+
+def tell_generation(c: Config, s: State, m: int) -> None:
+    """A JoinGroup reply to m with the current generation."""
     net = s.member[m].net
     put(c, net, MessageKind.JOIN_REPLY)
     net.generation = s.generation
@@ -160,9 +169,6 @@ def answer_join(c: Config, s: State, m: int) -> None:
         net.protocol[0] = s.selected[0]
     if c.failovers > 0:
         net.origin[0] = s.origin[0]
-    if m == s.leader:
-        net.flag = 1
-        clean_claims(c, s, net)
 
 
 # ------------------------------------------------------------------------------------------------ the join phase

@@ -11,9 +11,26 @@ with it (choice 1), or be found by the next one although nobody was ever told.
 
 from rebalance_check.model.classic_claims import any_refused, is_new_answer
 from rebalance_check.model.classic_coordinator import propagate
-from rebalance_check.model.classic_log import is_serving, is_told_by_zombie, is_writing, keep, wipe
+from rebalance_check.model.classic_log import (
+    is_serving,
+    is_told_by_zombie,
+    is_writing,
+    keep,
+    names_its_id,
+    wipe,
+)  # fmt: skip
 from rebalance_check.model.classic_network import is_request, may_answer, put, refuse
-from rebalance_check.model.classic_state import Config, GroupStatus, MemberStatus, MessageKind, Phase, State, has
+from rebalance_check.model.classic_state import (
+    Config,
+    GroupStatus,
+    MemberStatus,
+    MessageKind,
+    Phase,
+    Record,
+    State,
+    has,
+)  # fmt: skip
+from rebalance_check.model.classic_statics import forget_ghost, is_static
 from rebalance_check.model.errors import Error
 from rebalance_check.model.layout import NIL
 
@@ -86,6 +103,7 @@ def end_incarnation(c: Config, s: State, k: int) -> None:
     s.orphans = 0
     if c.timeouts:
         s.owing[0] = 0
+    forget_ghost(c, s)
     for x in range(c.members):
         s.member[x].claims = 0
         s.member[x].claim_generation = 0
@@ -129,13 +147,15 @@ def generation_is_not_below_the_log(c: Config, s: State) -> bool:
 
 
 def stable_is_persisted(c: Config, s: State) -> bool:
-    """A stable group is as its last record tells: generation, leader, members and assignments."""
+    """A stable group is as its last record tells: generation, leader, members under their ids, and assignments."""
     if c.failovers == 0 or s.status != GroupStatus.STABLE:
         return True
     log = s.log[0]
     for x in range(c.members):
         if s.member[x].assignment != log.assignment[x]:
             return False
+    if log.old != s.strangers[0] & s.members:
+        return False
     return log.kind == 1 and log.generation == s.generation and log.members == s.members and log.leader == s.leader
 
 
@@ -172,19 +192,30 @@ def assignment_of_a_generation_is_final(c: Config, s: State, t: State) -> bool:
     if s.log[0].generation != t.log[0].generation or s.deletions != t.deletions:
         return True
     for x in range(c.members):
-        if s.log[0].assignment[x] != t.log[0].assignment[x]:
+        if in_record(c, s, s.log[0], x) != in_record(c, s, t.log[0], x):
             return False
     return True
 
 
+def in_record(c: Config, s: State, record: Record, x: int) -> int:
+    """What a record assigns to x, or to the twin that took its seat."""
+    assigned = record.assignment[x]
+    if is_static(c, s, x):
+        assigned = assigned | record.assignment[s.member[x].twin[0]]
+    return assigned
+
+
 def stranger_is_refused(c: Config, s: State, t: State) -> bool:
-    """A process whose id the coordinator has forgotten is not taken for the owner of the one that came back."""
+    """A process whose id the coordinator has forgotten is not taken for the owner of the one that came back.
+
+    A static member that asks for another id gets the seat.
+    """
     if c.failovers > 0:
         for m in range(c.members):
             one, other = s.member[m].net, t.member[m].net
             vouched = is_told_by_zombie(c, s, m, t.member[m].generation)
             vouched = vouched or is_told_by_zombie(c, s, m, other.generation)
-            if has(s.strangers[0] & s.members & t.members, m) and not vouched:
+            if has(s.strangers[0] & s.members & t.members, m) and names_its_id(c, s, m) and not vouched:
                 if is_new_answer(one, other, MessageKind.SYNC_REPLY) or is_new_answer(
                     one, other, MessageKind.JOIN_REPLY
                 ):

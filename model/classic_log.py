@@ -26,6 +26,7 @@ from rebalance_check.model.classic_state import (
     with_,
     without,
 )  # fmt: skip
+from rebalance_check.model.classic_statics import is_static, or_fenced
 from rebalance_check.model.errors import Error
 from rebalance_check.model.layout import NIL
 
@@ -66,14 +67,15 @@ def tells_an_id(net: Message) -> bool:
 def must_wait(c: Config, s: State, m: int) -> bool:
     """Whether m's request cannot arrive yet.
 
-    A newcomer's does not while the coordinator knows an id of its slot (it would be another slot's), nor do Heartbeat,
+    A newcomer's does not while the coordinator knows an id of its slot (it would be another slot's; a static member
+    takes its seat anew), nor do Heartbeat,
     LeaveGroup and the leader's SyncGroup while a write is under way.
     """
     if c.failovers == 0 or not is_serving(c, s):
         return False
     net = s.member[m].net
     if net.kind == MessageKind.JOIN_REQUEST:
-        return net.flag == 0 and has(s.members | s.pending, m)
+        return net.flag == 0 and has(s.members | s.pending, m) and not is_static(c, s, m)
     return is_writing(c, s) and (net.kind != MessageKind.SYNC_REQUEST or m == s.leader)
 
 
@@ -81,18 +83,20 @@ def is_turned_away(c: Config, s: State, m: int) -> bool:
     """Answer m's request where the coordinator does not serve, or does not know the id in it; whether it was.
 
     NOT_COORDINATOR from one that has resigned. One that is loading says COORDINATOR_LOAD_IN_PROGRESS, but believes
-    every Heartbeat (``GroupCoordinatorService.heartbeat``).
+    every Heartbeat (``GroupCoordinatorService.heartbeat``). A static member whose seat another id has is fenced,
+    even if that id was its own once; where it leaves, it names no member id.
     """
     if c.failovers == 0:
         return False
     net = s.member[m].net
     kind = net.kind
+    error: int = Error.UNKNOWN_MEMBER_ID
     if not is_serving(c, s):
         error = Error.NOT_COORDINATOR if s.phase[0] == Phase.CLOSED else Error.COORDINATOR_LOAD_IN_PROGRESS
         if kind == MessageKind.HEARTBEAT_REQUEST and s.phase[0] == Phase.LOADING:
             error = Error.NONE
-    elif is_stranger(c, s, m) and (kind != MessageKind.JOIN_REQUEST or net.flag == 1):
-        error = Error.UNKNOWN_MEMBER_ID
+    elif is_stranger(c, s, m) and names_its_id(c, s, m):
+        error = or_fenced(c, s, m, error)
     else:
         return False
     if kind == MessageKind.LEAVE_REQUEST:
@@ -100,6 +104,14 @@ def is_turned_away(c: Config, s: State, m: int) -> bool:
     else:
         refuse(c, s, m, reply_to(kind), error)
     return True
+
+
+def names_its_id(c: Config, s: State, m: int) -> bool:
+    """Whether m's request carries a member id."""
+    net = s.member[m].net
+    if net.kind == MessageKind.LEAVE_REQUEST:
+        return not is_static(c, s, m)
+    return net.kind != MessageKind.JOIN_REQUEST or net.flag == 1
 
 
 def reply_to(kind: int) -> int:
@@ -126,6 +138,8 @@ def give_new_id(c: Config, s: State, m: int) -> None:
             s.zombie[0].members = without(s.zombie[0].members, m)
         if has(s.log[0].members, m):
             s.log[0].old = with_(s.log[0].old, m)
+        if has(s.append[0].members, m):
+            s.append[0].old = with_(s.append[0].old, m)
 
 
 # ------------------------------------------------------------------------------------------------ the log
@@ -135,6 +149,14 @@ def write_group(c: Config, s: State) -> None:
     """The record of a group without members, committed at once."""
     if c.failovers > 0:
         snapshot(c, s, s.log[0])
+
+
+def write_seat(c: Config, s: State) -> None:
+    """The record of a stable group in which a static member came back under another id, committed at once."""
+    if c.failovers > 0:
+        snapshot(c, s, s.log[0])
+        for x in range(c.members):
+            s.log[0].assignment[x] = s.member[x].assignment if has(s.members, x) else 0
 
 
 def begin_append(c: Config, s: State, assigned: Message) -> None:
@@ -151,7 +173,7 @@ def snapshot(c: Config, s: State, record: Record) -> None:
     record.origin = s.origin[0]
     record.leader = s.leader
     record.members = s.members
-    record.old = 0
+    record.old = s.strangers[0] & s.members
     for x in range(c.members):
         known = has(s.members, x)
         record.claims[x] = s.member[x].claims if known else 0

@@ -1,6 +1,7 @@
 """What must be true of static members (`model.classic_statics`): one seat per instance id, handed on as it is."""
 
 from rebalance_check.model.classic_claims import any_refused
+from rebalance_check.model.classic_log import same_life
 from rebalance_check.model.classic_state import Config, GroupStatus, MemberStatus, MessageKind, State, has, minus, size
 from rebalance_check.model.classic_statics import SKIPS_ASSIGNMENT, holder, is_static
 from rebalance_check.model.errors import Error
@@ -65,7 +66,7 @@ def join_phase_keeps_silent_static_members(c: Config, s: State, t: State) -> boo
 
     One member alone may also have left, or its session may have ended.
     """
-    if c.statics == 0 or s.status != GroupStatus.PREPARING or t.generation == s.generation:
+    if c.statics == 0 or s.status != GroupStatus.PREPARING or t.generation == s.generation or not same_life(s, t):
         return True
     gone = 0
     static_goes = False
@@ -123,6 +124,25 @@ def sync_meets_fenced_instance(c: Config, s: State) -> bool:
 def heartbeat_meets_fenced_instance(c: Config, s: State) -> bool:
     """A Heartbeat is refused with FENCED_INSTANCE_ID."""
     return any_refused(c, s, MessageKind.HEARTBEAT_REPLY, Error.FENCED_INSTANCE_ID)
+
+
+def member_is_fenced_by_its_own_past(c: Config, s: State) -> bool:
+    """The log brought back the id that a static member had before it restarted, and the member is fenced by it."""
+    if c.statics > 0 and c.failovers > 0:
+        for m in range(c.members):
+            if s.member[m].net.error == Error.FENCED_INSTANCE_ID and has(s.members & s.strangers[0], m):
+                return True
+    return False
+
+
+def restarted_member_finds_its_seat_in_the_log(c: Config, s: State) -> bool:
+    """A static member that was down when the coordinator changed is told of its seat by the next one."""
+    if c.statics > 0 and c.failovers > 0 and s.incarnation[0] > 0:
+        for m in range(c.members):
+            net = s.member[m].net
+            if net.kind == MessageKind.JOIN_REPLY and net.flag == SKIPS_ASSIGNMENT and s.origin[0] < s.incarnation[0]:
+                return True
+    return False
 
 
 def replaced_id_owes_a_sync(c: Config, s: State) -> bool:

@@ -10,6 +10,7 @@ from rebalance_check.model.specification import Edit
 
 _COORDINATOR: Final = "rebalance_check.model.classic_coordinator"
 _STATICS: Final = "rebalance_check.model.classic_statics"
+_COMMITS: Final = "rebalance_check.model.classic_commits"
 _TIMEOUTS: Final = "rebalance_check.model.classic_timeouts"
 
 STATIC_MUTANTS: Final = (
@@ -48,6 +49,24 @@ STATIC_MUTANTS: Final = (
         ),
         caught_by="seat_keeps_its_assignment",
         bounds=Bounds.from_address("cooperative/1m1p2g1c0l0x0d0z0i0r1s"),
+    ),
+    ModelMutant(
+        name="fenced-commit-is-unknown",
+        what="the commit of a member that lost its seat is refused as that of a stranger, who may join again",
+        edit=Edit(
+            _COMMITS,
+            "    error = or_fenced(c, s, m, fence(s, m, generation))\n",
+            "    error = fence(s, m, generation)\n",
+        ),
+        caught_by="who_was_replaced_is_fenced",
+        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r2s1y1k"),
+    ),
+    ModelMutant(
+        name="seat-is-not-recorded",
+        what="the log still has the old id of a static member that came back to a stable group",
+        edit=Edit(_COORDINATOR, "    write_seat(c, s)\n", ""),
+        caught_by="stable_is_persisted",
+        bounds=Bounds.from_address("eager/1m1p1g1c0l0x0d0z0i0r1s1o"),
     ),
     ModelMutant(
         name="leader-is-not-substituted",

@@ -48,6 +48,7 @@ from rebalance_check.model.ids import NO_GENERATION, partition
 from rebalance_check.model.layout import NIL
 from rebalance_check.model.seats import REASONS, leader_told, leave_error, replaced_by
 from rebalance_check.model.trace_door import Door, life_of, place_after
+from rebalance_check.model.trace_log import IdsOnRecord
 from rebalance_check.model.voting_names import protocol_of, selected_protocol, told_protocol
 
 COORDINATOR: Final = "coordinator"
@@ -70,7 +71,7 @@ class Ledger:
     """What an observer remembers that the state of the model need not: numbers and names.
 
     ``ids`` counts the member ids that each slot was given; ``known`` is the number of the one at the coordinator, and
-    ``logged`` of the one in its log; ``told_id`` is the one in the last JoinGroup answer, ``held_id`` the one that its
+    ``log`` has those in its log; ``told_id`` is the one in the last JoinGroup answer, ``held_id`` the one that its
     process holds, ``sent_id`` the one in its last request; ``requests`` numbers its requests; ``joined_life`` is the
     incarnation of its generation, ``told_life`` that of the last JoinGroup answer on its way to it; ``shown`` the
     metadata that a leader was shown; ``seq`` numbers the events of each source; ``steps`` is the time.
@@ -78,7 +79,7 @@ class Ledger:
 
     ids: list[int]
     known: list[int]
-    logged: list[int]
+    log: IdsOnRecord
     told_id: list[str]
     held_id: list[str]
     sent_id: list[str]
@@ -95,12 +96,23 @@ class Ledger:
     @classmethod
     def for_members(cls, n: int) -> Ledger:
         """A ledger in which nothing has happened."""
-        return cls([0] * n, [0] * n, [0] * n, [""] * n, [""] * n, [""] * n, [0] * n, [-1] * n, [-1] * n, [((), ())] * n)
+        return cls(
+            [0] * n,
+            [0] * n,
+            IdsOnRecord([0] * n, [0] * n),
+            [""] * n,
+            [""] * n,
+            [""] * n,
+            [0] * n,
+            [-1] * n,
+            [-1] * n,
+            [((), ())] * n,
+        )
 
     def copy(self) -> Ledger:
         """An independent copy."""
         return replace(
-            self, ids=[*self.ids], known=[*self.known], logged=[*self.logged], told_id=[*self.told_id],
+            self, ids=[*self.ids], known=[*self.known], log=self.log.copy(), told_id=[*self.told_id],
             held_id=[*self.held_id], sent_id=[*self.sent_id], requests=[*self.requests],
             joined_life=[*self.joined_life], told_life=[*self.told_life], shown=[*self.shown], seq={**self.seq},
             door=self.door.copy(),
@@ -146,7 +158,9 @@ class Observer:
         events = speak(self, action.member, before, after) if speak else self.coordinator(action, before, after)
         place = place_after(action, before, after, self.ledger.deposed_life)
         told = self.ledger.door.with_replies(events, place, self.ledger.sent_id, self.id_of)
-        return [self.stamp(event) for event in told]
+        stamped = [self.stamp(event) for event in told]
+        self.ledger.log.note(action, before, after, self.ledger.known)
+        return stamped
 
     def stamp(self, event: Event) -> Event:
         """Add what every event carries."""
@@ -161,8 +175,6 @@ class Observer:
         if action.kind in TAKEOVERS:
             yield from self.failover(action, before, after)
             return
-        if action.kind is ActionKind.COMMIT_APPEND:
-            self.note_record(after)
         life, gone = life_of(after), minus(before.members, after.members)
         if before.status == GroupStatus.DEAD and after.status != GroupStatus.DEAD:
             yield IncarnationStarted(source=COORDINATOR, incarnation=life, generation=0)
@@ -250,12 +262,10 @@ class Observer:
 
     def failover(self, action: Action, before: State, after: State) -> Iterator[Event]:
         """A coordinator goes, or another one has loaded its log."""
-        if action.kind in {ActionKind.CRASH_COORDINATOR, ActionKind.RESIGN_COORDINATOR}:
-            if before.status != GroupStatus.DEAD:
-                life = life_of(before)
-                yield IncarnationEnded(source=COORDINATOR, incarnation=life, generation=before.generation)
-            if before.append[0].kind and action.choice == 0:
-                self.note_record(after)
+        ends = action.kind in {ActionKind.CRASH_COORDINATOR, ActionKind.RESIGN_COORDINATOR}
+        if ends and before.status != GroupStatus.DEAD:
+            life = life_of(before)
+            yield IncarnationEnded(source=COORDINATOR, incarnation=life, generation=before.generation)
         if action.kind is ActionKind.DEPOSE_COORDINATOR:
             self.ledger.deposed_life = life_of(before)
             yield IncarnationEnded(
@@ -266,18 +276,13 @@ class Observer:
             yield IncarnationEnded(source=COORDINATOR, incarnation=life, generation=generation)
         if action.kind is ActionKind.LOAD_COORDINATOR and after.status != GroupStatus.DEAD:
             for m in elements(after.members):
-                self.ledger.known[m] = self.ledger.logged[m]
+                self.ledger.known[m] = self.ledger.log.ids[m]
             yield IncarnationStarted(source=COORDINATOR, incarnation=life_of(after), generation=after.generation)
         for m in range(self.config.members):
             if after.member[m].net.kind in REPLY_APIS and before.member[m].net.kind not in REPLY_APIS:
                 yield self.answer(m, after)
             elif after.member[m].net.kind == MessageKind.NOTHING:
                 yield from self.lost(m, before, after)
-
-    def note_record(self, after: State) -> None:
-        """Which ids the last record has."""
-        for m in elements(after.log[0].members):
-            self.ledger.logged[m] = self.ledger.known[m]
 
     # ------------------------------------------------------------------------------------------------ the clients
 

@@ -87,22 +87,23 @@ class Speech:
                     group_instance_id=self._bounds.instance(m),
                 )
             case MessageKind.COMMIT_REQUEST:
-                return self._commit(message.generation, self._ids[m], f"m{m}", message.partitions)
+                return self._commit(message.generation, m, message.partitions)
         return self._leave(m)
 
     def commit_beside(self, m: int, generation: int) -> GroupRequest:
         """A commit of ``m`` on another connection."""
-        return self._commit(generation, self._ids[m], f"m{m}", 1)
+        return self._commit(generation, m, 1)
 
     def outside_commit(self) -> GroupRequest:
         """A commit of somebody who is no member."""
-        return self._commit(NO_GENERATION, "", f"m{STRAY}", 1)
+        return self._commit(NO_GENERATION, STRAY, 1)
 
-    def _commit(self, generation: int, member_id: str, client_id: str, partitions: int) -> GroupRequest:
+    def _commit(self, generation: int, m: int, partitions: int) -> GroupRequest:
         offsets = tuple(CommittedOffset(owned.topic, owned.partition, OFFSET) for owned in self._owned(partitions))
         return OffsetCommitRequest(
-            group_id=GROUP_ID, version=COMMIT_VERSION, client_id=client_id, generation_id=generation,
-            member_id=member_id, offsets=offsets,
+            group_id=GROUP_ID, version=COMMIT_VERSION, client_id=f"m{m}", generation_id=generation, offsets=offsets,
+            member_id="" if m == STRAY else self._ids[m],
+            group_instance_id=None if m == STRAY else self._bounds.instance(m),
         )  # fmt: skip
 
     def hear(self, m: int, reply: GroupReply, slots: Mapping[str, int]) -> None:

@@ -49,6 +49,8 @@ SMALL = (
     "eager/2m1p2g1c0l0x0d0z0i0r1t1s",
     "cooperative/2m2p2g1c1l0x0d0z0i0r2s1y",
     "eager/1m1p2g0c0l0x0d0z0i0r1o1q",
+    "eager/2m1p2g0c0l0x0d0z0i0r2s1y1k",
+    "eager/1m1p2g1c0l0x0d0z0i0r1s1o",
 )
 LARGE = (
     "eager/2m1p6g1c0l0x0d0z0i0r4u3b",
@@ -73,6 +75,9 @@ LARGE = (
     "eager/2m1p2g1c1l1x1d0z0i1r1t1s",
     "cooperative/2m2p2g1c1l1x1d0z1i0r1t2s1y",
     "eager/2m1p2g1c0l1x0d0z0i0r1t1n1s",
+    "eager/2m1p2g0c0l0x0d0z0i0r2s1y1o",
+    "cooperative/2m2p2g0c0l0x0d0z0i0r2s1y1o1t",
+    "eager/1m1p2g1c1l1x0d1z1i0r1s1o1k",
 )
 
 

@@ -27,6 +27,8 @@ SMALL = (
     "eager/2m1p2g0c0l0x0d0z0i0r2s1y",
     "eager/2m1p2g1c0l0x0d0z0i0r1t1s",
     "eager/1m1p2g0c0l0x0d0z0i0r1o1q",
+    "eager/2m1p2g0c0l0x0d0z0i0r2s1y1k",
+    "eager/1m1p2g1c0l0x0d0z0i0r1s1o",
 )
 LARGE = (
     "eager/2m2p4g0c0l0x0d0z0i0r3u2b",
@@ -57,6 +59,8 @@ LARGE = (
     "cooperative/2m2p2g1c1l1x1d0z1i0r1t2s1y",
     "cooperative/3m1p2g0c0l0x0d0z0i0r3s1y",
     "eager/2m1p1g0c0l0x0d0z0i0r1o1q",
+    "eager/2m1p2g0c0l0x0d0z0i0r2s1y1o",
+    "eager/1m1p2g1c1l1x0d1z1i0r1s1o1k",
 )
 
 

@@ -1,0 +1,104 @@
+"""Static members whose coordinator fails over, and that commit: what the log keeps of a seat, and who is fenced."""
+
+import pytest
+
+from rebalance_check.model.actions import ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import Event, OffsetCommitted, RequestAnswered
+from rebalance_check.model.explore.witness import witness
+from rebalance_check.model.world import World
+from rebalance_check.properties.catalogue import CATALOGUE
+from rebalance_check.properties.judge import judge
+from tests.model.conftest import explored, of, play
+
+ALONE = "eager/1m1p2g1c0l0x0d0z0i0r1s1o"
+TWINS = "eager/2m1p2g0c0l0x0d0z0i0r2s1y1o"
+COMMITTING = "eager/2m1p2g0c0l0x0d0z0i0r2s1y1k"
+
+OWN_PAST = f"v1/{ALONE}/0.1.0.1.0.0.0.0.2.0.1.0"
+
+COUNTS = [
+    # bounds, distinct, generated, depth, what is met
+    (ALONE, 410, 819, 18, {"member_is_fenced_by_its_own_past", "restarted_member_finds_its_seat_in_the_log"}),
+    (TWINS, 1_787, 4_285, 25, {"join_meets_fenced_instance", "heartbeat_meets_fenced_instance"}),
+    (COMMITTING, 447, 1_016, 17, {"commit_meets_fenced_instance"}),
+    ("cooperative/2m2p2g0c0l0x0d0z0i0r2s1y1o1t", 1_791, 4_289, 25, {"restarted_member_finds_its_seat_in_the_log"}),
+]
+LARGE = [
+    ("eager/1m1p2g1c1l1x0d1z1i0r1s1o1k", 20_022, 44_762, 34, {"commit_meets_fenced_instance"}),
+]
+
+
+@pytest.mark.parametrize(("address", "distinct", "generated", "depth", "situations"), COUNTS)
+def test_the_state_space_has_its_pinned_size__with_static_members_and_another_concern(
+    address: str, distinct: int, generated: int, depth: int, situations: set[str]
+) -> None:
+    found = explored(address, distinct, generated, depth)
+    assert {name for name in situations if not found.sometimes[name]} == set()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("address", "distinct", "generated", "depth", "situations"), LARGE)
+def test_larger_state_spaces_have_their_pinned_size__with_static_members_and_other_concerns(
+    address: str, distinct: int, generated: int, depth: int, situations: set[str]
+) -> None:
+    found = explored(address, distinct, generated, depth)
+    assert {name for name in situations if not found.sometimes[name]} == set()
+
+
+def test_what_a_deposed_coordinator_tells_static_members_is_left_out() -> None:
+    with pytest.raises(RebalanceCheckError, match="statics is 1 with deposed 1 and upgrade 0: choose 0 for statics"):
+        Bounds(statics=1, failovers=1, deposed=1)
+
+
+# ------------------------------------------------------------------------------------------------ stories
+
+JOIN = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP, ActionKind.RECEIVE_JOIN_GROUP)
+SYNC = (ActionKind.SYNC_GROUP, ActionKind.COMMIT_APPEND, ActionKind.RECEIVE_SYNC_GROUP)
+FAIL_OVER = ((ActionKind.CRASH_COORDINATOR, 0), (ActionKind.LOAD_COORDINATOR, 0))
+
+
+def errors(events: list[Event], api: str) -> list[str | None]:
+    """What the requests of this kind were answered."""
+    return [each.error for each in events if isinstance(each, RequestAnswered) and each.api == api]
+
+
+def test_a_static_member_that_was_down_keeps_its_seat_and_assignment__under_the_next_coordinator() -> None:
+    world = World(Bounds.from_address(ALONE))
+    events = world.begin() + play(world, *of(0, *JOIN, *SYNC, ActionKind.CRASH), *FAIL_OVER)
+    events += play(world, *of(0, ActionKind.RESTART, *JOIN))
+    request = world.request(0)
+    assert request
+    assert (request.member_id, request.assignments) == ("i0-2", None)
+    events += play(world, *of(0, ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP))
+    assert (world.status.name, world.state.generation, world.owned(0)) == ("STABLE", 1, ("t-0",))
+    assert judge(events, CATALOGUE).counterexamples == ()
+
+
+def test_a_seat_that_was_taken_in_a_stable_group_is_on_record__its_new_id_is_known_after_a_failover() -> None:
+    world = World(Bounds.from_address(ALONE))
+    play(world, *of(0, *JOIN, *SYNC, ActionKind.CRASH, ActionKind.RESTART, *JOIN[:2]), *FAIL_OVER)
+    events = play(world, *of(0, JOIN[2], ActionKind.SYNC_GROUP))
+    assert errors(events, "SyncGroup") == ["NONE"]
+
+
+def test_a_restarted_static_member_is_fenced_by_its_own_past__if_only_its_old_id_is_in_the_log() -> None:
+    path = witness(Bounds.from_address(ALONE), "member_is_fenced_by_its_own_past")
+    assert path is not None
+    assert path.address() == OWN_PAST
+    world = World(path.bounds)
+    events = world.begin() + [event for action in path.actions for event in world.step(action)]
+    assert errors(events, "SyncGroup")[-1] == "FENCED_INSTANCE_ID"
+    events += play(world, *of(0, ActionKind.RECEIVE_ERROR))
+    assert world.choices(ActionKind.RESTART, 0) == []
+    assert judge(events, CATALOGUE).counterexamples == ()
+
+
+def test_the_commit_of_a_process_whose_seat_another_has_is_fenced__and_ends_it() -> None:
+    world = World(Bounds.from_address(COMMITTING))
+    play(world, *of(0, *JOIN, ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP), *of(1, *JOIN[:2]))
+    events = play(world, *of(0, ActionKind.SEND_OFFSET_COMMIT, ActionKind.OFFSET_COMMIT, ActionKind.RECEIVE_ERROR))
+    assert errors(events, "OffsetCommit") == ["FENCED_INSTANCE_ID"]
+    assert [each.error for each in events if isinstance(each, OffsetCommitted)] == ["FENCED_INSTANCE_ID"]
+    assert (world.owned(0), world.choices(ActionKind.RESTART, 0)) == ((), [])
