@@ -40,8 +40,8 @@ class Bounds:
     stopped and started with the next list of assignors. ``failovers``: how often another
     coordinator takes over; copies of requests do not outlive one, and the record keeps no votes, so it goes with no
     ``duplicates`` and no ``upgrade``. ``commits``: how many OffsetCommits there are, of members and of others.
-    ``statics``: how many processes have an instance id (KIP-345), ``twins``: how many pairs of them share one; with
-    neither ``deposed`` nor ``upgrade``.
+    ``statics``: how many processes have an instance id (KIP-345), ``twins``: how many pairs of them share one; not
+    with ``deposed``.
     ``deposed``: how many of the failovers leave the coordinator of before alive, which goes on answering from memory.
 
     The status protocol reads ``members`` as workers, ``partitions`` as keys (tasks of one connector, whose own status
@@ -126,16 +126,15 @@ class Bounds:
             )
 
     def _check_statics(self) -> None:
-        """Twins are two static processes each; how static members vote, or what a zombie tells them, is left out."""
+        """Twins are two static processes each; what a zombie coordinator tells static members is left out."""
         if not 2 * self.twins <= self.statics <= self.members:
             raise RebalanceCheckError(
                 f"statics is {self.statics} and twins is {self.twins}: there can be no more static processes than "
                 f"members ({self.members}), and each pair of twins is two of them"
             )
-        if self.statics and (self.deposed or self.upgrade):
+        if self.statics and self.deposed:
             raise RebalanceCheckError(
-                f"statics is {self.statics} with deposed {self.deposed} and upgrade {self.upgrade}: choose 0 for "
-                f"statics, or for both of them"
+                f"statics is {self.statics} with deposed {self.deposed}: choose 0 for one of them"
             )
 
     _LETTERS: ClassVar = (

@@ -9,8 +9,8 @@ bounces along an upgrade path), `classic_log` with `classic_failover` (another c
 
 What is left open, and explored in all ways: the order of everything; who leads after a leader is gone; which of the
 legal targets a leader picks; when a timer fires. What is left out: heartbeats while a SyncGroup is outstanding, votes
-that end in a tie, the expiry of a new member that is parked, the leave of an id that was not used yet; static members
-that vote, or that a coordinator of the past answers, a replacement whose record is not committed at once, and JoinGroup
+that end in a tie, the expiry of a new member that is parked, the leave of an id that was not used yet; what a
+coordinator of the past tells static members, a replacement whose record is not committed at once, and JoinGroup
 below v9 of a static member (a returning leader then takes itself for a follower).
 """
 
@@ -175,6 +175,8 @@ from rebalance_check.model.classic_timeouts import (
     who_owes_a_sync_is_a_member,
 )  # fmt: skip
 from rebalance_check.model.classic_voting_claims import (
+    bounced_member_changes_the_vote,
+    bounced_member_keeps_its_seat,
     cooperative_assignor_runs_among_eager_members,
     eager_and_cooperative_are_stable_together,
     join_meets_inconsistent_protocol,
@@ -182,6 +184,7 @@ from rebalance_check.model.classic_voting_claims import (
     nobody_is_refused_for_its_protocols,
     protocol_changes_with_the_generation,
     selected_protocol_is_listed_by_all,
+    stable_group_keeps_its_vote,
     upgrade_is_over,
 )  # fmt: skip
 from rebalance_check.model.classic_zombie import (
@@ -261,6 +264,7 @@ CLAIMS: Final = (
     who_owes_a_sync_is_a_member,
     nobody_is_refused_for_its_protocols,
     selected_protocol_is_listed_by_all,
+    stable_group_keeps_its_vote,
     generation_is_not_below_the_log,
     stable_is_persisted,
     lost_is_not_committed,
@@ -350,6 +354,8 @@ SOMETIMES: Final = (
     seat_is_taken_while_the_group_prepares,
     member_is_fenced_by_its_own_past,
     restarted_member_finds_its_seat_in_the_log,
+    bounced_member_keeps_its_seat,
+    bounced_member_changes_the_vote,
     zombie_owns_by_the_past,
 )
 

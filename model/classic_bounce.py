@@ -2,11 +2,15 @@
 
 from rebalance_check.model.classic_member import stop
 from rebalance_check.model.classic_state import Config, MemberStatus, MessageKind, State
+from rebalance_check.model.classic_statics import is_static
 from rebalance_check.model.classic_voting import may_bounce
 
 
 def bounce(c: Config, s: State, m: int) -> bool:
-    """A stable member closes, to come back with the next list of its path; or a process that is down gets that list."""
+    """A stable member closes, to come back with the next list of its path; or a process that is down gets that list.
+
+    A static member does not leave: its seat waits for it.
+    """
     me = s.member[m]
     if c.path == 0 or s.bounces[0] >= c.bounces or not may_bounce(c, s, m):
         return False
@@ -14,7 +18,8 @@ def bounce(c: Config, s: State, m: int) -> bool:
         if me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING:
             return False
         stop(c, me)
-        me.net.kind = MessageKind.LEAVE_REQUEST
+        if not is_static(c, s, m):
+            me.net.kind = MessageKind.LEAVE_REQUEST
     s.bounces[0] += 1
     me.bouncing[0] = 1
     return True

@@ -40,7 +40,13 @@ from rebalance_check.model.classic_statics import (
     refuse_join_of_removed,
     take_seat,
 )  # fmt: skip
-from rebalance_check.model.classic_voting import is_compatible, is_compatible_copy, vote
+from rebalance_check.model.classic_voting import (
+    is_compatible,
+    is_compatible_copy,
+    take_list,
+    vote,
+    would_change_the_protocol,
+)  # fmt: skip
 from rebalance_check.model.errors import Error
 from rebalance_check.model.layout import NIL
 
@@ -91,13 +97,14 @@ def join_without_id(c: Config, s: State, m: int) -> None:
 def replace_member(c: Config, s: State, old: int, m: int) -> None:
     """A static member comes back under a new id (``updateStaticMemberThenRebalanceOrCompleteJoin``).
 
-    A STABLE group does not rebalance: the member goes on with the assignment that was its seat's. A COMPLETING one
-    starts over, because the leader may know the old id already.
+    A STABLE group does not rebalance, unless the member's list makes it select another protocol: the member goes on
+    with the assignment that was its seat's. A COMPLETING one starts over, because the leader may know the old id.
     """
     claims = s.member[m].net.partitions
     claim_generation = s.member[m].net.generation
     take_seat(c, s, old, m)
-    if s.status != GroupStatus.STABLE:
+    take_list(s, m, s.member[m].step[0] if c.path != 0 else 0)
+    if s.status != GroupStatus.STABLE or would_change_the_protocol(c, s):
         rejoin(c, s, m, claims, claim_generation, False)
         return
     s.member[m].claims = claims
@@ -135,6 +142,8 @@ def rejoin(c: Config, s: State, m: int, claims: int, claim_generation: int, copi
     prepare_rebalance(c, s)
     s.member[m].claims = claims
     s.member[m].claim_generation = claim_generation
+    if c.path != 0:
+        take_list(s, m, s.stray.step[0] if copied else s.member[m].step[0])
     s.joined = with_(s.joined, m)
     park(c, s, m, copied)
     if s.initial == 1 and not c.initial_delay:
@@ -326,6 +335,7 @@ def remove_member(s: State, m: int, k: int) -> None:
     s.member[m].claims = 0
     s.member[m].claim_generation = 0
     s.member[m].assignment = 0
+    take_list(s, m, 0)
     if s.leader == m:
         s.leader = NIL if s.members == 0 else nth(s.members, k)
     if s.stray.member == m:

@@ -25,8 +25,8 @@ def replaced_id_owes_only_while_stable(c: Config, s: State) -> bool:
 
 
 def eager_assignment_leaves_nothing_out(c: Config, s: State) -> bool:
-    """In a stable group with static members, under EAGER every partition is assigned."""
-    if c.statics == 0 or c.cooperative or s.status != GroupStatus.STABLE:
+    """In a stable group with static members, all of them EAGER, every partition is assigned."""
+    if c.statics == 0 or c.cooperative or c.path != 0 or s.status != GroupStatus.STABLE:
         return True
     given = 0
     for m in range(c.members):

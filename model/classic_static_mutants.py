@@ -27,8 +27,8 @@ STATIC_MUTANTS: Final = (
         what="a static member that comes back while the leader assigns is answered as if the group were stable",
         edit=Edit(
             _COORDINATOR,
-            "    if s.status != GroupStatus.STABLE:\n        rejoin",
-            "    if s.status == GroupStatus.PREPARING:\n        rejoin",
+            "    if s.status != GroupStatus.STABLE or would_change_the_protocol(c, s):\n",
+            "    if s.status == GroupStatus.PREPARING or would_change_the_protocol(c, s):\n",
         ),
         caught_by="eager_assignment_leaves_nothing_out",
         bounds=Bounds.from_address("eager/1m1p3g1c0l0x0d0z0i0r1s"),

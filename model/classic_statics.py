@@ -7,6 +7,7 @@ id that was replaced is *fenced* (FENCED_INSTANCE_ID). A fenced process is gone 
 
 from rebalance_check.model.classic_network import may_answer, refuse
 from rebalance_check.model.classic_state import Config, MessageKind, State, has, with_, without
+from rebalance_check.model.classic_voting import take_list
 from rebalance_check.model.errors import Error
 from rebalance_check.model.layout import NIL
 
@@ -74,6 +75,7 @@ def take_seat(c: Config, s: State, old: int, m: int) -> None:
     s.orphans = without(s.orphans, old)
     s.member[old].claims = 0
     s.member[old].claim_generation = 0
+    take_list(s, old, 0)
     assignment = s.member[old].assignment
     s.member[old].assignment = 0
     s.member[m].assignment = assignment

@@ -28,15 +28,21 @@ def withholds(c: Config, s: State, m: int) -> bool:
     return has(c.withholding[s.member[m].step[0]], s.member[m].net.protocol[0])
 
 
+def reached_in_group(s: State, x: int) -> int:
+    """How far x is along the path, as process and as member."""
+    reached = s.member[x].step[0]
+    return min(reached, listed(s, x)) if has(s.members, x) else reached
+
+
 def may_bounce(c: Config, s: State, m: int) -> bool:
     """Whether there is a next list for m, and what the operator of this path waits for has come."""
     me = s.member[m]
     if me.bouncing[0] == 1 or me.step[0] + 1 == c.steps:
         return False
     for x in range(c.members):
-        reached = s.member[x].step[0]
+        reached = reached_in_group(s, x)
         if c.order == WAIT_FOR_PROCESSES:
-            reached += s.member[x].bouncing[0]
+            reached = s.member[x].step[0] + s.member[x].bouncing[0]
         if c.order != 0 and reached < me.step[0]:
             return False
     return True
@@ -52,12 +58,27 @@ def take_next_list(c: Config, s: State, m: int) -> None:
 # ------------------------------------------------------------------------------------------------ the coordinator
 
 
+def listed(s: State, x: int) -> int:
+    """The place of the list that the coordinator has of member x: of a static one that restarted it may be an old one.
+
+    Dynamic members come back when the old id is forgotten.
+    """
+    me = s.member[x]
+    return me.step[0] if len(me.listed) == 0 else me.listed[0]
+
+
+def take_list(s: State, x: int, step: int) -> None:
+    """The coordinator keeps a member's list; 0 where it forgets the member."""
+    if len(s.member[x].listed) > 0:
+        s.member[x].listed[0] = step
+
+
 def candidates(c: Config, s: State) -> int:
     """The names that every member lists (``ClassicGroup.candidateProtocols``)."""
     names = ALL_NAMES
     for x in range(c.members):
         if has(s.members, x):
-            names = names & c.offered[s.member[x].step[0]]
+            names = names & c.offered[listed(s, x)]
     return names
 
 
@@ -73,19 +94,23 @@ def is_compatible_copy(c: Config, s: State) -> bool:
 
 def ballot(c: Config, s: State, x: int, names: int) -> int:
     """The name that x votes for: the first of its list that every member lists."""
-    listed = c.lists[s.member[x].step[0]]
-    while listed != 0 and not has(names, listed & 3):
-        listed = listed >> 2
-    return listed & 3
+    names_left = c.lists[listed(s, x)]
+    while names_left != 0 and not has(names, names_left & 3):
+        names_left = names_left >> 2
+    return names_left & 3
 
 
 def vote(c: Config, s: State) -> None:
     """The members of the next generation select its protocol (``selectProtocol``); nobody selects none."""
-    if c.path == 0:
-        return
+    if c.path != 0:
+        s.selected[0] = elected(c, s)
+
+
+def elected(c: Config, s: State) -> int:
+    """The name that the members would select now."""
     names = candidates(c, s)
     most = 0
-    s.selected[0] = 0
+    found = 0
     for name in range(1, LAST_NAME + 1):
         votes = 0
         for x in range(c.members):
@@ -93,4 +118,10 @@ def vote(c: Config, s: State) -> None:
                 votes += 1
         if votes > most:
             most = votes
-            s.selected[0] = name
+            found = name
+    return found
+
+
+def would_change_the_protocol(c: Config, s: State) -> bool:
+    """Whether the members would select another protocol than that of the generation."""
+    return c.path != 0 and elected(c, s) != s.selected[0]

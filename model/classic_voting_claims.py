@@ -2,7 +2,7 @@
 
 from rebalance_check.model.classic_claims import any_refused, is_current, is_new_answer
 from rebalance_check.model.classic_state import Config, GroupStatus, MemberStatus, MessageKind, State, has
-from rebalance_check.model.classic_voting import candidates, keeps_partitions
+from rebalance_check.model.classic_voting import candidates, keeps_partitions, would_change_the_protocol
 from rebalance_check.model.errors import Error
 
 # ------------------------------------------------------------------------------------------------ in every state
@@ -22,6 +22,11 @@ def selected_protocol_is_listed_by_all(c: Config, s: State) -> bool:
     if s.status == GroupStatus.PREPARING:
         return True
     return has(candidates(c, s), s.selected[0])
+
+
+def stable_group_keeps_its_vote(c: Config, s: State) -> bool:
+    """A stable group runs the protocol that its members would select now."""
+    return s.status != GroupStatus.STABLE or not would_change_the_protocol(c, s)
 
 
 # ------------------------------------------------------------------------------------------------ of every step
@@ -52,6 +57,29 @@ def join_tells_the_selected_protocol(c: Config, s: State, t: State) -> bool:
 def join_meets_inconsistent_protocol(c: Config, s: State) -> bool:
     """A JoinGroup is refused with INCONSISTENT_GROUP_PROTOCOL."""
     return c.path != 0 and any_refused(c, s, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
+
+
+def bounced_member_keeps_its_seat(c: Config, s: State) -> bool:
+    """A static member comes back with another list, and the group stays stable."""
+    return s.status == GroupStatus.STABLE and bounced_member_waits(c, s, MessageKind.JOIN_REPLY)
+
+
+def bounced_member_changes_the_vote(c: Config, s: State) -> bool:
+    """A static member comes back with a list by which the group selects another protocol, in a new generation."""
+    if c.statics == 0 or s.status != GroupStatus.PREPARING or not bounced_member_waits(c, s, MessageKind.NOTHING):
+        return False
+    return would_change_the_protocol(c, s)
+
+
+def bounced_member_waits(c: Config, s: State, kind: int) -> bool:
+    """Whether a member that came back with another list has not learned its new id, with this message in its slot."""
+    if c.path != 0 and c.statics > 0:
+        for m in range(c.members):
+            me = s.member[m]
+            if has(s.members, m) and me.step[0] > 0 and me.has_id == 0 and me.net.kind == kind:
+                if me.status == MemberStatus.JOINING and me.net.error == Error.NONE:
+                    return True
+    return False
 
 
 def eager_and_cooperative_are_stable_together(c: Config, s: State) -> bool:

@@ -390,11 +390,12 @@ class Observer:
             )
 
     def leave(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """SendLeaveGroup: the process revokes everything and is gone."""
+        """SendLeaveGroup: the process revokes everything and is gone; a static one that is bounced does not leave."""
         was = before.member[m]
         if was.owned:
             yield self.revoked(m, was.generation, was.owned)
-        yield self.sent(m, "LeaveGroup", NO_GENERATION)
+        if after.member[m].net.kind == MessageKind.LEAVE_REQUEST:
+            yield self.sent(m, "LeaveGroup", NO_GENERATION)
         yield MemberLeft(source=name(m), member=name(m))
         self.ledger.held_id[m] = ""
 

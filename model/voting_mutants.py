@@ -40,11 +40,22 @@ VOTING_MUTANTS: Final = (
         what="the protocol of the first generation stays selected, whoever joins later",
         edit=Edit(
             _VOTING,
-            "    if c.path == 0:\n        return\n",
-            "    if c.path == 0 or s.selected[0] != 0:\n        return\n",
+            "    if c.path != 0:\n        s.selected[0] = elected",
+            "    if c.path != 0 and s.selected[0] == 0:\n        s.selected[0] = elected",
         ),
         caught_by="selected_protocol_is_listed_by_all",
         bounds=Bounds.from_address("eager/2m1p8g0c0l0x0d0z0i0r1u3b"),
+    ),
+    ModelMutant(
+        name="static-restart-does-not-count-votes",
+        what="a static member comes back with another list to a stable group, and the group runs what it ran",
+        edit=Edit(
+            _COORDINATOR,
+            "    if s.status != GroupStatus.STABLE or would_change_the_protocol(c, s):\n",
+            "    if s.status != GroupStatus.STABLE:\n",
+        ),
+        caught_by="stable_group_keeps_its_vote",
+        bounds=Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r1u2b2s"),
     ),
     ModelMutant(
         name="vote-is-taken-too-early",

@@ -1,11 +1,11 @@
-"""Static members whose coordinator fails over, and that commit: what the log keeps of a seat, and who is fenced."""
+"""Static members whose coordinator fails over, that commit, and that are upgraded: what becomes of their seats."""
 
 import pytest
 
 from rebalance_check.model.actions import ActionKind
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event, OffsetCommitted, RequestAnswered
+from rebalance_check.model.events import Event, OffsetCommitted, RequestAnswered, RequestSent
 from rebalance_check.model.explore.witness import witness
 from rebalance_check.model.world import World
 from rebalance_check.properties.catalogue import CATALOGUE
@@ -14,6 +14,7 @@ from tests.model.conftest import explored, of, play
 
 ALONE = "eager/1m1p2g1c0l0x0d0z0i0r1s1o"
 TWINS = "eager/2m1p2g0c0l0x0d0z0i0r2s1y1o"
+UPGRADED = "eager/2m1p3g0c0l0x0d0z0i0r1u2b2s"
 COMMITTING = "eager/2m1p2g0c0l0x0d0z0i0r2s1y1k"
 
 OWN_PAST = f"v1/{ALONE}/0.1.0.1.0.0.0.0.2.0.1.0"
@@ -23,9 +24,12 @@ COUNTS = [
     (ALONE, 410, 819, 18, {"member_is_fenced_by_its_own_past", "restarted_member_finds_its_seat_in_the_log"}),
     (TWINS, 1_787, 4_285, 25, {"join_meets_fenced_instance", "heartbeat_meets_fenced_instance"}),
     (COMMITTING, 447, 1_016, 17, {"commit_meets_fenced_instance"}),
+    (UPGRADED, 1_197, 2_451, 34, {"bounced_member_keeps_its_seat", "bounced_member_changes_the_vote"}),
+    ("cooperative/2m2p3g0c0l0x0d0z0i0r6u2b2s", 2_235, 4_541, 42, {"eager_and_cooperative_are_stable_together"}),
     ("cooperative/2m2p2g0c0l0x0d0z0i0r2s1y1o1t", 1_791, 4_289, 25, {"restarted_member_finds_its_seat_in_the_log"}),
 ]
 LARGE = [
+    ("eager/2m1p4g0c0l0x0d0z0i0r1u4b1s", 4_617, 9_426, 53, {"upgrade_is_over"}),
     ("eager/1m1p2g1c1l1x0d1z1i0r1s1o1k", 20_022, 44_762, 34, {"commit_meets_fenced_instance"}),
 ]
 
@@ -48,7 +52,7 @@ def test_larger_state_spaces_have_their_pinned_size__with_static_members_and_oth
 
 
 def test_what_a_deposed_coordinator_tells_static_members_is_left_out() -> None:
-    with pytest.raises(RebalanceCheckError, match="statics is 1 with deposed 1 and upgrade 0: choose 0 for statics"):
+    with pytest.raises(RebalanceCheckError, match="statics is 1 with deposed 1: choose 0 for one of them"):
         Bounds(statics=1, failovers=1, deposed=1)
 
 
@@ -102,3 +106,28 @@ def test_the_commit_of_a_process_whose_seat_another_has_is_fenced__and_ends_it()
     assert errors(events, "OffsetCommit") == ["FENCED_INSTANCE_ID"]
     assert [each.error for each in events if isinstance(each, OffsetCommitted)] == ["FENCED_INSTANCE_ID"]
     assert (world.owned(0), world.choices(ActionKind.RESTART, 0)) == ((), [])
+
+
+BOUNCE = (ActionKind.BOUNCE, ActionKind.RESTART)
+SYNC_AT_ONCE = (ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP)
+
+
+def test_a_static_member_is_bounced_without_a_rebalance__as_long_as_the_vote_stays() -> None:
+    world = World(Bounds.from_address(UPGRADED))
+    events = world.begin() + play(world, *of(0, *JOIN[:2]), *of(1, *JOIN[:2]), *of(0, JOIN[2]))
+    events += play(world, *of(0, ActionKind.SYNC_GROUP, ActionKind.RECEIVE_ERROR, *JOIN[:2]), *of(1, JOIN[2]))
+    events += play(world, *of(0, JOIN[2], *SYNC_AT_ONCE), *of(1, *SYNC_AT_ONCE))
+    assert (world.status.name, world.state.generation) == ("STABLE", 2)
+    left = play(world, *of(0, ActionKind.BOUNCE))
+    assert [each for each in left if isinstance(each, RequestSent)] == []
+    events += left + play(world, *of(0, ActionKind.RESTART, *JOIN, *SYNC_AT_ONCE))
+    assert (world.status.name, world.state.generation, world.owned(0)) == ("STABLE", 2, ("t-0",))
+    events += play(world, *of(1, *BOUNCE, *JOIN[:2]))
+    assert world.status.name == "PREPARING"
+    assert judge(events, CATALOGUE).counterexamples == ()
+
+
+def test_a_static_member_is_refused_by_its_own_old_list__if_the_new_one_has_nothing_of_it() -> None:
+    world = World(Bounds.from_address("eager/1m1p2g0c0l0x0d0z0i0r2u1b1s"))
+    play(world, *of(0, *JOIN, *SYNC_AT_ONCE, *BOUNCE, *JOIN[:1]))
+    assert errors(play(world, *of(0, JOIN[1])), "JoinGroup") == ["INCONSISTENT_GROUP_PROTOCOL"]

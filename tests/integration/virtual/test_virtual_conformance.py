@@ -29,6 +29,7 @@ SMALL = (
     "eager/1m1p2g0c0l0x0d0z0i0r1o1q",
     "eager/2m1p2g0c0l0x0d0z0i0r2s1y1k",
     "eager/1m1p2g1c0l0x0d0z0i0r1s1o",
+    "eager/1m1p3g1c0l0x0d0z0i0r1u2b1s",
 )
 LARGE = (
     "eager/2m2p4g0c0l0x0d0z0i0r3u2b",
@@ -60,6 +61,8 @@ LARGE = (
     "cooperative/3m1p2g0c0l0x0d0z0i0r3s1y",
     "eager/2m1p1g0c0l0x0d0z0i0r1o1q",
     "eager/2m1p2g0c0l0x0d0z0i0r2s1y1o",
+    "eager/2m1p3g0c0l0x0d0z0i0r1u2b2s",
+    "cooperative/2m2p3g0c0l0x0d0z0i0r6u2b2s",
     "eager/1m1p2g1c1l1x0d1z1i0r1s1o1k",
 )
 
