@@ -193,9 +193,10 @@ def _producer(bootstrap: str, name: str) -> Any:
         retries=0,
         enable_idempotence=False,
         max_in_flight_requests_per_connection=1,
-        request_timeout_ms=2_000,
-        delivery_timeout_ms=5_000,
-        max_block_ms=5_000,
+        # Long, so that a slow machine leaves no write whose outcome is unknown, and which may yet be appended.
+        request_timeout_ms=10_000,
+        delivery_timeout_ms=20_000,
+        max_block_ms=20_000,
     )
 
 

@@ -14,8 +14,8 @@ import msgspec
 from rebalance_check.integration.live.settings import GAVE_UP, MemberOrder
 from rebalance_check.model.errors import RebalanceCheckError
 
-START_TIMEOUT_S: Final = 20.0
-LEAVE_TIMEOUT_S: Final = 20.0
+START_TIMEOUT_S: Final = 60.0
+LEAVE_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.01
 
 

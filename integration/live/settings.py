@@ -43,7 +43,7 @@ class LiveSettings:
     A member whose process is stopped for longer than ``session_timeout_ms`` becomes a zombie; one that does not poll
     for ``max_poll_interval_ms``, which is also the rebalance timeout, leaves. ``time_scale`` shortens the pauses of a
     churn schedule, which are drawn for virtual time. The shorter ``poll_timeout_ms``, the more polls end in the middle
-    of a join; with short ones kafka-python was seen to stay in it for ever (TRACK_RECORD.md).
+    of a join, or before one completes, which kafka-python takes badly (TRACK_RECORD.md).
 
     ``clients`` are dealt out to the members in turn: of two, the first makes m0 and m2, the second m1 and m3.
 

@@ -122,10 +122,10 @@ class _Run:
 
     def prepare(self) -> None:
         """Create the topic and put something into it to read; nothing is left on the disk when that fails."""
-        nodes = self._broker.bootstrap.split(",")
+        nodes = self._broker.bootstrap
         try:
-            create_topic(nodes[0], self._topic, self._bounds.partitions, replicas=len(nodes))
-            fill(self._broker.bootstrap, self._topic, self._bounds.partitions, RECORDS_PER_PARTITION)
+            create_topic(nodes, self._topic, self._bounds.partitions, replicas=len(nodes.split(",")))
+            fill(nodes, self._topic, self._bounds.partitions, RECORDS_PER_PARTITION)
             self._watch_nodes()
         except BaseException:
             self._harness_file.close()

@@ -18,21 +18,26 @@ METADATA_VERSION: Final = 5
 def create_topic(bootstrap: str, name: str, partitions: int, *, replicas: int = 1, compacted: bool = False) -> None:
     """Create a topic and return when it has leaders; `RebalanceCheckError` when the broker refuses.
 
-    ``bootstrap`` is the address of one broker.
+    ``bootstrap`` are the addresses of nodes, with commas between them. Each of them knows the leaders then: a client
+    that learned of them later, from another node, would take that for a change.
     """
+    first, *others = bootstrap.split(",")
     topic_of = admin.CreateTopicsRequest.CreatableTopic
     config_of = topic_of.CreatableTopicConfig
     configs = [config_of(name="cleanup.policy", value="compact")] if compacted else []
     topic = topic_of(name=name, num_partitions=partitions, replication_factor=replicas, assignments=[], configs=configs)
     request = admin.CreateTopicsRequest(topics=[topic], timeout_ms=CREATE_TIMEOUT_MS, validate_only=False)
-    with Connection(bootstrap) as broker:
+    with Connection(first) as broker:
         result = broker.call(request, CREATE_VERSION).topics[0]
         if result.error_code:
             raise RebalanceCheckError(
-                f"the broker at {bootstrap} refuses to create the topic {name!r}: "
+                f"the broker at {first} refuses to create the topic {name!r}: "
                 f"{errors.for_code(result.error_code).__name__}"
             )
         _await_leaders(broker, name, partitions)
+    for address in others:
+        with Connection(address) as node:
+            _await_leaders(node, name, partitions)
 
 
 def _await_leaders(broker: Connection, name: str, partitions: int) -> None:

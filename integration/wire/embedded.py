@@ -22,7 +22,7 @@ T = TypeVar("T")
 TEST_SETTINGS: Final = GroupConfig(min_session_timeout_ms=100, initial_rebalance_delay_ms=0)
 """The settings that the real brokers of this suite run with, too."""
 
-START_TIMEOUT_S: Final = 10.0
+START_TIMEOUT_S: Final = 30.0
 
 
 class EmbeddedBroker:

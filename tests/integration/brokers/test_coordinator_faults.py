@@ -41,14 +41,14 @@ from rebalance_check.properties.verdict import Outcome, Violated
 
 pytestmark = [pytest.mark.broker, pytest.mark.started_here]
 
-START, HEAL = ActionKind.START_MEMBER, Action(ActionKind.HEAL)
+START, STOP, HEAL = ActionKind.START_MEMBER, ActionKind.STOP_MEMBER, Action(ActionKind.HEAL)
 KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA = ClientName
 
 
 @pytest.fixture(scope="module")
 def three_nodes(spec: str) -> Iterator[Broker]:
     with open_cluster(spec, 3) as broker:
-        create_topic(broker.bootstrap.split(",")[0], TOPIC, PARTITIONS, replicas=3)
+        create_topic(broker.bootstrap, TOPIC, PARTITIONS, replicas=3)
         yield broker
 
 
@@ -179,8 +179,9 @@ def test_live_members_converge__when_the_coordinator_fails_in_the_middle_of_thei
     three_nodes: Broker, cluster: Cluster, tmp_path: Path, protocol: str, clients: tuple[ClientName, ...], fault: str
 ) -> None:
     settings = LiveSettings(protocol=LiveProtocol(protocol), clients=clients).for_cluster()
-    # The third member has just begun to join when the fault strikes: the others have not heard of it yet.
-    actions = (Action(START, 0), Action(START, 1), HEAL, Action(START, 2), *FAULTS[fault], HEAL)
+    # The third member has just begun to join when the fault strikes, and the others have not heard of it yet; should
+    # they have been quicker than the fault, its departure begins a generation that the next coordinator completes.
+    actions = (Action(START, 0), Action(START, 1), HEAL, Action(START, 2), *FAULTS[fault], HEAL, Action(STOP, 2), HEAL)
     schedule = Schedule(Bounds(protocol=RebalanceProtocol(protocol), members=3, partitions=6), actions)
     subject = LiveSubject(three_nodes, settings, tmp_path / "raw")
     for _event in recorded(tmp_path / "history.jsonl", run(subject, schedule)):
