@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.messages import (
@@ -20,7 +20,7 @@ from rebalance_check.impl.messages import (
 from rebalance_check.impl.stories.played import Answers, Played
 from rebalance_check.model.errors import Error
 
-SETTINGS: Final = {
+SETTINGS: Final[dict[str, Any]] = {
     "min_session_timeout_ms": 1_000,
     "initial_rebalance_delay_ms": 100,
     "offsets_retention_check_interval_ms": 1_000_000_000_000,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -22,7 +21,7 @@ from rebalance_check.integration.cluster.settings import (
     MAIN_CLASS,
     server_properties,
 )
-from rebalance_check.integration.java import JARS_SETTING
+from rebalance_check.integration.java import JARS_SETTING, java_tool
 from rebalance_check.model.errors import RebalanceCheckError
 
 START_TIMEOUT_S: Final = 60.0
@@ -87,13 +86,7 @@ def jars_folder(jars: Path | None) -> Path:
 
 def java_command() -> str:
     """The path of ``java``; `RebalanceCheckError` when there is none."""
-    home = os.environ.get("JAVA_HOME")
-    java = shutil.which("java", path=f"{home}/bin" if home else None) or shutil.which("java")
-    if java is None:
-        raise RebalanceCheckError(
-            "a local Kafka needs Java 17 and no 'java' is on the PATH: install one, or set JAVA_HOME"
-        )
-    return java
+    return java_tool("java", "a local Kafka", 17)
 
 
 def free_ports(count: int) -> list[int]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from types import TracebackType
-from typing import IO, Final, Protocol, Self
+from typing import Final, Protocol, Self
 
 from rebalance_check.impl.assignors.assignor import Assignments, Assignor
 from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyAssignor
@@ -18,10 +16,10 @@ from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
 from rebalance_check.impl.codecs.consumer_protocol import Subscription
 from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.integration.java import JavaChild
 from rebalance_check.integration.oracle.endless import within
 from rebalance_check.integration.oracle.frames import encode, owned_field, read_answer, user_data_of
 from rebalance_check.integration.oracle.release import DEFAULT_VERSION, command
-from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.properties.assignment.problem import Answer, Problem
 
 PATIENCE_MS: Final = 5_000
@@ -31,8 +29,7 @@ PATIENCE_LINES: Final = 100_000
 """How many lines of Python one small problem may take in this process; hundreds are usual."""
 
 _BATCH: Final = 500
-_LOG_TAIL_BYTES: Final = 2000
-_END_TIMEOUT_S: Final = 10.0
+BUFFER_BYTES: Final = 1 << 16
 
 
 class Assignors(Protocol):
@@ -56,15 +53,7 @@ class JavaAssignors:
 
     def __init__(self, version: str = DEFAULT_VERSION, *, patience_ms: int = PATIENCE_MS) -> None:
         self.version = version
-        arguments = command(version, patience_ms)
-        pipe = subprocess.PIPE
-        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close(), with the process
-        self._process = subprocess.Popen(
-            arguments, stdin=pipe, stdout=pipe, stderr=self._log, bufsize=1 << 16, start_new_session=True
-        )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._in, self._out = self._process.stdin, self._process.stdout
+        self._child = JavaChild(f"the assignors of {self.name}", command(version, patience_ms), BUFFER_BYTES)
 
     @property
     def name(self) -> str:
@@ -86,34 +75,20 @@ class JavaAssignors:
         writer = threading.Thread(target=self._write, args=(b"".join(frames),), daemon=True)
         writer.start()
         try:
-            return [read_answer(self._out) for _ in frames]
+            return [read_answer(self._child.output) for _ in frames]
         except EOFError:
-            raise self._ended() from None
+            raise self._child.ended() from None
         finally:
             writer.join()
 
     def _write(self, data: bytes) -> None:
         with suppress(BrokenPipeError):  # whoever reads sees the end, and tells why
-            self._in.write(data)
-            self._in.flush()
-
-    def _ended(self) -> RebalanceCheckError:
-        code = self._process.wait()
-        self._log.seek(0)
-        said = self._log.read().decode(errors="replace")[-_LOG_TAIL_BYTES:].strip() or "it printed nothing"
-        return RebalanceCheckError(f"the assignors of {self.name} ended with exit code {code}: {said}")
+            self._child.input.write(data)
+            self._child.input.flush()
 
     def close(self) -> None:
         """End the process, and wait for its end."""
-        with suppress(BrokenPipeError):  # it may have ended before
-            self._in.close()
-        self._out.close()
-        try:
-            self._process.wait(_END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._log.close()
+        self._child.close()
 
     def __enter__(self) -> Self:
         return self

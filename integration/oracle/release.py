@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-import shutil
-import subprocess
-import tempfile
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.integration.java import JARS_SETTING, cache_folder, java_tool, settle
+from rebalance_check.integration.java import (
+    JARS_SETTING,
+    cache_folder,
+    compile_java,
+    fetch_jars,
+    fingerprint,
+    java_tool,
+    made_once,
+)
 from rebalance_check.model.errors import RebalanceCheckError
 
 DEFAULT_VERSION: Final = "4.3.1"
 SOURCES: Final = Path(__file__).parent / "java"
 MAIN_CLASS: Final = "AssignorOracle"
-MAVEN_TIMEOUT_S: Final = 300.0
 JVM_OPTIONS: Final = ("-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-Djava.awt.headless=true")
 JDK: Final = ("the assignor oracle", 11)
 OLDEST: Final = (2, 4)
@@ -49,24 +52,13 @@ def jars_of(version: str) -> Path:
 
 
 def _from_maven(version: str) -> Path:
-    folder = cache_folder() / "assignors" / "jars" / version
-    if folder.is_dir():
-        return folder
     advice = f"put kafka-clients-{version}.jar and slf4j-api into a folder and set {JARS_SETTING} to it"
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise RebalanceCheckError(f"the assignors of Kafka {version} need its jars: install Maven, or {advice}")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix="fetching-", dir=folder.parent))
-    call = [maven, "--batch-mode", "--quiet", "--file", str(SOURCES / "pom.xml"), f"-Dkafka.version={version}"]
-    call += ["dependency:copy-dependencies", f"-DoutputDirectory={partial}", "-DincludeScope=runtime"]
-    done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=MAVEN_TIMEOUT_S)
-    if done.returncode != 0:
-        shutil.rmtree(partial, ignore_errors=True)
-        said = (done.stdout + done.stderr).strip().splitlines() or ["it said nothing"]
-        raise RebalanceCheckError(f"Maven could not fetch the clients of Kafka {version} ({said[0]}): {advice}")
-    settle(partial, folder)
-    return folder
+
+    def fetch(target: Path) -> None:
+        needs = f"the assignors of Kafka {version} need its jars: install Maven, or {advice}"
+        fetch_jars(SOURCES / "pom.xml", version, target, without_maven=needs, otherwise=advice)
+
+    return made_once(cache_folder() / "assignors" / "jars" / version, fetch)
 
 
 def _jars(folder: Path) -> list[Path]:
@@ -76,29 +68,10 @@ def _jars(folder: Path) -> list[Path]:
 def _compiled(jars: list[Path]) -> Path:
     """The classes, one set for all releases: they use only what the oldest has, and reflection for the rest."""
     sources = sorted(SOURCES.glob("*.java"))
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
-    folder = cache_folder() / "assignors" / f"classes-{digest}"
-    if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix="compiling-", dir=folder.parent))
-        _compile(sources, partial, os.pathsep.join(map(str, jars)))
-        settle(partial, folder)
-    return folder
 
+    def compile_into(target: Path) -> None:
+        otherwise = "the Java side of the assignors does not compile:"
+        class_path = os.pathsep.join(map(str, jars))
+        compile_java(java_tool("javac", *JDK), sources, class_path, target, otherwise=otherwise)
 
-def _compile(sources: list[Path], target: Path, class_path: str) -> None:
-    call = [
-        java_tool("javac", *JDK),
-        "-nowarn",
-        "-proc:none",
-        "-encoding",
-        "UTF-8",
-        "-d",
-        str(target),
-        "-cp",
-        class_path,
-    ]
-    done = subprocess.run([*call, *map(str, sources)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        shutil.rmtree(target, ignore_errors=True)
-        raise RebalanceCheckError(f"the Java side of the assignors does not compile:\n{done.stderr.strip()}")
+    return made_once(cache_folder() / "assignors" / f"classes-{fingerprint(sources)}", compile_into)

@@ -11,12 +11,11 @@ from __future__ import annotations
 import os
 import select
 import struct
-import subprocess
-import tempfile
 from collections.abc import Mapping
 from types import TracebackType
-from typing import IO, Final, Self
+from typing import Final, Self
 
+from rebalance_check.integration.java import JavaChild
 from rebalance_check.integration.virtual.build import command
 from rebalance_check.integration.virtual.release import Release
 from rebalance_check.model.errors import RebalanceCheckError
@@ -38,8 +37,6 @@ _TO: Final = struct.Struct(">iBhbi")
 _FROM: Final = struct.Struct(">iBi")
 _LENGTH_BYTES: Final = 4
 _READ_BYTES: Final = 1 << 18
-_LOG_TAIL_BYTES: Final = 2000
-_END_TIMEOUT_S: Final = 10.0
 
 
 class World:
@@ -125,19 +122,11 @@ class VirtualKafka:
         self._answers: dict[int, tuple[int, bytes]] = {}
         self._ignored: set[int] = set()
         self._trusted: set[int] = set()
-        arguments = command(release)
-        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close(), with the process
-        self._process = self._started(arguments)
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        self._child = JavaChild("virtual Kafka", command(release))
+        self._in, self._out = self._child.input.fileno(), self._child.output.fileno()
         os.set_blocking(self._in, False)
         self._readable = select.poll()
         self._readable.register(self._out, select.POLLIN)
-
-    def _started(self, arguments: list[str]) -> subprocess.Popen[bytes]:
-        pipe = subprocess.PIPE
-        return subprocess.Popen(arguments, stdin=pipe, stdout=pipe, stderr=self._log, bufsize=0, start_new_session=True)
 
     def world(self) -> World:
         """A world that nobody uses; it must be reset before anything else."""
@@ -157,15 +146,7 @@ class VirtualKafka:
 
     def close(self) -> None:
         """End the process, and wait for its end."""
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
-        try:
-            self._process.wait(_END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._log.close()
+        self._child.close()
 
     def __enter__(self) -> Self:
         return self
@@ -216,7 +197,7 @@ class VirtualKafka:
                 if readable:
                     self._receive()
             except BrokenPipeError:
-                raise self._ended() from None
+                raise self._child.ended() from None
 
     def _read(self) -> None:
         if not self._readable.poll(1_000 * ANSWER_TIMEOUT_S):
@@ -226,7 +207,7 @@ class VirtualKafka:
     def _receive(self) -> None:
         data = os.read(self._out, _READ_BYTES)
         if not data:
-            raise self._ended()
+            raise self._child.ended()
         if self.trace is not None:
             self.trace.append(data)
         self._incoming += data
@@ -259,12 +240,3 @@ class VirtualKafka:
                 raise RebalanceCheckError(f"virtual Kafka refused: {body.decode()}")
         else:
             self._answers[number] = (kind, body)
-
-    def _ended(self) -> RebalanceCheckError:
-        self._process.wait()
-        self._log.seek(0, os.SEEK_END)
-        self._log.seek(-min(self._log.tell(), _LOG_TAIL_BYTES), os.SEEK_END)
-        said = self._log.read().decode(errors="replace").strip() or "it printed nothing"
-        return RebalanceCheckError(
-            f"virtual Kafka ended with exit code {self._process.returncode} while it was needed: {said}"
-        )

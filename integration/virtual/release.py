@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.integration.java import JARS_SETTING, cache_folder, settle
+from rebalance_check.integration.java import JARS_SETTING, cache_folder, fetch_jars, made_once
 from rebalance_check.model.errors import RebalanceCheckError
 
 DEFAULT_VERSION: Final = "4.3.1"
 SPEC: Final = "virtual"
 SOURCES: Final = Path(__file__).parent / "java"
-MAVEN_TIMEOUT_S: Final = 600.0
 
 _SPEC: Final = re.compile(r"virtual(?::(?P<version>\d+\.\d+\.\d+)(?P<scala>-scala)?)?")
 _CLIENTS: Final = re.compile(r"kafka-clients-(\d[\w.-]*)\.jar")
@@ -90,24 +87,12 @@ def _in_setting(setting: str, wanted: str | None) -> Path:
 
 
 def _from_maven(version: str) -> Path:
-    """Fetch the jars once, into the cache; they get their place when all of them are there."""
-    folder = cache_folder() / "jars" / version
-    if folder.is_dir():
-        return folder
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise RebalanceCheckError(
-            f"virtual Kafka needs the jars of Kafka {version}: set {JARS_SETTING} to their folder, or install Maven"
+    """The jars, fetched once into the cache."""
+
+    def fetch(target: Path) -> None:
+        needs = f"virtual Kafka needs the jars of Kafka {version}: set {JARS_SETTING} to their folder, or install Maven"
+        fetch_jars(
+            SOURCES / "pom.xml", version, target, without_maven=needs, otherwise=f"set {JARS_SETTING} to their folder"
         )
-    partial = folder.with_name(f"{version}.{os.getpid()}")
-    command = [maven, "--batch-mode", "--quiet", "--file", str(SOURCES / "pom.xml"), f"-Dkafka.version={version}"]
-    command += ["dependency:copy-dependencies", f"-DoutputDirectory={partial}", "-DincludeScope=runtime"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=MAVEN_TIMEOUT_S)
-    if done.returncode != 0:
-        shutil.rmtree(partial, ignore_errors=True)
-        said = (done.stdout + done.stderr).strip().splitlines() or ["it said nothing"]
-        raise RebalanceCheckError(
-            f"Maven could not fetch the jars of Kafka {version} ({said[0]}): set {JARS_SETTING} to their folder"
-        )
-    settle(partial, folder)
-    return folder
+
+    return made_once(cache_folder() / "jars" / version, fetch)
