@@ -28,6 +28,9 @@ class FaultKind(StrEnum):
     The others are drawn only where they are asked for (`COMMON_FAULTS` are the default): ``refusal``, a coordinator
     that answers retriable errors; ``look-up``, one that is not found; ``wake-up``, an application that interrupts its
     poll; ``failover``; ``subscription`` and ``metadata``, consumers that change their topics, and topics that grow.
+    ``coordinator-kill``, ``coordinator-pause`` and ``coordinator-move`` befall the node that coordinates: another takes
+    over, and the one that was paused answers from memory for a while when it runs again; ``log-tail`` is a kill that
+    costs the last records of the log, too.
 
     ``loading-sync`` must be named to be drawn: a coordinator that reads its log answers a SyncGroup as Kafka's Java
     coordinators do, with an error that ends Kafka's own Java client. Without it, it answers as the one in Scala does.
@@ -47,6 +50,10 @@ class FaultKind(StrEnum):
     FAILOVER = "failover"
     SUBSCRIPTION = "subscription"
     METADATA = "metadata"
+    COORDINATOR_KILL = "coordinator-kill"
+    COORDINATOR_PAUSE = "coordinator-pause"
+    COORDINATOR_MOVE = "coordinator-move"
+    LOG_TAIL = "log-tail"
     LOADING_SYNC = "loading-sync"
 
 

@@ -114,11 +114,12 @@ COORDINATOR_FAULTS: Final = frozenset(
         ActionKind.MOVE_COORDINATOR,
     }
 )
-"""The kinds that subjects with several nodes understand, too.
+"""The kinds that subjects with several nodes understand, too: live clusters, and the simulator.
 
-``KillCoordinator`` ends the node without a word; another takes over. ``PauseCoordinator`` stops it where it stands, so
-that it may come back as a zombie (``ResumeCoordinator`` lets every paused node run on). ``MoveCoordinator`` hands the
-group to another node in good order. ``Heal`` brings every node back.
+``KillCoordinator`` ends the node without a word; another takes over, in the simulator without the last ``choice``
+records of the log. ``PauseCoordinator`` stops it where it stands, so that it may come back as a zombie
+(``ResumeCoordinator`` lets every paused node run on). ``MoveCoordinator`` hands the group to another in good order, and
+``Heal`` brings every node back.
 """
 
 

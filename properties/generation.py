@@ -55,7 +55,8 @@ class _Monotonicity(Fold):
         self._started: dict[int, GenerationStarted] = {}
         self._phases: dict[int, GroupStatusChanged] = {}
         self._appended: GroupMetadataAppended | None = None
-        self._members: dict[tuple[int, str, str], GenerationEvent] = {}
+        self._members: dict[tuple[int, str, str], tuple[GenerationEvent, int]] = {}
+        self._lives: dict[tuple[str, int], int] = {}
         self._incarnations: set[int] = set()
 
     # ---------------------------------------------------------------------------------------- the coordinator
@@ -76,10 +77,12 @@ class _Monotonicity(Fold):
                 f"{self._appended.generation}", self._appended, event,
             )  # fmt: skip
         self._incarnations.add(event.incarnation)
+        self._tell(event)
         self._last[event.incarnation] = event
 
     def on_generation(self, event: GenerationStarted) -> None:
         """Each generation of an incarnation starts once, and no number is left out."""
+        self._tell(event)
         started = self._started.get(event.incarnation)
         self._started[event.incarnation] = event
         if started is not None and event.generation == started.generation:
@@ -88,6 +91,11 @@ class _Monotonicity(Fold):
             )
         else:
             self.on_coordinator(event)
+
+    def _tell(self, event: IncarnationStarted | GenerationStarted) -> None:
+        """The coordinator knows in which incarnation a member is in a generation, where its client does not."""
+        for member_id in event.members:
+            self._lives[member_id, event.generation] = event.incarnation
 
     def on_status(self, event: GroupStatusChanged) -> None:
         """Each join phase ends in a generation of its own, also one that ends with no member left."""
@@ -133,9 +141,10 @@ class _Monotonicity(Fold):
         if event.generation == NO_GENERATION or not event.member_id:
             return
         key = (event.incarnation, event.member, event.member_id)
-        last = self._members.get(key)
-        self._members[key] = event
-        if last is None or event.generation >= last.generation:
+        life = self._lives.get((event.member_id, event.generation), UNKNOWN_INCARNATION)
+        last, last_life = self._members.get(key, (event, life))
+        self._members[key] = (event, life)
+        if event.generation >= last.generation or UNKNOWN_INCARNATION < last_life < life:
             return
         if event.incarnation == UNKNOWN_INCARNATION and len(self._incarnations) > 1:
             self.doubt(
@@ -166,6 +175,7 @@ GenerationMonotonicity: Final = Invariant(
         "numbers are compared within one incarnation: a failover may hand out anew one that was not persisted",
         "a deleted group starts again at generation 0, in a new incarnation; after LogTailLost the log is not compared",
         "a client that cannot tell the incarnation is held against itself under one member id, if no failover was seen",
+        "a lower generation is no step down where the coordinator's events place it in a later incarnation",
     ),
     violation=GenerationMonotonicityViolated,
     fold=_Monotonicity,

@@ -9,7 +9,7 @@ from rebalance_check.impl.coordinator import describe as describing
 from rebalance_check.impl.coordinator.choices import Choices
 from rebalance_check.impl.coordinator.config import GroupConfig
 from rebalance_check.impl.coordinator.expiry import delete_what_is_old
-from rebalance_check.impl.coordinator.failover import die, forget, has_tombstone, load, unload
+from rebalance_check.impl.coordinator.failover import die, forget, has_tombstone, load, tell_deposed, unload
 from rebalance_check.impl.coordinator.gate import Phase, gate, phase_error
 from rebalance_check.impl.coordinator.heartbeat import heartbeat, on_session_timer
 from rebalance_check.impl.coordinator.join import join_group
@@ -18,7 +18,7 @@ from rebalance_check.impl.coordinator.logs import GroupLog, ImmediateLog
 from rebalance_check.impl.coordinator.offsets import end_transaction, offset_commit, offset_delete, offset_fetch
 from rebalance_check.impl.coordinator.rebalance import on_join_timer, on_sync_timer
 from rebalance_check.impl.coordinator.records import Record
-from rebalance_check.impl.coordinator.shard import Answer, RecorderFor, Shard
+from rebalance_check.impl.coordinator.shard import Answer, Numbers, RecorderFor, Shard
 from rebalance_check.impl.coordinator.sync import sync_group
 from rebalance_check.impl.coordinator.timers import Timer, TimerKey, TimerKind
 from rebalance_check.impl.coordinator.writes import on_write_timer
@@ -53,7 +53,8 @@ class GroupCoordinator:
     ``config`` are the broker's settings, ``new_member_id`` makes a fresh member id from a prefix (the client id, or
     the instance id of a static member), ``recorder_for`` gives the recorder of a group (None: nobody listens),
     ``log`` takes the records (default: in memory, committed at once), ``choices`` resolves what Kafka leaves to hash
-    order, ``defects`` names planted bugs (`rebalance_check.impl.mutants`; names of other components change nothing).
+    order, ``numbers`` are shared by the coordinators of one cluster (default: it is alone), ``defects`` names planted
+    bugs (`rebalance_check.impl.mutants`; names of other components change nothing).
 
     Time is in ms, any origin, and must not run backwards. Timers that are due fire before a request is handled.
     """
@@ -68,6 +69,7 @@ class GroupCoordinator:
         recorder_for: RecorderFor | None = None,
         log: GroupLog | None = None,
         choices: Choices | None = None,
+        numbers: Numbers | None = None,
         defects: frozenset[str] = frozenset(),
     ) -> None:
         self._shard = Shard(
@@ -76,6 +78,7 @@ class GroupCoordinator:
             recorder_for=recorder_for,
             log=log or ImmediateLog(),
             choices=choices or Choices(),
+            numbers=numbers or Numbers(),
             defects=frozenset(defects),
         )
         self._phase = Phase.ACTIVE
@@ -187,6 +190,10 @@ class GroupCoordinator:
         self._stop(Phase.CLOSED)
         unload(self._shard)
         return self._shard.take_answers()
+
+    def depose(self) -> None:
+        """Another one takes over, and this one does not hear of it: only observers are told. See `unload`."""
+        tell_deposed(self._shard)
 
     def start_loading(self) -> None:
         """Forget everything without a word, as a process that died, and begin to read the log: requests must wait."""

@@ -58,6 +58,12 @@ def die(shard: Shard) -> None:
     forget(shard)
 
 
+def tell_deposed(shard: Shard) -> None:
+    """Every group has another coordinator from now on."""
+    for group in shard.groups.values():
+        tell.incarnation_ended(shard, group, deposed=True)
+
+
 def forget(shard: Shard) -> None:
     """Drop everything in memory without a word."""
     shard.timers.clear()

@@ -18,6 +18,26 @@ RecorderFor = Callable[[str], Recorder]
 Answer = tuple[Hashable, GroupReply]
 
 
+class Numbers:
+    """What events count: the lives of each group, and the requests. The nodes of one cluster share them."""
+
+    __slots__ = ("_lives", "_requests")
+
+    def __init__(self) -> None:
+        self._lives: dict[str, int] = {}
+        self._requests = 0
+
+    def next_life(self, group_id: str) -> int:
+        """The number of the life that the group begins now; deletion does not reset the count."""
+        self._lives[group_id] = self._lives.get(group_id, -1) + 1
+        return self._lives[group_id]
+
+    def next_request(self) -> int:
+        """The number of the request that came in now."""
+        self._requests += 1
+        return self._requests
+
+
 class Shard:
     """The working memory of a `GroupCoordinator` (``GroupCoordinatorShard``); ``now_ms`` is the time of the step.
 
@@ -25,8 +45,7 @@ class Shard:
     """
 
     __slots__ = (
-        "_answers", "_lives", "_recorder_for", "_recorders", "_requests", "_writes", "choices", "config", "defects",
-        "doomed",
+        "_answers", "_numbers", "_recorder_for", "_recorders", "_writes", "choices", "config", "defects", "doomed",
         "groups", "log", "new_member_id", "now_ms", "pending_writes", "refused", "timers", "unanswered",
     )  # fmt: skip
 
@@ -38,6 +57,7 @@ class Shard:
         recorder_for: RecorderFor | None,
         log: GroupLog,
         choices: Choices,
+        numbers: Numbers,
         defects: frozenset[str],
     ) -> None:
         self.config = config
@@ -53,9 +73,8 @@ class Shard:
         self.unanswered: set[Hashable] = set()
         self.refused: set[Hashable] = set()
         self._writes = 0
-        self._requests = 0
+        self._numbers = numbers
         self._answers: list[Answer] = []
-        self._lives: dict[str, int] = {}
         self._recorder_for = recorder_for
         self._recorders: dict[str, Recorder] = {}
 
@@ -81,8 +100,7 @@ class Shard:
 
     def admit(self, token: Hashable, request: GroupRequest) -> Ticket:
         """A request came in: the ticket under which it is answered, now or later."""
-        self._requests += 1
-        return Ticket(self._requests, token, request)
+        return Ticket(self._numbers.next_request(), token, request)
 
     def has_answered(self, token: Hashable) -> bool:
         """Whether this step answered a request."""
@@ -107,10 +125,8 @@ class Shard:
         return self._recorders[group_id]
 
     def next_incarnation(self, group_id: str) -> int:
-        """The number of the life that the group begins now; deletion does not reset the count."""
-        life = self._lives.get(group_id, -1) + 1
-        self._lives[group_id] = life
-        return life
+        """The number of the life that the group begins now."""
+        return self._numbers.next_life(group_id)
 
     # The three timers of the protocol, by name.
 

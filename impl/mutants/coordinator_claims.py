@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant, Told
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
 
 _EAGER: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
 _JUDGED: Final = Told(test="tests/impl/test_judged_stories.py")
 """Stories are told, and what the coordinator tells of itself meanwhile is judged."""
+_NODES: Final = Fuzzed(
+    options=SimulationOptions(protocol=SimulatedProtocol.CONNECT, faults=(FaultKind.COORDINATOR_PAUSE,))
+)
 
 
 def _mutant(name: str, what: str, caught_by: str, find: Fuzzed | Told = _EAGER) -> Mutant:
@@ -30,6 +33,18 @@ CLAIM_MUTANTS: Final = [
         _JUDGED,
     ),
     _mutant("deletes-any-group", "DeleteGroups deletes a group with members", "only_empty_groups_are_deleted", _JUDGED),
+    _mutant(
+        "deposed-coordinator-never-learns",
+        "a coordinator that was paused and deposed goes on answering from memory for ever",
+        "rebalance_completes",
+        _NODES,
+    ),
+    _mutant(
+        "deposed-leader-appends",
+        "what a deposed coordinator writes is appended behind what its successor wrote",
+        "generation_monotonicity",
+        _NODES,
+    ),
     _mutant(
         "emptied-without-preparing",
         "a group that its last member leaves is Empty at once, in the same generation",

@@ -23,6 +23,8 @@ STEPS: Final[dict[str, int]] = {
     "cooperative-leader-does-not-withhold": 12,
     "cooperative-sacrifices-stickiness-third-rebalance": 4,
     "coordinator-lookup-future-leaked": 2,
+    "deposed-coordinator-never-learns": 6,
+    "deposed-leader-appends": 5,
     "destroyed-written-as-value": 1,
     "eager-cooperative-mode-disagreement-inside-client": 4,
     "eager-keeps-partitions-while-joining": 5,

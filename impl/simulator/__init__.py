@@ -1,8 +1,8 @@
 """The deterministic simulator: one seed in, one history out.
 
-``schedule`` draws the churn, ``world`` holds clock, network, coordinator and processes, ``process`` is one member with
-its two threads, ``group`` says what runs inside them, ``convergence`` heals and waits, ``subject`` puts it all behind
-the one door.
+``schedule`` draws the churn, ``world`` holds clock, network, nodes and processes, ``nodes`` are what coordinates,
+``process`` is one member with its two threads, ``group`` says what runs inside them, ``convergence`` heals and waits,
+``subject`` puts it all behind the one door.
 """
 
 from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions

@@ -49,13 +49,21 @@ CHURN_STEPS: Final = {
 """From which to which condition each churn action takes a process; it applies to no other."""
 
 MOST_PARTITIONS: Final = 6
+MOST_LOST: Final = 12
 
 UNUSUAL: Final = {
-    FaultKind.FAILOVER: (ActionKind.FAIL_OVER, 0, 3),
-    FaultKind.SUBSCRIPTION: (ActionKind.CHANGE_SUBSCRIPTION, 0, 2),
-    FaultKind.METADATA: (ActionKind.CHANGE_CONFIG, 1, MOST_PARTITIONS),
+    FaultKind.FAILOVER: ((ActionKind.FAIL_OVER, 0, 3),),
+    FaultKind.SUBSCRIPTION: ((ActionKind.CHANGE_SUBSCRIPTION, 0, 2),),
+    FaultKind.METADATA: ((ActionKind.CHANGE_CONFIG, 1, MOST_PARTITIONS),),
+    FaultKind.COORDINATOR_KILL: ((ActionKind.KILL_COORDINATOR, 0, 0),),
+    FaultKind.COORDINATOR_PAUSE: ((ActionKind.PAUSE_COORDINATOR, 0, 0), (ActionKind.RESUME_COORDINATOR, 0, 0)),
+    FaultKind.COORDINATOR_MOVE: ((ActionKind.MOVE_COORDINATOR, 0, 1),),
+    FaultKind.LOG_TAIL: ((ActionKind.KILL_COORDINATOR, 1, MOST_LOST),),
 }
-"""What a fault that is drawn on request may do: the action, and the range of its choice."""
+"""What a fault that is drawn on request may do: the actions, and the range of the choice of each."""
+
+OF_CONSUMERS: Final = frozenset({FaultKind.SUBSCRIPTION, FaultKind.METADATA})
+"""Those of them that others than consumers know nothing of."""
 
 NEEDED_FAULT: Final = {ActionKind.CRASH_MEMBER: FaultKind.CRASH, ActionKind.PAUSE_MEMBER: FaultKind.PAUSE}
 
@@ -97,7 +105,7 @@ def _draw(random: Random, options: SimulationOptions, plan: FaultPlan, protocol:
     """All starts, then steps; a step whose fault is switched off waits only, so that the others stay as they are."""
     members = [Process.DOWN] * options.members
     consumes = protocol in {SimulatedProtocol.EAGER, SimulatedProtocol.COOPERATIVE}
-    unusual = [UNUSUAL[kind] for kind in plan.kinds if kind in UNUSUAL and (consumes or kind is FaultKind.FAILOVER)]
+    unusual = [one for kind in plan.kinds if consumes or kind not in OF_CONSUMERS for one in UNUSUAL.get(kind, ())]
     for member in range(options.members):
         yield Action(ActionKind.START_MEMBER, member)
         yield _pause(random)

@@ -12,11 +12,12 @@ from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.consumers import SUBSCRIBE
 from rebalance_check.impl.simulator.convergence import await_group, settle
 from rebalance_check.impl.simulator.group import build_members
+from rebalance_check.impl.simulator.nodes import LOADING_MS
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
 from rebalance_check.impl.simulator.settings import GroupSettings, draw_settings
 from rebalance_check.impl.simulator.world import Listener, World
 from rebalance_check.impl.status.simulation import simulate_status
-from rebalance_check.model.actions import CHURN, UNUSUAL_CHURN, Action, ActionKind
+from rebalance_check.model.actions import CHURN, COORDINATOR_FAULTS, UNUSUAL_CHURN, Action, ActionKind
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import Event, RunEnded, RunStarted
@@ -32,7 +33,7 @@ class SimulatorSubject:
     """
 
     name = NAME
-    actions = CHURN | UNUSUAL_CHURN
+    actions = CHURN | COORDINATOR_FAULTS | UNUSUAL_CHURN
 
     def __init__(self, options: SimulationOptions, listener: Listener | None = None) -> None:
         self._options = options
@@ -76,6 +77,7 @@ class SimulatorSubject:
 
     def _heal(self, world: World) -> None:
         world.network.plan = CALM
+        world.nodes.resume()
         for member in world.members:
             member.resume()
             member.change_subscription(SUBSCRIBE)
@@ -102,6 +104,10 @@ _EFFECTS: Final[dict[ActionKind, Callable[[World, Action], None]]] = {
         action.choice
     ),
     ActionKind.FAIL_OVER: lambda world, action: world.fail_over(action.choice),
+    ActionKind.KILL_COORDINATOR: lambda world, action: world.nodes.kill(action.choice),
+    ActionKind.PAUSE_COORDINATOR: lambda world, _action: world.nodes.pause(),
+    ActionKind.RESUME_COORDINATOR: lambda world, _action: world.nodes.resume(),
+    ActionKind.MOVE_COORDINATOR: lambda world, action: world.nodes.move(action.choice * LOADING_MS),
     ActionKind.ADVANCE_CLOCK: _advance,
     ActionKind.AWAIT_GROUP: lambda world, _action: await_group(world),
 }

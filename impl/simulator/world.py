@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
-from rebalance_check.impl.clock import Timer, VirtualClock
+from rebalance_check.impl.clock import VirtualClock
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
 from rebalance_check.impl.coordinator.gate import refused
-from rebalance_check.impl.coordinator.logs import ImmediateLog
+from rebalance_check.impl.coordinator.shard import Numbers
 from rebalance_check.impl.faults import FaultPlan
 from rebalance_check.impl.messages import (
-    GroupReply,
     GroupRequest,
     HeartbeatRequest,
     JoinGroupRequest,
@@ -23,12 +22,12 @@ from rebalance_check.impl.network import SimulatedNetwork, Token
 from rebalance_check.impl.options import FaultKind
 from rebalance_check.impl.recorder import Recorder
 from rebalance_check.impl.seeds import stream
+from rebalance_check.impl.simulator.nodes import LOADING_MS, NodeLog, Nodes
 from rebalance_check.impl.simulator.process import MemberProcess
 from rebalance_check.impl.simulator.settings import BROKER, GROUP
 from rebalance_check.model.errors import Error
 from rebalance_check.model.events import Event
 
-LOADING_MS: Final = 2_000
 CRASH, CRASH_AND_LOAD, RESIGN, RESIGN_LATE = range(4)
 """How a coordinator is taken away."""
 
@@ -63,20 +62,14 @@ class World:
         self._listener = listener
         self._member_ids = 0
         self.network = SimulatedNetwork(self.clock, stream(seed, "network"), plan, self._serve)
-        self.log = ImmediateLog()
-        self._epoch = 0
-        self.coordinator = GroupCoordinator(
-            broker_config(plan),
-            log=self.log,
-            new_member_id=self._new_member_id,
-            recorder_for=lambda group: self.recorder("coordinator", group),
-            defects=defects,
-        )
+        self._config = broker_config(plan)
+        self._numbers = Numbers()
+        self._recorders: dict[str, Recorder] = {}
         self.harness = self.recorder("harness")
+        self.nodes = Nodes(self.clock, self.network, self._start_coordinator, self.harness, defects)
         self.members: list[MemberProcess] = []
         self.to_own: tuple[str, ...] = ()
         self.change_config: Callable[[int], None] = lambda _tasks: None
-        self._coordinator_timer: Timer | None = None
 
     def recorder(self, source: str, group: str = GROUP) -> Recorder:
         """A recorder of this run; ask for each source once, for it numbers the events."""
@@ -93,46 +86,49 @@ class World:
 
     # -------------------------------------------------------------------------------------------- the coordinator
 
+    @property
+    def coordinator(self) -> GroupCoordinator:
+        """The one that coordinates the group, or is to, as soon as it has read its log."""
+        return self.nodes.leader.coordinator
+
+    def _start_coordinator(self, log: NodeLog) -> GroupCoordinator:
+        return GroupCoordinator(
+            self._config,
+            log=log,
+            new_member_id=self._new_member_id,
+            recorder_for=self._recorder_of,
+            numbers=self._numbers,
+            defects=self.defects,
+        )
+
+    def _recorder_of(self, group: str) -> Recorder:
+        """The one recorder of whatever coordinates a group: to observers all nodes are one source."""
+        if group not in self._recorders:
+            self._recorders[group] = self.recorder("coordinator", group)
+        return self._recorders[group]
+
     def _serve(self, token: Token | None, request: GroupRequest) -> None:
         """A request reaches the coordinator, which may refuse it for a moment."""
         if token is not None and self.network.happens(self.network.plan.refusal) and type(request) in REFUSALS:
             error = self.network.random.choice(REFUSALS[type(request)])
             self.network.answer(token, refused(request, error))
             return
-        self._answer(self.coordinator.handle(token, request, self.clock.now_ms))
+        self.nodes.arrive(token, request)
 
     def fail_over(self, choice: int) -> None:
-        """The coordinator is taken away: see `UNUSUAL_CHURN` for what each choice means."""
-        now_ms, epoch = self.clock.now_ms, self._epoch
-        self._epoch += 1
+        """The coordinator is taken away, on a node that stays: see `UNUSUAL_CHURN` for what each choice means."""
+        nodes, node, now_ms = self.nodes, self.nodes.leader, self.clock.now_ms
+        if node.is_silent:
+            return
+        epoch = nodes.epoch
+        nodes.epoch += 1
         if choice in {CRASH, CRASH_AND_LOAD}:
-            self.coordinator.start_loading()
+            node.coordinator.start_loading()
         if choice == RESIGN:
-            self._answer(self.coordinator.unload(now_ms, epoch + 1))
+            nodes.answer(node, node.coordinator.unload(now_ms, epoch + 1))
         if choice in {CRASH_AND_LOAD, RESIGN}:
-            self.clock.after(LOADING_MS, self._load)
+            self.clock.after(LOADING_MS, lambda: nodes.load(node))
         else:
-            self._load()
+            nodes.load(node)
         if choice == RESIGN_LATE:
-            self._answer(self.coordinator.unload(now_ms, epoch))
-
-    def _load(self) -> None:
-        self._answer(self.coordinator.load(self.log.records, self.clock.now_ms, self._epoch))
-
-    def _advance_coordinator(self) -> None:
-        self._coordinator_timer = None
-        self._answer(self.coordinator.advance(self.clock.now_ms))
-
-    def _answer(self, answers: list[tuple[Hashable, GroupReply]]) -> None:
-        """Send the answers, and let the coordinator's next timer fire in time.
-
-        A timer that was put off meanwhile wakes the coordinator for nothing, and is armed again.
-        """
-        for token, reply in answers:
-            self.network.answer(cast("Token | None", token), reply)
-        deadline_ms = self.coordinator.next_deadline()
-        armed = self._coordinator_timer
-        if deadline_ms is not None and (armed is None or deadline_ms < armed.deadline_ms):
-            if armed is not None:
-                armed.cancel()
-            self._coordinator_timer = self.clock.at(deadline_ms, self._advance_coordinator)
+            nodes.answer(node, node.coordinator.unload(now_ms, epoch))

@@ -116,3 +116,16 @@ def test_generation_monotonicity__a_member_goes_down_and_a_failover_may_explain_
 ) -> None:
     assert outcome(history(life(1), joined(6), life(2), joined(5))) is Outcome.UNDECIDED
     assert outcome(history(life(1), joined(6, incarnation=1), life(2), joined(5, incarnation=2))) is Outcome.HELD
+
+
+def test_generation_monotonicity__a_member_goes_down_into_a_later_life_that_the_coordinator_tells_of__holds(
+    history: History,
+) -> None:
+    first, second = [life(1, 5), started(6), joined(6)], [life(2, 4), started(5, 2)]
+    assert outcome(history(*first, *second, joined(5))) is Outcome.HELD
+    assert outcome(history(*first, life(2, 4), joined(5))) is Outcome.UNDECIDED
+
+
+def test_generation_monotonicity__a_member_goes_back_to_an_earlier_life__is_undecided(history: History) -> None:
+    later = [life(2, 5), started(6, 2), joined(6)]
+    assert outcome(history(life(1, 4), started(5), *later, joined(5))) is Outcome.UNDECIDED

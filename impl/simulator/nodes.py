@@ -1,0 +1,229 @@
+"""The nodes of a simulated cluster: which of them coordinates the group, and what becomes of those that did.
+
+All of them share the log of the group. One that is killed or paused stays silent until another is elected and has read
+the log. A paused one that runs again later has been deposed and does not know: for a while it answers from memory
+whoever still asks it, and what it writes counts nowhere (``classic_zombie`` tells the same of the model).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Final, cast
+
+from rebalance_check.impl.clock import Timer, VirtualClock
+from rebalance_check.impl.coordinator import GroupCoordinator
+from rebalance_check.impl.coordinator.logs import OnOutcome
+from rebalance_check.impl.coordinator.records import Record
+from rebalance_check.impl.messages import GroupReply, GroupRequest
+from rebalance_check.impl.network import SimulatedNetwork, Token
+from rebalance_check.impl.recorder import Recorder
+from rebalance_check.model.errors import Error
+from rebalance_check.model.events import CoordinatorElected, LogTailLost, NodeChanged
+
+LOADING_MS: Final = 2_000
+"""How long a coordinator reads its log, where that takes time at all."""
+
+ELECTION_MS: Final = 3_000
+"""``broker.session.timeout.ms``: how long a node must be silent until another is elected. As much shorter than Kafka's
+9 s as the sessions of members are, which it must leave time to."""
+
+LEARNING_MS: Final = 3_000
+"""How long a node that was paused and runs again does not know that it was deposed."""
+
+NODES: Final = 3
+
+_GONE: Final = frozenset({Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE})
+"""Whoever hears one of these asks another node the next time."""
+
+
+class NodeLog:
+    """The log of the group as one node writes it; ``records`` are those of all nodes.
+
+    What a deposed node appends is never replicated and never answered, until the node learns of it.
+    """
+
+    __slots__ = ("_is_writing", "defects", "is_deposed", "records")
+
+    def __init__(self, records: list[Record], defects: frozenset[str] = frozenset()) -> None:
+        self.records = records
+        self.defects = defects
+        self.is_deposed = False
+        self._is_writing = False
+
+    def append(self, records: tuple[Record, ...], on_outcome: OnOutcome) -> None:
+        """Keep ``records`` and report success, while this node leads the log."""
+        self._is_writing = self.is_deposed and "deposed-leader-appends" not in self.defects
+        if not self._is_writing:
+            self.records.extend(records)
+            on_outcome(Error.NONE, len(self.records) - 1)
+
+    def barrier(self, on_outcome: OnOutcome) -> None:
+        """Report at once, unless something is being written in vain."""
+        if not self._is_writing:
+            on_outcome(Error.NONE, len(self.records) - 1)
+
+
+class Node:
+    """A coordinator on a node; ``inbox`` is what reached its socket while it was paused."""
+
+    def __init__(self, number: int, coordinator: GroupCoordinator, log: NodeLog) -> None:
+        self.number = number
+        self.coordinator = coordinator
+        self.log = log
+        self.is_dead = False
+        self.is_paused = False
+        self.must_load = False
+        self.inbox: list[tuple[Token | None, GroupRequest]] = []
+        self.timer: Timer | None = None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it neither answers nor lets its timers fire."""
+        return self.is_dead or self.is_paused
+
+
+class Nodes:
+    """The cluster under one group. ``start`` makes a coordinator on a log; ``recorder`` is the harness's."""
+
+    def __init__(
+        self,
+        clock: VirtualClock,
+        network: SimulatedNetwork,
+        start: Callable[[NodeLog], GroupCoordinator],
+        recorder: Recorder,
+        defects: frozenset[str] = frozenset(),
+    ) -> None:
+        self._clock = clock
+        self._network = network
+        self._start = start
+        self._recorder = recorder
+        self._defects = defects
+        self.epoch = 0
+        self.records: list[Record] = []
+        self.leader = self._node(0)
+        self._paused: list[Node] = []
+        self._zombies: list[Node] = []
+        self._asked: dict[int, Node] = {}
+
+    def _node(self, number: int) -> Node:
+        log = NodeLog(self.records, self._defects)
+        return Node(number, self._start(log), log)
+
+    # -------------------------------------------------------------------------------------------- requests
+
+    def arrive(self, token: Token | None, request: GroupRequest) -> None:
+        """A request reaches the node that its connection leads to: the leader of the time of its first request."""
+        node = self._node_asked(token)
+        if node.is_paused:
+            node.inbox.append((token, request))
+        elif not node.is_dead:
+            self.answer(node, node.coordinator.handle(token, request, self._clock.now_ms))
+
+    def _node_asked(self, token: Token | None) -> Node:
+        if token is not None:
+            return self._asked.setdefault(token[0], self.leader)
+        return self._network.random.choice([self.leader, *self._zombies]) if self._zombies else self.leader
+
+    def answer(self, node: Node, answers: list[tuple[Hashable, GroupReply]]) -> None:
+        """Send the answers of a node, and let its next timer fire in time.
+
+        A timer that was put off meanwhile wakes the coordinator for nothing, and is armed again.
+        """
+        for hashable, reply in answers:
+            token = cast("Token | None", hashable)
+            self._network.answer(token, reply)
+            if token is not None and reply.error in _GONE:
+                self._asked.pop(token[0], None)
+        deadline_ms, armed = node.coordinator.next_deadline(), node.timer
+        if deadline_ms is not None and (armed is None or deadline_ms < armed.deadline_ms):
+            if armed is not None:
+                armed.cancel()
+            node.timer = self._clock.at(deadline_ms, lambda: self._advance(node))
+
+    def _advance(self, node: Node) -> None:
+        node.timer = None
+        if not node.is_silent:
+            self.answer(node, node.coordinator.advance(self._clock.now_ms))
+
+    # -------------------------------------------------------------------------------------------- what befalls them
+
+    def kill(self, lost: int) -> None:
+        """The leader dies without a word; its successor has the log but for the last ``lost`` records."""
+        node = self.leader
+        if not node.is_dead:
+            node.is_dead = True
+            node.coordinator.start_loading()  # it forgets everything, and observers are told
+            self._tell(node, "killed")
+            self._clock.after(ELECTION_MS, lambda: self._succeed(node, lost))
+
+    def pause(self) -> None:
+        """The leader stops where it stands."""
+        node = self.leader
+        if not node.is_silent:
+            node.is_paused = True
+            self._paused.append(node)
+            self._tell(node, "paused")
+            self._clock.after(ELECTION_MS, lambda: self._succeed(node, 0))
+
+    def resume(self) -> None:
+        """Every paused node runs on: first what waited in its socket, then whatever time has made due."""
+        paused, self._paused = self._paused, []
+        for node in paused:
+            node.is_paused = False
+            if not node.is_dead:
+                self._tell(node, "resumed")
+                self._run_on(node)
+
+    def _run_on(self, node: Node) -> None:
+        if node in self._zombies:
+            self._clock.after(LEARNING_MS, lambda: self._resign(node))
+        if node.must_load:
+            self.load(node)
+        inbox, node.inbox = node.inbox, []
+        for token, request in inbox:
+            self.answer(node, node.coordinator.handle(token, request, self._clock.now_ms))
+        self._advance(node)
+
+    def move(self, loading_ms: int) -> None:
+        """The leader hands the group over in good order: it refuses what is parked, and another reads the log."""
+        node = self.leader
+        if not node.is_silent:
+            self.answer(node, node.coordinator.unload(self._clock.now_ms, self.epoch + 1))
+            self._elect(loading_ms)
+
+    def _succeed(self, node: Node, lost: int) -> None:
+        """The leader has been silent for too long: one that is only paused goes on believing that it leads."""
+        if node is not self.leader or not node.is_silent:
+            return
+        if not node.is_dead:
+            node.coordinator.depose()
+            node.log.is_deposed = True
+            self._zombies.append(node)
+        if lost and self.records:
+            del self.records[-lost:]
+            self._recorder.emit(LogTailLost(records=lost))
+        self._elect(LOADING_MS)
+
+    def _elect(self, loading_ms: int) -> None:
+        self.epoch += 1
+        node = self.leader = self._node((self.leader.number + 1) % NODES)
+        node.coordinator.start_loading()
+        self._asked = {number: asked for number, asked in self._asked.items() if not asked.is_dead}
+        self._recorder.emit(CoordinatorElected(node=node.number, incarnation=self.epoch))
+        self._clock.after(loading_ms, lambda: self.load(node))
+
+    def load(self, node: Node) -> None:
+        """The log is read, as soon as the node runs; nothing happens when it was replaced meanwhile."""
+        node.must_load = node.is_paused
+        if node is self.leader and not node.is_silent:
+            self.answer(node, node.coordinator.load(self.records, self._clock.now_ms, self.epoch))
+
+    def _resign(self, node: Node) -> None:
+        """It learns that it was deposed."""
+        if "deposed-coordinator-never-learns" in self._defects:
+            return
+        self._zombies.remove(node)
+        self.answer(node, node.coordinator.unload(self._clock.now_ms))
+
+    def _tell(self, node: Node, change: str) -> None:
+        self._recorder.emit(NodeChanged(node=node.number, change=change))
