@@ -60,14 +60,25 @@ def one_by_one(coordinator: Played, requests: Sequence[GroupRequest]) -> None:
 
 
 def batched(world: World, requests: Sequence[GroupRequest], encode: Callable[[GroupRequest], bytes] = encoded) -> None:
-    """Many go out together, and their answers are read together."""
+    """Many go out together; while they are answered, those before are read, and those after are written."""
+    asked: dict[int, GroupRequest] = {}
+    ends: list[int] = []
     for first in range(0, len(requests), BATCH):
-        asked = {world.post(encode(request)): request for request in requests[first : first + BATCH]}
-        world.control("pending")
-        for number, body in world.take_replies():
-            assert body is not None
-            decoded(asked.pop(number), body)
-        assert not asked
+        asked |= {world.post(encode(request)): request for request in requests[first : first + BATCH]}
+        ends.append(world.post_control("pending"))
+        world.kafka.flush()
+        if len(ends) > 1:
+            read(world, ends.pop(0), asked)
+    read(world, ends.pop(), asked)
+    assert not asked
+
+
+def read(world: World, end: int, asked: dict[int, GroupRequest]) -> None:
+    """Wait for the end of a batch, and decode the answers that have come."""
+    world.answer(end)
+    for number, body in world.take_replies():
+        assert body is not None
+        decoded(asked.pop(number), body)
 
 
 def mixed(member_id: str, start: int) -> list[GroupRequest]:

@@ -17,6 +17,7 @@ from rebalance_check.impl.lockstep.moves import Moves
 from rebalance_check.impl.lockstep.outcome import Difference, Step
 from rebalance_check.impl.lockstep.steps import COORDINATOR_STEPS
 from rebalance_check.integration.virtual.process import VirtualKafka
+from rebalance_check.integration.virtual.rounds import Rounds
 from rebalance_check.integration.virtual.tour import Tour
 from rebalance_check.integration.virtual.transport import VirtualTransport
 from rebalance_check.model.actions import Action
@@ -93,13 +94,14 @@ class _Walk:
             else:
                 self._arrive(self._lockstep.finish())
 
-    def finish(self) -> None:
-        """Compare what the coordinator did."""
+    def finish(self) -> _Walk:
+        """Compare what the coordinator did, and go on."""
         assert self._lockstep is not None
         step = self._lockstep.finish()
         self.compared += 1
         self.answers.update((answer.api, answer.error) for answer in step.answers)
         self._arrive(step)
+        return self
 
     def close(self) -> None:
         """Give the world back."""
@@ -161,13 +163,12 @@ def conform(
     requests_before = kafka.requests
     seeds = itertools.cycle(range(seed, seed + SEEDS))
     walks = [_Walk(VirtualTransport(kafka), tour, moves, seeds) for _ in range(walks_at_once)]
-    going = walks
-    while going and sum(len(walk.differences) for walk in walks) < stop_after:
-        going = [walk for walk in going if walk.begin()]
-        for walk in going:
-            walk.finish()
+    waiting = iter(walks)
+    rounds = Rounds(kafka, lambda count: itertools.islice(waiting, count), _Walk.finish, lambda _: None, walks_at_once)
+    while rounds.go() and sum(len(walk.differences) for walk in walks) < stop_after:
         if progress is not None:
             progress(tour.taken, tour.transitions)
+    rounds.stop()
     for walk in walks:
         walk.close()
     return Conformed(

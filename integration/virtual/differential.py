@@ -17,6 +17,7 @@ from rebalance_check.impl.stories.random_lines import DEFAULT_STEPS
 from rebalance_check.impl.stories.random_stories import random_story
 from rebalance_check.integration.virtual.duet import NAMES, Duet
 from rebalance_check.integration.virtual.process import VirtualKafka
+from rebalance_check.integration.virtual.rounds import Rounds
 
 SHRINK_RUNS: Final = 600
 STORIES_AT_ONCE: Final = 32
@@ -151,24 +152,23 @@ def campaign(
     """
     started, requests_before = time.monotonic(), kafka.requests
     hunt = _Hunt(kafka, names, variants)
-    stories = iter(seeds)
-    going: list[Telling] = []
-    done = 0
-    while hunt.names:
-        fresh = itertools.islice(stories, STORIES_AT_ONCE - len(going))
-        going += [hunt.telling(seed, random_story(seed, steps=steps, faults=faults), hunt.names) for seed in fresh]
-        if not going:
-            break
-        begun = [telling for telling in going if telling.begin()]
-        done += len(going) - len(begun)
-        going = [next_ for telling in begun if (next_ := hunt.finish(telling)) is not None]
+    waiting = iter(seeds)
+    done: list[Telling] = []
+
+    def fresh(count: int) -> Iterator[Telling]:
+        for seed in itertools.islice(waiting, count):
+            yield hunt.telling(seed, random_story(seed, steps=steps, faults=faults), hunt.names)
+
+    rounds = Rounds(kafka, fresh, hunt.finish, done.append, STORIES_AT_ONCE)
+    while rounds.go() and hunt.names:
         if progress is not None:
-            progress(done, len(seeds))
+            progress(len(done), len(seeds))
+    going = rounds.stop()
     for telling in going:
         telling.close()
     return Campaign(
-        kafka.release.name, done + len(going), hunt.steps, kafka.requests - requests_before, time.monotonic() - started,
-        tuple(hunt.found),
+        kafka.release.name, len(done) + len(going), hunt.steps, kafka.requests - requests_before,
+        time.monotonic() - started, tuple(hunt.found),
     )  # fmt: skip
 
 

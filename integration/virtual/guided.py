@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar, Final
@@ -21,6 +21,7 @@ from rebalance_check.impl.lockstep.steps import COORDINATOR_STEPS
 from rebalance_check.impl.reference import InProcess
 from rebalance_check.integration.virtual.differences import known
 from rebalance_check.integration.virtual.process import VirtualKafka
+from rebalance_check.integration.virtual.rounds import Rounds
 from rebalance_check.integration.virtual.transport import VirtualTransport
 from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
@@ -239,25 +240,22 @@ def guided(
     started, requests_before = time.monotonic(), kafka.requests
     tally = _Tally(kafka)
     waiting = iter(seeds)
-    going: list[GuidedWalk] = []
-    while len(tally.found) < stop_after:
-        fresh = itertools.islice(waiting, WALKS_AT_ONCE - len(going))
-        going += [walk_of(kafka, seed, steps) for seed in fresh]
-        if not going:
-            break
-        begun = [walk for walk in going if walk.begin()]
-        for walk in going:
-            if walk not in begun:
-                tally.add(walk, None)
-        going = []
-        for walk in begun:
-            found = walk.finish()
-            if found is None:
-                going.append(walk)
-            else:
-                tally.add(walk, found)
+
+    def fresh(count: int) -> Iterator[GuidedWalk]:
+        return (walk_of(kafka, seed, steps) for seed in itertools.islice(waiting, count))
+
+    def finish(walk: GuidedWalk) -> GuidedWalk | None:
+        found = walk.finish()
+        if found is not None:
+            tally.add(walk, found)
+        return walk if found is None else None
+
+    rounds = Rounds(kafka, fresh, finish, lambda walk: tally.add(walk, None), WALKS_AT_ONCE)
+    while rounds.go() and len(tally.found) < stop_after:
         if progress is not None:
             progress(tally.walks, len(seeds))
+    for walk in rounds.stop():
+        walk.close()
     return Guided(
         kafka.release.name, tally.walks, tally.steps, tally.compared, kafka.requests - requests_before, tally.listed,
         tally.followed, time.monotonic() - started, frozenset(tally.answers), tuple(tally.found),

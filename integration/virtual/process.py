@@ -167,6 +167,10 @@ class VirtualKafka:
         self._outgoing += body
         return self._number
 
+    def flush(self) -> None:
+        """Send what was collected, so that the process works on it while something else is done here."""
+        self._write()
+
     def await_answer(self, number: int) -> tuple[int, bytes]:
         """The kind and the body of what ends a frame; replies that come before go to their worlds."""
         while number not in self._answers:

@@ -1,0 +1,74 @@
+"""What runs share of the model is what the model says, also when it was forgotten meanwhile."""
+
+from random import Random
+
+import pytest
+
+from rebalance_check.impl.lockstep import moves as moves_module
+from rebalance_check.impl.lockstep.moves import Moves
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.machine import Machine
+from rebalance_check.model.specification import model_for
+
+BOUNDS = Bounds.from_address("cooperative/2m2p2g1c1l0x0d0z0i1r")
+
+
+def walked(moves: Moves, seed: int, steps: int = 60) -> list[bytes]:
+    """The states of a random walk, each compared with the model's own."""
+    machine, rng = Machine(model_for(BOUNDS), BOUNDS), Random(seed)
+    state, own, seen = moves.initial(), machine.initial(), list[bytes]()
+    for _ in range(steps):
+        enabled = moves.enabled(state)
+        assert enabled == machine.enabled(own)
+        if not enabled:
+            break
+        action = rng.choice(enabled)
+        assert machine.step(own, action)
+        state = moves.after(state, action)
+        seen.append(moves.pack(state))
+        assert seen[-1] == machine.pack(own)
+    return seen
+
+
+@pytest.mark.parametrize("remembered", [1, 5, 1 << 15])
+def test_shared_moves_are_those_of_the_model__however_many_states_are_remembered(
+    remembered: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(moves_module, "REMEMBERED", remembered)
+    shared = Moves(BOUNDS)
+    for seed in range(6):
+        assert walked(shared, seed) == walked(Moves(BOUNDS), seed)
+
+
+def test_equal_states_are_one_object() -> None:
+    moves = Moves(BOUNDS)
+    start = moves.initial()
+    action = moves.enabled(start)[0]
+    assert moves.after(start, action) is moves.after(moves.machine.copy(start), action)
+    assert moves.pack(start) == moves.machine.pack(moves.machine.initial())
+
+
+def test_an_action_that_is_not_enabled_leads_nowhere__asked_twice() -> None:
+    moves = Moves(BOUNDS)
+    start, possible = moves.initial(), set(moves.enabled(moves.initial()))
+    later = moves.enabled(moves.after(start, moves.enabled(start)[0]))
+    never = next(action for action in later if action not in possible)
+    assert moves.after(start, never) is None
+    assert moves.after(start, never) is None
+
+
+def test_the_wished_outcome_stands_first__and_every_choice_of_the_coordinator_is_allowed() -> None:
+    moves, checked = Moves(BOUNDS), 0
+    for seed in range(40):
+        rng, state = Random(seed), moves.initial()
+        while checked < 20 and (enabled := moves.enabled(state)):
+            action = rng.choice(enabled)
+            allowed = moves.allowed(state, action)
+            assert allowed[0][2] is moves.after(state, action)
+            alike = {each for each in enabled if each[:2] == action[:2]}
+            assert {moves.pack(after) for _, _, after in allowed} >= {
+                moves.pack(moves.after(state, each)) for each in alike
+            }
+            checked += len(alike) > 1
+            state = moves.after(state, action)
+    assert checked, "no choice was met"
