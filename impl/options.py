@@ -27,7 +27,8 @@ class FaultKind(StrEnum):
 
     The others are drawn only where they are asked for (`COMMON_FAULTS` are the default): ``refusal``, a coordinator
     that answers retriable errors; ``look-up``, one that is not found; ``wake-up``, an application that interrupts its
-    poll; ``failover``; ``subscription`` and ``metadata``, consumers that change their topics, and topics that grow.
+    poll; ``failover``; ``subscription`` and ``metadata``, consumers that change their topics, and topics that grow;
+    ``pattern``, consumers that subscribe by a pattern, and topics that come and go.
     ``coordinator-kill``, ``coordinator-pause`` and ``coordinator-move`` befall the node that coordinates: another takes
     over, and the one that was paused answers from memory for a while when it runs again; ``log-tail`` is a kill that
     costs the last records of the log, too.
@@ -54,6 +55,7 @@ class FaultKind(StrEnum):
     COORDINATOR_PAUSE = "coordinator-pause"
     COORDINATOR_MOVE = "coordinator-move"
     LOG_TAIL = "log-tail"
+    PATTERN = "pattern"
     LOADING_SYNC = "loading-sync"
 
 

@@ -75,6 +75,7 @@ class ActionKind(StrEnum):
     CHANGE_CONFIG = "ChangeConfig"
     AWAIT_GROUP = "AwaitGroup"
     CHANGE_SUBSCRIPTION = "ChangeSubscription"
+    CHANGE_TOPICS = "ChangeTopics"
     FAIL_OVER = "FailOver"
     HEAL = "Heal"
     # what befalls the node that coordinates the group, in a cluster
@@ -123,10 +124,12 @@ records of the log. ``PauseCoordinator`` stops it where it stands, so that it ma
 """
 
 
-UNUSUAL_CHURN: Final = frozenset({ActionKind.CHANGE_SUBSCRIPTION, ActionKind.FAIL_OVER})
+UNUSUAL_CHURN: Final = frozenset({ActionKind.CHANGE_SUBSCRIPTION, ActionKind.CHANGE_TOPICS, ActionKind.FAIL_OVER})
 """Churn that only the simulator understands, and that is drawn on request.
 
-``ChangeSubscription`` lets a consumer unsubscribe and subscribe again (choice 0), add a topic (1), or drop it (2);
+``ChangeSubscription`` lets a consumer unsubscribe and subscribe again (choice 0), add a topic (1), or drop it (2), and
+one that subscribes by a pattern do the first; ``ChangeTopics`` lets ``choice`` topics beside the first exist that match
+the pattern, of which members learn one by one;
 ``FailOver`` takes the coordinator away: it dies and its log is read at once (0) or 2 s later (1), it resigns and is
 elected 2 s later (2), or it is told late that it resigned before it was elected (3). For consumers ``ChangeConfig``
 gives the topic ``choice`` partitions.

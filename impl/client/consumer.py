@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
-from rebalance_check.impl.assignors.assignor import Assignor, Racks
+from rebalance_check.impl.assignors.assignor import Assignor
 from rebalance_check.impl.client.committing import Commit, CommitOutcome, Committing
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.core import always_found
 from rebalance_check.impl.client.fetching import Fetching, OffsetFetch
 from rebalance_check.impl.client.generation import MemberState
-from rebalance_check.impl.client.leading import Leading
 from rebalance_check.impl.client.listener import RebalanceListener
 from rebalance_check.impl.client.metrics import Sensor
+from rebalance_check.impl.client.subscribed import Subscribed, Wanted
+from rebalance_check.impl.client.subscribing import Subscribing
 from rebalance_check.impl.codecs.consumer_protocol import (
     PROTOCOL_TYPE,
     Subscription,
@@ -29,7 +30,6 @@ from rebalance_check.model.events import (
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
-    SubscriptionChanged,
 )
 from rebalance_check.model.ids import NO_GENERATION
 
@@ -42,11 +42,12 @@ class GenerationFields(TypedDict):
     member_id: str
 
 
-class ConsumerCoordinator(Leading, Committing, Fetching):
+class ConsumerCoordinator(Subscribing, Committing, Fetching):
     """The consumer protocol, EAGER or COOPERATIVE.
 
-    ``topics`` is the subscription (by name; patterns are not supported), ``partitions_per_topic`` what the client
-    knows about the cluster (`update_metadata`), ``auto_commit_ms`` the interval of automatic commits, None for none.
+    ``topics`` is the subscription, by name or by a pattern (`Subscribed`), ``partitions_per_topic`` what the client
+    knows about the cluster (`update_metadata`), ``refresh_metadata`` asks the cluster, which a subscriber by pattern
+    does before it joins; ``auto_commit_ms`` is the interval of automatic commits, None for none.
     The rebalance protocol is the highest that *all* ``assignors`` support, whatever assignor the group then selects;
     `RebalanceCheckError` when there is none or two assignors share a name.
     """
@@ -57,9 +58,11 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
         recorder: Recorder,
         *,
         member: str,
-        topics: Sequence[str],
+        topics: Wanted,
         assignors: Sequence[Assignor],
         partitions_per_topic: Mapping[str, int],
+        refresh_metadata: Callable[[], Mapping[str, int]] | None = None,
+        exclude_internal_topics: bool = True,
         listener: RebalanceListener | None = None,
         auto_commit_ms: int | None = None,
         rack: str | None = None,
@@ -72,8 +75,10 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
         self.listener = listener or RebalanceListener()
         self.partitions_per_topic = dict(partitions_per_topic)
         self.rack = rack
-        self._subscription = tuple(topics)
-        self._joined_subscription: tuple[str, ...] | None = None
+        self._refresh_metadata = refresh_metadata
+        self._subscribed = Subscribed(
+            topics, partitions_per_topic, exclude_internal_topics=exclude_internal_topics, defects=defects
+        )
         self._owned: tuple[TopicPartition, ...] = ()
         self._positions: dict[TopicPartition, int] = {}
         self._pending_revocation: frozenset[TopicPartition] = frozenset()
@@ -115,11 +120,6 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
         """The next offset to read of each owned partition that was consumed."""
         return dict(self._positions)
 
-    def subscribe(self, topics: Sequence[str]) -> None:
-        """Change the subscription; the next poll joins again."""
-        self._subscription = tuple(topics)
-        self.recorder.emit(SubscriptionChanged(member=self.member, topics=self._subscription))
-
     def unsubscribe(self, now_ms: int) -> None:
         """Give everything up, leave the group and subscribe to nothing."""
         if "unsubscribe-clears-assignment-before-callback" in self.defects:
@@ -129,13 +129,7 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
             self._reset(keep_member=False, reason="the consumer unsubscribed from all topics")
         else:
             self.maybe_leave_group("the consumer unsubscribed from all topics", now_ms)
-        self._subscription = ()
-
-    def update_metadata(self, partitions_per_topic: Mapping[str, int], racks: Racks | None = None) -> None:
-        """The client learned of other topics, partition counts or racks of replicas; a leader joins again if its
-        assignment was made from other counts."""
-        self.partitions_per_topic = dict(partitions_per_topic)
-        self.racks = racks
+        self._subscribed.clear()
 
     # ------------------------------------------------------------------------------------------------ the contract
 
@@ -145,7 +139,7 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
 
     def metadata(self) -> Sequence[tuple[str, bytes]]:
         """One subscription per assignor, with the claims and the generation of the moment."""
-        self._joined_subscription = self._subscription
+        self.note_joined_subscription()
         offered = list(self.assignors.items())
         if "strategy-preference-order-ignored" in self.defects:
             offered.sort()
@@ -153,8 +147,8 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
 
     def _subscription_for(self, assignor: Assignor) -> Subscription:
         return Subscription(
-            topics=self._subscription,
-            user_data=assignor.subscription_user_data(self._subscription),
+            topics=self.subscription,
+            user_data=assignor.subscription_user_data(self.subscription),
             owned=self._owned,
             generation=self._generation.generation_id,
             rack=self.rack,
@@ -166,24 +160,21 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
 
     def rejoin_needed_or_pending(self) -> bool:
         """Also when the subscription changed, or (leader) the partitions that the assignment was computed from."""
-        if not self._subscription:
+        if not self._subscribed.exists:
             return False
         if self.assigned_topics_changed():
             self.request_rejoin("cached metadata has changed")
-        elif self._joined_subscription != self._subscription and self._wants_other_topics():
+        elif self.wants_other_topics():
             self.request_rejoin("subscription has changed")
         return super().rejoin_needed_or_pending()
-
-    def _wants_other_topics(self) -> bool:
-        """Whether the member joined for other topics than it wants now, whatever their order."""
-        return self._joined_subscription is not None and set(self._joined_subscription) != set(self._subscription)
 
     def on_join_prepare(self, generation_id: int, member_id: str) -> bool:
         """Commit, then give up what the next generation must not find here.
 
         All is lost when the membership was reset in any way; EAGER revokes all; COOPERATIVE revokes the topics that
-        it no longer wants and claims the rest.
+        it no longer wants and claims the rest. Who subscribes by a pattern asks the cluster for its topics first.
         """
+        self.ask_for_topics()
         if not self._committed_before_joining():
             return False
         self.stop_leading()
@@ -191,7 +182,7 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
             self._lose()
         elif self.protocol is RebalanceProtocol.COOPERATIVE:
             gives_all = "cooperative-revokes-all-before-joining" in self.defects
-            unwanted = tuple(tp for tp in self._owned if gives_all or tp.topic not in self._subscription)
+            unwanted = tuple(tp for tp in self._owned if gives_all or tp.topic not in self.subscription)
             if unwanted:
                 self._revoke(unwanted)
         elif "eager-keeps-partitions-while-joining" not in self.defects:
@@ -212,7 +203,7 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
         """
         assignor = self._selected(protocol)
         assigned = tuple(sorted(read_assignment(assignment).partitions))
-        if any(tp.topic not in self._subscription for tp in assigned):
+        if not all(self._subscribed.accepts(tp.topic) for tp in assigned):
             if "assignment-mismatch-kills-consumer" in self.defects:
                 raise RebalanceCheckError(f"{self.member} was assigned {_names(assigned)}, which it does not want")
             self.request_rejoin("received assignment does not match the current subscription")
@@ -223,6 +214,7 @@ class ConsumerCoordinator(Leading, Committing, Fetching):
             _collect(problems, lambda: self._revoke_and_rejoin(gone))
             if self._owned and "additions-ignored-by-owners" in self.defects:
                 assigned = tuple(tp for tp in assigned if tp in self._owned)
+        self.learn_topics(assigned)
         assignor.on_assignment(assigned, generation_id)
         _collect(problems, lambda: self._own(assigned))
         if problems:

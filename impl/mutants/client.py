@@ -263,4 +263,18 @@ CLIENT_MUTANTS: Final = [
         "prepare-commit-restarted-every-poll",
         "every poll sends the commit that precedes a rebalance anew",
     ),
+    Mutant(
+        name="pattern-looks-at-topics-once",
+        what="a pattern finds its topics when the consumer subscribes, and never again",
+        caught_by="rebalance_completes",
+        where="impl",
+        find=_search(SimulatedProtocol.COOPERATIVE, "pattern", 0, 20),
+    ),
+    Mutant(
+        name="pattern-takes-internal-topics",
+        what="a pattern matches the topics that brokers keep for themselves, too",
+        caught_by="rebalance_completes",
+        where="impl",
+        find=_search(SimulatedProtocol.EAGER, "pattern", 0, 20),
+    ),
 ]

@@ -74,6 +74,8 @@ STEPS: Final[dict[str, int]] = {
     "new-follower-left-parked": 3,
     "no-sync-deadline": 3,
     "parked-sync-answered-twice": 6,
+    "pattern-looks-at-topics-once": 3,
+    "pattern-takes-internal-topics": 2,
     "pending-id-admitted-at-once": 2,
     "primary-acts-while-joining": 11,
     "protocol-check-against-reset-generation": 9,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
@@ -21,6 +22,9 @@ from rebalance_check.impl.simulator.standing import Standing
 from rebalance_check.model.events import MemberStarted
 
 OTHER_TOPIC: Final = "u"
+PATTERN: Final = re.compile(rf"({TOPIC}|__).*")
+"""What consumers subscribe to that do so by a pattern: it matches an internal topic, too."""
+
 UNSUBSCRIBE, SUBSCRIBE_MORE, SUBSCRIBE = range(3)
 """What a consumer may do about its topics."""
 
@@ -52,6 +56,7 @@ class ConsumerApplication(Standing, ConsumerCoordinator):
         recorder: Recorder,
         *,
         cluster: Mapping[str, int],
+        by_pattern: bool,
         plan: Callable[[], FaultPlan],
         random: Random,
         defects: frozenset[str],
@@ -61,13 +66,15 @@ class ConsumerApplication(Standing, ConsumerCoordinator):
             config,
             recorder,
             member=name,
-            topics=(TOPIC,),
+            topics=PATTERN if by_pattern else (TOPIC,),
             assignors=[ASSIGNORS[assignor](defects) for assignor in settings.assignors],
             partitions_per_topic=cluster,
+            refresh_metadata=lambda: cluster,
             auto_commit_ms=settings.auto_commit_ms,
             find_coordinator=lambda: not self._happens(plan().look_up),
             defects=defects,
         )
+        self._by_pattern = by_pattern
         self._random = random
         self._plan = plan
         self._commits = settings.auto_commit_ms is None
@@ -88,10 +95,16 @@ class ConsumerApplication(Standing, ConsumerCoordinator):
         super().on_join_complete(generation_id, member_id, protocol, assignment)
 
     def change_subscription(self, choice: int, now_ms: int) -> None:
-        """Unsubscribe and subscribe again, want another topic beside, or want the first one alone."""
+        """Unsubscribe and subscribe again, want another topic beside, or want the first one alone.
+
+        A pattern stays what it is: it finds other topics by itself.
+        """
         if choice == UNSUBSCRIBE:
             self.unsubscribe(now_ms)
-        self.subscribe((TOPIC, OTHER_TOPIC) if choice == SUBSCRIBE_MORE else (TOPIC,))
+        if not self._by_pattern:
+            self.subscribe((TOPIC, OTHER_TOPIC) if choice == SUBSCRIBE_MORE else (TOPIC,))
+        elif choice == UNSUBSCRIBE:
+            self.subscribe(PATTERN)
 
     def _happens(self, chance: float) -> bool:
         return chance > 0 and self._random.random() < chance

@@ -7,15 +7,15 @@ from functools import partial
 from typing import Final
 
 from rebalance_check.impl.client.elector import PRIMARY
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.seeds import stream
-from rebalance_check.impl.simulator.consumers import OTHER_TOPIC, ConsumerApplication
+from rebalance_check.impl.simulator.consumers import ConsumerApplication
 from rebalance_check.impl.simulator.electors import ElectorApplication
 from rebalance_check.impl.simulator.process import Application, MemberProcess
-from rebalance_check.impl.simulator.settings import TOPIC, GroupSettings
+from rebalance_check.impl.simulator.settings import GroupSettings
+from rebalance_check.impl.simulator.topics import Topics
 from rebalance_check.impl.simulator.workers import ConnectConfigs, WorkerApplication
 from rebalance_check.impl.simulator.world import World
-from rebalance_check.model.ids import partition
 
 Start = Callable[..., Application]
 """Starts the application of a process: takes its name, its recorder, and ``random``."""
@@ -37,18 +37,11 @@ def _configured(life: Start, settings: GroupSettings) -> Callable[[int], Applica
 
 
 def _consumers(world: World, options: SimulationOptions) -> Start:
-    cluster = {OTHER_TOPIC: 1}
-
-    def change(partitions: int) -> None:
-        cluster[TOPIC] = partitions
-        world.to_own = tuple(partition(TOPIC, index) for index in range(partitions))
-        for member in world.members:
-            if isinstance(member.application, ConsumerApplication):
-                member.application.update_metadata(cluster)
-
-    change(options.partitions)
-    world.change_config = change
-    return partial(ConsumerApplication, cluster=cluster, plan=lambda: world.network.plan)
+    by_pattern = world.network.plan.has(FaultKind.PATTERN)
+    topics = Topics(world, options.partitions, internal=by_pattern)
+    world.change_config = topics.grow
+    world.change_topics = topics.let_exist
+    return partial(ConsumerApplication, cluster=topics.cluster, by_pattern=by_pattern, plan=lambda: world.network.plan)
 
 
 def _workers(world: World, options: SimulationOptions) -> Start:

@@ -50,6 +50,8 @@ CHURN_STEPS: Final = {
 
 MOST_PARTITIONS: Final = 6
 MOST_LOST: Final = 12
+MOST_TOPICS: Final = 3
+"""How many topics there may be that match a pattern, beside the first."""
 
 UNUSUAL: Final = {
     FaultKind.FAILOVER: ((ActionKind.FAIL_OVER, 0, 3),),
@@ -59,10 +61,11 @@ UNUSUAL: Final = {
     FaultKind.COORDINATOR_PAUSE: ((ActionKind.PAUSE_COORDINATOR, 0, 0), (ActionKind.RESUME_COORDINATOR, 0, 0)),
     FaultKind.COORDINATOR_MOVE: ((ActionKind.MOVE_COORDINATOR, 0, 1),),
     FaultKind.LOG_TAIL: ((ActionKind.KILL_COORDINATOR, 1, MOST_LOST),),
+    FaultKind.PATTERN: ((ActionKind.CHANGE_TOPICS, 0, MOST_TOPICS),),
 }
 """What a fault that is drawn on request may do: the actions, and the range of the choice of each."""
 
-OF_CONSUMERS: Final = frozenset({FaultKind.SUBSCRIPTION, FaultKind.METADATA})
+OF_CONSUMERS: Final = frozenset({FaultKind.SUBSCRIPTION, FaultKind.METADATA, FaultKind.PATTERN})
 """Those of them that others than consumers know nothing of."""
 
 NEEDED_FAULT: Final = {ActionKind.CRASH_MEMBER: FaultKind.CRASH, ActionKind.PAUSE_MEMBER: FaultKind.PAUSE}

@@ -103,6 +103,7 @@ _EFFECTS: Final[dict[ActionKind, Callable[[World, Action], None]]] = {
     ActionKind.CHANGE_SUBSCRIPTION: lambda world, action: world.members[action.member].change_subscription(
         action.choice
     ),
+    ActionKind.CHANGE_TOPICS: lambda world, action: world.change_topics(action.choice),
     ActionKind.FAIL_OVER: lambda world, action: world.fail_over(action.choice),
     ActionKind.KILL_COORDINATOR: lambda world, action: world.nodes.kill(action.choice),
     ActionKind.PAUSE_COORDINATOR: lambda world, _action: world.nodes.pause(),

@@ -70,6 +70,7 @@ class World:
         self.members: list[MemberProcess] = []
         self.to_own: tuple[str, ...] = ()
         self.change_config: Callable[[int], None] = lambda _tasks: None
+        self.change_topics: Callable[[int], None] = lambda _topics: None
 
     def recorder(self, source: str, group: str = GROUP) -> Recorder:
         """A recorder of this run; ask for each source once, for it numbers the events."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance_check.impl.faults import FaultPlan
+from rebalance_check.impl.faults import FaultPlan, draw_plan
 from rebalance_check.impl.messages import SyncGroupRequest
 from rebalance_check.impl.options import ALL_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import SimulatorSubject, simulate
@@ -14,6 +14,7 @@ from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import Error
 from rebalance_check.model.events import (
+    AssignmentCompleted,
     IncarnationStarted,
     MembershipLost,
     PartitionsAssigned,
@@ -23,6 +24,7 @@ from rebalance_check.model.events import (
 
 UNCOMMON = (
     FaultKind.REFUSAL, FaultKind.LOOK_UP, FaultKind.WAKE_UP, FaultKind.SUBSCRIPTION, FaultKind.METADATA,
+    FaultKind.PATTERN,
 )  # fmt: skip
 START = [
     Action(ActionKind.START_MEMBER, 0),
@@ -32,10 +34,14 @@ START = [
 END = [Action(ActionKind.ADVANCE_CLOCK, 0, 5_000), Action(ActionKind.HEAL)]
 
 
-def lived(*between: Action, protocol: SimulatedProtocol = SimulatedProtocol.EAGER) -> list[object]:
-    """What two members and their coordinator tell when this happens to a settled group."""
-    subject = SimulatorSubject(SimulationOptions(protocol=protocol, faults=()))
-    told: list[object] = [*subject.open(Bounds(members=2, partitions=2, generations=20), 7)]
+def lived(
+    *between: Action, protocol: SimulatedProtocol = SimulatedProtocol.EAGER, faults: tuple[FaultKind, ...] = ()
+) -> list[object]:
+    """What two members and their coordinator tell when this happens to a settled group; ``faults`` are all on."""
+    options = SimulationOptions(protocol=protocol, faults=faults)
+    seed = next(seed for seed in range(7, 1_000) if draw_plan(seed, options).kinds == faults)
+    subject = SimulatorSubject(options)
+    told: list[object] = [*subject.open(Bounds(members=2, partitions=2, generations=20), seed)]
     for action in (*START, *between, *END):
         told += subject.perform(action)
     return [*told, *subject.close()]
@@ -98,6 +104,19 @@ def test_a_second_topic_is_owned_while_it_is_wanted() -> None:
     told = lived(Action(ActionKind.CHANGE_SUBSCRIPTION, 1, SUBSCRIBE_MORE), Action(ActionKind.ADVANCE_CLOCK, 0, 20_000))
     assigned = [name for event in told if isinstance(event, PartitionsAssigned) for name in event.partitions]
     assert "u-0" in assigned
+    assert isinstance(told[-1], RunEnded)
+    assert told[-1].pending == ()
+
+
+@pytest.mark.parametrize("protocol", [SimulatedProtocol.EAGER, SimulatedProtocol.COOPERATIVE])
+def test_topics_that_match_a_pattern_are_owned_while_they_exist(protocol: SimulatedProtocol) -> None:
+    grow, shrink = Action(ActionKind.CHANGE_TOPICS, 0, 2), Action(ActionKind.CHANGE_TOPICS, 0, 1)
+    later = Action(ActionKind.ADVANCE_CLOCK, 0, 20_000)
+    told = lived(grow, later, shrink, later, protocol=protocol, faults=(FaultKind.PATTERN,))
+    completed = [event for event in told if isinstance(event, AssignmentCompleted)]
+    assert {name for event in completed for name in event.owned} == {"t-0", "t-1", "t1-0", "t2-0"}
+    last = {event.member: event.owned for event in completed}
+    assert sorted(name for owned in last.values() for name in owned) == ["t-0", "t-1", "t1-0"]
     assert isinstance(told[-1], RunEnded)
     assert told[-1].pending == ()
 

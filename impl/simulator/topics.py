@@ -1,0 +1,56 @@
+"""The topics of a simulated cluster: the first may grow, others come and go, and members learn of it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from rebalance_check.impl.seeds import stream
+from rebalance_check.impl.simulator.consumers import OTHER_TOPIC, ConsumerApplication
+from rebalance_check.impl.simulator.process import MemberProcess
+from rebalance_check.impl.simulator.settings import TOPIC
+from rebalance_check.impl.simulator.world import World
+from rebalance_check.model.ids import partition
+
+METADATA_MS: Final = 5_000
+"""How long it takes, at most, until a client that nothing urges learns that topics came or went."""
+
+INTERNAL_TOPIC: Final = "__consumer_offsets"
+
+
+class Topics:
+    """Which topics exist; ``world.to_own`` follows them. ``internal`` adds one that brokers call internal."""
+
+    def __init__(self, world: World, partitions: int, *, internal: bool) -> None:
+        self.cluster: dict[str, int] = {OTHER_TOPIC: 1}
+        self._world = world
+        self._random = stream(world.seed, "metadata")
+        if internal:
+            self.cluster[INTERNAL_TOPIC] = 1
+        self.grow(partitions)
+
+    def grow(self, partitions: int) -> None:
+        """The first topic has so many partitions now, and everybody knows."""
+        self.cluster[TOPIC] = partitions
+        self._changed()
+        for member in self._world.members:
+            self._learn(member)
+
+    def let_exist(self, count: int) -> None:
+        """``t1`` to ``t<count>`` exist beside the first topic, and no others like them; members learn one by one."""
+        for topic in [each for each in self.cluster if each.startswith(TOPIC) and each != TOPIC]:
+            del self.cluster[topic]
+        self.cluster |= {f"{TOPIC}{number}": 1 for number in range(1, count + 1)}
+        self._changed()
+        for member in self._world.members:
+            self._world.clock.after(self._random.randint(0, METADATA_MS), partial(self._learn, member))
+
+    def _changed(self) -> None:
+        wanted = {topic: count for topic, count in self.cluster.items() if topic.startswith(TOPIC)}
+        self._world.to_own = tuple(
+            partition(topic, index) for topic, count in sorted(wanted.items()) for index in range(count)
+        )
+
+    def _learn(self, member: MemberProcess) -> None:
+        if isinstance(member.application, ConsumerApplication):
+            member.application.update_metadata(self.cluster)
