@@ -33,6 +33,9 @@ DEFAULT_IMAGE: Final = "apache/kafka:4.3.1"
 LABEL: Final = "io.github.rebalance-check"
 """Every container of this suite carries this label: ``docker ps --filter label=...`` shows what is left."""
 
+OWNER_SETTING: Final = "REBALANCE_CHECK_OWNER"
+"""The environment's value for that label, where runs that share a machine are to be told apart."""
+
 START_TIMEOUT_S: Final = 90.0
 LOG_TAIL_BYTES: Final = 3000
 
@@ -65,7 +68,7 @@ class RealKafka(DockerContainer):
         )
         self.with_copy_into_container(properties.encode(), _PROPERTIES)
         self.with_command(["-c", _script()])
-        self.with_kwargs(entrypoint=["sh"], labels={LABEL: "kafka"})
+        self.with_kwargs(entrypoint=["sh"], labels={LABEL: os.environ.get(OWNER_SETTING, "kafka")})
 
     @property
     def version(self) -> str:

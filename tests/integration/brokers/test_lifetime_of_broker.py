@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -33,14 +34,24 @@ def listens(bootstrap: str) -> bool:
     return True
 
 
-def left_behind(spec: str) -> list[str]:
+@pytest.fixture
+def owner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """What marks the brokers of this test, in this process and in those it starts: others may run on the machine."""
+    name = uuid.uuid4().hex
+    monkeypatch.setenv("REBALANCE_CHECK_OWNER", name)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return name
+
+
+def left_behind(spec: str, owner: str) -> list[str]:
     """Containers with our label, or folders of a local Kafka."""
     if spec == "testcontainers":
         from rebalance_check.integration.cluster.container import LABEL  # noqa: PLC0415 - needs Docker's client
 
-        command = ["docker", "ps", "--all", "--quiet", "--filter", f"label={LABEL}"]
+        command = ["docker", "ps", "--all", "--quiet", "--filter", f"label={LABEL}={owner}"]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-    return [str(path) for path in Path(os.environ.get("TMPDIR", "/tmp")).glob("rebalance-check-kafka-*")]
+    return [str(path) for path in Path(os.environ["TMPDIR"]).glob("rebalance-check-kafka-*")]
 
 
 def test_ports_are_published_on_loopback_only(real: Broker) -> None:
@@ -51,26 +62,24 @@ def test_ports_are_published_on_loopback_only(real: Broker) -> None:
     assert addresses == {"0100007F"}
 
 
-def test_a_failure_inside_leaves_nothing_behind(real: Broker, spec: str) -> None:
-    before = left_behind(spec)
+def test_a_failure_inside_leaves_nothing_behind(spec: str, owner: str) -> None:
     started: list[Broker] = []
 
     def fail_with_a_broker() -> None:
         with open_broker(spec) as broker:
             started.append(broker)
             assert listens(broker.bootstrap)
-            assert len(left_behind(spec)) == len(before) + 1
+            assert len(left_behind(spec, owner)) == 1
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail_with_a_broker()
     assert not listens(started[0].bootstrap)
-    assert sorted(left_behind(spec)) == sorted(before)
+    assert left_behind(spec, owner) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_nothing_behind(real: Broker, spec: str, number: signal.Signals) -> None:
-    before = left_behind(spec)
+def test_an_interrupt_leaves_nothing_behind(spec: str, owner: str, number: signal.Signals) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, spec], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
@@ -78,10 +87,11 @@ def test_an_interrupt_leaves_nothing_behind(real: Broker, spec: str, number: sig
         assert process.stdout is not None
         bootstrap = process.stdout.readline().strip()
         assert listens(bootstrap)
+        assert len(left_behind(spec, owner)) == 1
         process.send_signal(number)
-        process.wait(30)
+        process.wait(60)
     deadline = time.monotonic() + 10
     while listens(bootstrap) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not listens(bootstrap)
-    assert sorted(left_behind(spec)) == sorted(before)
+    assert left_behind(spec, owner) == []
