@@ -1,22 +1,16 @@
 package org.apache.kafka.coordinator.group;
 
 import com.yammer.metrics.core.MetricsRegistry;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.config.AbstractConfig;
-import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.apache.kafka.common.message.OffsetFetchRequestData;
 import org.apache.kafka.common.message.OffsetFetchResponseData;
-import org.apache.kafka.common.metadata.PartitionRecord;
-import org.apache.kafka.common.metadata.RegisterBrokerRecord;
-import org.apache.kafka.common.metadata.TopicRecord;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.record.ControlRecordType;
 import org.apache.kafka.common.record.MemoryRecords;
@@ -36,7 +30,6 @@ import org.apache.kafka.coordinator.group.runtime.CoordinatorRuntime;
 import org.apache.kafka.coordinator.group.metrics.CoordinatorRuntimeMetrics;
 import org.apache.kafka.coordinator.group.runtime.CoordinatorShardBuilder;
 import org.apache.kafka.coordinator.group.runtime.PartitionWriter;
-import org.apache.kafka.coordinator.group.classic.ClassicGroup;
 import org.apache.kafka.coordinator.group.metrics.GroupCoordinatorMetrics;
 import org.apache.kafka.image.MetadataDelta;
 import org.apache.kafka.image.MetadataImage;
@@ -50,7 +43,7 @@ import rebalancecheck.ScalaNode;
 import rebalancecheck.VirtualTime;
 
 /** Kafka 3.9: the real {@code GroupCoordinatorService} and {@code CoordinatorRuntime}, put together as a broker does. */
-public final class KafkaNode extends Node {
+public final class KafkaNode extends ServiceNode {
     private static final long MARKER_TIMEOUT_MS = 5_000;
     private static final LogContext LOG = new LogContext("");
     private static final LogConfig LOG_CONFIG = new LogConfig(Map.of());
@@ -61,9 +54,6 @@ public final class KafkaNode extends Node {
     private static final Map<Map<String, String>, GroupCoordinatorConfig> CONFIGURATIONS = new HashMap<>();
 
     private PartitionWriter.Listener listener;
-    private GroupMetadataManager groups;
-    private MetadataImage image = MetadataImage.EMPTY;
-    private Runnable heldLoad;
 
     public static Node start(int world, int id, VirtualTime time, Map<String, String> settings) {
         if (settings.containsKey(ScalaNode.SETTING)) {
@@ -184,15 +174,10 @@ public final class KafkaNode extends Node {
         @Override
         public CompletableFuture<LoadSummary> load(TopicPartition partition, CoordinatorPlayback<CoordinatorRecord> to) {
             CompletableFuture<LoadSummary> loaded = new CompletableFuture<>();
-            Runnable work = () -> {
+            KafkaNode.this.load(() -> {
                 long count = replay(to);
                 loaded.complete(new LoadSummary(time.milliseconds(), time.milliseconds(), 0, count, 0));
-            };
-            if (holdingLoad) {
-                heldLoad = work;
-            } else {
-                work.run();
-            }
+            });
             return loaded;
         }
 
@@ -238,29 +223,13 @@ public final class KafkaNode extends Node {
     // ------------------------------------------------------------------------------------------------ for the driver
 
     @Override
-    public void announce(Map<String, Integer> partitionsOfTopic) {
-        MetadataDelta delta = new MetadataDelta.Builder().setImage(image).build();
-        delta.replay(new RegisterBrokerRecord().setBrokerId(0).setFenced(false).setIncarnationId(new Uuid(1, 1)));
-        partitionsOfTopic.forEach((name, partitions) -> {
-            Uuid topic = new Uuid(name.hashCode(), 1);
-            delta.replay(new TopicRecord().setName(name).setTopicId(topic));
-            for (int p = 0; p < partitions; p++) {
-                delta.replay(new PartitionRecord().setTopicId(topic).setPartitionId(p)
-                    .setReplicas(List.of(0)).setIsr(List.of(0)).setLeader(0));
-            }
-        });
-        image = delta.apply(new MetadataProvenance(image.provenance().lastContainedOffset() + 1, 0, time.milliseconds()));
-        service.onNewMetadataImage(image, delta);
+    protected MetadataProvenance provenance(long offset) {
+        return new MetadataProvenance(offset, 0, time.milliseconds());
     }
 
     @Override
-    public Inside inspect(String group) {
-        try {
-            return groups.group(group) instanceof ClassicGroup found
-                ? new Inside(found.generationId(), found.leaderOrNull() == null ? "" : found.leaderOrNull()) : null;
-        } catch (GroupIdNotFoundException e) {
-            return null;
-        }
+    protected void learn(MetadataDelta delta, MetadataImage after) {
+        service.onNewMetadataImage(after, delta);
     }
 
     @Override
@@ -268,21 +237,6 @@ public final class KafkaNode extends Node {
     public Map<String, TimerTask> runningTimers() {
         Object timer = field(GroupMetadataManager.class, groups, "timer", Object.class);
         return field(timer.getClass(), timer, "tasks", Map.class);
-    }
-
-    @Override
-    public String sessionKey(String group, String member) {
-        return GroupMetadataManager.classicGroupHeartbeatKey(group, member);
-    }
-
-    @Override
-    public String joinKey(String group) {
-        return GroupMetadataManager.classicGroupJoinKey(group);
-    }
-
-    @Override
-    public String syncKey(String group) {
-        return GroupMetadataManager.classicGroupSyncKey(group);
     }
 
     @Override
@@ -306,16 +260,6 @@ public final class KafkaNode extends Node {
         journal.commit(offset);
         if (listener != null) {
             listener.onHighWatermarkUpdated(PARTITION, journal.highWatermark());
-        }
-    }
-
-    @Override
-    public void releaseLoad() {
-        holdingLoad = false;
-        Runnable work = heldLoad;
-        heldLoad = null;
-        if (work != null) {
-            work.run();
         }
     }
 

@@ -1,7 +1,6 @@
 package org.apache.kafka.coordinator.group;
 
 import com.yammer.metrics.core.MetricsRegistry;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -10,15 +9,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.config.AbstractConfig;
-import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.apache.kafka.common.message.OffsetFetchRequestData;
 import org.apache.kafka.common.message.OffsetFetchResponseData;
-import org.apache.kafka.common.metadata.PartitionRecord;
-import org.apache.kafka.common.metadata.RegisterBrokerRecord;
-import org.apache.kafka.common.metadata.TopicRecord;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.record.internal.ControlRecordType;
 import org.apache.kafka.common.record.internal.MemoryRecords;
@@ -40,7 +34,6 @@ import org.apache.kafka.coordinator.common.runtime.CoordinatorRuntimeMetrics;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorShardBuilder;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorTimerImpl;
 import org.apache.kafka.coordinator.common.runtime.PartitionWriter;
-import org.apache.kafka.coordinator.group.classic.ClassicGroup;
 import org.apache.kafka.coordinator.group.metrics.GroupCoordinatorMetrics;
 import org.apache.kafka.coordinator.group.modern.share.ShareGroupConfig;
 import org.apache.kafka.image.MetadataDelta;
@@ -56,7 +49,7 @@ import rebalancecheck.Node;
 import rebalancecheck.VirtualTime;
 
 /** Kafka 4: the real {@code GroupCoordinatorService} and {@code CoordinatorRuntime}, put together as a broker does. */
-public final class KafkaNode extends Node {
+public final class KafkaNode extends ServiceNode {
     private static final LogContext LOG = new LogContext("");
     private static final LogConfig LOG_CONFIG = new LogConfig(Map.of());
     private static final GroupCoordinatorRecordSerde SERDE = new GroupCoordinatorRecordSerde();
@@ -75,9 +68,6 @@ public final class KafkaNode extends Node {
     }
 
     private PartitionWriter.Listener listener;
-    private GroupMetadataManager groups;
-    private MetadataImage image = MetadataImage.EMPTY;
-    private Runnable heldLoad;
 
     public static Node start(int world, int id, VirtualTime time, Map<String, String> settings) {
         Configuration configuration = CONFIGURATIONS.computeIfAbsent(settings, Configuration::of);
@@ -197,15 +187,10 @@ public final class KafkaNode extends Node {
         @Override
         public CompletableFuture<LoadSummary> load(TopicPartition partition, CoordinatorPlayback<CoordinatorRecord> to) {
             CompletableFuture<LoadSummary> loaded = new CompletableFuture<>();
-            Runnable work = () -> {
+            KafkaNode.this.load(() -> {
                 long count = replay(to);
                 loaded.complete(new LoadSummary(time.milliseconds(), time.milliseconds(), 0, count, 0));
-            };
-            if (holdingLoad) {
-                heldLoad = work;
-            } else {
-                work.run();
-            }
+            });
             return loaded;
         }
 
@@ -251,29 +236,13 @@ public final class KafkaNode extends Node {
     // ------------------------------------------------------------------------------------------------ for the driver
 
     @Override
-    public void announce(Map<String, Integer> partitionsOfTopic) {
-        MetadataDelta delta = new MetadataDelta.Builder().setImage(image).build();
-        delta.replay(new RegisterBrokerRecord().setBrokerId(0).setFenced(false).setIncarnationId(new Uuid(1, 1)));
-        partitionsOfTopic.forEach((name, partitions) -> {
-            Uuid topic = new Uuid(name.hashCode(), 1);
-            delta.replay(new TopicRecord().setName(name).setTopicId(topic));
-            for (int p = 0; p < partitions; p++) {
-                delta.replay(new PartitionRecord().setTopicId(topic).setPartitionId(p)
-                    .setReplicas(List.of(0)).setIsr(List.of(0)).setLeader(0));
-            }
-        });
-        image = delta.apply(new MetadataProvenance(image.provenance().lastContainedOffset() + 1, 0, time.milliseconds(), true));
-        service.onMetadataUpdate(delta, image);
+    protected MetadataProvenance provenance(long offset) {
+        return new MetadataProvenance(offset, 0, time.milliseconds(), true);
     }
 
     @Override
-    public Inside inspect(String group) {
-        try {
-            return groups.group(group) instanceof ClassicGroup found
-                ? new Inside(found.generationId(), found.leaderOrNull() == null ? "" : found.leaderOrNull()) : null;
-        } catch (GroupIdNotFoundException e) {
-            return null;
-        }
+    protected void learn(MetadataDelta delta, MetadataImage after) {
+        service.onMetadataUpdate(delta, after);
     }
 
     @Override
@@ -281,21 +250,6 @@ public final class KafkaNode extends Node {
     public Map<String, TimerTask> runningTimers() {
         Object timer = field(GroupMetadataManager.class, groups, "timer", Object.class);
         return field(CoordinatorTimerImpl.class, timer, "tasks", Map.class);
-    }
-
-    @Override
-    public String sessionKey(String group, String member) {
-        return GroupMetadataManager.classicGroupHeartbeatKey(group, member);
-    }
-
-    @Override
-    public String joinKey(String group) {
-        return GroupMetadataManager.classicGroupJoinKey(group);
-    }
-
-    @Override
-    public String syncKey(String group) {
-        return GroupMetadataManager.classicGroupSyncKey(group);
     }
 
     @Override
@@ -319,16 +273,6 @@ public final class KafkaNode extends Node {
         journal.commit(offset);
         if (listener != null) {
             listener.onHighWatermarkUpdated(PARTITION, journal.highWatermark());
-        }
-    }
-
-    @Override
-    public void releaseLoad() {
-        holdingLoad = false;
-        Runnable work = heldLoad;
-        heldLoad = null;
-        if (work != null) {
-            work.run();
         }
     }
 
