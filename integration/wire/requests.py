@@ -6,12 +6,14 @@ undoes the other in every version. What a version cannot carry is lost on the wa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, TypeVar
 
 from rebalance_check.impl import messages as msg
 from rebalance_check.integration.wire.kafka_python import ApiMessage, producer
 from rebalance_check.integration.wire.kafka_python import consumer as wire
+
+T = TypeVar("T")
 
 OFFSET_FETCH_BATCH_VERSION: Final = 8
 """From this version one OffsetFetch asks for many groups (KIP-709)."""
@@ -221,25 +223,28 @@ def _offset_commit_to_wire(request: msg.OffsetCommitRequest) -> ApiMessage:
 
 
 def _committed_topics(topic_of: Any, partition_of: Any, offsets: Sequence[msg.CommittedOffset]) -> list[Any]:
-    by_topic: dict[str, list[Any]] = {}
-    for o in offsets:
-        by_topic.setdefault(o.topic, []).append(
-            partition_of(
-                partition_index=o.partition,
-                committed_offset=o.offset,
-                committed_leader_epoch=o.leader_epoch,
-                committed_metadata=o.metadata,
-            )
+    def partition(offset: msg.CommittedOffset) -> Any:
+        return partition_of(
+            partition_index=offset.partition,
+            committed_offset=offset.offset,
+            committed_leader_epoch=offset.leader_epoch,
+            committed_metadata=offset.metadata,
         )
+
+    by_topic = _by_topic((offset.topic, partition(offset)) for offset in offsets)
     return [topic_of(name=name, partitions=partitions) for name, partitions in by_topic.items()]
 
 
+def _by_topic(entries: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
+    """What belongs to each topic, both in the order of their first mention."""
+    found: dict[str, list[T]] = {}
+    for topic, entry in entries:
+        found.setdefault(topic, []).append(entry)
+    return found
+
+
 def _offset_fetch_to_wire(request: msg.OffsetFetchRequest) -> ApiMessage:
-    by_topic: dict[str, list[int]] | None = None
-    if request.partitions is not None:
-        by_topic = {}
-        for topic, index in request.partitions:
-            by_topic.setdefault(topic, []).append(index)
+    by_topic = None if request.partitions is None else _by_topic(request.partitions)
     group_of = wire.OffsetFetchRequest.OffsetFetchRequestGroup
     if request.version >= OFFSET_FETCH_BATCH_VERSION:
         group = group_of(group_id=request.group_id, topics=_fetch_topics(group_of.OffsetFetchRequestTopics, by_topic))
@@ -274,9 +279,7 @@ def _txn_offset_commit_to_wire(request: msg.TxnOffsetCommitRequest) -> ApiMessag
 def _offset_delete_to_wire(request: msg.OffsetDeleteRequest) -> ApiMessage:
     topic_of = wire.OffsetDeleteRequest.OffsetDeleteRequestTopic
     partition_of = topic_of.OffsetDeleteRequestPartition
-    by_topic: dict[str, list[Any]] = {}
-    for topic, index in request.partitions:
-        by_topic.setdefault(topic, []).append(partition_of(partition_index=index))
+    by_topic = _by_topic((topic, partition_of(partition_index=index)) for topic, index in request.partitions)
     return wire.OffsetDeleteRequest(
         group_id=request.group_id,
         topics=[topic_of(name=name, partitions=partitions) for name, partitions in by_topic.items()],
