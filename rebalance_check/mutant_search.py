@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from rebalance_check.impl.mutants import Explored, Fuzzed, Mutant, Narrated, Posed, Told
+from rebalance_check.impl.mutants import Explored, Fuzzed, Judged, Mutant, Narrated, Posed, Told
 from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
+from rebalance_check.impl.stories import history_of
+from rebalance_check.impl.stories import promise_search as stories
 from rebalance_check.impl.stories.promise_search import broken_promise, shrunk
 from rebalance_check.impl.stories.promises import PROMISES, Promise
 from rebalance_check.impl.stories.wide_stories import wide_story
@@ -25,6 +27,7 @@ from rebalance_check.properties.assignment.claims import broken_claims
 from rebalance_check.properties.assignment.courses import broken_course_claims
 from rebalance_check.properties.assignment.problem import Problem
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.judge import judge
 
 COURSE: Final = "course"
 
@@ -57,6 +60,8 @@ def catch(mutant: Mutant) -> Caught | None:
             return _posed(mutant, mutant.find)
         case Narrated():
             return _narrated(mutant, mutant.find)
+        case Judged():
+            return _judged(mutant, mutant.find)
         case Told():
             raise RebalanceCheckError(f"{mutant.name} is found by a test of its own: run '{mutant.command}'")
 
@@ -153,6 +158,24 @@ def _narrated(mutant: Mutant, find: Narrated) -> Caught | None:
         if told is not None:
             seconds = time.monotonic() - started
             small = shrunk(told, promise, defects)
+            return Caught(mutant.name, small.steps, seconds, (f"seed {seed}", *small.story, small.finding))
+    return None
+
+
+def _judged(mutant: Mutant, find: Judged) -> Caught | None:
+    (invariant,) = select([mutant.caught_by])
+    started = time.monotonic()
+
+    def again(story: Sequence[str]) -> stories.Told | None:
+        judgement = judge(history_of(story, frozenset({mutant.name})), [invariant])
+        found = next(iter(judgement.counterexamples), None)
+        return None if found is None else stories.Told(invariant.name, tuple(story), found.headline)
+
+    for seed in range(find.first, find.last):
+        told = again(wide_story(seed))
+        if told is not None:
+            seconds = time.monotonic() - started
+            small = stories.shortened(told, again)
             return Caught(mutant.name, small.steps, seconds, (f"seed {seed}", *small.story, small.finding))
     return None
 

@@ -8,7 +8,7 @@ lists both kinds.
 
 from __future__ import annotations
 
-from rebalance_check.impl.mutants.mutant import Explored, Fuzzed, Mutant, Narrated, Posed, Told
+from rebalance_check.impl.mutants.mutant import Explored, Fuzzed, Judged, Mutant, Narrated, Posed, Told
 from rebalance_check.impl.mutants.registry import IMPL_MUTANTS, MUTANTS, defects_of, find_mutant
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "MUTANTS",
     "Explored",
     "Fuzzed",
+    "Judged",
     "Mutant",
     "Narrated",
     "Posed",

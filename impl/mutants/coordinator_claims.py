@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant, Told
+from rebalance_check.impl.mutants.mutant import Fuzzed, Judged, Mutant
 from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
 
 _EAGER: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
-_JUDGED: Final = Told(test="tests/impl/test_judged_stories.py")
-"""Stories are told, and what the coordinator tells of itself meanwhile is judged."""
+_JUDGED: Final = Judged()
 _NODES: Final = Fuzzed(
     options=SimulationOptions(protocol=SimulatedProtocol.CONNECT, faults=(FaultKind.COORDINATOR_PAUSE,))
 )
 
 
-def _mutant(name: str, what: str, caught_by: str, find: Fuzzed | Told = _EAGER) -> Mutant:
+def _mutant(name: str, what: str, caught_by: str, find: Fuzzed | Judged = _EAGER) -> Mutant:
     return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=find)
 
 

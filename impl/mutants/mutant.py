@@ -55,6 +55,17 @@ class Narrated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """Found by telling random stories to the coordinator, those of the seeds from ``first`` up to ``last``.
+
+    What it tells of itself meanwhile is judged by the invariant that the mutant names.
+    """
+
+    first: int = 0
+    last: int = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """Found by telling the stories of ``test``: fixed sequences whose outcome is known, most of them seen on Kafka.
 
@@ -66,7 +77,7 @@ class Told:
     case: str = ""
 
 
-Find: TypeAlias = Fuzzed | Explored | Posed | Narrated | Told
+Find: TypeAlias = Fuzzed | Explored | Posed | Narrated | Judged | Told
 """The search that finds a mutant."""
 
 
@@ -94,7 +105,7 @@ class Mutant:
         if isinstance(self.find, Fuzzed):
             seeds = f"--seeds {self.find.first}:{self.find.last}"
             return f"rebalance-check fuzz {seeds} --mutant {self.name} {self.find.options.command_line()}".rstrip()
-        if isinstance(self.find, Posed | Narrated):
+        if isinstance(self.find, Posed | Narrated | Judged):
             return f"rebalance-check mutants {self.name} --run"
         progress = " --progress" if self.find.progress else ""
         return f"rebalance-check explore --mutant {self.name} {_bounds_options(self.find.bounds)}{progress}"

@@ -9,6 +9,6 @@ hold any coordinator to stands in `promises`.
 from rebalance_check.impl.stories.commands import COMMANDS, perform
 from rebalance_check.impl.stories.played import InProcess, Played
 from rebalance_check.impl.stories.stage import Stage
-from rebalance_check.impl.stories.telling import stories_in, tell
+from rebalance_check.impl.stories.telling import history_of, stories_in, tell
 
-__all__ = ["COMMANDS", "InProcess", "Played", "Stage", "perform", "stories_in", "tell"]
+__all__ = ["COMMANDS", "InProcess", "Played", "Stage", "history_of", "perform", "stories_in", "tell"]

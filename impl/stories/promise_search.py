@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Final
@@ -19,7 +19,7 @@ SHRINK_RUNS: Final = 600
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A story that ends where a promise is broken, and how."""
+    """A story that breaks a promise or an invariant, and how; where it is a promise, it ends there."""
 
     promise: str
     story: tuple[str, ...]
@@ -73,12 +73,17 @@ def pieces(stage: Stage, line: str) -> Iterator[str]:
 
 def shrunk(told: Told, promise: Promise, defects: frozenset[str] = frozenset()) -> Told:
     """The same promise broken with as few lines as leaving out can reach."""
+    return shortened(told, lambda story: broken_promise(story, [promise], defects))
+
+
+def shortened(told: Told, again: Callable[[Sequence[str]], Told | None]) -> Told:
+    """The story with as few lines as leaving out can reach; ``again`` tells one, and says what it breaks."""
     runs, size = 0, max(1, (len(told.story) - 1) // 2)
     while size and runs < SHRINK_RUNS:
         start = 1
         while start < len(told.story) and runs < SHRINK_RUNS:
             without = (*told.story[:start], *told.story[start + size :])
-            smaller = broken_promise(without, [promise], defects)
+            smaller = again(without)
             runs += 1
             if smaller is not None:
                 told = smaller

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.stories.commands import perform
-from rebalance_check.impl.stories.played import Played
+from rebalance_check.impl.stories.played import InProcess, Played
 from rebalance_check.impl.stories.stage import SETTINGS, Stage, settings_of
+from rebalance_check.model.events import Event
 
 
 def stories_in(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -17,7 +19,21 @@ def stories_in(text: str) -> Iterator[tuple[str, list[str]]]:
         yield title.strip("[]"), lines
 
 
-def tell(lines: list[str], cast: Callable[[GroupConfig], Played]) -> tuple[list[str], list[str]]:
+def history_of(lines: Sequence[str], defects: frozenset[str] = frozenset()) -> list[Event]:
+    """What our coordinator tells of itself while a story is told to it."""
+    made = count(1)
+    events: list[Event] = []
+
+    def cast(config: GroupConfig) -> Played:
+        return InProcess(
+            config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", defects=defects, listener=events.append
+        )
+
+    tell(lines, cast)
+    return events
+
+
+def tell(lines: Sequence[str], cast: Callable[[GroupConfig], Played]) -> tuple[list[str], list[str]]:
     """A story as it is written, and as it happens with the coordinator that ``cast`` makes."""
     settings = settings_of(lines[0])
     stage = Stage(cast(settings or GroupConfig(**SETTINGS)))

@@ -1,30 +1,25 @@
 """What the coordinator tells of itself while stories are told to it, judged by every invariant there is.
 
-The mutants are those of ``CLAIM_MUTANTS`` that a simulated group makes up for, or never meets.
+The mutants are those that a simulated group makes up for, or never meets; random stories find them, too.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from rebalance_check.impl.coordinator import GroupConfig
-from rebalance_check.impl.mutants import IMPL_MUTANTS, Told
-from rebalance_check.impl.stories import InProcess, Played, stories_in, tell
+from rebalance_check import mutant_search
+from rebalance_check.impl.mutants import IMPL_MUTANTS, Judged
+from rebalance_check.impl.stories import history_of, stories_in
 from rebalance_check.impl.stories.random_stories import random_story
-from rebalance_check.model.events import Event
+from rebalance_check.impl.stories.wide_stories import wide_story
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Counterexample
 
-JUDGED = [
-    mutant.name
-    for mutant in IMPL_MUTANTS.values()
-    if isinstance(mutant.find, Told) and mutant.find.test == "tests/impl/test_judged_stories.py"
-]
+JUDGED = [mutant.name for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, Judged)]
 
 STORIES = [
     (f"{path.stem}: {title}", lines)
@@ -33,22 +28,8 @@ STORIES = [
 ]
 
 
-def history(lines: list[str], defects: frozenset[str] = frozenset()) -> list[Event]:
-    """The events of one story."""
-    made = itertools.count(1)
-    events: list[Event] = []
-
-    def cast(config: GroupConfig) -> Played:
-        return InProcess(
-            config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", defects=defects, listener=events.append
-        )
-
-    tell(lines, cast)
-    return events
-
-
 def broken(lines: list[str], names: Sequence[str] = (), defects: frozenset[str] = frozenset()) -> list[Counterexample]:
-    return list(judge(history(lines, defects), select(names)).counterexamples)
+    return list(judge(history_of(lines, defects), select(names)).counterexamples)
 
 
 @pytest.mark.parametrize("story", [pytest.param(lines, id=title) for title, lines in STORIES])
@@ -60,13 +41,24 @@ def test_no_random_story_breaks_an_invariant() -> None:
     assert {seed: found for seed in range(200) if (found := broken(random_story(seed)))} == {}
 
 
+def test_no_wide_story_breaks_an_invariant() -> None:
+    assert {seed: found for seed in range(80) if (found := broken(wide_story(seed)))} == {}
+
+
 @pytest.mark.nightly
 def test_no_random_story_breaks_an_invariant__in_many_more() -> None:
     assert {seed: found for seed in range(200, 10_000) if (found := broken(random_story(seed)))} == {}
 
 
 @pytest.mark.parametrize("mutant", JUDGED)
-def test_some_story_breaks_the_claim_that_a_mutant_names(mutant: str) -> None:
+def test_some_fixed_story_breaks_the_claim_that_a_mutant_names(mutant: str) -> None:
     named = [IMPL_MUTANTS[mutant].caught_by]
 
     assert any(broken(lines, named, frozenset({mutant})) for _, lines in STORIES)
+
+
+@pytest.mark.parametrize("mutant", JUDGED)
+def test_a_random_story_breaks_the_claim_that_a_mutant_names__in_few_lines(mutant: str) -> None:
+    caught = mutant_search.catch(IMPL_MUTANTS[mutant])
+    assert caught is not None
+    assert caught.steps <= 20

@@ -14,6 +14,7 @@ from rebalance_check.impl.mutants import (
     MUTANTS,
     Explored,
     Fuzzed,
+    Judged,
     Mutant,
     Narrated,
     Posed,
@@ -96,6 +97,7 @@ def test_two_mutants_of_one_name_are_our_own_mistake() -> None:
             "--crashes 0 --writes 2 --failures 0",
         ),
         (Posed(assignor="range", shape="tame"), "rebalance-check mutants x --run"),
+        (Judged(), "rebalance-check mutants x --run"),
         (Narrated(), "rebalance-check mutants x --run"),
         (Told(test="tests/x.py"), "pytest tests/x.py -k x"),
         (Told(test="tests/x.py", case="a_story"), "pytest tests/x.py -k a_story"),
@@ -110,4 +112,4 @@ def test_every_story_that_finds_a_mutant_is_there() -> None:
     for mutant in IMPL_MUTANTS.values():
         if isinstance(mutant.find, Told):
             text = (root / mutant.find.test).read_text(encoding="utf-8")
-            assert (mutant.find.case or mutant.name) in text or "COORDINATOR_MUTANTS" in text or "CLAIM_MUTANTS" in text
+            assert (mutant.find.case or mutant.name) in text or "COORDINATOR_MUTANTS" in text
