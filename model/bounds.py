@@ -38,8 +38,8 @@ class Bounds:
     requests, replies and connections the network loses. ``upgrade``: the number of an upgrade path
     (`model.upgrade.PATHS`; off, members have one assignor, that of the protocol), on which ``bounces`` members may be
     stopped and started with the next list of assignors. ``failovers``: how often another
-    coordinator takes over; copies of requests do not outlive one, and the record keeps no votes, so it goes with no
-    ``duplicates`` and no ``upgrade``. ``commits``: how many OffsetCommits there are, of members and of others.
+    coordinator takes over; copies of requests do not outlive one, so it goes with no ``duplicates``. ``commits``: how
+    many OffsetCommits there are, of members and of others.
     ``statics``: how many processes have an instance id (KIP-345), ``twins``: how many pairs of them share one; not
     with ``deposed``.
     ``deposed``: how many of the failovers leave the coordinator of before alive, which goes on answering from memory.
@@ -103,10 +103,13 @@ class Bounds:
             raise RebalanceCheckError(
                 f"deposed is {self.deposed} with failovers {self.failovers}: choose as many failovers, too"
             )
-        if self.failovers and (self.duplicates or self.upgrade):
+        if self.failovers and self.duplicates:
             raise RebalanceCheckError(
-                f"failovers is {self.failovers} with duplicates {self.duplicates} and upgrade {self.upgrade}: choose 0 "
-                f"for failovers, or for both of them"
+                f"failovers is {self.failovers} with duplicates {self.duplicates}: choose 0 for one of them"
+            )
+        if self.deposed and self.upgrade:
+            raise RebalanceCheckError(
+                f"deposed is {self.deposed} with upgrade {self.upgrade}: choose 0 for one of them"
             )
 
     def _check_upgrade(self) -> None:

@@ -179,6 +179,7 @@ from rebalance_check.model.classic_voting_claims import (
     bounced_member_keeps_its_seat,
     cooperative_assignor_runs_among_eager_members,
     eager_and_cooperative_are_stable_together,
+    join_is_refused_by_what_the_log_forgot,
     join_meets_inconsistent_protocol,
     join_tells_the_selected_protocol,
     nobody_is_refused_for_its_protocols,
@@ -356,6 +357,7 @@ SOMETIMES: Final = (
     restarted_member_finds_its_seat_in_the_log,
     bounced_member_keeps_its_seat,
     bounced_member_changes_the_vote,
+    join_is_refused_by_what_the_log_forgot,
     zombie_owns_by_the_past,
 )
 

@@ -43,6 +43,7 @@ from rebalance_check.model.classic_statics import (
 from rebalance_check.model.classic_voting import (
     is_compatible,
     is_compatible_copy,
+    repeats_its_list,
     take_list,
     vote,
     would_change_the_protocol,
@@ -68,7 +69,7 @@ def join_group(c: Config, s: State, m: int) -> bool:
         add_member(c, s, m, net.partitions, net.generation, False)
     elif not has(s.members, m):
         refuse(c, s, m, MessageKind.JOIN_REPLY, or_fenced(c, s, m, Error.UNKNOWN_MEMBER_ID))
-    elif is_answered_at_once(s, m, net.partitions, net.generation):
+    elif repeats_its_list(c, s, m, False) and is_answered_at_once(s, m, net.partitions, net.generation):
         answer_join(c, s, m)
     else:
         rejoin(c, s, m, net.partitions, net.generation, False)
@@ -453,7 +454,7 @@ def copied_join(c: Config, s: State, m: int) -> None:
         return
     if has(s.pending, m):
         add_member(c, s, m, claims, claim_generation, True)
-    elif not is_answered_at_once(s, m, claims, claim_generation):
+    elif not (repeats_its_list(c, s, m, True) and is_answered_at_once(s, m, claims, claim_generation)):
         rejoin(c, s, m, claims, claim_generation, True)
 
 

@@ -31,6 +31,7 @@ from rebalance_check.model.classic_state import (
     has,
 )  # fmt: skip
 from rebalance_check.model.classic_statics import forget_ghost, is_static
+from rebalance_check.model.classic_voting import list_with_only, take_list
 from rebalance_check.model.errors import Error
 from rebalance_check.model.layout import NIL
 
@@ -104,7 +105,10 @@ def end_incarnation(c: Config, s: State, k: int) -> None:
     if c.timeouts:
         s.owing[0] = 0
     forget_ghost(c, s)
+    if c.path != 0:
+        s.selected[0] = 0
     for x in range(c.members):
+        take_list(s, x, 0)
         s.member[x].claims = 0
         s.member[x].claim_generation = 0
         s.member[x].assignment = 0
@@ -135,7 +139,17 @@ def load_coordinator(c: Config, s: State) -> bool:
             s.member[x].claims = log.claims[x]
             s.member[x].claim_generation = log.claim_generation[x]
             s.member[x].assignment = log.assignment[x]
+        if c.path != 0:
+            load_votes(c, s)
     return True
+
+
+def load_votes(c: Config, s: State) -> None:
+    """The record has the selected protocol, and of each member what it said under that one."""
+    s.selected[0] = s.log[0].protocol[0]
+    for x in range(c.members):
+        if has(s.members, x):
+            take_list(s, x, list_with_only(c, s.selected[0]))
 
 
 # ------------------------------------------------------------------------------------------------ claims
@@ -154,7 +168,7 @@ def stable_is_persisted(c: Config, s: State) -> bool:
     for x in range(c.members):
         if s.member[x].assignment != log.assignment[x]:
             return False
-    if log.old != s.strangers[0] & s.members:
+    if log.old != s.strangers[0] & s.members or (c.path != 0 and log.protocol[0] != s.selected[0]):
         return False
     return log.kind == 1 and log.generation == s.generation and log.members == s.members and log.leader == s.leader
 

@@ -174,6 +174,8 @@ def snapshot(c: Config, s: State, record: Record) -> None:
     record.leader = s.leader
     record.members = s.members
     record.old = s.strangers[0] & s.members
+    if c.path != 0:
+        record.protocol[0] = s.selected[0]
     for x in range(c.members):
         known = has(s.members, x)
         record.claims[x] = s.member[x].claims if known else 0
@@ -189,6 +191,8 @@ def wipe(c: Config, record: Record) -> None:
     record.leader = NIL
     record.members = 0
     record.old = 0
+    if c.path != 0:
+        record.protocol[0] = 0
     for x in range(c.members):
         record.claims[x] = 0
         record.claim_generation[x] = 0
@@ -204,6 +208,8 @@ def keep(c: Config, s: State) -> None:
     one.leader = other.leader
     one.members = other.members
     one.old = other.old
+    if c.path != 0:
+        one.protocol[0] = other.protocol[0]
     for x in range(c.members):
         one.claims[x] = other.claims[x]
         one.claim_generation[x] = other.claim_generation[x]

@@ -164,10 +164,10 @@ class Member(Layout):
     ``aux_missed`` only serves the claims: a generation began with a copy of the member's JoinGroup, and without the
     member, so that nobody took account of what it owns; it stays so until its next assignment. ``step`` is the list of
     assignors that the process has, by its place in the path; a ``bouncing`` process comes back with the next one.
-    ``listed`` is the list that the coordinator has of the member, an older one while a static member restarts
-    (``upgrade`` with ``statics``). ``origin`` is the incarnation in which the member's generation began
-    (``failovers``), ``twin`` the other process with the instance id of a static member, itself if there is none, and
-    NIL of a dynamic one (``statics``).
+    ``listed`` is the list that the coordinator has of the member, an older one while a static member restarts, and one
+    with a single name after a failover (``upgrade`` with ``statics`` or ``failovers``). ``origin`` is the incarnation
+    in which the member's generation began (``failovers``), ``twin`` the other process with the instance id of a static
+    member, itself if there is none, and NIL of a dynamic one (``statics``).
     """
 
     status: Number
@@ -200,6 +200,7 @@ class Record(Layout):
     leader: Index
     members: IndexSet
     old: IndexSet
+    protocol: Voting[Number]
     claims: PerMember[Number]
     claim_generation: PerMember[Ordinal]
     assignment: PerMember[Number]
@@ -280,7 +281,7 @@ def sizes(bounds: Bounds) -> dict[str, int]:
         "losses": min(bounds.losses, 1),
         VOTING: min(bounds.upgrade, 1),
         "failovers": min(bounds.failovers, 1),
-        "listed": int(bounds.upgrade > 0 and bounds.statics > 0),
+        "listed": int(bounds.upgrade > 0 and bounds.statics + bounds.failovers > 0),
         "commits": min(bounds.commits, 1),
         "statics": min(bounds.statics, 1),
         "ghosts": int(bounds.timeouts and bounds.statics > 0),

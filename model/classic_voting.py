@@ -28,10 +28,17 @@ def withholds(c: Config, s: State, m: int) -> bool:
     return has(c.withholding[s.member[m].step[0]], s.member[m].net.protocol[0])
 
 
-def reached_in_group(s: State, x: int) -> int:
-    """How far x is along the path, as process and as member."""
+def reached_in_group(c: Config, s: State, x: int) -> int:
+    """How far x is along the path, as process and as member.
+
+    One that was loaded from the log counts as far as it is if the name in the log is on the last list, too.
+    """
     reached = s.member[x].step[0]
-    return min(reached, listed(s, x)) if has(s.members, x) else reached
+    if not has(s.members, x):
+        return reached
+    if listed(s, x) < c.steps:
+        return min(reached, listed(s, x))
+    return reached if c.offered[listed(s, x)] & c.offered[c.steps - 1] != 0 else 0
 
 
 def may_bounce(c: Config, s: State, m: int) -> bool:
@@ -40,7 +47,7 @@ def may_bounce(c: Config, s: State, m: int) -> bool:
     if me.bouncing[0] == 1 or me.step[0] + 1 == c.steps:
         return False
     for x in range(c.members):
-        reached = reached_in_group(s, x)
+        reached = reached_in_group(c, s, x)
         if c.order == WAIT_FOR_PROCESSES:
             reached = s.member[x].step[0] + s.member[x].bouncing[0]
         if c.order != 0 and reached < me.step[0]:
@@ -71,6 +78,19 @@ def take_list(s: State, x: int, step: int) -> None:
     """The coordinator keeps a member's list; 0 where it forgets the member."""
     if len(s.member[x].listed) > 0:
         s.member[x].listed[0] = step
+
+
+def list_with_only(c: Config, name: int) -> int:
+    """The place of the list that has only this name: such lists stand behind those of the path."""
+    return c.steps + name - 1
+
+
+def repeats_its_list(c: Config, s: State, m: int, copied: bool) -> bool:
+    """Whether m's JoinGroup, or the copy of one, has the list that the coordinator knows."""
+    if c.path == 0:
+        return True
+    step = s.stray.step[0] if copied else s.member[m].step[0]
+    return c.lists[listed(s, m)] == c.lists[step]
 
 
 def candidates(c: Config, s: State) -> int:

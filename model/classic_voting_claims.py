@@ -9,8 +9,15 @@ from rebalance_check.model.errors import Error
 
 
 def nobody_is_refused_for_its_protocols(c: Config, s: State) -> bool:
-    """Whoever joins offers an assignor that every member lists, so that nobody is refused for its protocols."""
-    return c.path == 0 or not any_refused(c, s, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
+    """Whoever joins offers an assignor that every member lists, so that nobody is refused for its protocols.
+
+    Until a coordinator takes over, which has of each member only the name that was selected.
+    """
+    return (
+        c.path == 0
+        or has_failed_over(c, s)
+        or not any_refused(c, s, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
+    )
 
 
 def selected_protocol_is_listed_by_all(c: Config, s: State) -> bool:
@@ -22,6 +29,11 @@ def selected_protocol_is_listed_by_all(c: Config, s: State) -> bool:
     if s.status == GroupStatus.PREPARING:
         return True
     return has(candidates(c, s), s.selected[0])
+
+
+def has_failed_over(c: Config, s: State) -> bool:
+    """Whether another coordinator took over."""
+    return c.failovers > 0 and s.incarnation[0] > 0
 
 
 def stable_group_keeps_its_vote(c: Config, s: State) -> bool:
@@ -57,6 +69,11 @@ def join_tells_the_selected_protocol(c: Config, s: State, t: State) -> bool:
 def join_meets_inconsistent_protocol(c: Config, s: State) -> bool:
     """A JoinGroup is refused with INCONSISTENT_GROUP_PROTOCOL."""
     return c.path != 0 and any_refused(c, s, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
+
+
+def join_is_refused_by_what_the_log_forgot(c: Config, s: State) -> bool:
+    """A JoinGroup is refused with INCONSISTENT_GROUP_PROTOCOL after a failover: the log has one name of each member."""
+    return has_failed_over(c, s) and join_meets_inconsistent_protocol(c, s)
 
 
 def bounced_member_keeps_its_seat(c: Config, s: State) -> bool:

@@ -137,13 +137,14 @@ NAME_BITS: Final = 2
 
 
 def encoded_lists(path: UpgradePath) -> tuple[int, ...]:
-    """The lists of a path as numbers that `classic_voting` reads."""
-    return tuple(sum(code.number << (NAME_BITS * at) for at, code in enumerate(each)) for each in path.lists)
+    """The lists of a path as numbers that `classic_voting` reads; behind them for each name the list of it alone."""
+    lists = (sum(code.number << (NAME_BITS * at) for at, code in enumerate(each)) for each in path.lists)
+    return (*lists, *range(1, len(NAMES) + 1))
 
 
 def offered_names(path: UpgradePath) -> tuple[int, ...]:
-    """Of each list the set of names in it."""
-    return tuple(sum(1 << code.number for code in each) for each in path.lists)
+    """Of each list the set of names in it, and behind them for each name the set of it alone."""
+    return (*(sum(1 << code.number for code in each) for each in path.lists), *(2 << at for at in range(len(NAMES))))
 
 
 def withholding_names(path: UpgradePath) -> tuple[int, ...]:

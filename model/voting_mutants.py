@@ -58,6 +58,17 @@ VOTING_MUTANTS: Final = (
         bounds=Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r1u2b2s"),
     ),
     ModelMutant(
+        name="load-forgets-the-protocol",
+        what="a coordinator that loads a group with members does not know which protocol they run",
+        edit=Edit(
+            "rebalance_check.model.classic_failover",
+            "    s.selected[0] = s.log[0].protocol[0]\n",
+            "    s.selected[0] = s.log[0].protocol[0] & 0\n",
+        ),
+        caught_by="selected_protocol_is_listed_by_all",
+        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1u1o"),
+    ),
+    ModelMutant(
         name="vote-is-taken-too-early",
         what="the vote is taken when the join phase begins, and those who are there only then count",
         edit=Edit(

@@ -1,4 +1,4 @@
-"""The windows of a failover in which two processes legally hold one partition: a shortest path of the model into each.
+"""The windows of a failover in which two processes hold one partition, and what it forgets: shortest paths into each.
 
 Whoever is in such a window does not know that it was replaced, and is told that all is well by a coordinator that does
 not know either. Each address can be replayed (``rebalance-check replay``), on Kafka's own coordinators, too.
@@ -16,3 +16,14 @@ WINDOWS: Final = {
     "zombie_owns_by_the_past": "v1/eager/2m1p2g0c0l1x0d0z0i0r1o1q/0.0.0.0.1.1.0.5.2.1.1.0.1.1.0",
 }
 """The address of a path by the situation or moment of the model that it ends in."""
+
+FORGOTTEN: Final = {
+    "member_is_fenced_by_its_own_past": "v1/eager/1m1p2g1c0l0x0d0z0i0r1s1o/0.1.0.1.0.0.0.0.2.0.1.0",
+    "join_is_refused_by_what_the_log_forgot": ("v1/eager/2m1p3g0c0l0x0d0z0i0r1u1b1o/0.1.1.1.1.1.2.1.1.0.1.1.1.2.0.2.1"),
+}
+"""What a failover forgets, and whom it harms: a shortest path each, in the same form.
+
+A static member restarted in a join phase that was never recorded, and is fenced by the id that it had before. On a
+legal upgrade path a member with the old list is refused, because the log has
+of the one with both names only the new one.
+"""

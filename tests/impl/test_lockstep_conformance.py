@@ -52,6 +52,7 @@ SMALL = (
     "eager/2m1p2g0c0l0x0d0z0i0r2s1y1k",
     "eager/1m1p2g1c0l0x0d0z0i0r1s1o",
     "eager/1m1p3g1c0l0x0d0z0i0r1u2b1s",
+    "eager/1m1p3g0c0l0x0d0z0i0r1u2b1o",
 )
 LARGE = (
     "eager/2m1p6g1c0l0x0d0z0i0r4u3b",
@@ -78,6 +79,7 @@ LARGE = (
     "eager/2m1p2g1c0l1x0d0z0i0r1t1n1s",
     "eager/2m1p2g0c0l0x0d0z0i0r2s1y1o",
     "eager/2m1p3g0c0l0x0d0z0i0r1u2b2s",
+    "eager/2m1p2g0c0l0x0d0z0i0r1u1b1o",
     "cooperative/2m2p3g0c0l0x0d0z0i0r6u2b2s",
     "cooperative/2m2p2g0c0l0x0d0z0i0r2s1y1o1t",
     "eager/1m1p2g1c1l1x0d1z1i0r1s1o1k",

@@ -18,8 +18,10 @@ COUNTS = [
     ("eager/1m1p2g0c0l0x0d0z0i0r1o", True, 95, 159, 16),
     ("cooperative/2m1p1g0c0l0x0d0z0i0r1o", True, 592, 1418, 20),
     ("eager/2m1p2g0c0l0x0d0z0i0r1o", True, 2284, 5678, 29),
+    ("eager/1m1p3g0c0l0x0d0z0i0r1u2b1o", True, 241, 411, 24),
 ]
 LARGE = [
+    ("eager/2m1p2g0c0l0x0d0z0i0r1u1b1o", True, 6_373, 16_160, 34),
     ("eager/2m1p3g1c1l1x0d0z0i1r1o", True, 335_893, 1_113_220, 61),
     ("cooperative/2m2p3g0c0l1x0d0z0i0r2o", True, 489_749, 1_319_338, 67),
 ]
@@ -63,7 +65,7 @@ def test_an_id_that_its_process_has_not_any_more_comes_back_from_the_log() -> No
 
 
 def test_copies_do_not_go_with_failovers() -> None:
-    with pytest.raises(RebalanceCheckError, match="failovers is 1 with duplicates 2 and upgrade 0: choose 0"):
+    with pytest.raises(RebalanceCheckError, match="failovers is 1 with duplicates 2: choose 0 for one of them"):
         Bounds(failovers=1, duplicates=2)
 
 

@@ -7,6 +7,7 @@ from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import Event, OffsetCommitted, RequestAnswered, RequestSent
 from rebalance_check.model.explore.witness import witness
+from rebalance_check.model.windows import FORGOTTEN
 from rebalance_check.model.world import World
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
@@ -16,8 +17,6 @@ ALONE = "eager/1m1p2g1c0l0x0d0z0i0r1s1o"
 TWINS = "eager/2m1p2g0c0l0x0d0z0i0r2s1y1o"
 UPGRADED = "eager/2m1p3g0c0l0x0d0z0i0r1u2b2s"
 COMMITTING = "eager/2m1p2g0c0l0x0d0z0i0r2s1y1k"
-
-OWN_PAST = f"v1/{ALONE}/0.1.0.1.0.0.0.0.2.0.1.0"
 
 COUNTS = [
     # bounds, distinct, generated, depth, what is met
@@ -90,7 +89,7 @@ def test_a_seat_that_was_taken_in_a_stable_group_is_on_record__its_new_id_is_kno
 def test_a_restarted_static_member_is_fenced_by_its_own_past__if_only_its_old_id_is_in_the_log() -> None:
     path = witness(Bounds.from_address(ALONE), "member_is_fenced_by_its_own_past")
     assert path is not None
-    assert path.address() == OWN_PAST
+    assert path.address() == FORGOTTEN["member_is_fenced_by_its_own_past"]
     world = World(path.bounds)
     events = world.begin() + [event for action in path.actions for event in world.step(action)]
     assert errors(events, "SyncGroup")[-1] == "FENCED_INSTANCE_ID"

@@ -7,7 +7,7 @@ from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import IncarnationEnded, RequestAnswered
 from rebalance_check.model.explore import Path, explore
 from rebalance_check.model.explore.witness import witness
-from rebalance_check.model.windows import WINDOWS
+from rebalance_check.model.windows import FORGOTTEN, WINDOWS
 from rebalance_check.model.world import World
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
@@ -60,9 +60,9 @@ DEPOSED_AND_EXPIRED = "eager/2m1p2g0c0l1x0d0z0i0r1o1q"
 """The smallest bounds with every window: one session ends while two coordinators answer."""
 
 
-@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("name", WINDOWS | FORGOTTEN)
 def test_a_pinned_path_leads_into_its_window__and_what_is_heard_on_it_breaks_no_claim(name: str) -> None:
-    path = Path.from_address(WINDOWS[name])
+    path = Path.from_address((WINDOWS | FORGOTTEN)[name])
     world = World(path.bounds)
     machine, before, events = world.machine, world.state, list(world.begin())
     for action in path.actions:

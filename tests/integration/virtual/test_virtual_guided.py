@@ -22,7 +22,7 @@ from rebalance_check.model.actions import Action
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.explore import Path
 from rebalance_check.model.subject import Schedule
-from rebalance_check.model.windows import WINDOWS
+from rebalance_check.model.windows import FORGOTTEN, WINDOWS
 
 WALKS = 40
 DEFECT = frozenset({"leave-without-rebalance"})
@@ -82,9 +82,9 @@ def test_a_schedule_is_walked_again_without_what_is_not_enabled(kafka: VirtualKa
 
 
 @pytest.mark.virtual
-@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("name", WINDOWS | FORGOTTEN)
 def test_kafka_goes_into_every_window_of_a_failover__and_ours_with_it(kafka: VirtualKafka, name: str) -> None:
-    path = Path.from_address(WINDOWS[name])
+    path = Path.from_address((WINDOWS | FORGOTTEN)[name])
     waiting = list(path.actions)
     walk = GuidedWalk(kafka, path.bounds, 0, lambda _: waiting.pop(0) if waiting else None, len(waiting) + 1)
 
