@@ -9,7 +9,14 @@ Which offset is committed does not matter here: what is modelled is who may.
 
 from rebalance_check.model.classic_claims import any_refused, is_current, is_new_answer
 from rebalance_check.model.classic_coordinator import fence
-from rebalance_check.model.classic_log import is_serving, is_stranger, is_turned_away, is_writing, must_wait
+from rebalance_check.model.classic_log import (
+    is_serving,
+    is_stranger,
+    is_turned_away,
+    is_writing,
+    must_wait,
+    write_group,
+)
 from rebalance_check.model.classic_network import is_error_reply, put, refuse
 from rebalance_check.model.classic_state import (
     Config,
@@ -78,14 +85,19 @@ def commit_error(c: Config, s: State, m: int, generation: int) -> int:
 
 
 def commit_without_group(c: Config, s: State) -> bool:
-    """Somebody who is no member commits, without a generation; a group that does not exist begins with that."""
+    """Somebody who is no member commits, without a generation; a group that does not exist begins with that.
+
+    Offsets in the log make a group of whoever reads it, like an empty record of the group itself.
+    """
     if not may_commit(c, s) or not is_serving(c, s) or is_writing(c, s):
         return False
     s.commits[0] += 1
     s.beside[0] = 0
     if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:
         s.outside[0] += 1
-        s.status = GroupStatus.EMPTY
+        if s.status == GroupStatus.DEAD:
+            s.status = GroupStatus.EMPTY
+            write_group(c, s)
     return True
 
 

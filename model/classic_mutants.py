@@ -260,9 +260,8 @@ CLASSIC_MUTANTS: Final = (
         what="somebody who is no member commits without a generation into a group that has members",
         edit=Edit(
             _COMMITS,
-            "    if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:\n        s.outside[0] += 1\n"
-            "        s.status = GroupStatus.EMPTY\n",
-            "    s.outside[0] += 1\n",
+            "    if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:\n        s.outside[0] += 1\n",
+            "    if s.status <= GroupStatus.STABLE:\n        s.outside[0] += 1\n",
         ),
         caught_by="outside_commit_needs_an_empty_group",
         bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1k"),

@@ -14,6 +14,7 @@ from rebalance_check.impl.lockstep import Difference
 from rebalance_check.integration.virtual.release import Release
 from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic_state import STATUS_NAMES, GroupStatus
 from rebalance_check.model.errors import Error
 from rebalance_check.model.subject import Schedule
 
@@ -55,10 +56,14 @@ def _is_told_of_a_rebalance_while_loading(difference: Difference) -> bool:
 
 
 def _has_forgotten_the_empty_group(difference: Difference) -> bool:
-    """A group that should be Empty is not there to be deleted."""
-    answers = [answer.error for outcome in difference.predicted for answer in outcome.answers]
-    told = [answer.error for answer in difference.observed.answers]
-    return difference.action.kind is ActionKind.DELETE_GROUP and (answers, told) == (["NONE"], ["GROUP_ID_NOT_FOUND"])
+    """A group that should be Empty is not there to be deleted, or to refuse a commit as that of a stranger."""
+    answers = {answer.error for outcome in difference.predicted for answer in outcome.answers}
+    told = {answer.error for answer in difference.observed.answers}
+    if difference.action.kind is ActionKind.DELETE_GROUP:
+        return (answers, told) == ({"NONE"}, {"GROUP_ID_NOT_FOUND"})
+    commits = difference.action.kind in {ActionKind.COMMIT_BESIDE, ActionKind.OFFSET_COMMIT}
+    dead = difference.observed.view.status == STATUS_NAMES[GroupStatus.DEAD]
+    return commits and dead and (answers, told) == ({"UNKNOWN_MEMBER_ID"}, {"ILLEGAL_GENERATION"})
 
 
 KNOWN: Final = (
@@ -121,7 +126,8 @@ KNOWN: Final = (
         coordinators="3.9.2 (Scala)",
         what=(
             "A group that a JoinGroup created, and that had no generation yet, is forgotten by the coordinator in Scala"
-            " when another takes over; of the Java coordinators it is an Empty group, which can be deleted."
+            " when another takes over; of the Java coordinators it is an Empty group, which can be deleted, and refuses"
+            " a commit with UNKNOWN_MEMBER_ID (Scala: ILLEGAL_GENERATION, as of any group that is not there)."
         ),
         why=(
             "Scala writes a group with its first generation, Java when it is created. Nothing is lost with it. The"

@@ -72,6 +72,7 @@ LARGE = (
     "cooperative/2m1p1g0c0l1x0d0z0i1r1o",
     "cooperative/2m2p3g0c0l1x0d0z0i0r1k",
     "eager/1m1p2g0c0l0x0d0z0i0r1n1o1k",
+    "eager/1m1p2g0c0l0x0d1z0i0r1o2k",
     "eager/2m1p1g0c0l0x0d0z0i0r1o1q",
     "eager/1m1p2g1c1l1x0d1z1i1r2n2o",
     "eager/2m1p2g1c1l1x1d0z0i1r1t1s",

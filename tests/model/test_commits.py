@@ -83,3 +83,12 @@ def test_a_member_tells_what_it_committed() -> None:
     )  # fmt: skip
     (committed,) = [event for event in events if isinstance(event, OffsetCommitted)]
     assert (committed.partition, committed.generation, committed.error) == ("t-0", 1, "NONE")
+
+
+def test_offsets_in_the_log_make_a_group__of_whoever_loads_it() -> None:
+    world = World(Bounds.from_address("eager/1m1p2g0c0l0x0d1z0i0r1o2k"))
+    for kind in ("CommitWithoutGroup", "CrashCoordinator", "LoadCoordinator"):
+        world.step(next(each for each in world.enabled() if each.kind == kind))
+    assert world.status.name == "EMPTY"
+    world.step(next(each for each in world.enabled() if each.kind == "DeleteGroup"))
+    assert world.status.name == "DEAD"

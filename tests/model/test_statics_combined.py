@@ -29,7 +29,7 @@ COUNTS = [
 ]
 LARGE = [
     ("eager/2m1p4g0c0l0x0d0z0i0r1u4b1s", 4_617, 9_426, 53, {"upgrade_is_over"}),
-    ("eager/1m1p2g1c1l1x0d1z1i0r1s1o1k", 20_022, 44_762, 34, {"commit_meets_fenced_instance"}),
+    ("eager/1m1p2g1c1l1x0d1z1i0r1s1o1k", 19_519, 43_743, 34, {"commit_meets_fenced_instance"}),
 ]
 
 

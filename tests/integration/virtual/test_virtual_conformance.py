@@ -55,6 +55,7 @@ LARGE = (
     "cooperative/2m2p2g0c0l1x0d0z0i0r1k",
     "eager/2m1p2g0c0l0x1d0z0i0r1k",
     "eager/1m1p2g0c0l0x0d0z0i0r1n1o1k",
+    "eager/1m1p2g0c0l0x0d1z0i0r1o2k",
     "eager/2m1p2g1c0l1x0d0z0i0r1t2s",
     "cooperative/2m1p2g1c0l1x0d0z0i1r1t1s",
     "cooperative/2m2p2g1c1l1x1d0z1i0r1t2s1y",
