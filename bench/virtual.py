@@ -124,13 +124,10 @@ def main(spec: str) -> None:
             batched(world, mixed(member_id, round_ * REQUESTS))
         batched(world, beats)
         print(f"{kafka.release.name}:")
+        single, distinct = mixed(member_id, 10 * REQUESTS), mixed(member_id, 11 * REQUESTS)
         for what, work in (
             ("equal heartbeats one by one", lambda: one_by_one(virtual, beats)),
-            ("mixed requests one by one, no two alike", lambda: one_by_one(virtual, mixed(member_id, 10 * REQUESTS))),
-        ):
-            measured(what, work, REQUESTS, base)
-        distinct = mixed(member_id, 11 * REQUESTS)
-        for what, work in (
+            ("mixed requests one by one, no two alike", lambda: one_by_one(virtual, single)),
             ("equal heartbeats in batches", lambda: batched(world, beats)),
             ("mixed requests in batches, no two alike, from templates", lambda: batched(world, distinct)),
             ("the same by the ordinary encoder", lambda: batched(world, distinct[::-1], ordinary)),
