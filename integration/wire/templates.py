@@ -242,7 +242,7 @@ def _request(cls: type[Any], version: int, shape: Shape, values: Mapping[Path, V
     return made
 
 
-def _items(field: str, item: Any, shape: Shape, values: Mapping[Path, Value]) -> Iterator[Any]:
+def _items(field: str, item: Any, shape: Shape, values: Mapping[Path, Any]) -> Iterator[Any]:
     for number, first in enumerate(_firsts(shape)):
         steps = [(name, at if item is Pair else name) for at, (name, _) in enumerate(_scalars(item))]
         yield item(**{
