@@ -47,12 +47,16 @@ from rebalance_check.model.status_events import StatusSuppressed as StatusSuppre
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted(Event):
-    """A run began: which subject, from which seed, in which bounds or settings (an address)."""
+    """A run began: which subject, from which seed, in which bounds or settings (an address).
+
+    ``punctual`` promises that the coordinator's timers fire when they are due, and that its events bear that time.
+    """
 
     subject: str
     seed: int = 0
     bounds: str = ""
     mutant: str = ""
+    punctual: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

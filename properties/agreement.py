@@ -269,3 +269,6 @@ The smallest history that breaks it::
     AssignmentCompleted(member="m0", generation=1, owned=())
     RunEnded()
 """
+
+CLAIMS: Final = (OneLeader, OneProtocol, AssignmentIsDisjoint, AssignmentIsComplete)
+"""In the order in which reports name them."""

@@ -182,3 +182,6 @@ The smallest history that breaks it::
     PartitionsAssigned(member="m0", generation=1, partitions=("t-0",))
     MemberJoined(member="m0", generation=2)
 """
+
+CLAIMS: Final = (CallbacksAlternate, EagerJoinsEmptyHanded)
+"""In the order in which reports name them."""

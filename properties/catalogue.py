@@ -6,105 +6,43 @@ from collections.abc import Iterable
 from typing import Final
 
 from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.properties.agreement import AssignmentIsComplete, AssignmentIsDisjoint, OneLeader, OneProtocol
-from rebalance_check.properties.callbacks import CallbacksAlternate, EagerJoinsEmptyHanded
-from rebalance_check.properties.clients import (
-    CooperativeKeepsWhatItOwns,
-    OwnedIsAssigned,
-    ResetLosesAll,
-    WhoRevokesRejoins,
-)
-from rebalance_check.properties.cooperative import RevokedBeforeReassigned
-from rebalance_check.properties.fencing import LostIsNotCommitted, StaleGenerationIsRefused
-from rebalance_check.properties.gates import (
-    CommitIsFenced,
-    HeartbeatIsFenced,
-    InstanceIsExclusive,
-    OneResponsePerRequest,
-    SyncIsFenced,
-)
-from rebalance_check.properties.generation import GenerationMonotonicity
-from rebalance_check.properties.identity import (
-    HeartbeatNamesAMember,
-    LeaveIsLast,
-    MemberIdIsKept,
-    MembershipEndsForAReason,
-)
-from rebalance_check.properties.joining import (
-    CommonProtocol,
-    GenerationHasOnlyJoined,
-    GroupSize,
-    JoinAnswersAgree,
-    MembersGoToTheLeader,
-    ParkedRequestsFitTheStatus,
+from rebalance_check.properties import (
+    agreement,
+    callbacks,
+    clients,
+    cooperative,
+    fencing,
+    gates,
+    generation,
+    identity,
+    joining,
+    membership,
+    ownership,
+    persistence,
+    progress,
+    sending,
+    timing,
 )
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.membership import (
-    EmptyGroupIsClean,
-    LeaderIsMember,
-    LegalTransitions,
-    OneMemberPerInstance,
-    OnlyLaggardsTimeOut,
-    PendingIdsAreNoMembers,
-)
-from rebalance_check.properties.ownership import NoDoubleOwnership
-from rebalance_check.properties.persistence import (
-    LoadRestoresTheLog,
-    OneAssignmentPerGeneration,
-    OnlyEmptyGroupsAreDeleted,
-    PersistedBeforeTheyArePropagated,
-    StableIsPersisted,
-)
-from rebalance_check.properties.progress import RebalanceCompletes
-from rebalance_check.properties.sending import CommitsWhenStable, OneChainInFlight
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 
 CATALOGUE: Final[tuple[Invariant, ...]] = (
-    NoDoubleOwnership,
-    GenerationMonotonicity,
-    RevokedBeforeReassigned,
-    CallbacksAlternate,
-    EagerJoinsEmptyHanded,
-    StaleGenerationIsRefused,
-    LostIsNotCommitted,
-    MembershipEndsForAReason,
-    MemberIdIsKept,
-    HeartbeatNamesAMember,
-    LeaveIsLast,
-    OneLeader,
-    OneProtocol,
-    AssignmentIsDisjoint,
-    AssignmentIsComplete,
-    LegalTransitions,
-    PendingIdsAreNoMembers,
-    OneMemberPerInstance,
-    LeaderIsMember,
-    EmptyGroupIsClean,
-    OnlyLaggardsTimeOut,
-    ParkedRequestsFitTheStatus,
-    GenerationHasOnlyJoined,
-    CommonProtocol,
-    GroupSize,
-    MembersGoToTheLeader,
-    JoinAnswersAgree,
-    PersistedBeforeTheyArePropagated,
-    OneAssignmentPerGeneration,
-    StableIsPersisted,
-    LoadRestoresTheLog,
-    OnlyEmptyGroupsAreDeleted,
-    SyncIsFenced,
-    HeartbeatIsFenced,
-    CommitIsFenced,
-    InstanceIsExclusive,
-    OneResponsePerRequest,
-    CooperativeKeepsWhatItOwns,
-    OwnedIsAssigned,
-    WhoRevokesRejoins,
-    ResetLosesAll,
-    OneChainInFlight,
-    CommitsWhenStable,
+    *ownership.CLAIMS,
+    *generation.CLAIMS,
+    *cooperative.CLAIMS,
+    *callbacks.CLAIMS,
+    *fencing.CLAIMS,
+    *identity.CLAIMS,
+    *agreement.CLAIMS,
+    *membership.CLAIMS,
+    *joining.CLAIMS,
+    *persistence.CLAIMS,
+    *gates.CLAIMS,
+    *clients.CLAIMS,
+    *sending.CLAIMS,
+    *timing.CLAIMS,
     *SafeStatusWrites,
-    RebalanceCompletes,
+    *progress.CLAIMS,
 )
 """Every built-in invariant."""
 

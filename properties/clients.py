@@ -383,3 +383,6 @@ The smallest history that breaks it::
     MembershipLost(member="m0", generation=1, reason="UNKNOWN_MEMBER_ID")
     RequestSent(member="m0", api="JoinGroup", request=1)
 """
+
+CLAIMS: Final = (CooperativeKeepsWhatItOwns, OwnedIsAssigned, WhoRevokesRejoins, ResetLosesAll)
+"""In the order in which reports name them."""

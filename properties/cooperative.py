@@ -132,3 +132,6 @@ The smallest history that breaks it::
     AssignmentComputed(member="m0", generation=2, claims=(("m0", ("t-0",)), ("m1", ())),
                        assignments=(("m0", ()), ("m1", ("t-0",))))
 """
+
+CLAIMS: Final = (RevokedBeforeReassigned,)
+"""In the order in which reports name them."""

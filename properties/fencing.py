@@ -218,3 +218,6 @@ The smallest history that breaks it::
     MemberJoined(member="m0", generation=3)
     OffsetCommitted(member="m0", generation=3, partition="t-0", offset=5, error="NONE")
 """
+
+CLAIMS: Final = (StaleGenerationIsRefused, LostIsNotCommitted)
+"""In the order in which reports name them."""

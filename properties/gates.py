@@ -291,3 +291,6 @@ The smallest history that breaks it::
     HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", asked=1)
     HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", asked=1)
 """
+
+CLAIMS: Final = (SyncIsFenced, HeartbeatIsFenced, CommitIsFenced, InstanceIsExclusive, OneResponsePerRequest)
+"""In the order in which reports name them."""

@@ -191,3 +191,6 @@ The smallest history that breaks it::
     GenerationStarted(incarnation=1, generation=2, members=("a",), leader="a")
     GenerationStarted(incarnation=1, generation=2, members=("a", "b"), leader="a")
 """
+
+CLAIMS: Final = (GenerationMonotonicity,)
+"""In the order in which reports name them."""

@@ -259,3 +259,6 @@ The smallest history that breaks it::
     RequestSent(member="m0", api="LeaveGroup", request=0)
     RequestSent(member="m0", api="OffsetCommit", request=1, generation=1)
 """
+
+CLAIMS: Final = (MembershipEndsForAReason, MemberIdIsKept, HeartbeatNamesAMember, LeaveIsLast)
+"""In the order in which reports name them."""

@@ -337,3 +337,13 @@ The smallest history that breaks it::
     JoinGroupReplied(incarnation=0, generation=1, request=1, error="NONE", told=1, given_id="a", leader="a")
     JoinGroupReplied(incarnation=0, generation=1, request=2, error="NONE", told=1, given_id="b", leader="b")
 """
+
+CLAIMS: Final = (
+    ParkedRequestsFitTheStatus,
+    GenerationHasOnlyJoined,
+    CommonProtocol,
+    GroupSize,
+    MembersGoToTheLeader,
+    JoinAnswersAgree,
+)
+"""In the order in which reports name them."""

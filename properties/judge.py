@@ -146,6 +146,8 @@ class _Panel:
         if isinstance(verdict, Held):
             if invariant.needs_end and not ended:
                 return Undecided(NOT_ENDED)
+            if fold.compared is not None:
+                return Held(fold.compared)
             return Held(sum(self.hearings[event_type].count for event_type in fold.handlers))
         return verdict
 

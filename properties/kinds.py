@@ -63,9 +63,11 @@ class Fold:
 
     ``invariant`` is the claim it speaks for, ``handlers`` maps each event type it listens to to the method that takes
     it, ``memories`` is what it shares with others, if anything. `verdict` may be asked at any time; it speaks about
-    what was observed so far.
+    what was observed so far. ``compared`` counts how often the claim was put to the test, in a fold that tells it; else
+    each event that it listens to counts.
     """
 
+    compared: int | None = None
     memories: tuple[Memory, ...] = ()
 
     def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler]) -> None:

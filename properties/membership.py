@@ -389,3 +389,13 @@ The smallest history that breaks it::
     RequestParked(incarnation=0, generation=1, api="SyncGroup", request=1, member_id="a")
     MemberRemoved(incarnation=0, generation=1, member_id="a", reason="sync timeout")
 """
+
+CLAIMS: Final = (
+    LegalTransitions,
+    PendingIdsAreNoMembers,
+    OneMemberPerInstance,
+    LeaderIsMember,
+    EmptyGroupIsClean,
+    OnlyLaggardsTimeOut,
+)
+"""In the order in which reports name them."""

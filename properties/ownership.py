@@ -97,3 +97,6 @@ The smallest history that breaks it::
     PartitionsAssigned(member="m0", generation=1, partitions=("t-0",))
     PartitionsAssigned(member="m1", generation=1, partitions=("t-0",))
 """
+
+CLAIMS: Final = (NoDoubleOwnership,)
+"""In the order in which reports name them."""

@@ -310,3 +310,12 @@ The smallest history that breaks it::
 
     GroupDeleted(incarnation=0, generation=1, status="Stable")
 """
+
+CLAIMS: Final = (
+    PersistedBeforeTheyArePropagated,
+    OneAssignmentPerGeneration,
+    StableIsPersisted,
+    LoadRestoresTheLog,
+    OnlyEmptyGroupsAreDeleted,
+)
+"""In the order in which reports name them."""

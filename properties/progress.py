@@ -51,3 +51,6 @@ The smallest history that breaks it::
 
     RunEnded(pending=("m0 waits for a SyncGroup reply",))
 """
+
+CLAIMS: Final = (RebalanceCompletes,)
+"""In the order in which reports name them."""

@@ -159,3 +159,6 @@ The smallest history that breaks it::
     RequestSent(member="m0", api="JoinGroup", request=0, generation=1)
     RequestSent(member="m0", api="OffsetCommit", request=1, generation=1)
 """
+
+CLAIMS: Final = (OneChainInFlight, CommitsWhenStable)
+"""In the order in which reports name them."""

@@ -68,6 +68,13 @@ from rebalance_check.properties.persistence import (
 from rebalance_check.properties.progress import RebalanceCompletes
 from rebalance_check.properties.sending import CommitsWhenStable, OneChainInFlight
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
+from rebalance_check.properties.timing import (
+    JoinPhaseEndsInTime,
+    LaggardsAreRemovedInTime,
+    NobodyIsRemovedEarly,
+    PendingIdsVanishInTime,
+    SilentMembersAreRemovedInTime,
+)
 from rebalance_check.properties.verdict import Because, Counterexample, Held, Outcome, Undecided, Violated, Violation
 
 __all__ = [
@@ -95,9 +102,11 @@ __all__ = [
     "InstanceIsExclusive",
     "Invariant",
     "JoinAnswersAgree",
+    "JoinPhaseEndsInTime",
     "Judge",
     "Judgement",
     "Kind",
+    "LaggardsAreRemovedInTime",
     "LeaderIsMember",
     "LeaveIsLast",
     "LegalTransitions",
@@ -108,6 +117,7 @@ __all__ = [
     "MembersGoToTheLeader",
     "MembershipEndsForAReason",
     "NoDoubleOwnership",
+    "NobodyIsRemovedEarly",
     "OneAssignmentPerGeneration",
     "OneChainInFlight",
     "OneLeader",
@@ -120,12 +130,14 @@ __all__ = [
     "OwnedIsAssigned",
     "ParkedRequestsFitTheStatus",
     "PendingIdsAreNoMembers",
+    "PendingIdsVanishInTime",
     "PersistedBeforeTheyArePropagated",
     "RebalanceCheckError",
     "RebalanceCompletes",
     "ResetLosesAll",
     "RevokedBeforeReassigned",
     "SafeStatusWrites",
+    "SilentMembersAreRemovedInTime",
     "StableIsPersisted",
     "StaleGenerationIsRefused",
     "SyncIsFenced",

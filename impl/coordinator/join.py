@@ -128,7 +128,8 @@ def join_as_newcomer(shard: Shard, group: Group, token: Hashable, request: JoinG
         if "pending-id-admitted-at-once" in shard.defects:
             group.add(new_member(member_id, request))
             tell.member_added(shard, group, member_id)
-        shard.arm_session(group, member_id, request.session_timeout_ms)
+        times = 2 if "pending-id-outlives-its-session" in shard.defects else 1
+        shard.arm_session(group, member_id, times * request.session_timeout_ms)
         refuse(shard, token, Error.MEMBER_ID_REQUIRED, member_id)
     else:
         add_member(shard, group, member_id, token, request)

@@ -132,6 +132,10 @@ class Shard:
 
     def arm_session(self, group: Group, member_id: str, timeout_ms: int) -> None:
         """(Re)start the session of a member or of a pending id."""
+        if "session-cut-short" in self.defects:
+            timeout_ms //= 2
+        elif "session-runs-twice" in self.defects:
+            timeout_ms *= 2
         self.timers.arm(TimerKey(TimerKind.SESSION, group.group_id, member_id), self.now_ms + timeout_ms)
 
     def cancel_session(self, group: Group, member_id: str) -> None:
@@ -140,6 +144,8 @@ class Shard:
 
     def arm_join(self, group: Group, timeout_ms: int, *arguments: int) -> None:
         """Start the deadline of the join phase; ``arguments`` are (delay, remaining) of an initial rebalance."""
+        if "join-phase-runs-twice" in self.defects and not arguments:
+            timeout_ms *= 2
         self.timers.arm(TimerKey(TimerKind.JOIN, group.group_id), self.now_ms + timeout_ms, *arguments)
 
     def cancel_join(self, group: Group) -> None:
@@ -151,7 +157,8 @@ class Shard:
         if "no-sync-deadline" in self.defects:
             return
         key = TimerKey(TimerKind.SYNC, group.group_id)
-        self.timers.arm(key, self.now_ms + group.rebalance_timeout_ms(), group.generation)
+        times = 2 if "sync-deadline-runs-twice" in self.defects else 1
+        self.timers.arm(key, self.now_ms + times * group.rebalance_timeout_ms(), group.generation)
 
     def cancel_sync(self, group: Group) -> None:
         """Nobody owes a SyncGroup any more."""

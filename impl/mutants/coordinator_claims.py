@@ -72,6 +72,11 @@ CLAIM_MUTANTS: Final = [
         "heartbeat_is_fenced",
     ),
     _mutant(
+        "join-phase-runs-twice",
+        "a join phase waits twice as long as the rebalance timeout",
+        "join_phase_ends_in_time",
+    ),
+    _mutant(
         "late-sync-gets-nothing",
         "a SyncGroup that comes when the group is Stable is answered without an assignment",
         "one_assignment_per_generation",
@@ -101,9 +106,25 @@ CLAIM_MUTANTS: Final = [
         "pending_ids_are_no_members",
     ),
     _mutant(
+        "pending-id-outlives-its-session",
+        "a member id that was handed out is known for twice its session timeout",
+        "pending_ids_vanish_in_time",
+        Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER), first=100, last=130),
+    ),
+    _mutant(
         "record-of-the-synced-only",
         "members that have not sent their SyncGroup when the leader does are left out of the record",
         "stable_is_persisted",
+    ),
+    _mutant(
+        "session-cut-short",
+        "a session ends after half its timeout",
+        "nobody_is_removed_early",
+    ),
+    _mutant(
+        "session-runs-twice",
+        "a session ends after twice its timeout",
+        "silent_members_are_removed_in_time",
     ),
     _mutant(
         "silent-members-do-not-count",
@@ -116,6 +137,16 @@ CLAIM_MUTANTS: Final = [
         "static-restart-keeps-predecessor",
         "a restarted static member is a new member beside its predecessor",
         "one_member_per_instance",
+    ),
+    _mutant(
+        "sync-deadline-runs-twice",
+        "who does not sync is removed after twice the rebalance timeout",
+        "laggards_are_removed_in_time",
+        Fuzzed(
+            options=SimulationOptions(protocol=SimulatedProtocol.EAGER, faults=(FaultKind.DROP,), steps=25),
+            first=45,
+            last=60,
+        ),
     ),
     _mutant("sync-debt-kept", "a member that sent its SyncGroup still counts as owing it", "only_laggards_time_out"),
 ]

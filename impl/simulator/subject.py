@@ -52,7 +52,13 @@ class SimulatorSubject:
         self._pending = ()
         self._world = World(seed, plan, defects_of(options.mutant), self._listener)
         self._world.harness.emit(
-            RunStarted(subject=NAME, seed=seed, bounds=_address(options, settings, plan), mutant=options.mutant)
+            RunStarted(
+                subject=NAME,
+                seed=seed,
+                bounds=_address(options, settings, plan),
+                mutant=options.mutant,
+                punctual=True,
+            )
         )
         build_members(self._world, options, settings)
         return self._take()

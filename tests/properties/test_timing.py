@@ -1,0 +1,136 @@
+"""Claims about time hold at their bound to the millisecond, break one behind it, and say nothing about real clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from rebalance_check.impl.options import ALL_FAULTS, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator import simulate
+from rebalance_check.model.events import (
+    Event,
+    GenerationStarted,
+    GroupStatusChanged,
+    HeartbeatReplied,
+    IncarnationStarted,
+    JoinGroupReplied,
+    MemberAdded,
+    MemberRemoved,
+    NodeChanged,
+    RequestParked,
+    RunStarted,
+)
+from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.verdict import Held, Outcome
+
+History = Callable[..., list[Event]]
+TIMING = select(["timing"])
+SESSION, REBALANCE = 10_000, 30_000
+
+
+def punctual() -> tuple[Event, ...]:
+    return RunStarted(subject="s", punctual=True), IncarnationStarted(incarnation=0, generation=0, status="Empty")
+
+
+def joined(member: str = "a", at: int = 0) -> tuple[Event, ...]:
+    """It is admitted, waits, and is answered in the generation that starts at once."""
+    parked = RequestParked(
+        incarnation=0, generation=0, api="JoinGroup", request=0, member_id=member,
+        session_timeout_ms=SESSION, rebalance_timeout_ms=REBALANCE, time_ms=at,
+    )  # fmt: skip
+    return (
+        MemberAdded(incarnation=0, generation=0, member_id=member, time_ms=at),
+        parked,
+        GenerationStarted(incarnation=0, generation=1, members=(member,), leader=member, time_ms=at),
+        JoinGroupReplied(
+            incarnation=0, generation=1, request=0, error="NONE", given_id=member, told=1, leader=member, time_ms=at
+        ),
+    )
+
+
+def heartbeat(at: int) -> Event:
+    return HeartbeatReplied(incarnation=0, generation=1, request=9, error="NONE", member_id="a", asked=1, time_ms=at)
+
+
+def removed(reason: str, at: int) -> Event:
+    return MemberRemoved(incarnation=0, generation=1, member_id="a", reason=reason, time_ms=at)
+
+
+def moved(from_: str, to: str, at: int) -> Event:
+    return GroupStatusChanged(incarnation=0, generation=1, from_status=from_, to_status=to, time_ms=at)
+
+
+def handed_out() -> Event:
+    return JoinGroupReplied(incarnation=0, generation=0, request=0, error="MEMBER_ID_REQUIRED", given_id="a")
+
+
+BOUNDS = {
+    "silent_members_are_removed_in_time": [
+        lambda late: (*joined(), heartbeat(4_000), removed("session expired", 14_000 + late)),
+        lambda late: (*joined(), heartbeat(SESSION + late)),
+    ],
+    "join_phase_ends_in_time": [
+        lambda late: (*joined(), moved("Stable", "PreparingRebalance", 5),
+                      moved("PreparingRebalance", "CompletingRebalance", 5 + REBALANCE + late)),
+    ],
+    "laggards_are_removed_in_time": [
+        lambda late: (*joined(), removed("sync timeout", REBALANCE + late)),
+        lambda late: (*joined(), moved("Stable", "PreparingRebalance", REBALANCE + late)),
+    ],
+    "pending_ids_vanish_in_time": [lambda late: (handed_out(), *joined(at=SESSION + late))],
+    "nobody_is_removed_early": [
+        lambda late: (*joined(), heartbeat(4_000), removed("session expired", 14_000 - late)),
+        lambda late: (*joined(), removed("sync timeout", REBALANCE - late)),
+        lambda late: (*joined(), moved("Stable", "PreparingRebalance", 5),
+                      removed("rebalance timeout", 5 + REBALANCE - late)),
+    ],
+}  # fmt: skip
+CASES = [pytest.param(name, told, id=f"{name}-{n}") for name, cases in BOUNDS.items() for n, told in enumerate(cases)]
+
+
+def test_every_claim_about_time_is_tried_at_its_bound() -> None:
+    assert set(BOUNDS) == {invariant.name for invariant in TIMING}
+
+
+@pytest.mark.parametrize(("name", "told"), CASES)
+def test_a_bound_in_time__to_the_millisecond(
+    history: History, name: str, told: Callable[[int], tuple[Event, ...]]
+) -> None:
+    at_it, behind_it = (judge(history(*punctual(), *told(late)), select([name])).verdict(name) for late in (0, 1))
+
+    assert isinstance(at_it, Held)
+    assert at_it.heard > 0
+    assert behind_it.outcome is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize(("name", "told"), CASES)
+def test_a_bound_in_time__of_a_run_that_does_not_promise_punctual_timers__is_not_judged(
+    history: History, name: str, told: Callable[[int], tuple[Event, ...]]
+) -> None:
+    started, *others = punctual()
+    events = history(replace(started, punctual=False), *others, *told(1))  # type: ignore[call-arg]  # of RunStarted
+
+    assert judge(events, select([name])).verdict(name) == Held(heard=0)
+
+
+@pytest.mark.parametrize(("name", "told"), CASES)
+def test_a_bound_in_time__after_a_node_was_paused__is_not_judged(
+    history: History, name: str, told: Callable[[int], tuple[Event, ...]]
+) -> None:
+    events = history(*punctual(), NodeChanged(node=0, change="paused"), *told(1))
+
+    assert judge(events, select([name])).verdict(name) == Held(heard=0)
+
+
+@pytest.mark.parametrize("protocol", ["eager", "cooperative", "connect", "election"])
+def test_the_simulator_keeps_every_bound_in_time__holds(protocol: str) -> None:
+    options = SimulationOptions(protocol=SimulatedProtocol(protocol), faults=ALL_FAULTS)
+    judgements = [judge(simulate(seed, options), TIMING) for seed in range(8)]
+
+    assert all(judgement.outcome is Outcome.HELD for judgement in judgements)
+    assert (
+        sum(verdict.heard for one in judgements for verdict in one.verdicts.values() if isinstance(verdict, Held)) > 200
+    )
