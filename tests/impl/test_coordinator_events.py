@@ -1,5 +1,7 @@
 """What the coordinator tells: every transition of a group by name, who came and went and why, and what was written."""
 
+from typing import Any
+
 import pytest
 
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator, GroupStatus
@@ -31,7 +33,7 @@ EMPTY, PREPARING, COMPLETING, STABLE, DEAD = GroupStatus
 class Room:
     """A coordinator whose events are kept; members join by name, at once, and their ids are their names."""
 
-    def __init__(self, **settings: int) -> None:
+    def __init__(self, **settings: Any) -> None:
         self.events: list[Event] = []
         self.now = 0
         self.coordinator = GroupCoordinator(

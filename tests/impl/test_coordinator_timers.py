@@ -1,5 +1,7 @@
 """The timers of the coordinator: one per key, in order of deadline, then of arming; nothing else makes time pass."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -116,5 +118,6 @@ def test_a_timer_that_is_due_fires_before_the_request_that_comes_then() -> None:
     ],
 )
 def test_a_setting_that_kafka_refuses_is_refused__with_the_value_seen(setting: str, value: int) -> None:
+    changed: dict[str, Any] = {setting: value}
     with pytest.raises(RebalanceCheckError, match=f"{setting} is {value}"):
-        GroupConfig(**{setting: value})
+        GroupConfig(**changed)
