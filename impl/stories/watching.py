@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.messages import DescribedGroup, GroupRequest
 from rebalance_check.impl.stories.played import Played
-from rebalance_check.impl.stories.promises import Promise, Sent, Step
+from rebalance_check.impl.stories.promises import Promise
 from rebalance_check.impl.stories.stage import Stage
+from rebalance_check.impl.stories.story_step import Sent, Step
 
 
 class WatchedStage(Stage):
