@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Final
 
+from docker.errors import APIError
 from testcontainers.core.config import testcontainers_config
 from testcontainers.core.network import Network
 
@@ -25,6 +26,7 @@ from rebalance_check.integration.cluster.settings import NodeAddress, cluster_pr
 
 CLIENT_PORT, INTERNAL_PORT, CONTROLLER_PORT = 9092, 9093, 9094
 DATA: Final = "/tmp/kafka-data"
+FREEZE_TRIES: Final = 5
 
 
 class ContainerNode:
@@ -45,8 +47,15 @@ class ContainerNode:
         container.wait()
 
     def pause(self) -> None:
-        """See `Node`."""
-        self._kafka.get_wrapped_container().pause()
+        """See `Node`. On a busy machine the kernel may fail to freeze a container, and leaves it running: once more."""
+        for tries_left in reversed(range(FREEZE_TRIES)):
+            try:
+                self._kafka.get_wrapped_container().pause()
+            except APIError as error:
+                if not tries_left or "unable to freeze" not in str(error):
+                    raise
+            else:
+                return
 
     def resume(self) -> None:
         """See `Node`."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.integration.cluster import Broker
-from rebalance_check.integration.replay import replay
+from rebalance_check.integration.replay import ReplayResult, replay
 from rebalance_check.integration.schedules import tour, walks
 from rebalance_check.model.actions import ActionKind
 from rebalance_check.model.bounds import Bounds
@@ -36,10 +36,15 @@ FENCING = {
 WALKED = "3m3p4g1c1l1x1d1z0i"
 
 
+def told(result: ReplayResult) -> str:
+    """The differences at full length, which pytest would shorten."""
+    return "\n".join(str(difference) for _, difference in result.differences)
+
+
 @pytest.mark.parametrize("address", TOURS)
 def test_every_transition_of_a_bound_is_answered_as_predicted(real: Broker, tmp_path: Path, address: str) -> None:
     result = replay(real, list(tour(Bounds.from_address(address))), tmp_path)
-    assert [str(difference) for _, difference in result.differences] == []
+    assert not result.differences, told(result)
     assert result.schedules == TOURS[address]
     met = {(e.api, e.error) for path in result.histories for e in read_history(path) if isinstance(e, RequestAnswered)}
     assert met >= FENCING.get(address, set())
@@ -50,7 +55,7 @@ def test_walks_of_three_members_are_answered_as_predicted__and_judged_sound(
     real: Broker, tmp_path: Path, address: str
 ) -> None:
     result = replay(real, list(walks(Bounds.from_address(address), 60)), tmp_path)
-    assert [str(difference) for _, difference in result.differences] == []
+    assert not result.differences, told(result)
     for history in result.histories:
         judgement = judge(read_history(history))
         assert [v.counterexample for v in judgement.verdicts.values() if isinstance(v, Violated)] == []
@@ -61,4 +66,4 @@ def test_sessions_that_really_run_out_are_predicted_too(real: Broker, tmp_path: 
     expiring = [s for s in walks(bounds, 40, steps=40) if any(a.kind is ActionKind.EXPIRE_SESSION for a in s.actions)]
     result = replay(real, expiring[:24], tmp_path, real_timers=True)
     assert result.schedules == 24
-    assert [str(difference) for _, difference in result.differences] == []
+    assert not result.differences, told(result)
