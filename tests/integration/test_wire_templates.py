@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rebalance_check.impl import messages as msg
+from rebalance_check.integration.virtual.codec import decoded
 from rebalance_check.integration.wire import templates
 from rebalance_check.integration.wire.apis import APIS
+from rebalance_check.integration.wire.replies import replies_to_wire
 from rebalance_check.integration.wire.templates import derived, encoded, ordinary
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.errors import Error, RebalanceCheckError
 
 TEXTS = st.text(max_size=6) | st.sampled_from(["", "t", "m0-4711", "ü" * 70, "x" * 300])
 MAYBE = st.none() | TEXTS
@@ -116,3 +118,9 @@ def test_forgotten_templates_are_derived_again(monkeypatch: pytest.MonkeyPatch) 
     for version in (0, 1, 2, 3, 4, 0):
         request = replace(HEARTBEAT, version=version)
         assert encoded(request) == ordinary(request)
+
+
+@pytest.mark.parametrize("header", [b"\0\0\0\0\0", b"\0\0\0\7\0", b"\0\0\0\0\1\5\1x"])
+def test_an_answer_is_read_behind_any_header(header: bytes) -> None:
+    message = replies_to_wire([(HEARTBEAT, msg.HeartbeatReply(error=Error.ILLEGAL_GENERATION))])
+    assert decoded(HEARTBEAT, header + bytes(message.encode())).error is Error.ILLEGAL_GENERATION
