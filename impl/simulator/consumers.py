@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Final
 
@@ -14,7 +14,9 @@ from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
+from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.faults import FaultPlan
+from rebalance_check.impl.messages import JoinedMember
 from rebalance_check.impl.recorder import Recorder
 from rebalance_check.impl.simulator.process import WokenUp
 from rebalance_check.impl.simulator.settings import TOPIC, GroupSettings
@@ -75,6 +77,7 @@ class ConsumerApplication(Standing, ConsumerCoordinator):
             defects=defects,
         )
         self._by_pattern = by_pattern
+        self._has_skipped = False
         self._random = random
         self._plan = plan
         self._commits = settings.auto_commit_ms is None
@@ -93,6 +96,17 @@ class ConsumerApplication(Standing, ConsumerCoordinator):
         if self._happens(self._plan().wake_up):
             raise WokenUp
         super().on_join_complete(generation_id, member_id, protocol, assignment)
+
+    def on_assignment_skipped(self, members: Sequence[JoinedMember]) -> None:
+        """As the base class; somebody may have to see to what changed meanwhile."""
+        super().on_assignment_skipped(members)
+        self._has_skipped = True
+
+    def enforce_rebalance(self) -> None:
+        """``Consumer.enforceRebalance`` (KIP-568), once for each assignment that was skipped."""
+        if self._has_skipped and self.state is MemberState.STABLE:
+            self._has_skipped = False
+            self.request_rejoin("rebalance enforced by user")
 
     def change_subscription(self, choice: int, now_ms: int) -> None:
         """Unsubscribe and subscribe again, want another topic beside, or want the first one alone.

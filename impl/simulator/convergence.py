@@ -33,6 +33,8 @@ def settle(world: World) -> tuple[str, ...]:
     while clock.now_ms < end_ms and world.events < limit:
         clock.run_until(clock.now_ms + CHECK_MS)
         present = None if _is_unsettled(world) else _standings(world)
+        if present is None:
+            world.enforce_rebalance()
         if present is None or present != settled:
             since_ms, settled = clock.now_ms, present
         elif clock.now_ms - since_ms >= SETTLED_MS:

@@ -62,6 +62,7 @@ class World:
         self._listener = listener
         self._member_ids = 0
         self.network = SimulatedNetwork(self.clock, stream(seed, "network"), plan, self._serve)
+        self._plan = plan
         self._config = broker_config(plan)
         self._numbers = Numbers()
         self._recorders: dict[str, Recorder] = {}
@@ -115,6 +116,14 @@ class World:
             self.network.answer(token, refused(request, error))
             return
         self.nodes.arrive(token, request)
+
+    def enforce_rebalance(self) -> None:
+        """What operators do about topics that grew unnoticed: leaders that skipped their assignment compute one."""
+        if self._plan.has(FaultKind.METADATA) and not self._plan.has(FaultKind.UNNOTICED_GROWTH):
+            for member in self.members:
+                enforce = getattr(member.application, "enforce_rebalance", None)
+                if enforce is not None:
+                    enforce()
 
     def fail_over(self, choice: int) -> None:
         """The coordinator is taken away, on a node that stays: see `UNUSUAL_CHURN` for what each choice means."""

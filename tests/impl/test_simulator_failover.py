@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rebalance_check.impl.faults import FaultPlan, draw_plan
@@ -81,7 +83,20 @@ def test_what_kafkas_java_coordinator_says_ends_a_member_that_does_as_kafkas_jav
 
 
 def test_what_kafkas_own_client_does_not_survive_is_drawn_only_where_it_is_named() -> None:
-    assert set(FaultKind) - set(ALL_FAULTS) == {FaultKind.LOADING_SYNC}
+    assert set(FaultKind) - set(ALL_FAULTS) == {FaultKind.LOADING_SYNC, FaultKind.UNNOTICED_GROWTH}
+
+
+def test_a_topic_that_grows_while_the_static_leader_is_away_is_shared_out_when_somebody_enforces_it() -> None:
+    faults = (FaultKind.PAUSE, FaultKind.METADATA, FaultKind.COORDINATOR_PAUSE)
+    options = SimulationOptions(
+        protocol=SimulatedProtocol.EAGER, partitions=3, omit=tuple(set(range(28)) - {0, 1, 3, 7, 12, 15, 20})
+    )
+    ends = [
+        simulate(523, replace(options, faults=kinds))[-1] for kinds in (faults, (*faults, FaultKind.UNNOTICED_GROWTH))
+    ]
+    enforced, left_alone = [end.pending for end in ends if isinstance(end, RunEnded)]
+    assert enforced == ()
+    assert left_alone == ("t-3 has no owner", "t-4 has no owner")
 
 
 def test_a_late_resignation_changes_nothing() -> None:
