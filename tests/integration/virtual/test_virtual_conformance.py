@@ -64,9 +64,7 @@ LARGE = (
     "eager/2m1p2g0c0l0x0d0z0i0r2s1y1o",
     "eager/2m1p3g0c0l0x0d0z0i0r1u2b2s",
     "eager/1m1p3g0c0l0x0d0z0i0r1u2b1o",
-    "eager/2m1p2g0c0l0x0d0z0i0r1u1b1o",
     "cooperative/2m2p3g0c0l0x0d0z0i0r6u2b2s",
-    "eager/1m1p2g1c1l1x0d1z1i0r1s1o1k",
 )
 
 
