@@ -13,7 +13,7 @@ from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.history import read_history
 from rebalance_check.properties.judge import Judge, Judgement
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.verdict import Outcome, Undecided
+from rebalance_check.properties.verdict import Held, Outcome, Undecided
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.runs import explained
 
@@ -90,6 +90,14 @@ def tell(face: Face, one: Judged) -> None:
             text, _, _ = explained(history, found, f"rebalance-check judge {one.path} --invariant {found.invariant}")
             face.say(f"\n{text}\n")
     tell_doubts(face, judgement)
+    tell_vacuous(face, judgement)
+
+
+def tell_vacuous(face: Face, judgement: Judgement) -> None:
+    """What held only because nothing in the history put it to the test."""
+    names = [i.name for i, verdict in judgement.verdicts.items() if isinstance(verdict, Held) and not verdict.heard]
+    if names:
+        face.say(f"  heard nothing: {', '.join(names)}")
 
 
 def tell_doubts(face: Face, judgement: Judgement) -> None:

@@ -42,7 +42,18 @@ def test_judge__held__exits_0(command: Command, tmp_path: Path, double_ownership
     path = written(tmp_path, holding(double_ownership))
     answer = command("judge", path)
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out == f"{path}: held ({len(CATALOGUE)} of {len(CATALOGUE)} invariants held on 16 events)\n"
+    verdict, vacuous = answer.out.splitlines()
+    assert verdict == f"{path}: held ({len(CATALOGUE)} of {len(CATALOGUE)} invariants held on 16 events)"
+    unheard = vacuous.removeprefix("  heard nothing: ").split(", ")
+    assert "stale_generation_is_refused" not in unheard
+    assert {"instance_is_exclusive", "join_phase_ends_in_time"} <= set(unheard)
+
+
+def test_judge__a_claim_that_was_put_to_the_test__is_not_told_as_vacuous(
+    command: Command, tmp_path: Path, double_ownership: list[Event]
+) -> None:
+    path = written(tmp_path, holding(double_ownership))
+    assert "heard nothing" not in command("judge", path, "--invariant", "no_double_ownership").out
 
 
 def test_judge__progress_violated__exits_11(command: Command, tmp_path: Path, double_ownership: list[Event]) -> None:
