@@ -43,6 +43,9 @@ class Bounds:
     ``statics``: how many processes have an instance id (KIP-345), ``twins``: how many pairs of them share one; not
     with ``deposed``.
     ``deposed``: how many of the failovers leave the coordinator of before alive, which goes on answering from memory.
+    ``newcomers``: a process may leave before it uses the id that it was handed out (KIP-394), and the first JoinGroup
+    of a member may expire while it is parked. ``beats``: how many heartbeats are sent beside a SyncGroup that is not
+    answered yet. Both go with neither ``failovers`` nor ``statics``.
 
     The status protocol reads ``members`` as workers, ``partitions`` as keys (tasks of one connector, whose own status
     is the last key where there are two or more), ``crashes`` as workers restarted with an empty cache. ``writes``
@@ -71,6 +74,8 @@ class Bounds:
     failovers: int = 0
     commits: int = 0
     deposed: int = 0
+    newcomers: bool = False
+    beats: int = 0
 
     def __post_init__(self) -> None:
         for name, low, high in (("members", 1, 6), ("partitions", 1, 6), ("generations", 1, 100)):
@@ -92,6 +97,7 @@ class Bounds:
             "statics",
             "twins",
             "deposed",
+            "beats",
         )
         for name in budgets:
             value = getattr(self, name)
@@ -99,6 +105,7 @@ class Bounds:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from 0 to 100")
         self._check_upgrade()
         self._check_statics()
+        self._check_newcomers()
         if self.deposed > self.failovers:
             raise RebalanceCheckError(
                 f"deposed is {self.deposed} with failovers {self.failovers}: choose as many failovers, too"
@@ -140,6 +147,14 @@ class Bounds:
                 f"statics is {self.statics} with deposed {self.deposed}: choose 0 for one of them"
             )
 
+    def _check_newcomers(self) -> None:
+        """What a record or a seat makes of a member that is new, or that waits for a Heartbeat, is not modelled."""
+        if (self.newcomers or self.beats) and (self.failovers or self.statics):
+            raise RebalanceCheckError(
+                f"newcomers is {int(self.newcomers)} and beats is {self.beats} with failovers {self.failovers} and "
+                f"statics {self.statics}: choose 0 for the first two, or for the others"
+            )
+
     _LETTERS: ClassVar = (
         ("members", "m"),
         ("partitions", "p"),
@@ -162,12 +177,26 @@ class Bounds:
         ("failovers", "o"),
         ("commits", "k"),
         ("deposed", "q"),
+        ("newcomers", "e"),
+        ("beats", "h"),
     )
     _CONCERNS: ClassVar = frozenset(
-        {"timeouts", "statics", "twins", "losses", "failovers", "commits", "deposed", "upgrade", "bounces"}
+        {
+            "timeouts",
+            "statics",
+            "twins",
+            "losses",
+            "failovers",
+            "commits",
+            "deposed",
+            "upgrade",
+            "bounces",
+            "newcomers",
+            "beats",
+        }
     )
     """Left out of an address when they are off."""
-    _FLAGS: ClassVar = ("initial_delay", "member_id_required", "timeouts")
+    _FLAGS: ClassVar = ("initial_delay", "member_id_required", "timeouts", "newcomers")
     _STATUS: ClassVar = frozenset({"members", "partitions", "generations", "crashes", "writes", "failures"})
     _ONLY_STATUS: ClassVar = frozenset({"writes", "failures"})
 

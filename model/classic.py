@@ -5,13 +5,13 @@ broker side), `classic_network`, `assignment` (what a leader may decide), `class
 `classic_progress` (what must happen). A concern that bounds switch on has a module of its own: `classic_timeouts`,
 `classic_statics` (members with an instance id), `classic_losses`, `classic_voting` (lists of assignors, and rolling
 bounces along an upgrade path), `classic_log` with `classic_failover` (another coordinator takes over),
-`classic_commits`, `classic_zombie` (the one before goes on answering).
+`classic_commits`, `classic_zombie` (the one before goes on answering), `classic_newcomers` (ids given back, and members
+that are new for too long), `classic_beats` (heartbeats beside a SyncGroup).
 
 What is left open, and explored in all ways: the order of everything; who leads after a leader is gone; which of the
-legal targets a leader picks; when a timer fires. What is left out: heartbeats while a SyncGroup is outstanding, votes
-that end in a tie, the expiry of a new member that is parked, the leave of an id that was not used yet; what a
-coordinator of the past tells static members, a replacement whose record is not committed at once, and JoinGroup
-below v9 of a static member (a returning leader then takes itself for a follower).
+legal targets a leader picks; when a timer fires. What is left out: votes that end in a tie; what a coordinator of the
+past tells static members, a replacement whose record is not committed at once, and JoinGroup below v9 of a static
+member (a returning leader then takes itself for a follower).
 """
 
 from typing import Final
@@ -19,6 +19,15 @@ from typing import Final
 from rebalance_check.model.actions import ActionKind
 from rebalance_check.model.assignment import target_table
 from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic_beats import (
+    heartbeat_beside,
+    heartbeat_beside_is_fenced,
+    heartbeat_is_well_while_completing,
+    heartbeat_tells_of_a_rebalance_before_the_sync,
+    receive_heartbeat_beside,
+    sync_is_in_vain,
+    who_was_reset_takes_no_assignment,
+)  # fmt: skip
 from rebalance_check.model.classic_bounce import bounce
 from rebalance_check.model.classic_claims import (
     assignment_is_a_function,
@@ -136,6 +145,14 @@ from rebalance_check.model.classic_member import (
     send_leave_group,
 )  # fmt: skip
 from rebalance_check.model.classic_network import duplicate_request
+from rebalance_check.model.classic_newcomers import (
+    newcomer_is_forgotten_while_it_waits,
+    newcomer_that_expires_is_told,
+    newcomers_are_parked,
+    unused_id_is_forgotten,
+    unused_id_is_given_back,
+    who_gave_its_id_back_is_not_waited_for,
+)  # fmt: skip
 from rebalance_check.model.classic_progress import (
     every_partition_gets_an_owner,
     no_stuck_member,
@@ -249,6 +266,8 @@ RULES: Final = (
     Rule(ActionKind.JOIN_GROUP_AT_ZOMBIE, join_group_at_zombie),
     Rule(ActionKind.SYNC_GROUP_AT_ZOMBIE, sync_group_at_zombie),
     Rule(ActionKind.HEARTBEAT_AT_ZOMBIE, heartbeat_at_zombie),
+    Rule(ActionKind.HEARTBEAT_BESIDE, heartbeat_beside),
+    Rule(ActionKind.RECEIVE_HEARTBEAT_BESIDE, receive_heartbeat_beside, fair=True),
 )
 
 CLAIMS: Final = (
@@ -272,6 +291,7 @@ CLAIMS: Final = (
     one_member_has_the_seat,
     replaced_id_owes_only_while_stable,
     eager_assignment_leaves_nothing_out,
+    newcomers_are_parked,
 )
 
 STEP_CLAIMS: Final = (
@@ -299,6 +319,10 @@ STEP_CLAIMS: Final = (
     who_was_replaced_is_fenced,
     seat_keeps_its_assignment,
     join_phase_keeps_silent_static_members,
+    who_gave_its_id_back_is_not_waited_for,
+    newcomer_that_expires_is_told,
+    heartbeat_beside_is_fenced,
+    who_was_reset_takes_no_assignment,
 )
 
 SOMETIMES: Final = (
@@ -359,6 +383,12 @@ SOMETIMES: Final = (
     bounced_member_changes_the_vote,
     join_is_refused_by_what_the_log_forgot,
     zombie_owns_by_the_past,
+    unused_id_is_given_back,
+    unused_id_is_forgotten,
+    newcomer_is_forgotten_while_it_waits,
+    heartbeat_is_well_while_completing,
+    heartbeat_tells_of_a_rebalance_before_the_sync,
+    sync_is_in_vain,
 )
 
 MOMENTS: Final = (
@@ -408,6 +438,8 @@ def configure(bounds: Bounds) -> Config:
         failovers=bounds.failovers,
         commits=bounds.commits,
         deposed=bounds.deposed,
+        newcomers=bounds.newcomers,
+        beats=bounds.beats,
         target_start=start,
         targets=targets,
     )
@@ -439,9 +471,11 @@ MODEL: Final = Model(
         "rebalance_check.model.classic_voting",
         "rebalance_check.model.classic_statics",
         "rebalance_check.model.classic_log",
+        "rebalance_check.model.classic_newcomers",
         "rebalance_check.model.classic_member",
         "rebalance_check.model.classic_bounce",
         "rebalance_check.model.classic_coordinator",
+        "rebalance_check.model.classic_beats",
         "rebalance_check.model.classic_claims",
         "rebalance_check.model.classic_static_claims",
         "rebalance_check.model.classic_timeouts",

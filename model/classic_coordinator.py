@@ -19,6 +19,7 @@ from rebalance_check.model.classic_log import (
     write_seat,
 )  # fmt: skip
 from rebalance_check.model.classic_network import clear, is_abandoned, is_parked, may_answer, put, refuse
+from rebalance_check.model.classic_newcomers import begin_anew, expires_parked, note_newcomer
 from rebalance_check.model.classic_state import (
     Config,
     GroupStatus,
@@ -37,7 +38,6 @@ from rebalance_check.model.classic_statics import (
     holder,
     is_static,
     or_fenced,
-    refuse_join_of_removed,
     take_seat,
 )  # fmt: skip
 from rebalance_check.model.classic_voting import (
@@ -133,6 +133,7 @@ def add_member(c: Config, s: State, m: int, claims: int, claim_generation: int, 
     """A new member, parked until the join phase is over; the first one leads."""
     s.members = with_(s.members, m)
     s.pending = without(s.pending, m)
+    note_newcomer(c, s, m)
     if s.leader == NIL:
         s.leader = m
     rejoin(c, s, m, claims, claim_generation, copied)
@@ -226,6 +227,7 @@ def complete_join(c: Config, s: State) -> None:
             s.member[x].aux_missed = 1
     s.orphans = minus(s.orphans, s.joined)
     s.joined = 0
+    begin_anew(c, s)
     if s.members == 0:
         write_group(c, s)
     if c.timeouts:
@@ -333,6 +335,8 @@ def remove_member(s: State, m: int, k: int) -> None:
     s.joined = without(s.joined, m)
     s.synced = without(s.synced, m)
     s.orphans = without(s.orphans, m)
+    if len(s.fresh) > 0:
+        s.fresh[0] = without(s.fresh[0], m)
     s.member[m].claims = 0
     s.member[m].claim_generation = 0
     s.member[m].assignment = 0
@@ -355,6 +359,12 @@ def rebalance_without(c: Config, s: State) -> None:
     maybe_complete_join(c, s)
 
 
+def refuse_join_of_removed(c: Config, s: State, m: int) -> None:
+    """A member that is removed while its JoinGroup is parked is told so; a parked SyncGroup is never answered."""
+    if has(s.joined, m) and may_answer(s, m):
+        refuse(c, s, m, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)
+
+
 def leaver(c: Config, s: State, m: int) -> int:
     """Who goes when m's LeaveGroup arrives: a static process names its instance id, and so whoever has that seat."""
     return holder(c, s, m) if is_static(c, s, m) else m
@@ -374,7 +384,7 @@ def leave_group(c: Config, s: State, m: int, k: int) -> bool:
         return True
     put(c, net, MessageKind.NOTHING)
     gone = leaver(c, s, m)
-    if gone != NIL and has(s.members, gone):
+    if gone != NIL and has(s.members | s.pending, gone):
         refuse_join_of_removed(c, s, gone)
         remove_member(s, gone, k)
         rebalance_without(c, s)
@@ -387,14 +397,16 @@ def expire_choices(s: State, m: int) -> int:
 
 
 def expire_session(c: Config, s: State, m: int, k: int) -> bool:
-    """A member was silent for too long. One that is parked never is; a live one is a zombie then, and has a budget."""
-    if not has(s.members | s.pending, m) or is_parked(s, m) or is_writing(c, s):
+    """A member was silent for too long. One that is parked never is, unless it is new (`classic_newcomers`); a live one
+    is a zombie then, and has a budget."""
+    if not has(s.members | s.pending, m) or is_writing(c, s) or (is_parked(s, m) and not expires_parked(c, s, m)):
         return False
     if is_held(c, s, m) and not is_abandoned(s, m):
         if s.expiries >= c.expiries:
             return False
         s.expiries += 1
     was_member = has(s.members, m)
+    refuse_join_of_removed(c, s, m)
     remove_member(s, m, k)
     if s.status == GroupStatus.PREPARING:
         if all_joined(s):  # an expiry may end even the initial rebalance early, a leave may not

@@ -7,7 +7,15 @@ INCONSISTENT_GROUP_PROTOCOL ends the process: it surfaces from ``poll`` as an er
 
 from rebalance_check.model.assignment import assign, kept, most_kept, target_count
 from rebalance_check.model.classic_log import forget_origin, rediscovers
-from rebalance_check.model.classic_network import is_error_reply, is_parked, is_unanswered, put
+from rebalance_check.model.classic_network import (
+    awaits_heartbeat,
+    forget_heartbeat,
+    is_error_reply,
+    is_parked,
+    is_unanswered,
+    put,
+)  # fmt: skip
+from rebalance_check.model.classic_newcomers import may_give_back
 from rebalance_check.model.classic_state import Config, Member, MemberStatus, MessageKind, State, has, minus, with_
 from rebalance_check.model.classic_statics import SKIPS_ASSIGNMENT, give_up, is_fenced, is_static
 from rebalance_check.model.classic_voting import keeps_partitions, take_next_list, withholds
@@ -17,7 +25,7 @@ from rebalance_check.model.errors import Error
 def send_join_group(c: Config, s: State, m: int) -> bool:
     """An unjoined member asks to join. EAGER revokes everything first; COOPERATIVE keeps it, and claims it."""
     me = s.member[m]
-    if me.status != MemberStatus.UNJOINED or me.net.kind != MessageKind.NOTHING:
+    if me.status != MemberStatus.UNJOINED or me.net.kind != MessageKind.NOTHING or awaits_heartbeat(c, me):
         return False
     if me.has_id == 0 and has(s.members | s.pending, m) and not is_static(c, s, m):
         return False  # an id that it never learned: as in `restart`, the next one would be another slot's
@@ -75,6 +83,10 @@ def receive_sync_group(c: Config, s: State, m: int) -> bool:
     net = me.net
     if net.kind != MessageKind.SYNC_REPLY or is_error_reply(net):
         return False
+    if is_reset(me):
+        me.status = MemberStatus.UNJOINED
+        put(c, net, MessageKind.NOTHING)
+        return True
     revoked = minus(me.owned, net.partitions)
     me.owned = net.partitions
     me.aux_missed = 0
@@ -83,10 +95,15 @@ def receive_sync_group(c: Config, s: State, m: int) -> bool:
     return True
 
 
+def is_reset(me: Member) -> bool:
+    """Whether m learned beside its SyncGroup that it has lost its generation (`classic_beats`): it is told in vain."""
+    return me.status == MemberStatus.SYNCING and me.generation == 0
+
+
 def send_heartbeat(c: Config, s: State, m: int) -> bool:
     """A stable member tells that it is alive."""
     me = s.member[m]
-    if me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING:
+    if me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING or awaits_heartbeat(c, me):
         return False
     put(c, me.net, MessageKind.HEARTBEAT_REQUEST)
     me.net.generation = me.generation
@@ -116,15 +133,21 @@ def receive_error(c: Config, s: State, m: int) -> bool:
         return True
     if me.net.error == Error.MEMBER_ID_REQUIRED:
         me.has_id = 1
-    if me.net.error == Error.UNKNOWN_MEMBER_ID:
-        me.has_id = 0
-    if me.net.error == Error.UNKNOWN_MEMBER_ID or me.net.error == Error.ILLEGAL_GENERATION:
-        lose_everything(me)
-        forget_origin(c, me)
+    if not is_reset(me):
+        lose_by(c, me, me.net.error)
     if not rediscovers(me):
         me.status = MemberStatus.UNJOINED
     put(c, me.net, MessageKind.NOTHING)
     return True
+
+
+def lose_by(c: Config, me: Member, error: int) -> None:
+    """UNKNOWN_MEMBER_ID takes the member's id, and as ILLEGAL_GENERATION does, its generation and its partitions."""
+    if error == Error.UNKNOWN_MEMBER_ID:
+        me.has_id = 0
+    if error == Error.UNKNOWN_MEMBER_ID or error == Error.ILLEGAL_GENERATION:
+        lose_everything(me)
+        forget_origin(c, me)
 
 
 def lose_everything(me: Member) -> None:
@@ -135,9 +158,11 @@ def lose_everything(me: Member) -> None:
 
 
 def send_leave_group(c: Config, s: State, m: int) -> bool:
-    """A stable member closes: it revokes everything, says goodbye and is gone."""
+    """A stable member closes: it revokes everything, says goodbye and is gone. So does one with an unused id."""
     me = s.member[m]
-    if me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING or s.leaves >= c.leaves:
+    if me.net.kind != MessageKind.NOTHING or s.leaves >= c.leaves:
+        return False
+    if me.status != MemberStatus.STABLE and not may_give_back(c, me):
         return False
     s.leaves += 1
     stop(c, me)
@@ -160,6 +185,7 @@ def stop(c: Config, me: Member) -> None:
     """The process is gone, with all it knew."""
     me.status = MemberStatus.DOWN
     forget_origin(c, me)
+    forget_heartbeat(c, me)
     me.has_id = 0
     me.generation = 0
     me.owned = 0

@@ -110,7 +110,7 @@ CLASSIC_MUTANTS: Final = (
     ModelMutant(
         name="illegal-generation-is-ignored",
         what="a member that learns ILLEGAL_GENERATION keeps its generation and its partitions",
-        edit=Edit(_MEMBER, " or me.net.error == Error.ILLEGAL_GENERATION", ""),
+        edit=Edit(_MEMBER, " or error == Error.ILLEGAL_GENERATION", ""),
         caught_by="refused_member_loses_everything",
         bounds=Bounds.from_address("cooperative/2m1p4g0c0l0x1d0z0i0r"),
     ),
@@ -184,8 +184,8 @@ CLASSIC_MUTANTS: Final = (
         what="a member whose request nobody answers takes that for a refusal, and forgets its id",
         edit=Edit(
             _MEMBER,
-            "    if me.net.error == Error.UNKNOWN_MEMBER_ID:\n",
-            "    if me.net.error == Error.UNKNOWN_MEMBER_ID or me.net.error == Error.NONE:\n",
+            "    if error == Error.UNKNOWN_MEMBER_ID:\n",
+            "    if error == Error.UNKNOWN_MEMBER_ID or error == Error.NONE:\n",
         ),
         caught_by="unknown_outcome_resets_nothing",
         bounds=Bounds.from_address("eager/1m1p2g0c0l0x0d0z0i0r1n"),
@@ -231,8 +231,8 @@ CLASSIC_MUTANTS: Final = (
         what="a member that hears NOT_COORDINATOR loses its partitions and its generation",
         edit=Edit(
             _MEMBER,
-            "me.net.error == Error.ILLEGAL_GENERATION:\n",
-            "me.net.error == Error.ILLEGAL_GENERATION or me.net.error == Error.NOT_COORDINATOR:\n",
+            "error == Error.ILLEGAL_GENERATION:\n",
+            "error == Error.ILLEGAL_GENERATION or error == Error.NOT_COORDINATOR:\n",
         ),
         caught_by="failover_resets_no_member",
         bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"),

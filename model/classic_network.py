@@ -1,6 +1,6 @@
 """The network of the classic protocol: one message between a process and the coordinator, and one stray copy."""
 
-from rebalance_check.model.classic_state import Config, Copy, MemberStatus, Message, MessageKind, State, has
+from rebalance_check.model.classic_state import Config, Copy, Member, MemberStatus, Message, MessageKind, State, has
 from rebalance_check.model.errors import Error
 from rebalance_check.model.layout import NIL
 
@@ -47,6 +47,19 @@ def is_unanswered(s: State, m: int) -> bool:
 def is_abandoned(s: State, m: int) -> bool:
     """Whether process m runs without an id and without a word to the coordinator: an id that this knows is nobody's."""
     return s.member[m].status == MemberStatus.UNJOINED and s.member[m].has_id == 0
+
+
+def awaits_heartbeat(c: Config, me: Member) -> bool:
+    """Whether a process waits for the answer to a heartbeat that it sent beside its SyncGroup: it sends one at a time,
+    and joins again when it has been answered."""
+    return c.beats > 0 and me.beat[0] != 0
+
+
+def forget_heartbeat(c: Config, me: Member) -> None:
+    """Nobody waits for the answer any more."""
+    if c.beats > 0:
+        me.beat[0] = 0
+        me.beat_generation[0] = 0
 
 
 def is_request(kind: int) -> bool:

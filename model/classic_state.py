@@ -115,6 +115,8 @@ class Config(NamedTuple):
     failovers: int
     commits: int
     deposed: int
+    newcomers: bool
+    beats: int
     target_start: tuple[int, ...]
     targets: tuple[int, ...]
 
@@ -168,6 +170,8 @@ class Member(Layout):
     with a single name after a failover (``upgrade`` with ``statics`` or ``failovers``). ``origin`` is the incarnation
     in which the member's generation began (``failovers``), ``twin`` the other process with the instance id of a static
     member, itself if there is none, and NIL of a dynamic one (``statics``).
+    ``beat`` is the answer to a heartbeat beside a SyncGroup, 1 more than its error (0: there is none), and
+    ``beat_generation`` the generation that it was sent in (``beats``).
     """
 
     status: Number
@@ -184,6 +188,8 @@ class Member(Layout):
     net: Message
     origin: Annotated[list[Number], Dimension("failovers")]
     twin: Annotated[list[Index], Dimension("statics")]
+    beat: Annotated[list[Number], Dimension("beats")]
+    beat_generation: Annotated[list[Ordinal], Dimension("beats")]
 
 
 @layout
@@ -235,7 +241,8 @@ class State(Layout):
     the group that were accepted; ``beside`` is what the last one was answered that went beside a member's join. With
     ``statics``, ``ghost`` says that a member id owes a SyncGroup which was replaced since, and ``fenced`` are the
     processes that ended because another one took their seat. ``zombie`` is the coordinator that was
-    ``deposed`` and still answers.
+    ``deposed`` and still answers. With ``newcomers``, ``fresh`` are the members whose first JoinGroup is parked;
+    ``beats`` counts the heartbeats beside a SyncGroup.
     """
 
     status: Number
@@ -271,6 +278,8 @@ class State(Layout):
     fenced: Annotated[list[IndexSet], Dimension("statics")]
     deposed: Annotated[list[Spent], Dimension("deposed")]
     zombie: Annotated[list[Memory], Dimension("deposed")]
+    fresh: Annotated[list[IndexSet], Dimension("newcomers")]
+    beats: Annotated[list[Spent], Dimension("beats")]
 
 
 def sizes(bounds: Bounds) -> dict[str, int]:
@@ -286,6 +295,8 @@ def sizes(bounds: Bounds) -> dict[str, int]:
         "statics": min(bounds.statics, 1),
         "ghosts": int(bounds.timeouts and bounds.statics > 0),
         "deposed": min(bounds.deposed, 1),
+        "newcomers": int(bounds.newcomers),
+        "beats": min(bounds.beats, 1),
     }
 
 

@@ -94,12 +94,6 @@ def forget_ghost(c: Config, s: State) -> None:
         s.ghost[0] = 0
 
 
-def refuse_join_of_removed(c: Config, s: State, m: int) -> None:
-    """A member that is removed while its JoinGroup is parked is told so; a parked SyncGroup is never answered."""
-    if c.statics > 0 and has(s.joined, m) and may_answer(s, m):
-        refuse(c, s, m, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)
-
-
 def give_up(s: State, m: int) -> None:
     """The process learns that it is fenced, and ends; it doesn't come back."""
     s.fenced[0] = with_(s.fenced[0], m)

@@ -12,6 +12,7 @@ from rebalance_check.model.classic_static_mutants import STATIC_MUTANTS
 from rebalance_check.model.classic_timer_mutants import TIMER_MUTANTS
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.mutant import ModelMutant
+from rebalance_check.model.newcomer_mutants import NEWCOMER_MUTANTS
 from rebalance_check.model.progress_mutants import PROGRESS_MUTANTS
 from rebalance_check.model.status_mutants import STATUS_MUTANTS
 from rebalance_check.model.voting_mutants import VOTING_MUTANTS
@@ -23,6 +24,7 @@ MUTANTS: Final[dict[str, ModelMutant]] = {
         *TIMER_MUTANTS,
         *STATIC_MUTANTS,
         *VOTING_MUTANTS,
+        *NEWCOMER_MUTANTS,
         *PROGRESS_MUTANTS,
         *STATUS_MUTANTS,
     )

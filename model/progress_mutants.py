@@ -42,8 +42,8 @@ PROGRESS_MUTANTS: Final = (
         what="a member that learns UNKNOWN_MEMBER_ID joins with the same id again, for ever",
         edit=Edit(
             _MEMBER,
-            "    if me.net.error == Error.UNKNOWN_MEMBER_ID:\n        me.has_id = 0",
-            "    if me.net.error == Error.UNKNOWN_MEMBER_ID:\n        me.has_id = 1",
+            "    if error == Error.UNKNOWN_MEMBER_ID:\n        me.has_id = 0",
+            "    if error == Error.UNKNOWN_MEMBER_ID:\n        me.has_id = 1",
         ),
         caught_by="no_stuck_member",
         bounds=Bounds.from_address("eager/2m1p3g0c0l1x0d0z0i0r"),
@@ -66,8 +66,8 @@ PROGRESS_MUTANTS: Final = (
         what="an id that was handed out to a process that died is waited for, for ever",
         edit=Edit(
             _COORDINATOR,
-            "    if not has(s.members | s.pending, m) or is_parked(s, m) or is_writing(c, s):",
-            "    if not has(s.members, m) or is_parked(s, m) or is_writing(c, s):",
+            "    if not has(s.members | s.pending, m) or is_writing(c, s)",
+            "    if not has(s.members, m) or is_writing(c, s)",
         ),
         caught_by="pending_ids_vanish",
         bounds=Bounds.from_address("eager/1m1p1g1c0l0x0d0z0i1r"),

@@ -9,6 +9,8 @@ from typing import Final, TypedDict
 
 from rebalance_check.model.actions import TAKEOVERS, Action, ActionKind
 from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic_beats import ANSWERED_WELL
+from rebalance_check.model.classic_member import is_reset
 from rebalance_check.model.classic_state import (
     STATUS_NAMES,
     Config,
@@ -63,6 +65,9 @@ REPLY_APIS: Final = {
     MessageKind.COMMIT_REPLY: "OffsetCommit",
 }
 
+RESETS: Final = frozenset({Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION, Error.FENCED_INSTANCE_ID})
+"""The errors after which a process belongs to no generation."""
+
 Claims = tuple[tuple[str, tuple[str, ...]], ...]
 
 
@@ -72,8 +77,9 @@ class Ledger:
 
     ``ids`` counts the member ids that each slot was given; ``known`` is the number of the one at the coordinator, and
     ``log`` has those in its log; ``told_id`` is the one in the last JoinGroup answer, ``held_id`` the one that its
-    process holds, ``sent_id`` the one in its last request; ``requests`` numbers its requests; ``joined_life`` is the
-    incarnation of its generation, ``told_life`` that of the last JoinGroup answer on its way to it; ``shown`` the
+    process holds, ``sent_id`` the one in its last request; ``requests`` numbers its requests, and ``outstanding`` is
+    the number of the one in its slot (a heartbeat beside a SyncGroup is not); ``joined_life`` is the incarnation of its
+    generation, ``told_life`` that of the last JoinGroup answer on its way to it; ``shown`` the
     metadata that a leader was shown; ``seq`` numbers the events of each source; ``steps`` is the time.
     """
 
@@ -84,6 +90,7 @@ class Ledger:
     held_id: list[str]
     sent_id: list[str]
     requests: list[int]
+    outstanding: list[int]
     joined_life: list[int]
     told_life: list[int]
     shown: list[tuple[Claims, tuple[tuple[str, int], ...]]]
@@ -106,6 +113,7 @@ class Ledger:
             [0] * n,
             [-1] * n,
             [-1] * n,
+            [-1] * n,
             [((), ())] * n,
         )
 
@@ -114,8 +122,8 @@ class Ledger:
         return replace(
             self, ids=[*self.ids], known=[*self.known], log=self.log.copy(), told_id=[*self.told_id],
             held_id=[*self.held_id], sent_id=[*self.sent_id], requests=[*self.requests],
-            joined_life=[*self.joined_life], told_life=[*self.told_life], shown=[*self.shown], seq={**self.seq},
-            door=self.door.copy(),
+            outstanding=[*self.outstanding], joined_life=[*self.joined_life], told_life=[*self.told_life],
+            shown=[*self.shown], seq={**self.seq}, door=self.door.copy(),
         )  # fmt: skip
 
 
@@ -255,7 +263,7 @@ class Observer:
     def answered(self, m: int, api: str, error: str | None) -> RequestAnswered:
         """An answer to m's last request that carries nothing but an error."""
         return RequestAnswered(
-            source=COORDINATOR, member=name(m), api=api, request=self.ledger.requests[m] - 1, error=error
+            source=COORDINATOR, member=name(m), api=api, request=self.ledger.outstanding[m], error=error
         )
 
     # ------------------------------------------------------------------------------------------------ failover
@@ -328,7 +336,9 @@ class Observer:
         )  # fmt: skip
 
     def receive_sync(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """ReceiveSyncGroup: what is missing is revoked, what is new is assigned."""
+        """ReceiveSyncGroup: what is missing is revoked, what is new is assigned; nothing after a reset."""
+        if is_reset(before.member[m]):
+            return
         old, me = before.member[m].owned, after.member[m]
         if minus(old, me.owned):
             yield self.revoked(m, me.generation, minus(old, me.owned))
@@ -339,6 +349,28 @@ class Observer:
     def send_heartbeat(self, m: int, before: State, after: State) -> Iterator[Event]:
         """SendHeartbeat."""
         yield self.sent(m, "Heartbeat", before.member[m].generation)
+
+    def heartbeat_beside(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """HeartbeatBeside: what the process sends, and the coordinator answers at once."""
+        sent = self.numbered(m, "Heartbeat", before.member[m].generation)
+        yield sent
+        error = Error(after.member[m].beat[0] - ANSWERED_WELL).name
+        yield RequestAnswered(source=COORDINATOR, member=name(m), api="Heartbeat", request=sent.request, error=error)
+
+    def receive_heartbeat_beside(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """ReceiveHeartbeatBeside: the process may learn that it has lost its generation."""
+        was, me = before.member[m], after.member[m]
+        if was.generation and not me.generation:
+            yield from self.reset(m, was, Error(was.beat[0] - ANSWERED_WELL))
+            if not me.has_id:
+                self.ledger.held_id[m] = ""
+
+    def reset(self, m: int, was: Member, error: Error) -> Iterator[Event]:
+        """A process loses its generation, and what it owns."""
+        common = self.membership(m, was.generation or NO_GENERATION)
+        yield MembershipLost(**common, reason=error.name)
+        if was.owned:
+            yield PartitionsLost(**common, partitions=self.partitions(was.owned))
 
     def receive_error(self, m: int, before: State, after: State) -> Iterator[Event]:
         """ReceiveError: what the error makes the process forget, and lose."""
@@ -353,11 +385,8 @@ class Observer:
         if error is Error.INCONSISTENT_GROUP_PROTOCOL:
             yield from self.crash(m, before, after)
             return
-        if error in {Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION, Error.FENCED_INSTANCE_ID}:
-            common = self.membership(m, was.generation or NO_GENERATION)
-            yield MembershipLost(**common, reason=error.name)
-            if was.owned:
-                yield PartitionsLost(**common, partitions=self.partitions(was.owned))
+        if error in RESETS and not is_reset(was):
+            yield from self.reset(m, was, error)
         if error is Error.MEMBER_ID_REQUIRED:
             self.ledger.held_id[m] = self.ledger.told_id[m]
         elif not me.has_id:
@@ -419,9 +448,14 @@ class Observer:
 
     def sent(self, m: int, api: str, generation: int) -> RequestSent:
         """A process sends its next request."""
-        self.ledger.requests[m] += 1
+        self.ledger.outstanding[m] = self.ledger.requests[m]
         self.ledger.sent_id[m] = self.ledger.held_id[m]
         self.ledger.door.asked[m] = generation
+        return self.numbered(m, api, generation)
+
+    def numbered(self, m: int, api: str, generation: int) -> RequestSent:
+        """The next request of a process."""
+        self.ledger.requests[m] += 1
         return RequestSent(
             source=name(m), member=name(m), api=api, request=self.ledger.requests[m] - 1, generation=generation
         )
@@ -458,6 +492,8 @@ CLIENT: Final = {
     ActionKind.RECEIVE_SYNC_GROUP: Observer.receive_sync,
     ActionKind.SEND_HEARTBEAT: Observer.send_heartbeat,
     ActionKind.RECEIVE_HEARTBEAT: Observer.nothing,
+    ActionKind.HEARTBEAT_BESIDE: Observer.heartbeat_beside,
+    ActionKind.RECEIVE_HEARTBEAT_BESIDE: Observer.receive_heartbeat_beside,
     ActionKind.RECEIVE_ERROR: Observer.receive_error,
     ActionKind.SEND_LEAVE_GROUP: Observer.leave,
     ActionKind.SEND_OFFSET_COMMIT: Observer.send_commit,

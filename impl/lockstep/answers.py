@@ -19,6 +19,7 @@ from rebalance_check.impl.messages import (
 from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.classic_commits import beside_error
+from rebalance_check.model.classic_coordinator import fence
 from rebalance_check.model.classic_network import is_error_reply
 from rebalance_check.model.classic_state import Config, GroupStatus, Message, MessageKind, State, has
 from rebalance_check.model.classic_statics import SKIPS_ASSIGNMENT
@@ -94,6 +95,8 @@ def aside(action: Action, before: State, config: Config) -> tuple[Answer, ...]:
             return (Answer(f"m{m}", "LeaveGroup", leave_error(before, m).name),)
         case ActionKind.COMMIT_BESIDE:
             return (Answer(f"m{STRAY}", "OffsetCommit", Error(beside_error(config, before, m)).name),)
+        case ActionKind.HEARTBEAT_BESIDE:
+            return (Answer(f"m{STRAY}", "Heartbeat", Error(fence(before, m, before.member[m].generation)).name),)
         case ActionKind.COMMIT_WITHOUT_GROUP:
             error = Error.NONE if before.status <= GroupStatus.EMPTY else Error.UNKNOWN_MEMBER_ID
             return (Answer(f"m{STRAY}", "OffsetCommit", error.name),)

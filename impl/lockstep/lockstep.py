@@ -215,6 +215,8 @@ class Lockstep:
                 return (Answer("", "DeleteGroups", self.transport.delete_group().name),)
             case ActionKind.COMMIT_BESIDE:
                 self.transport.request(STRAY, self._speech.commit_beside(m, before.member[m].generation))
+            case ActionKind.HEARTBEAT_BESIDE:
+                self.transport.request(STRAY, self._speech.heartbeat(m, before.member[m].generation))
             case ActionKind.COMMIT_WITHOUT_GROUP:
                 self.transport.request(STRAY, self._speech.outside_commit())
             case kind if kind in AT_ZOMBIE:

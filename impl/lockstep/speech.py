@@ -79,16 +79,20 @@ class Speech:
             case MessageKind.SYNC_REQUEST:
                 return self._sync(m, message)
             case MessageKind.HEARTBEAT_REQUEST:
-                return HeartbeatRequest(
-                    group_id=GROUP_ID,
-                    version=4,
-                    generation_id=message.generation,
-                    member_id=self._ids[m],
-                    group_instance_id=self._bounds.instance(m),
-                )
+                return self.heartbeat(m, message.generation)
             case MessageKind.COMMIT_REQUEST:
                 return self._commit(message.generation, m, message.partitions)
         return self._leave(m)
+
+    def heartbeat(self, m: int, generation: int) -> GroupRequest:
+        """A heartbeat of ``m``."""
+        return HeartbeatRequest(
+            group_id=GROUP_ID,
+            version=4,
+            generation_id=generation,
+            member_id=self._ids[m],
+            group_instance_id=self._bounds.instance(m),
+        )
 
     def commit_beside(self, m: int, generation: int) -> GroupRequest:
         """A commit of ``m`` on another connection."""
@@ -168,7 +172,7 @@ class Speech:
             version=5,
             client_id=f"m{m}",
             generation_id=message.generation,
-            member_id=self._ids[m],
+            member_id=self._ids[m] or self._leaving[m],  # it was sent before its sender lost the id
             group_instance_id=self._bounds.instance(m),
             protocol_type=PROTOCOL_TYPE,
             protocol_name=self._voted[m],

@@ -46,6 +46,7 @@ COORDINATOR_STEPS: Final = (
         ActionKind.DELIVER_DUPLICATE,
         ActionKind.COMMIT_WITHOUT_GROUP,
         ActionKind.COMMIT_BESIDE,
+        ActionKind.HEARTBEAT_BESIDE,
     }
 )
 """The actions in which the coordinator under test has a part; all others are the model's own."""

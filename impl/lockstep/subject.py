@@ -11,7 +11,7 @@ from rebalance_check.impl.lockstep.outcome import Difference, Step
 from rebalance_check.impl.lockstep.speech import GROUP_ID
 from rebalance_check.impl.lockstep.steps import COORDINATOR_STEPS
 from rebalance_check.impl.lockstep.transport import Transport
-from rebalance_check.model.actions import Action
+from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.classic import RULES
 from rebalance_check.model.classic_claims import everyone_is_stable
@@ -88,6 +88,10 @@ class LockstepSubject:
             return self._observer.observe(step.action, step.before, step.after)
         heard = [replace(event, source=COORDINATOR) for event in self._heard]
         self._heard.clear()
+        if step.action.kind is ActionKind.HEARTBEAT_BESIDE:  # member and coordinator both have a part in it
+            self._observer.ledger.steps += 1
+            both = self._observer.heartbeat_beside(step.action.member, step.before, step.after)
+            return [self._observer.stamp(event) for event in [*heard, *both]]
         slots = slots_by_seat(step.after)
         answered = [self._answered(answer, slots) for answer in step.answers if answer.member in self._members]
         self._note(step)
@@ -108,7 +112,7 @@ class LockstepSubject:
             source=COORDINATOR,
             member=answer.member,
             api=answer.api,
-            request=self._observer.ledger.requests[int(answer.member[1:])] - 1,
+            request=self._observer.ledger.outstanding[int(answer.member[1:])],
             error=answer.error,
             generation=answer.generation,
             leader=f"m{slots[answer.leader]}" if answer.leader in slots else answer.leader,

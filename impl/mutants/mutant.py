@@ -114,6 +114,7 @@ class Mutant:
 _BUDGETS: Final = (
     "leaves", "expiries", "duplicates", "deletions", "statics", "twins", "losses", "failovers", "commits", "deposed",
     "bounces",
+    "beats",
 )  # fmt: skip
 
 
@@ -132,5 +133,6 @@ def _bounds_options(bounds: Bounds) -> str:
         words += [] if bounds.initial_delay else ["--no-initial-delay"]
         words += ["--member-id-required"] if bounds.member_id_required else []
         words += ["--timeouts"] if bounds.timeouts else []
+        words += ["--newcomers"] if bounds.newcomers else []
         words += [f"--path {path_numbered(bounds.upgrade).name}"] if bounds.upgrade else []
     return " ".join(words)

@@ -40,8 +40,17 @@ def known(release: Release, difference: Difference) -> KnownDifference | None:
 def _stays_in_the_initial_rebalance(difference: Difference) -> bool:
     """A member expired, the model ends the join phase, the coordinator waits on."""
     ends = all(outcome.view.status != "PreparingRebalance" for outcome in difference.predicted)
-    waits = difference.observed.view.status == "PreparingRebalance" and not difference.observed.answers
-    return difference.action.kind is ActionKind.EXPIRE_SESSION and ends and waits
+    waits = difference.observed.view.status == "PreparingRebalance"
+    told_alike = any(set(difference.observed.answers) <= set(outcome.answers) for outcome in difference.predicted)
+    return difference.action.kind is ActionKind.EXPIRE_SESSION and ends and waits and told_alike
+
+
+def _goes_on_without_an_unused_id(difference: Difference) -> bool:
+    """An id was given back, the model begins a rebalance, the coordinator does not."""
+    begins = all(outcome.view.status == "PreparingRebalance" for outcome in difference.predicted)
+    told_alike = all(outcome.answers == difference.observed.answers for outcome in difference.predicted)
+    goes_on = difference.observed.view.status in {"CompletingRebalance", "Stable"}
+    return difference.action.kind is ActionKind.LEAVE_GROUP and begins and goes_on and told_alike
 
 
 def _is_told_of_a_rebalance_while_loading(difference: Difference) -> bool:
@@ -120,6 +129,35 @@ KNOWN: Final = (
         ),
         concerns=lambda release: release.scala,
         recognises=_is_told_of_a_rebalance_while_loading,
+    ),
+    KnownDifference(
+        name="the leave of an id that was never used does not rebalance",
+        coordinators="3.9.2 (Scala)",
+        what=(
+            "A LeaveGroup gives back an id that was handed out (KIP-394) and not used, while the group has a"
+            " generation: the Java coordinators begin a rebalance, the one in Scala does not."
+        ),
+        why=(
+            "Java's begins one for a whole batch of leaves if any of them succeeded. It costs a round of joins, and"
+            " breaks nothing. The model follows the Java coordinator."
+        ),
+        schedule=Schedule(
+            Bounds.from_address("eager/2m1p1g0c1l0x0d0z0i1r1e"),
+            (
+                Action(ActionKind.SEND_JOIN_GROUP, 0),
+                Action(ActionKind.SEND_JOIN_GROUP, 1),
+                Action(ActionKind.JOIN_GROUP, 0),
+                Action(ActionKind.RECEIVE_ERROR, 0),
+                Action(ActionKind.SEND_JOIN_GROUP, 0),
+                Action(ActionKind.JOIN_GROUP, 0),
+                Action(ActionKind.JOIN_GROUP, 1),
+                Action(ActionKind.RECEIVE_ERROR, 1),
+                Action(ActionKind.SEND_LEAVE_GROUP, 1),
+                Action(ActionKind.LEAVE_GROUP, 1),
+            ),
+        ),
+        concerns=lambda release: release.scala,
+        recognises=_goes_on_without_an_unused_id,
     ),
     KnownDifference(
         name="a group without a generation is not on record",

@@ -37,6 +37,7 @@ SIZES = {
     "failovers": "Coordinators that die or resign, while another one loads the log.",
     "commits": "Offset commits, of members and of others.",
     "deposed": "Coordinators that go on answering after another one took over.",
+    "beats": "Heartbeats beside a SyncGroup that is not answered yet.",
     "writes": "Status writes (protocol status).",
     "failures": "Failed sends of status writes (protocol status).",
 }
@@ -88,6 +89,9 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
 @click.option(
     "--timeouts/--no-timeouts", default=False, help="Rebalance and sync timeouts are actions apart from session expiry."
 )
+@click.option(
+    "--newcomers/--no-newcomers", default=False, help="Unused ids are given back, and members that are new may expire."
+)
 @path_option("Members are upgraded from one assignor to another. The world is then small by default: 2 or 3 members, "
              "1 partition, no crash, every member bounced to the end.")  # fmt: skip
 @click.option("--symmetry", type=click.Choice(["on", "off"]), default="on", show_default=True,
@@ -100,9 +104,9 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page with every counterexample.")
 @json_option
 def command(
-    *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, path: str | None, symmetry: str,
-    mutant: str | None, threads: int, interpreted: bool, max_states: int | None, progress: bool,
-    html: Path | None, as_json: bool, **sizes: int,
+    *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, newcomers: bool,
+    path: str | None, symmetry: str, mutant: str | None, threads: int, interpreted: bool, max_states: int | None,
+    progress: bool, html: Path | None, as_json: bool, **sizes: int,
 ) -> int:  # fmt: skip
     """Check the claims on every state of the model within bounds; print a shortest counterexample if one breaks."""
     face = Face(as_json)
@@ -110,6 +114,7 @@ def command(
         initial_delay=initial_delay,
         member_id_required=member_id_required,
         timeouts=timeouts,
+        newcomers=newcomers,
         **chosen(sizes, protocol, path),
     )
     face.say(f"explore {bounds.address()}, symmetry {symmetry}" + (f", mutant {mutant}" if mutant else ""))

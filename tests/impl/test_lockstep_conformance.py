@@ -53,6 +53,9 @@ SMALL = (
     "eager/1m1p2g1c0l0x0d0z0i0r1s1o",
     "eager/1m1p3g1c0l0x0d0z0i0r1u2b1s",
     "eager/1m1p3g0c0l0x0d0z0i0r1u2b1o",
+    "eager/1m1p2g1c1l1x0d0z1i0r1e",
+    "eager/2m1p1g0c1l0x0d0z0i1r1e",
+    "eager/1m1p2g1c1l1x0d0z0i0r2h",
 )
 LARGE = (
     "eager/2m1p6g1c0l0x0d0z0i0r4u3b",
@@ -83,6 +86,11 @@ LARGE = (
     "eager/2m1p2g0c0l0x0d0z0i0r1u1b1o",
     "cooperative/2m2p3g0c0l0x0d0z0i0r6u2b2s",
     "cooperative/2m2p2g0c0l0x0d0z0i0r2s1y1o1t",
+    "eager/2m1p2g0c1l1x0d0z0i1r1e",
+    "cooperative/2m1p2g1c0l1x0d0z0i0r1t1e",
+    "eager/2m1p2g0c0l1x0d0z0i0r1h",
+    "cooperative/2m1p2g0c0l1x0d0z0i1r1t1h",
+    "eager/1m1p2g1c1l1x1d1z1i1r2n1e1h",
 )
 
 

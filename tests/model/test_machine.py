@@ -29,6 +29,7 @@ EVERYTHING = [
     "eager/2m2p6g1c1l1x0d0z0i1r2o",
     "eager/2m1p6g1c0l2x0d0z0i0r2o2q",
     "cooperative/2m2p6g1c1l1x1d0z0i1r6k",
+    "cooperative/3m2p6g1c2l2x1d1z1i1r1t1e4h",
 ]
 
 

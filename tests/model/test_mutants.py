@@ -9,12 +9,13 @@ from rebalance_check.model.explore import Path, explore
 from rebalance_check.model.explore.path import machine_for
 from rebalance_check.model.mutant import ModelMutant
 from rebalance_check.model.mutants import MUTANTS
+from rebalance_check.model.newcomer_mutants import NEWCOMER_MUTANTS
 from rebalance_check.model.voting_mutants import VOTING_MUTANTS
 
 DEEP = {"older-claim-wins", "double-claim-is-honoured", "silent-static-member-loses-its-seat"}
 """In bounds too large to interpret: see test_compiled and test_statics, and test_assignment for what they break."""
 
-OF_GROUPS = (*CLASSIC_MUTANTS, *TIMER_MUTANTS, *STATIC_MUTANTS, *VOTING_MUTANTS)
+OF_GROUPS = (*CLASSIC_MUTANTS, *TIMER_MUTANTS, *STATIC_MUTANTS, *VOTING_MUTANTS, *NEWCOMER_MUTANTS)
 SHALLOW = [mutant for mutant in OF_GROUPS if mutant.name not in DEEP]
 
 

@@ -59,7 +59,7 @@ def test_no_claim_is_violated__on_healthy_paths_with_zombies_and_duplicates__hol
     assert judgement.counterexamples == ()
 
 
-CONCERNS = {"losses": 3, "failovers": 2, "commits": 4, "deposed": 1}
+CONCERNS = {"losses": 3, "failovers": 2, "commits": 4, "deposed": 1, "newcomers": True, "beats": 4}
 """What the model's concerns add, one at a time."""
 
 

@@ -30,6 +30,9 @@ SMALL = (
     "eager/2m1p2g0c0l0x0d0z0i0r2s1y1k",
     "eager/1m1p2g1c0l0x0d0z0i0r1s1o",
     "eager/1m1p3g1c0l0x0d0z0i0r1u2b1s",
+    "eager/1m1p2g1c1l1x0d0z1i0r1e",
+    "eager/2m1p1g0c1l0x0d0z0i1r1e",
+    "eager/1m1p2g1c1l1x0d0z0i0r2h",
 )
 LARGE = (
     "eager/2m2p4g0c0l0x0d0z0i0r3u2b",
@@ -65,6 +68,11 @@ LARGE = (
     "eager/2m1p3g0c0l0x0d0z0i0r1u2b2s",
     "eager/1m1p3g0c0l0x0d0z0i0r1u2b1o",
     "cooperative/2m2p3g0c0l0x0d0z0i0r6u2b2s",
+    "eager/1m1p2g1c1l1x0d0z1i1r1e",
+    "eager/2m1p2g0c1l1x0d0z0i1r1e",
+    "cooperative/2m1p2g1c0l1x0d0z0i0r1t1e",
+    "eager/2m1p2g0c0l1x0d0z0i0r1h",
+    "cooperative/2m1p2g0c0l1x0d0z0i1r1t1h",
 )
 
 

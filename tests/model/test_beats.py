@@ -1,0 +1,89 @@
+"""Concern *beats*: heartbeats beside a SyncGroup, pinned sizes, what a client makes of them, and what is observed."""
+
+import pytest
+
+from rebalance_check.model.actions import ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.classic_state import MemberStatus
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import AssignmentCompleted, MembershipLost, RequestAnswered, RequestSent
+from rebalance_check.model.explore import explore
+from rebalance_check.model.world import World
+from tests.model.conftest import explored, of, play
+
+EAGER = "eager/2m1p2g0c0l1x0d0z0i0r1h"
+
+COUNTS = [
+    # bounds, symmetry, distinct, generated, depth
+    (EAGER, True, 1746, 4481, 23),
+    (EAGER, False, 3486, 8953, 23),
+    ("cooperative/2m1p2g0c0l1x0d0z0i0r1h", True, 2806, 6894, 26),
+]
+LARGE = [
+    ("eager/2m1p3g0c0l1x1d0z0i0r1t2h", 54762, 181864, 37),
+    ("cooperative/2m2p3g0c1l0x0d0z0i1r1t1h", 27006, 69180, 48),
+]
+SITUATIONS = (
+    "heartbeat_is_well_while_completing",
+    "heartbeat_tells_of_a_rebalance_before_the_sync",
+    "sync_is_in_vain",
+)
+
+
+@pytest.mark.parametrize(("address", "symmetry", "distinct", "generated", "depth"), COUNTS)
+def test_the_state_space_has_its_pinned_size__with_beats(
+    address: str, symmetry: bool, distinct: int, generated: int, depth: int
+) -> None:
+    explored(address, distinct, generated, depth, symmetry=symmetry)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("address", "distinct", "generated", "depth"), LARGE)
+def test_larger_state_spaces_have_their_pinned_size__with_beats(
+    address: str, distinct: int, generated: int, depth: int
+) -> None:
+    explored(address, distinct, generated, depth, compiled=True)
+
+
+@pytest.mark.parametrize("protocol", ["eager", "cooperative"])
+def test_every_situation_is_met__and_none_without_the_concern(protocol: str) -> None:
+    address = f"{protocol}/2m1p2g0c0l1x0d0z0i0r"
+    found = explore(Bounds.from_address(f"{address}1h"), compiled=False)
+    assert [witness for witness in SITUATIONS if found.sometimes[witness]] == [*SITUATIONS]
+    without = explore(Bounds.from_address(address), compiled=False)
+    assert not any(without.sometimes[witness] for witness in SITUATIONS)
+
+
+def test_heartbeats_beside_a_sync_go_with_no_failovers_and_no_static_members() -> None:
+    with pytest.raises(RebalanceCheckError, match="beats is 2 with failovers 1 and statics 0"):
+        Bounds(beats=2, failovers=1)
+
+
+JOINED = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP, ActionKind.RECEIVE_JOIN_GROUP)
+BEAT = (ActionKind.HEARTBEAT_BESIDE, ActionKind.RECEIVE_HEARTBEAT_BESIDE)
+
+
+def test_a_heartbeat_has_a_number_of_its_own__beside_the_sync_that_is_answered_later() -> None:
+    world = World(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1h"))
+    events = play(world, *of(0, *JOINED, *BEAT, ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP))
+    sent = [(event.api, event.request) for event in events if isinstance(event, RequestSent)]
+    answered = [(event.api, event.request, event.error) for event in events if isinstance(event, RequestAnswered)]
+    assert sent == [("JoinGroup", 0), ("SyncGroup", 1), ("Heartbeat", 2)]
+    assert answered == [("JoinGroup", 0, "NONE"), ("Heartbeat", 2, "NONE"), ("SyncGroup", 1, "NONE")]
+    assert any(isinstance(event, AssignmentCompleted) for event in events)
+
+
+def test_a_member_that_is_reset_beside_its_sync_completes_nothing__though_the_sync_is_answered_well() -> None:
+    world = World(Bounds.from_address("eager/1m1p2g0c0l1x0d0z0i0r1h"))
+    play(world, *of(0, *JOINED, ActionKind.SYNC_GROUP, ActionKind.EXPIRE_SESSION))
+    events = play(world, *of(0, *BEAT, ActionKind.RECEIVE_SYNC_GROUP))
+    assert [event.reason for event in events if isinstance(event, MembershipLost)] == ["UNKNOWN_MEMBER_ID"]
+    assert not any(isinstance(event, AssignmentCompleted) for event in events)
+    me = world.state.member[0]
+    assert (me.status, me.has_id, me.generation, me.owned) == (MemberStatus.UNJOINED, 0, 0, 0)
+
+
+def test_a_rebalance_that_a_heartbeat_tells_of_makes_only_a_stable_member_join_again() -> None:
+    world = World(Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1h"))
+    play(world, *of(0, *JOINED), *of(1, ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP), *of(0, *BEAT))
+    assert world.state.member[0].status == MemberStatus.SYNCING

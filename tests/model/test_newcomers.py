@@ -1,0 +1,84 @@
+"""Concern *newcomers*: ids given back unused, first JoinGroups that expire, and what an observer sees of both."""
+
+import pytest
+
+from rebalance_check.model.actions import ActionKind
+from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.events import GroupStatusChanged, MemberLeft, MemberRemoved, RequestAnswered
+from rebalance_check.model.explore import explore
+from rebalance_check.model.world import World
+from tests.model.conftest import explored, of, play, walk
+
+NEW_AT_ONCE = "eager/1m1p2g1c1l1x0d0z1i0r1e"
+TOLD_THEIR_ID = "eager/2m1p2g0c1l1x0d0z0i1r1e"
+
+COUNTS = [
+    # bounds, symmetry, distinct, generated, depth
+    (NEW_AT_ONCE, True, 112, 160, 15),
+    ("eager/1m1p2g1c1l1x0d0z1i1r1e", True, 358, 562, 26),
+    (TOLD_THEIR_ID, True, 2856, 6572, 35),
+    ("eager/2m1p2g1c0l1x0d0z0i0r1e", True, 1656, 4657, 25),
+]
+LARGE = [
+    ("cooperative/2m2p2g1c1l1x0d0z0i1r1e", 15351, 42975, 43),
+    ("eager/2m1p2g0c1l1x0d0z0i1r1n1e1h", 33390, 100540, 39),
+]
+
+
+@pytest.mark.parametrize(("address", "symmetry", "distinct", "generated", "depth"), COUNTS)
+def test_the_state_space_has_its_pinned_size__with_newcomers(
+    address: str, symmetry: bool, distinct: int, generated: int, depth: int
+) -> None:
+    explored(address, distinct, generated, depth, symmetry=symmetry)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("address", "distinct", "generated", "depth"), LARGE)
+def test_larger_state_spaces_have_their_pinned_size__with_newcomers(
+    address: str, distinct: int, generated: int, depth: int
+) -> None:
+    explored(address, distinct, generated, depth, compiled=True)
+
+
+def test_ids_are_given_back_and_forgotten_before_they_are_used() -> None:
+    found = explore(Bounds.from_address(TOLD_THEIR_ID), compiled=False)
+    assert found.sometimes["unused_id_is_given_back"]
+    assert found.sometimes["unused_id_is_forgotten"]
+    assert not found.sometimes["newcomer_is_forgotten_while_it_waits"]
+
+
+def test_a_newcomer_is_forgotten_while_it_waits__and_nobody_is_without_the_concern() -> None:
+    found = explore(Bounds.from_address(NEW_AT_ONCE), compiled=False)
+    assert found.sometimes["newcomer_is_forgotten_while_it_waits"]
+    without = explore(Bounds.from_address(NEW_AT_ONCE.removesuffix("1e")), compiled=False)
+    assert not without.sometimes["newcomer_is_forgotten_while_it_waits"]
+
+
+def test_a_newcomer_goes_with_no_failovers_and_no_static_members() -> None:
+    with pytest.raises(RebalanceCheckError, match="newcomers is 1 and beats is 0 with failovers 1 and statics 0"):
+        Bounds(newcomers=True, failovers=1)
+    with pytest.raises(RebalanceCheckError, match="newcomers is 1 and beats is 0 with failovers 0 and statics 1"):
+        Bounds(newcomers=True, statics=1)
+
+
+def test_a_newcomer_that_waits_for_too_long_is_told__and_the_group_empties() -> None:
+    events = walk(World(Bounds.from_address(NEW_AT_ONCE)), "SendJoinGroup", "JoinGroup", "ExpireSession")
+    (removed,) = [event for event in events if isinstance(event, MemberRemoved)]
+    (answered,) = [event for event in events if isinstance(event, RequestAnswered)]
+    assert (removed.member_id, removed.reason) == ("m0-1", "session expired")
+    assert (answered.api, answered.error) == ("JoinGroup", "UNKNOWN_MEMBER_ID")
+    assert [event.to_status for event in events if isinstance(event, GroupStatusChanged)][-1] == "Empty"
+
+
+def test_a_stable_group_rebalances__when_an_unused_id_is_given_back() -> None:
+    world = World(Bounds.from_address(TOLD_THEIR_ID))
+    ask = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP)
+    become_stable = (ActionKind.RECEIVE_JOIN_GROUP, ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP)
+    play(world, *of(0, *ask, ActionKind.RECEIVE_ERROR, *ask, *become_stable))
+    events = play(world, *of(1, *ask, ActionKind.RECEIVE_ERROR, ActionKind.SEND_LEAVE_GROUP, ActionKind.LEAVE_GROUP))
+    left = [event for event in events if isinstance(event, MemberLeft | GroupStatusChanged)]
+    assert [type(event).__name__ for event in left] == ["MemberLeft", "GroupStatusChanged"]
+    answered = [event.error for event in events if isinstance(event, RequestAnswered)]
+    assert answered == ["MEMBER_ID_REQUIRED", "NONE"]
+    assert not any(isinstance(event, MemberRemoved) for event in events)
