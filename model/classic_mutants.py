@@ -222,7 +222,7 @@ CLASSIC_MUTANTS: Final = (
     ModelMutant(
         name="forgotten-id-is-trusted",
         what="whoever comes from a process whose old id the log brought back is taken for that member",
-        edit=Edit(_LOG, "    elif is_stranger(c, s, m) and (", "    elif False and ("),
+        edit=Edit(_LOG, "    elif is_stranger(c, s, m) and names_its_id(", "    elif False and names_its_id("),
         caught_by="stranger_is_refused",
         bounds=Bounds.from_address("eager/2m1p2g0c0l1x0d0z1i0r1o"),
     ),
