@@ -9,7 +9,7 @@ from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.classic import MODEL
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import Event, RunEnded
-from rebalance_check.model.trace import HARNESS
+from rebalance_check.model.trace_ledger import HARNESS
 from rebalance_check.model.world import World
 
 

@@ -31,7 +31,8 @@ from rebalance_check.model.layout import NIL
 from rebalance_check.model.machine import Machine
 from rebalance_check.model.mutants import mutant_named
 from rebalance_check.model.specification import edited, model_for
-from rebalance_check.model.trace import TOPIC, Ledger, Observer
+from rebalance_check.model.trace import Observer
+from rebalance_check.model.trace_ledger import TOPIC, Ledger
 
 APIS: Final = {
     MessageKind.JOIN_REQUEST: "JoinGroup",

@@ -18,7 +18,8 @@ from rebalance_check.model.classic_claims import everyone_is_stable
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import Event, RequestAnswered, RunEnded, RunStarted
 from rebalance_check.model.seats import slots_by_seat
-from rebalance_check.model.trace import COORDINATOR, HARNESS, Observer
+from rebalance_check.model.trace import Observer
+from rebalance_check.model.trace_ledger import COORDINATOR, HARNESS
 
 ACTIONS = frozenset(rule.kind for rule in RULES)
 """What such a subject understands: the protocol steps of the classic model."""
