@@ -17,8 +17,6 @@ member (a returning leader then takes itself for a follower).
 from typing import Final
 
 from rebalance_check.model.actions import ActionKind
-from rebalance_check.model.assignment import target_table
-from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.classic_beats import (
     heartbeat_beside,
     heartbeat_beside_is_fenced,
@@ -84,6 +82,7 @@ from rebalance_check.model.classic_commits import (
     send_offset_commit,
     zombie_commits_in_vain,
 )  # fmt: skip
+from rebalance_check.model.classic_config import configure
 from rebalance_check.model.classic_coordinator import (
     delete_group,
     deliver_choices,
@@ -160,7 +159,7 @@ from rebalance_check.model.classic_progress import (
     pending_ids_vanish,
     rebalance_completes,
 )
-from rebalance_check.model.classic_state import Config, State, is_cooperative, sizes
+from rebalance_check.model.classic_state import Config, State, sizes
 from rebalance_check.model.classic_static_claims import (
     eager_assignment_leaves_nothing_out,
     heartbeat_meets_fenced_instance,
@@ -218,13 +217,6 @@ from rebalance_check.model.classic_zombie import (
 )  # fmt: skip
 from rebalance_check.model.layout import NIL
 from rebalance_check.model.specification import Aim, Model, Rule
-from rebalance_check.model.upgrade import (
-    cooperative_lists,
-    encoded_lists,
-    offered_names,
-    path_numbered,
-    withholding_names,
-)  # fmt: skip
 
 RULES: Final = (
     Rule(ActionKind.SEND_JOIN_GROUP, send_join_group, fair=True),
@@ -405,44 +397,6 @@ PROGRESS: Final = (
     Aim(pending_ids_vanish),
     Aim(every_partition_gets_an_owner),
 )
-
-
-def configure(bounds: Bounds) -> Config:
-    """The bounds as the model reads them."""
-    start, targets = target_table(bounds.members, bounds.partitions)
-    path = path_numbered(bounds.upgrade) if bounds.upgrade else None
-    return Config(
-        members=bounds.members,
-        partitions=bounds.partitions,
-        generations=bounds.generations,
-        crashes=bounds.crashes,
-        leaves=bounds.leaves,
-        expiries=bounds.expiries,
-        duplicates=bounds.duplicates,
-        deletions=bounds.deletions,
-        cooperative=is_cooperative(bounds),
-        initial_delay=bounds.initial_delay,
-        member_id_required=bounds.member_id_required,
-        timeouts=bounds.timeouts,
-        statics=bounds.statics,
-        twins=bounds.twins,
-        losses=bounds.losses,
-        path=bounds.upgrade,
-        bounces=bounds.bounces,
-        order=path.order if path else 0,
-        steps=len(path.lists) if path else 1,
-        lists=encoded_lists(path) if path else (),
-        offered=offered_names(path) if path else (),
-        withholding=withholding_names(path) if path else (),
-        keeps=cooperative_lists(path) if path else (),
-        failovers=bounds.failovers,
-        commits=bounds.commits,
-        deposed=bounds.deposed,
-        newcomers=bounds.newcomers,
-        beats=bounds.beats,
-        target_start=start,
-        targets=targets,
-    )
 
 
 def init(c: Config, s: State) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from rebalance_check.model.assignment import assign, clean_claims, kept, most_kept, taker, target_table
 from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.classic import configure
+from rebalance_check.model.classic_config import configure
 from rebalance_check.model.classic_state import Config, Message, State, has, sizes
 
 Takers = tuple[int, ...]
