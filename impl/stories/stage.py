@@ -34,7 +34,8 @@ def settings_of(line: str) -> GroupConfig | None:
     """The settings in a story's first line, ``setting max_size=2``; None for a line that is a step."""
     if not line.startswith("setting "):
         return None
-    return GroupConfig(**SETTINGS | {name: int(value) for name, value in (w.split("=") for w in line.split()[1:])})
+    told: dict[str, Any] = {name: int(value) for name, value in (w.split("=") for w in line.split()[1:])}
+    return GroupConfig(**SETTINGS | told)
 
 
 class Heard(NamedTuple):
