@@ -72,7 +72,6 @@ LARGE = (
     "eager/2m1p2g0c1l1x0d0z0i1r1e",
     "cooperative/2m1p2g1c0l1x0d0z0i0r1t1e",
     "eager/2m1p2g0c0l1x0d0z0i0r1h",
-    "cooperative/2m1p2g0c0l1x0d0z0i1r1t1h",
 )
 
 
