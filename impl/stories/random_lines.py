@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Final
 
-NAMES: Final = ("a", "b", "c", "d")
+NAMES: Final[tuple[str, ...]] = ("a", "b", "c", "d")
 INSTANCES: Final = ("i", "j")
 PROTOCOLS: Final = ("range", "range", "range:1,rr:2", "rr:1,range:2", "rr")
 ERRORS: Final = ("NOT_ENOUGH_REPLICAS", "NOT_LEADER_OR_FOLLOWER", "MESSAGE_TOO_LARGE", "KAFKA_STORAGE_ERROR")
