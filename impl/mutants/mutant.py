@@ -113,21 +113,21 @@ class Mutant:
 
 _BUDGETS: Final = (
     "leaves", "expiries", "duplicates", "deletions", "statics", "twins", "losses", "failovers", "commits", "deposed",
-    "bounces",
-    "beats",
+    "bounces", "beats",
 )  # fmt: skip
 
 
 def _bounds_options(bounds: Bounds) -> str:
     """The options of ``rebalance-check explore`` that stand for ``bounds``: the sizes, and every other that counts.
 
-    Budgets of 0 are left out where 0 is what the command takes by itself; the status log's have other defaults.
+    Budgets of 0 are left out where 0 is what the command takes by itself; the status log and bounces on an upgrade path
+    have other defaults.
     """
     sizes = ["members", "partitions", "generations", "crashes"]
     if bounds.protocol is RebalanceProtocol.STATUS:
         sizes += ["writes", "failures"]
     else:
-        sizes += [name for name in _BUDGETS if getattr(bounds, name)]
+        sizes += [name for name in _BUDGETS if getattr(bounds, name) or (name == "bounces" and bounds.upgrade)]
     words = [f"--protocol {bounds.protocol}", *(f"--{name} {getattr(bounds, name)}" for name in sizes)]
     if bounds.protocol is not RebalanceProtocol.STATUS:
         words += [] if bounds.initial_delay else ["--no-initial-delay"]

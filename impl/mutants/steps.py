@@ -65,7 +65,7 @@ STEPS: Final[dict[str, int]] = {
     "leader-group-subscription-lingers": 7,
     "leave-does-not-complete-join": 7,
     "leave-without-rebalance": 5,
-    "librdkafka-balance-score-overwritten": 9,
+    "librdkafka-balance-score-overwritten": 10,
     "librdkafka-roundrobin-modulus": 4,
     "librdkafka-sticky-index-shadowing-loop": 4,
     "librdkafka-topics-skipped-when-more-than-members": 3,

@@ -85,6 +85,15 @@ def selected_by_one(s: State) -> None:
     s.selected[0] = COOPERATIVE_STICKY.number
 
 
+def both_prefer_another(s: State) -> None:
+    for me in s.member:
+        me.step[0] = 1
+
+
+def newcomer_that_waits_for_nothing(s: State) -> None:
+    s.fresh[0] = 0b01
+
+
 def below_the_log(s: State) -> None:
     s.status = GroupStatus.PREPARING
     s.log[0].generation = 4
@@ -131,6 +140,8 @@ BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
     "lost_is_not_committed": (COOPERATIVE + "1k", commits_what_is_lost),
     "nobody_is_refused_for_its_protocols": (UPGRADE, refused),
     "selected_protocol_is_listed_by_all": (UPGRADE, selected_by_one),
+    "stable_group_keeps_its_vote": (UPGRADE, both_prefer_another),
+    "newcomers_are_parked": (COOPERATIVE + "1e", newcomer_that_waits_for_nothing),
 }
 
 

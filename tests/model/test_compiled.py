@@ -25,7 +25,7 @@ SMALL = [
     ("eager/3m1p1g0c1l0x1d0z0i0r", True),
     ("cooperative/3m1p1g1c0l0x1d0z0i0r", False),
     ("eager/3m1p2g1c0l0x0d0z0i0r1t2s1y", True),
-    ("eager/2m1p2g0c1l1x0d0z0i1r1e1h", True),
+    pytest.param("eager/2m1p2g0c1l1x0d0z0i1r1e1h", True, marks=pytest.mark.nightly),
 ]
 
 
