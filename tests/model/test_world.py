@@ -7,7 +7,6 @@ import pytest
 from rebalance_check.model.actions import Action, ActionKind
 from rebalance_check.model.bounds import Bounds
 from rebalance_check.model.classic_subject import ModelSubject
-from rebalance_check.model.describe import describe
 from rebalance_check.model.errors import RebalanceCheckError
 from rebalance_check.model.events import (
     AssignmentCompleted,
@@ -170,16 +169,3 @@ def test_members_speak_for_generations_that_began__under_ids_that_were_members(s
     assert {type(event) for event in spoken} == {MemberJoined, AssignmentCompleted}
     for event in spoken:
         assert event.member_id in began[event.incarnation, event.generation]
-
-
-def test_a_state_is_described_in_a_cell_each() -> None:
-    world = alone("cooperative")
-    told = describe(world.bounds, world.state)
-    assert (told.coordinator, told.members) == ("Stable g1 [m0*]", ("t-0 t-1", "-"))
-
-
-def test_a_zombie_is_marked__and_what_it_must_give_up_stands_in_brackets() -> None:
-    world = alone("cooperative")
-    play(world, (ActionKind.EXPIRE_SESSION, 0))
-    told = describe(world.bounds, world.state)
-    assert (told.coordinator, told.members) == ("Empty g2", ("t-0 t-1!", "-"))
