@@ -61,6 +61,9 @@ ELSEWHERE: Final = frozenset(
 )
 """Errors that say nothing of the member: ask again, perhaps another node."""
 
+NOT_YET: Final = ELSEWHERE - {Error.NOT_COORDINATOR}
+"""What a coordinator says that has just taken over, until its log is whole: its writes may time out for a while."""
+
 
 @dataclass(slots=True)
 class RawMember:
@@ -170,8 +173,8 @@ class RawMembers:
         )  # fmt: skip
 
     def heartbeat(self, number: int, node: int | None = None) -> Error:
-        """How the member's heartbeat is answered."""
-        return self.ask(number, self._beat(number), node).error
+        """How the member's heartbeat is answered: by the coordinator, or by a node that is named."""
+        return self._said(number, self._beat(number), node)
 
     def _beat(self, number: int) -> HeartbeatRequest:
         member = self.members[number]
@@ -188,8 +191,17 @@ class RawMembers:
         )  # fmt: skip
 
     def commit(self, number: int, offset: int) -> Error:
-        """How the commit is answered."""
-        return error_of(self.ask(number, self.commit_request(number, offset)))
+        """How the coordinator answers the commit."""
+        return self._said(number, self.commit_request(number, offset))
+
+    def _said(self, number: int, request: GroupRequest, node: int | None = None) -> Error:
+        """What a node that is named says at once, and what the coordinator says of the member in the end."""
+        deadline = time.monotonic() + ANSWER_TIMEOUT_S
+        while True:
+            error = error_of(self.ask(number, request, node))
+            if node is not None or error not in NOT_YET or time.monotonic() > deadline:
+                return error
+            time.sleep(PAUSE_S)
 
     # ---------------------------------------------------------------------------------------- a small client
 
