@@ -15,11 +15,11 @@ JVM_OPTIONS: Final = (
     "-Xms128m",
     "-Xmx512m",
     "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
     "-Djava.awt.headless=true",
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
 )
-"""The second compiler is left out: what it gains in a campaign of minutes is less than it costs on two cores."""
+"""Both compilers stay on: without the second one, batches are a tenth faster, and what is asked one by one is six times
+slower."""
 
 JDK: Final = ("virtual Kafka", 17)
 _NOT_NEEDED: Final = ("log4j-", "netty-", "jackson-dataformat")
