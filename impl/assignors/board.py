@@ -90,10 +90,10 @@ class Board:
 
     def balance(self, movable: Sequence[TopicPartition], earlier: Mapping[TopicPartition, str]) -> bool:
         """Move single partitions until no move of one of them narrows a gap any more; whether one was moved."""
-        rounds = 0
+        moved = False
         while self._once_through(movable, earlier):
-            rounds += 1
-        return rounds > 0
+            moved = True
+        return moved
 
     def _once_through(self, movable: Iterable[TopicPartition], earlier: Mapping[TopicPartition, str]) -> bool:
         moved = False

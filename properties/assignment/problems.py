@@ -188,17 +188,6 @@ _LOOSE: Final = frozenset({"beyond", "below", "dropped", "lapsed"})
 """Shapes whose members also claim what does not exist or what they do not subscribe to."""
 
 
-def describe_shape(shape: str) -> str:
-    """What a shape's problems look like."""
-    if shape == "racks":
-        return "Tame claims; every member and every replica has a rack."
-    if shape == "scattered":
-        return "Outdated claims; more of everything; members and partitions may have a rack, one of their own, or none."
-    if shape == "empty":
-        return "Tame claims; a member may subscribe to nothing, as with a pattern that matches no topic."
-    return " ".join((SHAPES[shape].__doc__ or "").split())
-
-
 def fits(shape: str, problem: Problem) -> bool:
     """Whether a problem is still one of a shape, so that shrinking does not end at another shape's problem."""
     members = problem.members.values()
