@@ -11,8 +11,8 @@ from rebalance_check.impl.assignors.assignor import Assignor, Racks
 from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyAssignor
 from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
-from rebalance_check.impl.codecs.consumer_protocol import Subscription
-from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
 
 TOPICS = 20
 RACKS: list[str] = ["r0", "r1", "r2"]

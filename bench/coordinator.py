@@ -10,7 +10,7 @@ import time
 from itertools import count
 
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.protocol.messages import (
     HeartbeatRequest,
     JoinGroupRequest,
     JoinProtocol,

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import argparse
 
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.explore import Exploration, explore
+from rebalance_check.model.checker.safety import Exploration, explore
+from rebalance_check.model.vocabulary.bounds import Bounds
 
 BIG = "3m3p4g1c0l0x0d0z1i0r"
 SMALL = "2m2p3g1c0l0x0d0z1i0r"

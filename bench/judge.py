@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import simulate
-from rebalance_check.model.events import Event
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.history import decode, encode
 from rebalance_check.properties.judge import judge

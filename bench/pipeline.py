@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rebalance_check.impl.options import SimulationOptions
+from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.pipeline.fuzz import fuzz, judge_table
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.pipeline.session import java_available, spark_session

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from rebalance_check.impl.coordinator import GroupConfig
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.protocol.messages import (
     CommittedOffset,
     GroupRequest,
     HeartbeatRequest,
@@ -22,15 +22,15 @@ from rebalance_check.impl.messages import (
     SyncAssignment,
     SyncGroupRequest,
 )
-from rebalance_check.impl.stories import InProcess, Played
+from rebalance_check.impl.scenarios import InProcess, Played
+from rebalance_check.integration.conformance.exhaustive import conform
+from rebalance_check.integration.conformance.guided_walks import guided
+from rebalance_check.integration.differential.campaign import campaign
 from rebalance_check.integration.virtual import VirtualKafka, World, find_release
 from rebalance_check.integration.virtual.codec import decoded
-from rebalance_check.integration.virtual.conformance import conform
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator, member_ids_of
-from rebalance_check.integration.virtual.differential import campaign
-from rebalance_check.integration.virtual.guided import guided
 from rebalance_check.integration.wire.templates import encoded, ordinary
-from rebalance_check.model.bounds import Bounds
+from rebalance_check.model.vocabulary.bounds import Bounds
 
 REQUESTS = 20_000
 BATCH = 500

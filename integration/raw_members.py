@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.protocol.messages import (
     CommittedOffset,
     GroupReply,
     GroupRequest,
@@ -26,12 +26,12 @@ from rebalance_check.impl.messages import (
     SyncGroupReply,
     SyncGroupRequest,
 )
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.integration.cluster.nodes import Cluster, Coordinator
-from rebalance_check.integration.raw import RawGroup
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.integration.brokers.nodes import Cluster, Coordinator
 from rebalance_check.integration.wire.kafka_python import admin
-from rebalance_check.model.errors import Error, RebalanceCheckError
-from rebalance_check.model.events import (
+from rebalance_check.integration.wire.raw_group import RawGroup
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     Event,
     MemberJoined,
@@ -42,7 +42,7 @@ from rebalance_check.model.events import (
     RunEnded,
     RunStarted,
 )
-from rebalance_check.model.ids import NO_GENERATION
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 TOPIC: Final = "t"
 PARTITIONS: Final = 4

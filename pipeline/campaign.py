@@ -8,9 +8,9 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from rebalance_check.impl.options import SimulationOptions
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event
+from rebalance_check.impl.runtime.options import SimulationOptions
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event
 
 Simulate: TypeAlias = Callable[[int, SimulationOptions], Iterable[Event]]
 """A subject as a function of seed and options. It travels to other processes, so it must stand in a module."""

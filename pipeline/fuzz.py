@@ -9,12 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from rebalance_check.impl.options import SimulationOptions
+from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.simulator import simulate as simulator
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.campaign import Campaign, Simulate, check_seeds
-from rebalance_check.pipeline.in_memory import fuzz_in_memory
 from rebalance_check.pipeline.results import FuzzResult, Progress, silent
+from rebalance_check.pipeline.run_in_memory import fuzz_in_memory
 from rebalance_check.pipeline.runner import Runner, Work
 from rebalance_check.pipeline.session import LOCAL_MASTER
 from rebalance_check.properties.catalogue import select
@@ -52,7 +52,7 @@ def fuzz(
         return fuzz_in_memory(work, workers, progress)
     require_tables()
     from rebalance_check.pipeline.engines import engine_named  # noqa: PLC0415 - needs the extra `tables`
-    from rebalance_check.pipeline.on_table import fuzz_on_table  # noqa: PLC0415 - needs the extra `tables`
+    from rebalance_check.pipeline.run_on_table import fuzz_on_table  # noqa: PLC0415 - needs the extra `tables`
 
     chosen = engine_named(engine, master, workers)
     with TemporaryDirectory(prefix="rebalance-check-") as scratch:
@@ -74,10 +74,10 @@ def judge_table(
     """
     require_engine(engine, workers)
     require_tables()
-    from rebalance_check.pipeline import on_table  # noqa: PLC0415 - needs the extra `tables`
+    from rebalance_check.pipeline import run_on_table  # noqa: PLC0415 - needs the extra `tables`
     from rebalance_check.pipeline.engines import engine_named  # noqa: PLC0415 - needs the extra `tables`
 
-    return on_table.judge_table(path, engine_named(engine, master, workers), invariants, progress)
+    return run_on_table.judge_table(path, engine_named(engine, master, workers), invariants, progress)
 
 
 def require_engine(name: str, workers: int | None) -> None:

@@ -28,7 +28,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.campaign import Campaign, missing, overlap
 from rebalance_check.pipeline.schema import RUNS, SCHEMA_VERSION, require_columns
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.pipeline.rows import VerdictRow
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.judge import judge

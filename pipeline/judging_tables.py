@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.pipeline.history_table import HistoryTable, Shard
 from rebalance_check.pipeline.judging import ClaimTally, judge_run, tally
 from rebalance_check.pipeline.rows import VerdictRow

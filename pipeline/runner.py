@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebalance_check.model.events import Event
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.pipeline.campaign import Campaign, Simulate
 from rebalance_check.pipeline.rows import RunRow
 from rebalance_check.properties.history import encode

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.rows import RunRow, VerdictRow
 
 SCHEMA_VERSION: Final = 1

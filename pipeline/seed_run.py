@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rebalance_check.impl.options import SimulationOptions
+from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.simulator import simulate_into
-from rebalance_check.model.events import Event, RunEnded
+from rebalance_check.model.vocabulary.events import Event, RunEnded
 from rebalance_check.properties.judge import Judge
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Counterexample, Outcome, Verdict, Violated

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule, drawn_protocol, simulate_into
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.pipeline.seed_run import breaks, replay_command
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Counterexample

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.properties import (
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.properties.invariants import (
     agreement,
     callbacks,
-    clients,
+    client_requests,
+    client_state,
     cooperative,
     fencing,
-    gates,
     generation,
     identity,
     joining,
@@ -20,7 +20,7 @@ from rebalance_check.properties import (
     ownership,
     persistence,
     progress,
-    sending,
+    request_fencing,
     timing,
 )
 from rebalance_check.properties.kinds import Invariant
@@ -37,9 +37,9 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *membership.CLAIMS,
     *joining.CLAIMS,
     *persistence.CLAIMS,
-    *gates.CLAIMS,
-    *clients.CLAIMS,
-    *sending.CLAIMS,
+    *request_fencing.CLAIMS,
+    *client_state.CLAIMS,
+    *client_requests.CLAIMS,
     *timing.CLAIMS,
     *SafeStatusWrites,
     *progress.CLAIMS,

@@ -18,8 +18,8 @@ from typing import Any, Final, Self, Union, get_type_hints
 
 import msgspec
 
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import EVENT_TYPES, Event
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event
 
 TAG: Final = "event"
 """The JSON field that names the event."""

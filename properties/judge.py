@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from rebalance_check.model.events import Event, RunEnded, RunStarted
+from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Kind, Memories, Memory, listeners
 from rebalance_check.properties.verdict import Counterexample, Held, Outcome, Undecided, Verdict, Violated, worst

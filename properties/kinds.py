@@ -14,7 +14,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Self, TypeAlias
 
-from rebalance_check.model.events import Event
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.verdict import Because, Counterexample, Held, Undecided, Verdict, Violated, Violation
 
 Handler: TypeAlias = Callable[[Any], None]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from rebalance_check.model.events import Event
+from rebalance_check.model.vocabulary.events import Event
 
 STEP = "{step}"
 """Stands in a reason's text for the place of its event; a report that knows the history writes ``step 6`` there."""

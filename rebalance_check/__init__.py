@@ -10,36 +10,35 @@ raises the `Violation` of the first broken invariant, with its counterexample. I
 needs an extra (exploring, Hypothesis, brokers, Spark) is imported by its own module only.
 """
 
-from rebalance_check.model import events
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event
-from rebalance_check.properties.agreement import AssignmentIsComplete, AssignmentIsDisjoint, OneLeader, OneProtocol
-from rebalance_check.properties.callbacks import CallbacksAlternate, EagerJoinsEmptyHanded
+from rebalance_check.model.vocabulary import events
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import CATALOGUE, select
-from rebalance_check.properties.clients import (
+from rebalance_check.properties.history import HistoryWriter, MalformedHistory, read_history, write_history
+from rebalance_check.properties.invariants.agreement import (
+    AssignmentIsComplete,
+    AssignmentIsDisjoint,
+    OneLeader,
+    OneProtocol,
+)
+from rebalance_check.properties.invariants.callbacks import CallbacksAlternate, EagerJoinsEmptyHanded
+from rebalance_check.properties.invariants.client_requests import CommitsWhenStable, OneChainInFlight
+from rebalance_check.properties.invariants.client_state import (
     CooperativeKeepsWhatItOwns,
     OwnedIsAssigned,
     ResetLosesAll,
     WhoRevokesRejoins,
 )
-from rebalance_check.properties.cooperative import RevokedBeforeReassigned
-from rebalance_check.properties.fencing import LostIsNotCommitted, StaleGenerationIsRefused
-from rebalance_check.properties.gates import (
-    CommitIsFenced,
-    HeartbeatIsFenced,
-    InstanceIsExclusive,
-    OneResponsePerRequest,
-    SyncIsFenced,
-)
-from rebalance_check.properties.generation import GenerationMonotonicity
-from rebalance_check.properties.history import HistoryWriter, MalformedHistory, read_history, write_history
-from rebalance_check.properties.identity import (
+from rebalance_check.properties.invariants.cooperative import RevokedBeforeReassigned
+from rebalance_check.properties.invariants.fencing import LostIsNotCommitted, StaleGenerationIsRefused
+from rebalance_check.properties.invariants.generation import GenerationMonotonicity
+from rebalance_check.properties.invariants.identity import (
     HeartbeatNamesAMember,
     LeaveIsLast,
     MemberIdIsKept,
     MembershipEndsForAReason,
 )
-from rebalance_check.properties.joining import (
+from rebalance_check.properties.invariants.joining import (
     CommonProtocol,
     GenerationHasOnlyJoined,
     GroupSize,
@@ -47,9 +46,7 @@ from rebalance_check.properties.joining import (
     MembersGoToTheLeader,
     ParkedRequestsFitTheStatus,
 )
-from rebalance_check.properties.judge import Judge, Judgement, judge
-from rebalance_check.properties.kinds import Fold, Invariant, Kind
-from rebalance_check.properties.membership import (
+from rebalance_check.properties.invariants.membership import (
     EmptyGroupIsClean,
     LeaderIsMember,
     LegalTransitions,
@@ -57,24 +54,32 @@ from rebalance_check.properties.membership import (
     OnlyLaggardsTimeOut,
     PendingIdsAreNoMembers,
 )
-from rebalance_check.properties.ownership import NoDoubleOwnership
-from rebalance_check.properties.persistence import (
+from rebalance_check.properties.invariants.ownership import NoDoubleOwnership
+from rebalance_check.properties.invariants.persistence import (
     LoadRestoresTheLog,
     OneAssignmentPerGeneration,
     OnlyEmptyGroupsAreDeleted,
     PersistedBeforeTheyArePropagated,
     StableIsPersisted,
 )
-from rebalance_check.properties.progress import RebalanceCompletes
-from rebalance_check.properties.sending import CommitsWhenStable, OneChainInFlight
-from rebalance_check.properties.status.catalogue import SafeStatusWrites
-from rebalance_check.properties.timing import (
+from rebalance_check.properties.invariants.progress import RebalanceCompletes
+from rebalance_check.properties.invariants.request_fencing import (
+    CommitIsFenced,
+    HeartbeatIsFenced,
+    InstanceIsExclusive,
+    OneResponsePerRequest,
+    SyncIsFenced,
+)
+from rebalance_check.properties.invariants.timing import (
     JoinPhaseEndsInTime,
     LaggardsAreRemovedInTime,
     NobodyIsRemovedEarly,
     PendingIdsVanishInTime,
     SilentMembersAreRemovedInTime,
 )
+from rebalance_check.properties.judge import Judge, Judgement, judge
+from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import Because, Counterexample, Held, Outcome, Undecided, Violated, Violation
 
 __all__ = [

@@ -19,9 +19,9 @@ from typing import Final
 import click
 import msgspec
 
-from rebalance_check.face import EXIT_OUR_FAULT, EXIT_USAGE
+from rebalance_check.commands.console import EXIT_OUR_FAULT, EXIT_USAGE
 from rebalance_check.integration.interrupts import orderly_end
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 COMMANDS: Final = {
     "run": "The whole job at small bounds: explore, fuzz, replay, judge; one table, one verdict.",

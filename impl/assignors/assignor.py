@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from rebalance_check.impl.codecs.consumer_protocol import Subscription
-from rebalance_check.impl.codecs.java_order import utf16_key
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.bounds import RebalanceProtocol
+from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.protocol.java_order import utf16_key
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 
 Racks = Mapping[str, Sequence[Collection[str]]]
 """Of each topic that has metadata the racks that hold replicas of its partitions, one entry for each partition."""

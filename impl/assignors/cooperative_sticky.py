@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rebalance_check.impl.assignors.assignor import Assignments, Racks
-from rebalance_check.impl.assignors.claims import Claim
 from rebalance_check.impl.assignors.sticky import StickyFamily
-from rebalance_check.impl.codecs.consumer_protocol import Subscription
-from rebalance_check.impl.codecs.sticky_user_data import read_cooperative, write_cooperative
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.bounds import RebalanceProtocol
-from rebalance_check.model.ids import NO_GENERATION
+from rebalance_check.impl.assignors.sticky_owned import Claim
+from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.protocol.sticky_user_data import read_cooperative, write_cooperative
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 
 class CooperativeStickyAssignor(StickyFamily):

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from rebalance_check.impl.assignors.assignor import Racks
-from rebalance_check.impl.codecs.consumer_protocol import Subscription
-from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
 
 
 def racks_matter(told: Collection[str], replicas: Collection[frozenset[str]]) -> bool:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rebalance_check.impl.assignors.assignor import Assignments, Racks, subscribed_topics
 from rebalance_check.impl.assignors.racks import racks_matter
-from rebalance_check.impl.codecs.consumer_protocol import Subscription
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.bounds import RebalanceProtocol
+from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 
 
 class RangeAssignor:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rebalance_check.impl.assignors.assignor import Assignments, Racks, member_order, subscribed_topics
-from rebalance_check.impl.codecs.consumer_protocol import Subscription
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.bounds import RebalanceProtocol
+from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 
 
 class RoundRobinAssignor:

@@ -6,15 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 from rebalance_check.impl.assignors.assignor import Assignments, Racks, subscribed_topics
-from rebalance_check.impl.assignors.claims import Claim, believed
-from rebalance_check.impl.assignors.constrained import assign_constrained
-from rebalance_check.impl.assignors.general import assign_general
 from rebalance_check.impl.assignors.racks import Nearness
-from rebalance_check.impl.codecs.consumer_protocol import Subscription
-from rebalance_check.impl.codecs.sticky_user_data import read_sticky, write_sticky
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.bounds import RebalanceProtocol
-from rebalance_check.model.ids import NO_GENERATION
+from rebalance_check.impl.assignors.sticky_constrained import assign_constrained
+from rebalance_check.impl.assignors.sticky_general import assign_general
+from rebalance_check.impl.assignors.sticky_owned import Claim, believed
+from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.protocol.sticky_user_data import read_sticky, write_sticky
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 
 class StickyFamily(ABC):

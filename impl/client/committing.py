@@ -13,10 +13,10 @@ from rebalance_check.impl.client.core import Sent
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.generation import Generation, MemberState
 from rebalance_check.impl.client.metrics import Sensor, commit_values
-from rebalance_check.impl.messages import CommittedOffset, GroupReply, OffsetCommitReply, OffsetCommitRequest
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.errors import Error
-from rebalance_check.model.events import OffsetCommitted
+from rebalance_check.impl.protocol.messages import CommittedOffset, GroupReply, OffsetCommitReply, OffsetCommitRequest
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.events import OffsetCommitted
 
 
 class CommitOutcome(StrEnum):

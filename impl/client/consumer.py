@@ -13,25 +13,25 @@ from rebalance_check.impl.client.fetching import Fetching, OffsetFetch
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.client.listener import RebalanceListener
 from rebalance_check.impl.client.metrics import Sensor
-from rebalance_check.impl.client.subscribed import Subscribed, Wanted
 from rebalance_check.impl.client.subscribing import Subscribing
-from rebalance_check.impl.codecs.consumer_protocol import (
+from rebalance_check.impl.client.subscriptions import Subscribed, Wanted
+from rebalance_check.impl.protocol.consumer_protocol import (
     PROTOCOL_TYPE,
     Subscription,
     read_assignment,
     write_subscription,
 )
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.bounds import RebalanceProtocol
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import (
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
 )
-from rebalance_check.model.ids import NO_GENERATION
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 
 class GenerationFields(TypedDict):

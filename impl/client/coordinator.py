@@ -23,8 +23,8 @@ from rebalance_check.impl.client.failures import JoinAttempt, JoinFailure, Retry
 from rebalance_check.impl.client.generation import Generation, MemberState
 from rebalance_check.impl.client.heartbeating import Heartbeating
 from rebalance_check.impl.client.joining import Joining
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import MemberLeft
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import MemberLeft
 
 MOST_ROUNDS: Final = 1_000
 """More often than this no poll goes round its join loop."""

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from rebalance_check.impl.client.config import ClientConfig
+from rebalance_check.impl.client.events import told_answered, told_sent
 from rebalance_check.impl.client.failures import GroupError, JoinAttempt, JoinFailure, Retry
 from rebalance_check.impl.client.generation import NO_MEMBERSHIP, Generation, MemberState
 from rebalance_check.impl.client.metrics import CoordinatorMetrics
-from rebalance_check.impl.client.telling import told_answered, told_sent
 from rebalance_check.impl.client.timers import HeartbeatTimers
-from rebalance_check.impl.messages import GroupReply, GroupRequest, JoinGroupReply, JoinGroupRequest
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.model.events import MembershipLost
-from rebalance_check.model.ids import NO_GENERATION
+from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest, JoinGroupReply, JoinGroupRequest
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.model.vocabulary.events import MembershipLost
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 Handle = Callable[["Sent", GroupReply | None], None]
 """What reads an answer; None is an unknown outcome."""

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.coordinator import Coordinator
 from rebalance_check.impl.client.core import always_found
-from rebalance_check.impl.codecs.leader_election import (
+from rebalance_check.impl.protocol.leader_election import (
     DUPLICATE_URLS,
     NO_ERROR,
     PROTOCOL_NAME,
@@ -28,11 +28,11 @@ from rebalance_check.impl.codecs.leader_election import (
     write_election,
     write_identity,
 )
-from rebalance_check.impl.codecs.wire import MalformedBytes
-from rebalance_check.impl.messages import JoinedMember
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import AssignmentCompleted, AssignmentComputed, TaskStarted, TaskStopped
+from rebalance_check.impl.protocol.messages import JoinedMember
+from rebalance_check.impl.protocol.wire import MalformedBytes
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import AssignmentCompleted, AssignmentComputed, TaskStarted, TaskStopped
 
 PRIMARY: Final = "primary"
 """The task that the primary runs: events tell of it, and invariants judge it, as of any other task."""

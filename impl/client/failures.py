@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from rebalance_check.model.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 
 class GroupError(RebalanceCheckError):

@@ -9,9 +9,9 @@ from enum import StrEnum
 from typing import Final
 
 from rebalance_check.impl.client.coordinator import Coordinator
-from rebalance_check.impl.messages import GroupReply, OffsetFetchReply, OffsetFetchRequest
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.errors import Error
+from rebalance_check.impl.protocol.messages import GroupReply, OffsetFetchReply, OffsetFetchRequest
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.model.vocabulary.errors import Error
 
 
 class FetchOutcome(StrEnum):

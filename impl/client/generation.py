@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from rebalance_check.model.ids import NO_GENERATION
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 
 class MemberState(StrEnum):

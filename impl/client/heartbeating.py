@@ -9,8 +9,8 @@ from __future__ import annotations
 from rebalance_check.impl.client.core import CoordinatorCore, Sent
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.generation import MemberState
-from rebalance_check.impl.messages import GroupReply, HeartbeatRequest, LeaveGroupRequest, MemberIdentity
-from rebalance_check.model.errors import Error
+from rebalance_check.impl.protocol.messages import GroupReply, HeartbeatRequest, LeaveGroupRequest, MemberIdentity
+from rebalance_check.model.vocabulary.errors import Error
 
 _JOINED = (MemberState.COMPLETING_REBALANCE, MemberState.STABLE)
 _LEAVE_REASON = "poll timeout expired"

@@ -9,7 +9,7 @@ from typing import Final
 from rebalance_check.impl.client.core import CoordinatorCore, Sent
 from rebalance_check.impl.client.failures import GroupError, JoinAttempt, Retry
 from rebalance_check.impl.client.generation import Generation, MemberState
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.protocol.messages import (
     GroupReply,
     JoinedMember,
     JoinGroupReply,
@@ -19,9 +19,9 @@ from rebalance_check.impl.messages import (
     SyncGroupReply,
     SyncGroupRequest,
 )
-from rebalance_check.model.errors import Error
-from rebalance_check.model.events import MemberJoined
-from rebalance_check.model.ids import NO_GENERATION
+from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.events import MemberJoined
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 _COORDINATOR_MOVED: Final = frozenset({Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR})
 

@@ -8,20 +8,20 @@ from typing import Final
 
 from rebalance_check.impl.assignors.assignor import Assignments, Assignor, Racks
 from rebalance_check.impl.client.coordinator import Coordinator
-from rebalance_check.impl.codecs.consumer_protocol import (
+from rebalance_check.impl.protocol.consumer_protocol import (
     Assignment,
     Subscription,
     read_assignment,
     read_subscription,
     write_assignment,
 )
-from rebalance_check.impl.codecs.wire import MalformedBytes
-from rebalance_check.impl.messages import JoinedMember
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.bounds import RebalanceProtocol
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import AssignmentComputed
-from rebalance_check.model.ids import NO_GENERATION
+from rebalance_check.impl.protocol.messages import JoinedMember
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.impl.protocol.wire import MalformedBytes
+from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import AssignmentComputed
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 _VALIDATES_ITSELF: Final = "cooperative-sticky"
 

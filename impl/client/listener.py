@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
 
 
 class RebalanceListener:

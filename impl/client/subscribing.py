@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rebalance_check.impl.assignors.assignor import Racks
 from rebalance_check.impl.client.leading import Leading
-from rebalance_check.impl.client.subscribed import Subscribed, Wanted
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.events import SubscriptionChanged
+from rebalance_check.impl.client.subscriptions import Subscribed, Wanted
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.model.vocabulary.events import SubscriptionChanged
 
 
 class Subscribing(Leading):

@@ -6,23 +6,23 @@ from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import NamedTuple
 
 from rebalance_check.impl.coordinator import describe as describing
-from rebalance_check.impl.coordinator.choices import Choices
 from rebalance_check.impl.coordinator.config import GroupConfig
-from rebalance_check.impl.coordinator.expiry import delete_what_is_old
 from rebalance_check.impl.coordinator.failover import die, forget, has_tombstone, load, tell_deposed, unload
-from rebalance_check.impl.coordinator.gate import Phase, gate, phase_error
+from rebalance_check.impl.coordinator.hash_order import Choices
 from rebalance_check.impl.coordinator.heartbeat import heartbeat, on_session_timer
 from rebalance_check.impl.coordinator.join import join_group
 from rebalance_check.impl.coordinator.leave import leave_group
 from rebalance_check.impl.coordinator.logs import GroupLog, ImmediateLog
+from rebalance_check.impl.coordinator.offset_expiry import delete_what_is_old
 from rebalance_check.impl.coordinator.offsets import end_transaction, offset_commit, offset_delete, offset_fetch
 from rebalance_check.impl.coordinator.rebalance import on_join_timer, on_sync_timer
 from rebalance_check.impl.coordinator.records import Record
 from rebalance_check.impl.coordinator.shard import Answer, Numbers, RecorderFor, Shard
 from rebalance_check.impl.coordinator.sync import sync_group
 from rebalance_check.impl.coordinator.timers import Timer, TimerKey, TimerKind
+from rebalance_check.impl.coordinator.validation import Phase, gate, phase_error
 from rebalance_check.impl.coordinator.writes import on_write_timer
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.protocol.messages import (
     DescribedGroup,
     GroupRequest,
     HeartbeatRequest,
@@ -35,7 +35,7 @@ from rebalance_check.impl.messages import (
     SyncGroupRequest,
     TxnOffsetCommitRequest,
 )
-from rebalance_check.model.errors import Error
+from rebalance_check.model.vocabulary.errors import Error
 
 
 class GroupView(NamedTuple):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from rebalance_check.impl.coordinator import tell
+from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
 from rebalance_check.impl.coordinator.records import GroupTombstone, OffsetTombstone, Record
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import append, write_error
-from rebalance_check.impl.messages import DescribedGroup, DescribedMember, ListedGroup
-from rebalance_check.model.errors import Error
+from rebalance_check.impl.protocol.messages import DescribedGroup, DescribedMember, ListedGroup
+from rebalance_check.model.vocabulary.errors import Error
 
 CLASSIC = "classic"
 """The type of every group here, as ListGroups filters by it (KIP-848)."""
@@ -99,7 +99,7 @@ class Removal:
     def __init__(self, shard: Shard, group_id: str) -> None:
         self._shard = shard
         self._group = shard.groups.pop(group_id)
-        tell.group_deleted(shard, self._group)
+        emit.group_deleted(shard, self._group)
         shard.doomed[group_id] = self._group
 
     def finish(self, _offset: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from rebalance_check.impl.coordinator import tell
+from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
 from rebalance_check.impl.coordinator.offset_ledger import OffsetLedger
@@ -21,8 +21,8 @@ from rebalance_check.impl.coordinator.records import (
 )
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
-from rebalance_check.impl.messages import JoinGroupReply, JoinProtocol, SyncGroupReply
-from rebalance_check.model.errors import Error
+from rebalance_check.impl.protocol.messages import JoinGroupReply, JoinProtocol, SyncGroupReply
+from rebalance_check.model.vocabulary.errors import Error
 
 
 def unload(shard: Shard) -> None:
@@ -33,10 +33,10 @@ def unload(shard: Shard) -> None:
         waiting(Error.NOT_COORDINATOR)
     shard.timers.clear()
     for group in shard.groups.values():
-        tell.move(shard, group, GroupStatus.DEAD)
+        emit.move(shard, group, GroupStatus.DEAD)
         for member in group.members.values():
             dismiss(shard, group, member)
-        tell.incarnation_ended(shard, group)
+        emit.incarnation_ended(shard, group)
     shard.groups.clear()
     shard.doomed.clear()
 
@@ -54,14 +54,14 @@ def dismiss(shard: Shard, group: Group, member: GroupMember) -> None:
 def die(shard: Shard) -> None:
     """Drop everything in memory: nobody is answered, and only observers are told."""
     for group in shard.groups.values():
-        tell.incarnation_ended(shard, group)
+        emit.incarnation_ended(shard, group)
     forget(shard)
 
 
 def tell_deposed(shard: Shard) -> None:
     """Every group has another coordinator from now on."""
     for group in shard.groups.values():
-        tell.incarnation_ended(shard, group, deposed=True)
+        emit.incarnation_ended(shard, group, deposed=True)
 
 
 def forget(shard: Shard) -> None:
@@ -86,7 +86,7 @@ def load(shard: Shard, records: Iterable[Record]) -> None:
             group.subscribed_topics = group.read_subscriptions()
         group.offsets = offsets.get(group_id, group.offsets)
         shard.groups[group_id] = group
-        tell.incarnation_started(shard, group)
+        emit.incarnation_started(shard, group)
         resume(shard, group)
 
 

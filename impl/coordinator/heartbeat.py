@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from rebalance_check.impl.coordinator import tell
+from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.rebalance import complete_join, is_join_phase_over, prepare_rebalance
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import after_writes, write_error
-from rebalance_check.impl.messages import HeartbeatReply, HeartbeatRequest, JoinGroupReply
-from rebalance_check.model.errors import Error
+from rebalance_check.impl.protocol.messages import HeartbeatReply, HeartbeatRequest, JoinGroupReply
+from rebalance_check.model.vocabulary.errors import Error
 
 
 def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest) -> None:
@@ -31,7 +31,7 @@ def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest) -> None:
 
     after_writes(shard, on_answer)
     if not shard.has_answered(token):
-        tell.parked(shard, group, request.member_id, token)
+        emit.parked(shard, group, request.member_id, token)
 
 
 def verdict(shard: Shard, group: Group | None, request: HeartbeatRequest) -> Error:
@@ -71,7 +71,7 @@ def on_session_timer(shard: Shard, group: Group, member_id: str) -> None:
     if parked is not None:
         shard.answer(parked.token, JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
     group.remove(member_id, shard.choices)
-    tell.member_removed(shard, group, member_id, "session expired")
+    emit.member_removed(shard, group, member_id, "session expired")
     after_expiry(shard, group)
 
 

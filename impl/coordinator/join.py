@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
-from rebalance_check.impl.coordinator import tell
+from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember, ParkedJoin, new_member
 from rebalance_check.impl.coordinator.rebalance import join_reply, maybe_complete_join, prepare_rebalance
@@ -13,8 +13,8 @@ from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.static import replace_static_member
 from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import append_group, group_record, refuse_after_writes, write_error
-from rebalance_check.impl.messages import UNKNOWN_MEMBER_ID, JoinGroupReply, JoinGroupRequest
-from rebalance_check.model.errors import Error
+from rebalance_check.impl.protocol.messages import UNKNOWN_MEMBER_ID, JoinGroupReply, JoinGroupRequest
+from rebalance_check.model.vocabulary.errors import Error
 
 MEMBER_ID_REQUIRED_SINCE = 4
 """The first JoinGroup version whose new members are told their id before they are admitted (KIP-394)."""
@@ -55,7 +55,7 @@ def create_group(shard: Shard, group_id: str) -> Group:
     incarnation = shard.next_incarnation(group_id)
     group = Group(group_id=group_id, incarnation=incarnation, status_since_ms=shard.now_ms, is_created=False)
     shard.groups[group_id] = group
-    tell.incarnation_started(shard, group)
+    emit.incarnation_started(shard, group)
     return group
 
 
@@ -111,7 +111,7 @@ def evict_for_size(shard: Shard, group: Group, member_id: str) -> None:
     group.pending_join.discard(member_id)
     if member_id in group.members:
         group.remove(member_id, shard.choices)
-        tell.member_removed(shard, group, member_id, "group size")
+        emit.member_removed(shard, group, member_id, "group size")
 
 
 def join_as_newcomer(shard: Shard, group: Group, token: Hashable, request: JoinGroupRequest) -> None:
@@ -127,7 +127,7 @@ def join_as_newcomer(shard: Shard, group: Group, token: Hashable, request: JoinG
         group.pending_join.add(member_id)
         if "pending-id-admitted-at-once" in shard.defects:
             group.add(new_member(member_id, request))
-            tell.member_added(shard, group, member_id)
+            emit.member_added(shard, group, member_id)
         times = 2 if "pending-id-outlives-its-session" in shard.defects else 1
         shard.arm_session(group, member_id, times * request.session_timeout_ms)
         refuse(shard, token, Error.MEMBER_ID_REQUIRED, member_id)
@@ -155,8 +155,8 @@ def add_member(shard: Shard, group: Group, member_id: str, token: Hashable, requ
         group.new_member_added = True
     group.add(member)
     group.park_join(member, ParkedJoin(token, request))
-    tell.member_added(shard, group, member_id)
-    tell.parked(shard, group, member_id, token)
+    emit.member_added(shard, group, member_id)
+    emit.parked(shard, group, member_id, token)
     if "new-member-join-timeout-never-fires" in shard.defects:
         shard.cancel_session(group, member_id)
     else:
@@ -185,7 +185,7 @@ def join_as_member(shard: Shard, group: Group, token: Hashable, request: JoinGro
         return
     group.update(member, request)
     group.park_join(member, ParkedJoin(token, request))
-    tell.parked(shard, group, member.member_id, token)
+    emit.parked(shard, group, member.member_id, token)
     rebalance_or_complete(shard, group)
 
 

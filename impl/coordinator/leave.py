@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from rebalance_check.impl.coordinator import tell
+from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.rebalance import maybe_complete_join, prepare_rebalance
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import OnAnswer, after_writes, write_error
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.protocol.messages import (
     UNKNOWN_MEMBER_ID,
     JoinGroupReply,
     LeaveGroupReply,
@@ -18,7 +18,7 @@ from rebalance_check.impl.messages import (
     LeftMember,
     MemberIdentity,
 )
-from rebalance_check.model.errors import Error
+from rebalance_check.model.vocabulary.errors import Error
 
 BATCHES_SINCE = 3
 """The first LeaveGroup version with a list of members; before it the only member's error is the reply's."""
@@ -46,7 +46,7 @@ def leave_group(shard: Shard, token: Hashable, request: LeaveGroupRequest) -> No
         else:
             after_writes(shard, on_answer)
         if not shard.has_answered(token):
-            tell.parked(shard, group, "", token)
+            emit.parked(shard, group, "", token)
 
 
 def answer_later(shard: Shard, token: Hashable, answer: LeaveGroupReply, emptied: list[Error]) -> OnAnswer:
@@ -108,14 +108,14 @@ def remove_member(shard: Shard, group: Group, member_id: str) -> None:
     if parked is not None:
         shard.answer(parked.token, JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
     group.remove(member_id, shard.choices)
-    tell.member_removed(shard, group, member_id, "left")
+    emit.member_removed(shard, group, member_id, "left")
 
 
 def after_leave(shard: Shard, group: Group, on_empty: OnAnswer) -> None:
     """Somebody left, be it a pending id only: a formed group rebalances, a forming one may now be complete."""
     if "emptied-without-preparing" in shard.defects and not group.members:
         before, group.status = group.status, GroupStatus.EMPTY
-        tell.moved(shard, group, before)
+        emit.moved(shard, group, before)
     elif group.status in {GroupStatus.STABLE, GroupStatus.COMPLETING_REBALANCE}:
         if "leave-without-rebalance" not in shard.defects:
             prepare_rebalance(shard, group, on_empty)

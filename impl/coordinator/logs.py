@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from rebalance_check.impl.coordinator.records import Record
-from rebalance_check.model.errors import Error
+from rebalance_check.model.vocabulary.errors import Error
 
 OnOutcome = Callable[[Error, int], None]
 """Called once per append with NONE and the offset of its last record, or with the error of the write and -1."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from rebalance_check.impl.messages import JoinGroupRequest, JoinProtocol, SyncGroupRequest
+from rebalance_check.impl.protocol.messages import JoinGroupRequest, JoinProtocol, SyncGroupRequest
 
 
 @dataclass(frozen=True, slots=True)

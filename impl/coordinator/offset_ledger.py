@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rebalance_check.impl.coordinator.records import NO_PRODUCER, OffsetRecord
-from rebalance_check.impl.messages import CommittedOffset
+from rebalance_check.impl.protocol.messages import CommittedOffset
 
 TopicIndex = tuple[str, int]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
-from rebalance_check.impl.coordinator import tell
+from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.records import NO_PRODUCER, OffsetRecord, OffsetTombstone, TransactionMarker
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import after_writes, append, write_error
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.protocol.messages import (
     CommittedOffset,
     OffsetCommitReply,
     OffsetCommitRequest,
@@ -22,7 +22,7 @@ from rebalance_check.impl.messages import (
     TxnOffsetCommitReply,
     TxnOffsetCommitRequest,
 )
-from rebalance_check.model.errors import Error
+from rebalance_check.model.vocabulary.errors import Error
 
 NETWORK_ERROR = Error.COORDINATOR_LOAD_IN_PROGRESS
 """What a commit is told when its write met NETWORK_EXCEPTION; other requests hear that error itself."""
@@ -92,7 +92,7 @@ def create_simple_group(shard: Shard, group_id: str) -> Group:
     incarnation = shard.next_incarnation(group_id)
     group = Group(group_id=group_id, incarnation=incarnation, status_since_ms=shard.now_ms, is_created=False)
     shard.groups[group_id] = group
-    tell.incarnation_started(shard, group)
+    emit.incarnation_started(shard, group)
     return group
 
 
@@ -120,7 +120,7 @@ def write(shard: Shard, group: Group, token: Hashable, request: Commit, *, is_fi
 
     append(shard, records, on_answer, on_commit)
     if isinstance(request, OffsetCommitRequest) and not shard.has_answered(token):
-        tell.parked(shard, group, request.member_id, token)
+        emit.parked(shard, group, request.member_id, token)
 
 
 def owned_by_member(record: OffsetRecord, request: Commit) -> OffsetRecord:

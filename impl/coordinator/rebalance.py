@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rebalance_check.impl.coordinator import tell
+from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.timers import TimerKey, TimerKind
 from rebalance_check.impl.coordinator.writes import OnAnswer, append_group, group_record
-from rebalance_check.impl.messages import JoinGroupReply, SyncGroupReply
-from rebalance_check.model.errors import Error
+from rebalance_check.impl.protocol.messages import JoinGroupReply, SyncGroupReply
+from rebalance_check.model.vocabulary.errors import Error
 
 
 def prepare_rebalance(shard: Shard, group: Group, on_empty: OnAnswer | None = None) -> None:
@@ -25,7 +25,7 @@ def prepare_rebalance(shard: Shard, group: Group, on_empty: OnAnswer | None = No
     group.pending_sync.clear()
     shard.cancel_sync(group)
     is_initial = group.status is GroupStatus.EMPTY
-    tell.move(shard, group, GroupStatus.PREPARING_REBALANCE)
+    emit.move(shard, group, GroupStatus.PREPARING_REBALANCE)
     if is_initial:
         delay = shard.config.initial_rebalance_delay_ms
         shard.arm_join(group, delay, delay, max(group.rebalance_timeout_ms() - delay, 0))
@@ -128,7 +128,7 @@ def remove_silent_dynamic_members(shard: Shard, group: Group) -> None:
         if member.awaiting_join is None and not member.is_static:
             shard.cancel_session(group, member.member_id)
             group.remove(member.member_id, shard.choices)
-            tell.member_removed(shard, group, member.member_id, "rebalance timeout")
+            emit.member_removed(shard, group, member.member_id, "rebalance timeout")
 
 
 def elect_joined_leader(shard: Shard, group: Group) -> bool:
@@ -150,8 +150,8 @@ def start_generation(shard: Shard, group: Group, *, is_empty: bool) -> None:
         group.protocol_name = group.members[group.leader].protocols[0].name
     group.subscribed_topics = group.read_subscriptions()
     target = GroupStatus.EMPTY if is_empty else GroupStatus.COMPLETING_REBALANCE
-    tell.move(shard, group, target)
-    tell.generation_started(shard, group)
+    emit.move(shard, group, target)
+    emit.generation_started(shard, group)
 
 
 def next_generation(shard: Shard, group: Group) -> int:
@@ -212,5 +212,5 @@ def on_sync_timer(shard: Shard, group: Group, generation: int) -> None:
     for member_id in sorted(group.pending_sync & group.members.keys()):
         shard.cancel_session(group, member_id)
         group.remove(member_id, shard.choices)
-        tell.member_removed(shard, group, member_id, "sync timeout")
+        emit.member_removed(shard, group, member_id, "sync timeout")
     prepare_rebalance(shard, group)

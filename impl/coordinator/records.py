@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from rebalance_check.impl.messages import CommittedOffset
+from rebalance_check.impl.protocol.messages import CommittedOffset
 
 NO_PRODUCER: Final = -1
 """The producer id of a record outside transactions (``RecordBatch.NO_PRODUCER_ID``)."""

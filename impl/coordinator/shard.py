@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from rebalance_check.impl.coordinator.choices import Choices
 from rebalance_check.impl.coordinator.config import GroupConfig
-from rebalance_check.impl.coordinator.door import NO_GROUP, Ticket, replied
+from rebalance_check.impl.coordinator.emit_replies import NO_GROUP, Ticket, replied
 from rebalance_check.impl.coordinator.group import Group
+from rebalance_check.impl.coordinator.hash_order import Choices
 from rebalance_check.impl.coordinator.logs import GroupLog
 from rebalance_check.impl.coordinator.timers import TimerKey, TimerKind, Timers
-from rebalance_check.impl.messages import GroupReply, GroupRequest
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.model.errors import Error
+from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.model.vocabulary.errors import Error
 
 RecorderFor = Callable[[str], Recorder]
 Answer = tuple[Hashable, GroupReply]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from rebalance_check.impl.coordinator import tell
+from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember, ParkedJoin
 from rebalance_check.impl.coordinator.rebalance import join_reply, maybe_complete_join, prepare_rebalance
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import append_group, group_record, write_error
-from rebalance_check.impl.messages import JoinGroupReply, JoinGroupRequest, JoinProtocol, SyncGroupReply
-from rebalance_check.model.errors import Error
+from rebalance_check.impl.protocol.messages import JoinGroupReply, JoinGroupRequest, JoinProtocol, SyncGroupReply
+from rebalance_check.model.vocabulary.errors import Error
 
 SKIP_ASSIGNMENT_SINCE = 9
 """The first JoinGroup version that tells a returning leader not to assign (KIP-814)."""
@@ -40,12 +40,12 @@ def replace_static_member(
     predecessor = remember(group, old_id)
     fence(shard, group, group.members[old_id])
     member = group.replace_id(old_id, member_id)
-    tell.member_removed(shard, group, old_id, "replaced")
-    tell.member_added(shard, group, member_id)
+    emit.member_removed(shard, group, old_id, "replaced")
+    emit.member_added(shard, group, member_id)
     shard.arm_session(group, member_id, predecessor.session_timeout_ms)
     group.update(member, request)
     group.park_join(member, ParkedJoin(token, request))
-    tell.parked(shard, group, member_id, token)
+    emit.parked(shard, group, member_id, token)
     member.is_new = False
     continue_by_status(shard, group, member, predecessor)
 
@@ -129,9 +129,9 @@ def undo_replacement(shard: Shard, group: Group, member: GroupMember, predecesso
     if parked is not None:
         shard.answer(parked.token, failed_reply(group, predecessor, write_error(error)))
     group.set_terms(member, predecessor.protocols, predecessor.rebalance_timeout_ms, predecessor.session_timeout_ms)
-    tell.member_removed(shard, group, member.member_id, "replaced")
+    emit.member_removed(shard, group, member.member_id, "replaced")
     group.replace_id(member.member_id, predecessor.member_id)
-    tell.member_added(shard, group, predecessor.member_id)
+    emit.member_added(shard, group, predecessor.member_id)
 
 
 def failed_reply(group: Group, predecessor: Predecessor, error: Error) -> JoinGroupReply:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
-from rebalance_check.impl.coordinator import tell
+from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember, ParkedSync
 from rebalance_check.impl.coordinator.rebalance import answer_sync, prepare_rebalance, refuse_syncs, sync_reply
@@ -13,8 +13,8 @@ from rebalance_check.impl.coordinator.records import GroupRecord
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import append_group, group_record, refuse_after_writes, write_error
-from rebalance_check.impl.messages import SyncGroupReply, SyncGroupRequest
-from rebalance_check.model.errors import Error
+from rebalance_check.impl.protocol.messages import SyncGroupReply, SyncGroupRequest
+from rebalance_check.model.vocabulary.errors import Error
 
 
 def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest) -> None:
@@ -34,7 +34,7 @@ def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest) -> None
         shard.answer(token, SyncGroupReply() if "late-sync-gets-nothing" in shard.defects else late)
         return
     member.awaiting_sync = ParkedSync(token, request)
-    tell.parked(shard, group, member.member_id, token)
+    emit.parked(shard, group, member.member_id, token)
     if member.member_id == group.leader:
         propose_assignment(shard, group, request)
     elif "sync-answered-before-leader" in shard.defects:
@@ -94,7 +94,7 @@ def record_of(shard: Shard, group: Group, assignments: dict[str, bytes]) -> Grou
 
 def propagate(shard: Shard, group: Group, assignments: dict[str, bytes]) -> None:
     """The assignment is committed: hand it out and be Stable."""
-    tell.move(shard, group, GroupStatus.STABLE)
+    emit.move(shard, group, GroupStatus.STABLE)
     for member in group.members.values():
         member.assignment = given(shard, member, assignments)
         answer_sync(shard, group, member, Error.NONE)

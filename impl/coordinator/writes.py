@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Final
 
-from rebalance_check.impl.coordinator import tell
+from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.records import GroupRecord, MemberRecord, Record
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.timers import TimerKey, TimerKind
-from rebalance_check.impl.messages import GroupReply
-from rebalance_check.model.errors import Error
+from rebalance_check.impl.protocol.messages import GroupReply
+from rebalance_check.model.vocabulary.errors import Error
 
 OnAnswer = Callable[[Error], None]
 
@@ -146,7 +146,7 @@ def append_group(shard: Shard, group: Group, record: GroupRecord, on_answer: OnA
 
     def on_commit(offset: int) -> None:
         group.is_created = True
-        tell.metadata_appended(shard, group, record, offset)
+        emit.metadata_appended(shard, group, record, offset)
 
-    tell.metadata_written(shard, group, record)
+    emit.metadata_written(shard, group, record)
     append(shard, (record,), on_answer, on_commit)

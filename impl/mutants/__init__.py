@@ -2,7 +2,7 @@
 
 A component of the implementation takes ``defects: frozenset[str] = frozenset()``; the one line that a mutant breaks
 reads ``if "the-name" in self.defects``, so the defect stands beside the rule it breaks and nowhere else (a test holds
-every name to exactly one place). Mutants of the model are one-line edits of its source (`model.mutants`); `MUTANTS`
+every name to exactly one place). Mutants of the model are one-line edits of its source (`model.registry`); `MUTANTS`
 lists both kinds.
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import Fuzzed, Judged, Mutant
-from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 
 _EAGER: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
 _JUDGED: Final = Judged()

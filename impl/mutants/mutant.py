@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from rebalance_check.impl.options import SimulationOptions
-from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.upgrade import path_numbered
+from rebalance_check.impl.runtime.options import SimulationOptions
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.upgrade_paths import path_numbered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Posed:
 class Narrated:
     """Found by telling random stories to the coordinator: those of the seeds from ``first`` up to ``last``.
 
-    They are judged by what any coordinator promises (`impl.stories.promises`).
+    They are judged by what any coordinator promises (`impl.scenarios.invariants`).
     """
 
     first: int = 0

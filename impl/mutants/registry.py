@@ -14,8 +14,8 @@ from rebalance_check.impl.mutants.coordinator_claims import CLAIM_MUTANTS
 from rebalance_check.impl.mutants.mutant import Explored, Mutant
 from rebalance_check.impl.mutants.status import STATUS_MUTANTS
 from rebalance_check.impl.mutants.upgrade import UPGRADE_MUTANTS
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.mutants import MUTANTS as MODEL_MUTANTS
+from rebalance_check.model.registry import MUTANTS as MODEL_MUTANTS
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 def _by_name(mutants: Iterable[Mutant]) -> dict[str, Mutant]:

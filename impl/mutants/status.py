@@ -1,11 +1,11 @@
-"""Planted defects of the status store: `rebalance_check.impl.status`."""
+"""Planted defects of the status store: `rebalance_check.impl.connect.status`."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 
 _STATUS: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40))
 

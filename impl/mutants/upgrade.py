@@ -1,11 +1,11 @@
-"""Planted defects that show when a group changes its assignor: `rebalance_check.model.upgrade`."""
+"""Planted defects that show when a group changes its assignor: `rebalance_check.model.vocabulary.upgrade_paths`."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant
-from rebalance_check.impl.options import SimulationOptions
+from rebalance_check.impl.runtime.options import SimulationOptions
 
 UPGRADE_MUTANTS: Final = [
     Mutant(

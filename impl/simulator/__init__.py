@@ -5,7 +5,7 @@
 ``subject`` puts it all behind the one door.
 """
 
-from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
 from rebalance_check.impl.simulator.subject import SimulatorSubject, simulate, simulate_into
 

@@ -1,4 +1,4 @@
-"""The churn of an upgrade: rolling bounces along a path (`model.upgrade`), with other churn in between.
+"""The churn of an upgrade: rolling bounces along a path (`model.vocabulary.upgrade_paths`), with other churn in between.
 
 ``StartMember m1 [2]`` starts m1 with the list of assignors at place 2 of the path. On a legal path ``AwaitGroup``
 stands between the bounces: the operator looks that the group has forgotten whoever had an older list.
@@ -11,10 +11,10 @@ from itertools import chain
 from random import Random
 from typing import Final
 
-from rebalance_check.impl.faults import FaultPlan
-from rebalance_check.impl.options import FaultKind
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.upgrade import Order, UpgradePath
+from rebalance_check.impl.runtime.faults import FaultPlan
+from rebalance_check.impl.runtime.options import FaultKind
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.upgrade_paths import Order, UpgradePath
 
 Pause = Callable[[Random], Action]
 """Draws some time between two actions."""

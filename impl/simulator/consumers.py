@@ -15,13 +15,13 @@ from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.client.generation import MemberState
-from rebalance_check.impl.faults import FaultPlan
-from rebalance_check.impl.messages import JoinedMember
-from rebalance_check.impl.recorder import Recorder
+from rebalance_check.impl.protocol.messages import JoinedMember
+from rebalance_check.impl.runtime.faults import FaultPlan
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.simulator.application import Standing
+from rebalance_check.impl.simulator.group_config import TOPIC, GroupSettings
 from rebalance_check.impl.simulator.process import WokenUp
-from rebalance_check.impl.simulator.settings import TOPIC, GroupSettings
-from rebalance_check.impl.simulator.standing import Standing
-from rebalance_check.model.events import MemberStarted
+from rebalance_check.model.vocabulary.events import MemberStarted
 
 OTHER_TOPIC: Final = "u"
 PATTERN: Final = re.compile(rf"({TOPIC}|__).*")

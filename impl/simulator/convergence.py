@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from rebalance_check.impl.network import STRAY_MS
-from rebalance_check.impl.simulator.settings import (
+from rebalance_check.impl.simulator.group_config import (
     AWAITED_MS,
     CHECK_MS,
     GROUP,
@@ -15,6 +14,7 @@ from rebalance_check.impl.simulator.settings import (
     HEALING_MS,
     SETTLED_MS,
 )
+from rebalance_check.impl.simulator.network import STRAY_MS
 from rebalance_check.impl.simulator.world import World
 
 STRAYS_GONE_MS: Final = STRAY_MS + 10_000

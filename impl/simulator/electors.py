@@ -6,13 +6,13 @@ from collections.abc import Callable
 from random import Random
 
 from rebalance_check.impl.client.elector import PRIMARY, ElectionFailed, LeaderElector
-from rebalance_check.impl.codecs.leader_election import Identity
-from rebalance_check.impl.faults import FaultPlan
-from rebalance_check.impl.recorder import Recorder
+from rebalance_check.impl.protocol.leader_election import Identity
+from rebalance_check.impl.runtime.faults import FaultPlan
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.simulator.application import Standing
+from rebalance_check.impl.simulator.group_config import GroupSettings
 from rebalance_check.impl.simulator.process import WokenUp
-from rebalance_check.impl.simulator.settings import GroupSettings
-from rebalance_check.impl.simulator.standing import Standing
-from rebalance_check.model.events import MemberStarted
+from rebalance_check.model.vocabulary.events import MemberStarted
 
 PORT = 8081
 

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Final
 
 from rebalance_check.impl.client.elector import PRIMARY
-from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
-from rebalance_check.impl.seeds import stream
+from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.impl.simulator.consumers import ConsumerApplication
 from rebalance_check.impl.simulator.electors import ElectorApplication
+from rebalance_check.impl.simulator.group_config import GroupSettings
 from rebalance_check.impl.simulator.process import Application, MemberProcess
-from rebalance_check.impl.simulator.settings import GroupSettings
 from rebalance_check.impl.simulator.topics import Topics
 from rebalance_check.impl.simulator.workers import ConnectConfigs, WorkerApplication
 from rebalance_check.impl.simulator.world import World

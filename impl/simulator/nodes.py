@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Final, cast
 
-from rebalance_check.impl.clock import Timer, VirtualClock
 from rebalance_check.impl.coordinator import GroupCoordinator
 from rebalance_check.impl.coordinator.logs import OnOutcome
 from rebalance_check.impl.coordinator.records import Record
-from rebalance_check.impl.messages import GroupReply, GroupRequest
-from rebalance_check.impl.network import SimulatedNetwork, Token
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.model.errors import Error
-from rebalance_check.model.events import CoordinatorElected, LogTailLost, NodeChanged
+from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
+from rebalance_check.impl.runtime.clock import Timer, VirtualClock
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
+from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.events import CoordinatorElected, LogTailLost, NodeChanged
 
 LOADING_MS: Final = 2_000
 """How long a coordinator reads its log, where that takes time at all."""

@@ -12,12 +12,12 @@ from random import Random
 from typing import Final, Protocol
 
 from rebalance_check.impl.client.failures import GroupError
-from rebalance_check.impl.clock import Timer
-from rebalance_check.impl.messages import GroupReply, GroupRequest
-from rebalance_check.impl.network import Connection, SimulatedNetwork
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.model.errors import Error, RebalanceCheckError
-from rebalance_check.model.events import MemberCrashed, MemberPaused, MemberResumed
+from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
+from rebalance_check.impl.runtime.clock import Timer
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.simulator.network import Connection, SimulatedNetwork
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.events import MemberCrashed, MemberPaused, MemberResumed
 
 POLL_MS: Final = 2_000
 """How long one call of ``poll`` waits for records."""

@@ -10,14 +10,14 @@ from enum import Enum
 from random import Random
 from typing import Final
 
-from rebalance_check.impl.faults import FaultPlan, draw_plan
-from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
-from rebalance_check.impl.seeds import stream
+from rebalance_check.impl.runtime.faults import FaultPlan, draw_plan
+from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.impl.simulator.bounces import legal_steps, upgrade_actions
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.subject import Schedule
-from rebalance_check.model.upgrade import path_number
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.schedule import Schedule
+from rebalance_check.model.vocabulary.upgrade_paths import path_number
 
 DRAWN_PROTOCOLS: Final = (
     SimulatedProtocol.EAGER,

@@ -6,21 +6,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rebalance_check.impl.faults import CALM, FaultPlan, draw_plan
 from rebalance_check.impl.mutants import defects_of
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.faults import CALM, FaultPlan, draw_plan
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.consumers import SUBSCRIBE
 from rebalance_check.impl.simulator.convergence import await_group, settle
 from rebalance_check.impl.simulator.group import build_members
+from rebalance_check.impl.simulator.group_config import GroupSettings, draw_settings
 from rebalance_check.impl.simulator.nodes import LOADING_MS
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
-from rebalance_check.impl.simulator.settings import GroupSettings, draw_settings
+from rebalance_check.impl.simulator.status_cluster import simulate_status
 from rebalance_check.impl.simulator.world import Listener, World
-from rebalance_check.impl.status.simulation import simulate_status
-from rebalance_check.model.actions import CHURN, COORDINATOR_FAULTS, UNUSUAL_CHURN, Action, ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event, RunEnded, RunStarted
+from rebalance_check.model.vocabulary.actions import CHURN, COORDINATOR_FAULTS, UNUSUAL_CHURN, Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 
 NAME: Final = "simulator"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from rebalance_check.impl.seeds import stream
+from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.impl.simulator.consumers import OTHER_TOPIC, ConsumerApplication
+from rebalance_check.impl.simulator.group_config import TOPIC
 from rebalance_check.impl.simulator.process import MemberProcess
-from rebalance_check.impl.simulator.settings import TOPIC
 from rebalance_check.impl.simulator.world import World
-from rebalance_check.model.ids import partition
+from rebalance_check.model.vocabulary.ids import partition
 
 METADATA_MS: Final = 5_000
 """How long it takes, at most, until a client that nothing urges learns that topics came or went."""

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from rebalance_check.impl.client.connect_configs import ConfigLog, ConfigReader
-from rebalance_check.impl.client.worker import WorkerCoordinator
-from rebalance_check.impl.faults import CALM, FaultPlan
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.impl.simulator.settings import GroupSettings
-from rebalance_check.impl.simulator.standing import Standing
-from rebalance_check.model.events import MemberStarted
+from rebalance_check.impl.connect.config_topic import ConfigLog, ConfigReader
+from rebalance_check.impl.connect.worker import WorkerCoordinator
+from rebalance_check.impl.runtime.faults import CALM, FaultPlan
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.simulator.application import Standing
+from rebalance_check.impl.simulator.group_config import GroupSettings
+from rebalance_check.model.vocabulary.events import MemberStarted
 
 UNSYNC_BACKOFF_MS: Final = 20_000
 """``worker.unsync.backoff.ms``: how long a worker stays away that could not read the config topic."""

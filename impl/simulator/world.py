@@ -6,27 +6,27 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from rebalance_check.impl.clock import VirtualClock
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
-from rebalance_check.impl.coordinator.gate import refused
 from rebalance_check.impl.coordinator.shard import Numbers
-from rebalance_check.impl.faults import FaultPlan
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.coordinator.validation import refused
+from rebalance_check.impl.protocol.messages import (
     GroupRequest,
     HeartbeatRequest,
     JoinGroupRequest,
     OffsetCommitRequest,
     SyncGroupRequest,
 )
-from rebalance_check.impl.network import SimulatedNetwork, Token
-from rebalance_check.impl.options import FaultKind
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.impl.seeds import stream
+from rebalance_check.impl.runtime.clock import VirtualClock
+from rebalance_check.impl.runtime.faults import FaultPlan
+from rebalance_check.impl.runtime.options import FaultKind
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.runtime.seeds import stream
+from rebalance_check.impl.simulator.group_config import BROKER, GROUP
+from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
 from rebalance_check.impl.simulator.nodes import LOADING_MS, NodeLog, Nodes
 from rebalance_check.impl.simulator.process import MemberProcess
-from rebalance_check.impl.simulator.settings import BROKER, GROUP
-from rebalance_check.model.errors import Error
-from rebalance_check.model.events import Event
+from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.events import Event
 
 CRASH, CRASH_AND_LOAD, RESIGN, RESIGN_LATE = range(4)
 """How a coordinator is taken away."""

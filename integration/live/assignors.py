@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rebalance_check.integration.kafka_clients import (
+from rebalance_check.integration.live.clients.consumer import assignors_of
+from rebalance_check.integration.live.kafka_python_api import (
     CooperativeStickyAssignor,
     RangePartitionAssignor,
     RoundRobinPartitionAssignor,
 )
-from rebalance_check.integration.live.clients import assignors_of
 from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.settings import LiveProtocol, MemberOrder
-from rebalance_check.model.ids import NO_GENERATION
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 # What stands behind `_Watched` in the order of methods; at run time it may not be a base of its own.
 if TYPE_CHECKING:

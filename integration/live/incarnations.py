@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.events import (
     UNKNOWN_INCARNATION,
     CoordinatorElected,
     CoordinatorFound,
     Event,
     GenerationEvent,
 )
-from rebalance_check.model.ids import NO_GENERATION
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 NOTICED_WITHIN_MS: Final = 500
 """How much later than a client the harness may notice an election: it looks ten times a second."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from rebalance_check.integration.live.settings import ClientName
 from rebalance_check.integration.live.stuck import stuck_members
-from rebalance_check.model.events import Event, HealEnded, MemberStarted, RunEnded
+from rebalance_check.model.vocabulary.events import Event, HealEnded, MemberStarted, RunEnded
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant

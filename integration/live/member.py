@@ -15,11 +15,12 @@ from pathlib import Path
 
 import msgspec
 
-from rebalance_check.integration.live.clients import GaveUpError, LiveConsumer, open_consumer
+from rebalance_check.integration.live.clients import open_consumer
+from rebalance_check.integration.live.clients.consumer import GaveUpError, LiveConsumer
 from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.recording import RawRecording
 from rebalance_check.integration.live.settings import GAVE_UP, MemberOrder
-from rebalance_check.model.events import MemberCrashed, MemberLeft, MemberStarted
+from rebalance_check.model.vocabulary.events import MemberCrashed, MemberLeft, MemberStarted
 
 
 def run(order: MemberOrder, recording: RawRecording, leaving: threading.Event) -> None:

@@ -8,13 +8,13 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self
 
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.impl.seeds import stream
-from rebalance_check.integration.cluster.nodes import Cluster
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.runtime.seeds import stream
+from rebalance_check.integration.brokers.nodes import Cluster
 from rebalance_check.integration.live.recording import RawRecording
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.events import CoordinatorElected, NodeChanged
-from rebalance_check.model.subject import Schedule
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.events import CoordinatorElected, NodeChanged
+from rebalance_check.model.vocabulary.schedule import Schedule
 
 LOOK_S: Final = 0.1
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.integration.live.clients import UNKNOWN_NODE, Committed, Membership
-from rebalance_check.model.events import (
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.integration.live.clients.consumer import UNKNOWN_NODE, Committed, Membership
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
     CoordinatorFound,
@@ -17,7 +17,7 @@ from rebalance_check.model.events import (
     PartitionsLost,
     PartitionsRevoked,
 )
-from rebalance_check.model.ids import NO_GENERATION
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 Partitions = Iterable[tuple[str, int]]
 """Topics and indexes, in any order."""

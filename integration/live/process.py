@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from rebalance_check.integration.live.settings import GAVE_UP, MemberOrder
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 START_TIMEOUT_S: Final = 60.0
 LEAVE_TIMEOUT_S: Final = 60.0

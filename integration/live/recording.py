@@ -16,9 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.history import decode, encode
 
 

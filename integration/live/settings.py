@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.upgrade import is_cooperative_list, known_as, path_named, path_number
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.upgrade_paths import is_cooperative_list, known_as, path_named, path_number
 
 GAVE_UP: Final = 23
 """The exit code of a member whose client gave up: the error surfaced from ``poll``, and no retry mends it."""
@@ -51,7 +51,7 @@ class LiveSettings:
     its member has lost (a leader may then grant them while their new owner still holds them). Off by default: real
     clients are what a live run is about.
 
-    ``path`` names an upgrade path (`model.upgrade`) whose lists of assignors members have in turn. It needs
+    ``path`` names an upgrade path (`model.vocabulary.upgrade_paths`) whose lists of assignors members have in turn. It needs
     kafka-python, and there a cooperative-sticky that supports EAGER, too, as Kafka's does: the library's own refuses to
     be listed beside an eager assignor. ``assignors`` is what all members offer, most wanted first; without a choice it
     is what the clients of the protocol have in common (`JOINS_PER_ASSIGNOR` offer the first alone).

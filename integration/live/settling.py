@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from rebalance_check.impl.codecs.consumer_protocol import read_assignment
-from rebalance_check.integration.cluster.broker import Broker
+from rebalance_check.impl.protocol.consumer_protocol import read_assignment
+from rebalance_check.integration.brokers.open import Broker
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import ApiMessage, admin, errors
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Final
 
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.events import (
     AssignmentComputed,
     CoordinatorFound,
     Event,

@@ -11,8 +11,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.integration.cluster.broker import Broker
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.integration.brokers.open import Broker
 from rebalance_check.integration.live.clients import require_installed
 from rebalance_check.integration.live.incarnations import with_incarnations
 from rebalance_check.integration.live.nodes import Elections, NodeFaults
@@ -21,10 +21,10 @@ from rebalance_check.integration.live.recording import RawRecording, merge
 from rebalance_check.integration.live.settings import LiveSettings, MemberOrder
 from rebalance_check.integration.live.settling import Unsettled, await_settled
 from rebalance_check.integration.live.topics import create_topic, fill
-from rebalance_check.model.actions import CHURN, COORDINATOR_FAULTS, Action, ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.actions import CHURN, COORDINATOR_FAULTS, Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import (
     Event,
     HealEnded,
     MemberCrashed,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any, Final
 
-from rebalance_check.integration.kafka_clients import KafkaProducer
+from rebalance_check.integration.live.kafka_python_api import KafkaProducer
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import admin, errors, metadata
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 CREATE_TIMEOUT_MS: Final = 10_000
 CREATE_VERSION: Final = 4

@@ -14,9 +14,9 @@ from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyA
 from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
-from rebalance_check.impl.codecs.consumer_protocol import Subscription
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.integration.java import JavaChild
+from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.integration.jvm import JavaChild
 from rebalance_check.integration.oracle.endless import within
 from rebalance_check.integration.oracle.frames import encode, owned_field, read_answer, user_data_of
 from rebalance_check.integration.oracle.release import DEFAULT_VERSION, command

@@ -11,9 +11,9 @@ import struct
 from collections.abc import Iterable
 from typing import IO, Final
 
-from rebalance_check.impl.codecs.sticky_user_data import write_cooperative, write_sticky
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.impl.protocol.sticky_user_data import write_cooperative, write_sticky
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.assignment.problem import (
     COOPERATIVE_STICKY,
     RANGE,

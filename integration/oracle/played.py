@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rebalance_check.impl.assignors.assignor import Assignor
-from rebalance_check.impl.codecs.consumer_protocol import Subscription
-from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.integration.oracle.assignors import OUR_ASSIGNORS, answer_of
 from rebalance_check.integration.oracle.frames import owned_field
 from rebalance_check.properties.assignment.courses import MOST_ROUNDS, Course, Round

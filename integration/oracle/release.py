@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.integration.java import (
+from rebalance_check.integration.jvm import (
     JARS_SETTING,
     cache_folder,
     compile_java,
@@ -16,7 +16,7 @@ from rebalance_check.integration.java import (
     java_tool,
     made_once,
 )
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 DEFAULT_VERSION: Final = "4.3.1"
 SOURCES: Final = Path(__file__).parent / "java"

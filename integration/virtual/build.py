@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.integration.java import cache_folder, compile_java, fingerprint, java_tool, made_once
+from rebalance_check.integration.jvm import cache_folder, compile_java, fingerprint, java_tool, made_once
 from rebalance_check.integration.virtual.release import SOURCES, Release
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 MAIN_CLASS: Final = "rebalancecheck.Main"
 JVM_OPTIONS: Final = (

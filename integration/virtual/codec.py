@@ -11,8 +11,8 @@ import struct
 from functools import lru_cache
 from typing import Any, Final
 
-from rebalance_check.impl.lockstep.transport import Observation
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.conformance.transport import Observation
+from rebalance_check.impl.protocol.messages import (
     GroupReply,
     GroupRequest,
     HeartbeatRequest,
@@ -28,7 +28,7 @@ from rebalance_check.impl.messages import (
 from rebalance_check.integration.wire.described import described_group
 from rebalance_check.integration.wire.kafka_python import ApiMessage, admin, consumer, producer
 from rebalance_check.integration.wire.replies import error_from_wire, reply_from_wire
-from rebalance_check.model.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 REMEMBERED: Final = 1 << 16
 DESCRIBE_VERSION: Final = 5

@@ -6,10 +6,10 @@ import uuid
 from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Final
 
+from rebalance_check.impl.conformance.transport import Observation
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.coordinator.records import Record
-from rebalance_check.impl.lockstep.transport import Observation
-from rebalance_check.impl.messages import DescribedGroup, GroupReply, GroupRequest, ListedGroup
+from rebalance_check.impl.protocol.messages import DescribedGroup, GroupReply, GroupRequest, ListedGroup
 from rebalance_check.integration.virtual.codec import (
     decoded,
     delete_error,
@@ -21,12 +21,12 @@ from rebalance_check.integration.virtual.codec import (
 from rebalance_check.integration.virtual.journal import records_in
 from rebalance_check.integration.virtual.process import VirtualKafka, World
 from rebalance_check.integration.wire.templates import encoded
-from rebalance_check.model.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 TOPICS: Final = {"t": 2, "u": 2}
 
 NEVER_MS: Final = 1_000_000_000_000
-"""A deadline that nobody waits for: see `rebalance_check.impl.stories.stage.SETTINGS`."""
+"""A deadline that nobody waits for: see `rebalance_check.impl.scenarios.runner.SETTINGS`."""
 
 UUID_LENGTH: Final = 36
 

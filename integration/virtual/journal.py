@@ -15,8 +15,8 @@ from rebalance_check.impl.coordinator.records import (
     Record,
     TransactionMarker,
 )
-from rebalance_check.impl.messages import CommittedOffset
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.impl.protocol.messages import CommittedOffset
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 _GROUP: Final = re.compile(
     r"GroupMetadataKey\(group='(?P<group>.*?)'\).*?value=(?:null|.*?protocolType='(?P<type>.*?)', "

@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Final, Self
 
-from rebalance_check.integration.java import JavaChild
+from rebalance_check.integration.jvm import JavaChild
 from rebalance_check.integration.virtual.build import command
 from rebalance_check.integration.virtual.release import Release
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 REQUEST: Final = ord("R")
 REQUEST_WITHOUT_END: Final = ord("Q")

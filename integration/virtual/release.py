@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.integration.java import JARS_SETTING, cache_folder, fetch_jars, made_once
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.integration.jvm import JARS_SETTING, cache_folder, fetch_jars, made_once
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 DEFAULT_VERSION: Final = "4.3.1"
 SPEC: Final = "virtual"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebalance_check.impl.lockstep.subject import LockstepSubject
+from rebalance_check.impl.conformance.subject import LockstepSubject
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.virtual.transport import VirtualTransport
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.events import Event
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.events import Event
 
 
 class VirtualSubject(LockstepSubject):

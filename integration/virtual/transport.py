@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from rebalance_check.impl.lockstep.answers import TOPIC
-from rebalance_check.impl.lockstep.speech import GROUP_ID
-from rebalance_check.impl.lockstep.transport import Observation
-from rebalance_check.impl.messages import GroupReply, GroupRequest
+from rebalance_check.impl.conformance.answers import TOPIC
+from rebalance_check.impl.conformance.requests import GROUP_ID
+from rebalance_check.impl.conformance.transport import Observation
+from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
 from rebalance_check.integration.virtual.codec import decoded, delete_error, delete_request, observed
 from rebalance_check.integration.virtual.process import VirtualKafka, World
 from rebalance_check.integration.wire.templates import encoded
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 INITIAL_DELAY: Final = "group.initial.rebalance.delay.ms"
 DELAY_MS: Final = 3_000

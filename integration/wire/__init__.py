@@ -1,1 +1,1 @@
-"""The Kafka protocol on sockets: bytes to and from `impl.messages`, and the embedded broker behind a port."""
+"""The Kafka protocol on sockets: bytes to and from `impl.protocol.messages`, and the embedded broker behind a port."""

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from rebalance_check.integration.wire.kafka_python import ApiMessage, KafkaProtocol
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 def split_address(bootstrap: str) -> tuple[str, int]:

@@ -1,10 +1,10 @@
-"""A group in a DescribeGroups response of kafka-python, as `impl.messages` has it."""
+"""A group in a DescribeGroups response of kafka-python, as `impl.protocol.messages` has it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from rebalance_check.impl.messages import DescribedGroup, DescribedMember
+from rebalance_check.impl.protocol.messages import DescribedGroup, DescribedMember
 from rebalance_check.integration.wire.replies import error_from_wire
 
 

@@ -1,15 +1,15 @@
-"""Replies of the group protocol, between `impl.messages` and kafka-python's classes: the other half of `requests`."""
+"""Replies of the group protocol, between `impl.protocol.messages` and kafka-python's classes: the other half of `requests`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Final
 
-from rebalance_check.impl import messages as msg
+from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.wire.kafka_python import ApiMessage, producer
 from rebalance_check.integration.wire.kafka_python import consumer as wire
 from rebalance_check.integration.wire.requests import LEAVE_BATCH_VERSION, OFFSET_FETCH_BATCH_VERSION
-from rebalance_check.model.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 Answered = tuple[msg.GroupRequest, msg.GroupReply]
 """A request with its reply."""
@@ -168,7 +168,7 @@ def error_from_wire(code: int) -> Error:
     except ValueError:
         raise RebalanceCheckError(
             f"the broker answered with error code {code}, which is none of the group protocol's: look it up in Kafka's "
-            f"Errors class and extend rebalance_check.model.errors.Error"
+            f"Errors class and extend rebalance_check.model.vocabulary.errors.Error"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Requests of the group protocol, between kafka-python's classes and `impl.messages`: one place, both directions.
+"""Requests of the group protocol, between kafka-python's classes and `impl.protocol.messages`: one place, both directions.
 
 The embedded broker reads with `requests_from_wire`, the raw driver writes with `request_to_wire`; a test holds that one
 undoes the other in every version. What a version cannot carry is lost on the way, as on a real wire.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeVar
 
-from rebalance_check.impl import messages as msg
+from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.wire.kafka_python import ApiMessage, producer
 from rebalance_check.integration.wire.kafka_python import consumer as wire
 

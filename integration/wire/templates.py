@@ -16,9 +16,9 @@ from dataclasses import fields
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from rebalance_check.impl import messages as msg
+from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.wire.requests import request_to_wire
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 REMEMBERED: Final = 1 << 16
 """How many strings of one encoding are kept before all are forgotten: member ids, topics and metadata come again."""

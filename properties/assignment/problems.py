@@ -10,7 +10,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.assignment.problem import Member, Partition, Problem
 
 _TOPICS: Final = ("a", "b", "c")

@@ -12,10 +12,10 @@ from typing import ClassVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from rebalance_check.impl.reference import ReferenceSubject
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.explore.path import Path
+from rebalance_check.impl.conformance.in_process import ReferenceSubject
+from rebalance_check.model.checker.safety.path import Path
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import Judge
 from rebalance_check.properties.kinds import Invariant, Kind

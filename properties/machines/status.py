@@ -14,14 +14,14 @@ from typing import ClassVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from rebalance_check.impl.status.codec import StatusValue
-from rebalance_check.impl.status.subject import StatusStoreSubject
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.events import Event, RunEnded, RunStarted, StatusQueried, StatusSent
-from rebalance_check.model.explore.path import Path
-from rebalance_check.model.status_state import STATUS_NAMES
-from rebalance_check.model.status_subject import StatusModelSubject
+from rebalance_check.impl.connect.status.codec import StatusValue
+from rebalance_check.impl.connect.status.subject import StatusStoreSubject
+from rebalance_check.model.checker.safety.path import Path
+from rebalance_check.model.connect.status.state import STATUS_NAMES
+from rebalance_check.model.connect.status.subject import StatusModelSubject
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted, StatusQueried, StatusSent
 from rebalance_check.properties.judge import Judge
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import Violation

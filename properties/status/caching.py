@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.model.events import StatusIgnored, StatusQueried, StatusRead
+from rebalance_check.model.vocabulary.events import StatusIgnored, StatusQueried, StatusRead
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.status.stores import StatusFold, described, is_removal, is_stale, item_of
 from rebalance_check.properties.status.violations import CacheDoesNotFollowReads, StaleUnassignedApplied

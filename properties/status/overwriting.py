@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.events import (
     StatusAnswered,
     StatusAppended,
     StatusAttempted,

@@ -11,7 +11,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rebalance_check.model.events import Event, StatusAnswered, StatusAppended, StatusAttempted, StatusRead, StatusSent
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    StatusAnswered,
+    StatusAppended,
+    StatusAttempted,
+    StatusRead,
+    StatusSent,
+)
 from rebalance_check.properties.status.stores import DESTROYED, is_removal, item_of
 
 

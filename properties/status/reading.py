@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final
 
-from rebalance_check.model.events import Event, StatusAppended, StatusIgnored, StatusRead
+from rebalance_check.model.vocabulary.events import Event, StatusAppended, StatusIgnored, StatusRead
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.status.stores import DESTROYED, Item, Seen, described, is_removal, item_of
 from rebalance_check.properties.status.violations import ReadersDiverged, ReadsOutOfOrder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.model.events import StatusGivenUp, StatusSent
+from rebalance_check.model.vocabulary.events import StatusGivenUp, StatusSent
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.status.stores import StatusFold, Write
 from rebalance_check.properties.status.violations import ResurrectedByRetry, SelfReordered, WronglyRetried

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from typing import Final
 
-from rebalance_check.model.events import StatusAnswered, StatusAppended, StatusAttempted, StatusSent
+from rebalance_check.model.vocabulary.events import StatusAnswered, StatusAppended, StatusAttempted, StatusSent
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.status.stores import DESTROYED
 from rebalance_check.properties.status.violations import (

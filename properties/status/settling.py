@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.events import (
     Event,
     MemberCrashed,
     MemberLeft,

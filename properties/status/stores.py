@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.events import (
     Event,
     StatusAnswered,
     StatusAttempted,

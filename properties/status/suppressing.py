@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.model.events import StatusRead, StatusSent, StatusSuppressed
+from rebalance_check.model.vocabulary.events import StatusRead, StatusSent, StatusSuppressed
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.status.stores import Item, Seen, StatusFold, Write, described, is_newer, item_of
 from rebalance_check.properties.status.violations import SuppressedWithoutReason, WronglySuppressed

@@ -9,12 +9,12 @@ from typing import Any, Final
 import click
 import msgspec
 
-from rebalance_check.face import Face, json_option
+from rebalance_check.commands.console import Face, json_option
 from rebalance_check.integration.oracle.assignors import Assignors, JavaAssignors, OurAssignors
 from rebalance_check.integration.oracle.compare import Comparison, compare
 from rebalance_check.integration.oracle.release import DEFAULT_VERSION
 from rebalance_check.integration.oracle.search import Search, judge_one, search
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.properties.assignment.claims import CLAIMS
 from rebalance_check.properties.assignment.problem import ASSIGNORS, Problem

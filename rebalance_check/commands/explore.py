@@ -9,11 +9,11 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from rebalance_check.commands.upgrade import first_protocol, path_option, sized_for, was_given
-from rebalance_check.face import Face, json_option
-from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.explore import Exploration, Progress, explore
-from rebalance_check.model.upgrade import path_named, path_number
+from rebalance_check.commands._upgrade_option import first_protocol, path_option, sized_for, was_given
+from rebalance_check.commands.console import Face, json_option
+from rebalance_check.model.checker.safety import Exploration, Progress, explore
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.upgrade_paths import path_named, path_number
 from rebalance_check.properties.judge import EXIT_HELD, EXIT_SAFETY, EXIT_UNDECIDED
 from rebalance_check.report.paths import path_document, path_section, path_text
 from rebalance_check.report.section import Section
@@ -141,15 +141,15 @@ def write_page(face: Face, html: Path, found: Exploration, lassos: Sequence[Sect
 
 def progress_too(face: Face, found: Exploration, max_states: int | None, html: Path | None) -> int:
     """Judge the claims of progress behind those of safety."""
-    from rebalance_check.commands import explore_progress  # noqa: PLC0415 - needs an extra, which interpreting does not
-    from rebalance_check.model.progress import check_progress  # noqa: PLC0415 - the same
+    from rebalance_check.commands import _liveness  # noqa: PLC0415 - needs an extra, which interpreting does not
+    from rebalance_check.model.checker.liveness import check_progress  # noqa: PLC0415 - the same
 
     judged = check_progress(found.bounds, mutant=found.mutant or None, compiled=found.compiled, max_states=max_states)
-    explore_progress.tell_progress(face, judged)
+    _liveness.tell_progress(face, judged)
     if html is not None:
-        write_page(face, html, found, explore_progress.sections(judged))
-    document = exploration_document(found) | {"progress": explore_progress.progress_document(judged)}
-    return face.finish(document, exit_code(found) or explore_progress.exit_code_of_progress(judged))
+        write_page(face, html, found, _liveness.sections(judged))
+    document = exploration_document(found) | {"progress": _liveness.progress_document(judged)}
+    return face.finish(document, exit_code(found) or _liveness.exit_code_of_progress(judged))
 
 
 def explore_watched(face: Face, bounds: Bounds, **options: Any) -> Exploration:

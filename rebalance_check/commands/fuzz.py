@@ -8,10 +8,16 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from rebalance_check.commands.upgrade import path_option
-from rebalance_check.face import Face, json_option
-from rebalance_check.impl.options import ALL_FAULTS, COMMON_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.commands._upgrade_option import path_option
+from rebalance_check.commands.console import Face, json_option
+from rebalance_check.impl.runtime.options import (
+    ALL_FAULTS,
+    COMMON_FAULTS,
+    FaultKind,
+    SimulatedProtocol,
+    SimulationOptions,
+)
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.pipeline.fuzz import ENGINES, fuzz
 from rebalance_check.pipeline.results import FuzzResult
@@ -74,7 +80,7 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     """
     face = Face(as_json)
     if broker is not None:
-        from rebalance_check.commands.fuzz_broker import Wanted, fuzz_broker  # noqa: PLC0415 - needs the extra 'brokers'
+        from rebalance_check.commands._fuzz_broker import Wanted, fuzz_broker  # noqa: PLC0415 - needs the extra 'brokers'
 
         chosen_by = click.get_current_context().get_parameter_source("steps")
         steps = None if chosen_by is ParameterSource.DEFAULT else sizes["steps"]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from rebalance_check.face import Advance, Face, json_option
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.commands.console import Advance, Face, json_option
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.history import read_history
 from rebalance_check.properties.judge import Judge, Judgement
@@ -40,7 +40,7 @@ def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | No
     face = Face(as_json)
     invariants = select(names)
     if any(path.is_dir() for path in histories):
-        from rebalance_check.report.tables import judge_folder  # noqa: PLC0415 - needs the extra `tables`
+        from rebalance_check.commands.judge_table import judge_folder  # noqa: PLC0415 - needs the extra `tables`
 
         if html is not None:
             raise RebalanceCheckError(

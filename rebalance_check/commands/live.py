@@ -10,20 +10,20 @@ from typing import Any, Final
 
 import click
 
+from rebalance_check.commands._upgrade_option import path_option
+from rebalance_check.commands.console import Face, json_option
 from rebalance_check.commands.judge import Judged, combined_exit_code, tell
-from rebalance_check.commands.upgrade import path_option
-from rebalance_check.face import Face, json_option
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
-from rebalance_check.integration.cluster import Broker, open_broker, open_cluster
+from rebalance_check.integration.brokers import Broker, open_broker, open_cluster
 from rebalance_check.integration.live.clients import require_installed
 from rebalance_check.integration.live.nodes import with_coordinator_faults
 from rebalance_check.integration.live.settings import ClientName, LiveProtocol, LiveSettings
+from rebalance_check.integration.live.status_stores import StatusRun, run_status_stores
 from rebalance_check.integration.live.subject import LiveSubject
-from rebalance_check.integration.status_live import StatusRun, run_status_stores
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event
-from rebalance_check.model.subject import run
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.model.vocabulary.schedule import run
 from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.history import recorded

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from rebalance_check.face import Face, json_option
+from rebalance_check.commands.console import Face, json_option
 from rebalance_check.impl.mutants import MUTANTS, Mutant, Told, find_mutant
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.report.mutants_page import mutants_markdown
 
 EXIT_NOT_CAUGHT = 10
@@ -21,7 +21,7 @@ EXIT_NOT_CAUGHT = 10
 @click.option(
     "--run", is_flag=True, help="Search for each: print the shrunk counterexample and the number of its steps."
 )
-@click.option("--steps", is_flag=True, help="With --run: print the numbers as impl/mutants/steps.py has them.")
+@click.option("--steps", is_flag=True, help="With --run: print the numbers as impl/mutants/shrunk_lengths.py has them.")
 @click.option("--markdown", is_flag=True, help="Print the generated part of TRACK_RECORD.md.")
 @json_option
 def command(names: tuple[str, ...], run: bool, steps: bool, markdown: bool, as_json: bool) -> int:
@@ -56,7 +56,7 @@ def _list(face: Face, mutants: Iterable[Mutant]) -> int:
 
 def _measure(face: Face, mutants: Iterable[Mutant]) -> int:
     """The steps of every mutant of the implementation that has a search, as lines of a dictionary."""
-    from rebalance_check import mutant_search  # noqa: PLC0415 - needs what only a search needs
+    from rebalance_check.commands import mutant_search  # noqa: PLC0415 - needs what only a search needs
 
     searched = [mutant for mutant in mutants if mutant.where == "impl" and not isinstance(mutant.find, Told)]
     found = {mutant.name: mutant_search.catch(mutant) for mutant in searched}
@@ -67,7 +67,7 @@ def _measure(face: Face, mutants: Iterable[Mutant]) -> int:
 
 def _search(face: Face, mutants: list[Mutant], *, by_name: bool) -> int:
     """Catch them one by one; those with a story of their own are left out, unless somebody asks for one."""
-    from rebalance_check import mutant_search  # noqa: PLC0415 - needs what only a search needs
+    from rebalance_check.commands import mutant_search  # noqa: PLC0415 - needs what only a search needs
 
     searched = [mutant for mutant in mutants if by_name or not isinstance(mutant.find, Told)]
     results: list[dict[str, Any]] = []

@@ -10,20 +10,20 @@ from typing import Any
 
 import click
 
+from rebalance_check.commands._upgrade_option import path_option
+from rebalance_check.commands.console import Face, json_option
 from rebalance_check.commands.explore import chosen as chosen_sizes
 from rebalance_check.commands.explore import size_options
 from rebalance_check.commands.judge import Judged, combined_exit_code, tell
 from rebalance_check.commands.live import BROKER_HELP
-from rebalance_check.commands.upgrade import path_option
-from rebalance_check.face import Face, json_option
-from rebalance_check.integration.cluster import Broker, BrokerSpec, open_broker
-from rebalance_check.integration.replay import ReplayResult, replay
-from rebalance_check.integration.schedules import DEFAULT_STEPS, walks
-from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.explore import Path as ModelPath
-from rebalance_check.model.explore.path import machine_for
-from rebalance_check.model.subject import Schedule
+from rebalance_check.integration.brokers import Broker, BrokerSpec, open_broker
+from rebalance_check.integration.conformance.replay import ReplayResult, replay
+from rebalance_check.integration.conformance.schedules import DEFAULT_STEPS, walks
+from rebalance_check.model.checker.safety import Path as ModelPath
+from rebalance_check.model.checker.safety.path import machine_for
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.schedule import Schedule
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.history import read_history
 from rebalance_check.properties.judge import EXIT_PROGRESS, EXIT_SAFETY, judge

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from rebalance_check.commands.console import Face, json_option
 from rebalance_check.commands.judge import Judged, tell_doubts, write_page
-from rebalance_check.face import Face, json_option
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.history import read_history
 from rebalance_check.properties.judge import judge

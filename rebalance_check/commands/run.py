@@ -15,12 +15,12 @@ import click
 from rebalance_check.commands import explore as explore_command
 from rebalance_check.commands import fuzz as fuzz_command
 from rebalance_check.commands import replay as replay_command
-from rebalance_check.face import Face, json_option
-from rebalance_check.impl.options import SimulationOptions
-from rebalance_check.integration.cluster import open_broker
-from rebalance_check.integration.schedules import walks
-from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.specification import model_for
+from rebalance_check.commands.console import Face, json_option
+from rebalance_check.impl.runtime.options import SimulationOptions
+from rebalance_check.integration.brokers import open_broker
+from rebalance_check.integration.conformance.schedules import walks
+from rebalance_check.model.checker.specification import model_for
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.pipeline.fuzz import fuzz
 from rebalance_check.pipeline.seed_run import replay_command as seed_command
@@ -111,13 +111,13 @@ def has_progress(bounds: Bounds) -> bool:
 
 def progressed(bounds: Bounds) -> Stage:
     """Judge the progress of one bound of the model."""
-    from rebalance_check.commands import explore_progress  # noqa: PLC0415 - needs an extra
-    from rebalance_check.model.progress import check_progress  # noqa: PLC0415 - the same
+    from rebalance_check.commands import _liveness  # noqa: PLC0415 - needs an extra
+    from rebalance_check.model.checker.liveness import check_progress  # noqa: PLC0415 - the same
 
     found = check_progress(bounds, compiled=find_spec("numba") is not None)
     figures = f"{found.states:,} states, {found.steps:,} steps, {found.components:,} places to stay"
-    code, document = explore_progress.exit_code_of_progress(found), explore_progress.progress_document(found)
-    return Stage("progress", str(bounds.protocol), figures, code, document, explore_progress.findings(found))
+    code, document = _liveness.exit_code_of_progress(found), _liveness.progress_document(found)
+    return Stage("progress", str(bounds.protocol), figures, code, document, _liveness.findings(found))
 
 
 def fuzzed(face: Face, seeds: str) -> Stage:

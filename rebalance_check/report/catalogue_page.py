@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from rebalance_check.properties.coverage import LISTS, Statement, spoken_for
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.reference import LISTS, Statement, spoken_for
 
 _HEAD = """\
 # The invariants

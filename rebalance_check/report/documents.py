@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from rebalance_check.model.events import Event, RunStarted
+from rebalance_check.model.vocabulary.events import Event, RunStarted
 from rebalance_check.properties.history import encode
 from rebalance_check.properties.judge import Judgement
 from rebalance_check.properties.kinds import Invariant

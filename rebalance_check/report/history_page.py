@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rebalance_check.model.events import Event
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.judge import Judgement
 from rebalance_check.properties.verdict import Undecided
 from rebalance_check.report.lanes import history_lanes

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.events import (
     AssignmentComputed,
     CoordinatorEvent,
     Event,
@@ -26,7 +26,7 @@ from rebalance_check.model.events import (
 )
 from rebalance_check.properties.kinds import Memories, listeners
 from rebalance_check.properties.verdict import Counterexample
-from rebalance_check.properties.view import Holdings
+from rebalance_check.properties.views.holdings import Holdings
 from rebalance_check.report.phrases import phrase
 
 COORDINATOR = "coordinator"

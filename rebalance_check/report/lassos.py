@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rebalance_check.model.explore import Path
-from rebalance_check.model.progress import broken_aims
+from rebalance_check.model.checker.liveness import broken_aims
+from rebalance_check.model.checker.safety import Path
 from rebalance_check.report.lanes import LaneTable, lanes
 from rebalance_check.report.paths import claim_sentence, path_steps
 from rebalance_check.report.section import Section

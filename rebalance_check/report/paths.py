@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rebalance_check.model.bounds import RebalanceProtocol
-from rebalance_check.model.events import Event
-from rebalance_check.model.explore import Path
-from rebalance_check.model.specification import model_for
-from rebalance_check.model.upgrade import names_of, path_numbered
-from rebalance_check.model.world import World
+from rebalance_check.model.checker.safety import Path
+from rebalance_check.model.checker.specification import model_for
+from rebalance_check.model.classic.run import World
+from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
+from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.model.vocabulary.upgrade_paths import names_of, path_numbered
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import STEP, Counterexample

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from rebalance_check.model.events import Event, RequestAnswered, RequestSent, RunEnded, RunStarted
+from rebalance_check.model.vocabulary.events import Event, RequestAnswered, RequestSent, RunEnded, RunStarted
 
 _COMMON = {"group", "source", "seq", "time_ms", "member", "worker", "incarnation", "member_id", "request"}
 _LONGEST = 48

@@ -13,7 +13,7 @@ import pytest
 
 from rebalance_check import events
 from rebalance_check.cli import run
-from rebalance_check.model.events import Event
+from rebalance_check.model.vocabulary.events import Event
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ import pytest
 from rebalance_check import CATALOGUE, Event, write_history
 from rebalance_check.cli import COMMANDS, EXTRAS
 from rebalance_check.impl.mutants import MUTANTS, Explored, Mutant
-from rebalance_check.impl.stories.promises import PROMISES
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.events import RunEnded
+from rebalance_check.impl.scenarios.invariants import PROMISES
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.events import RunEnded
 from rebalance_check.properties.assignment.claims import CLAIMS
 from rebalance_check.properties.assignment.courses import COURSE_CLAIMS
 from rebalance_check.report.catalogue_page import catalogue_markdown, smallest_breaking_history

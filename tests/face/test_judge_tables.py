@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.cli import run
-from rebalance_check.impl.options import SimulationOptions
+from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.pipeline.fuzz import fuzz
 
 

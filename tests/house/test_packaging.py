@@ -27,7 +27,7 @@ sys.meta_path.insert(0, Refuse())
 
 from rebalance_check import CATALOGUE, judge, read_history, write_history
 from rebalance_check.cli import run
-from rebalance_check.model.events import PartitionsAssigned
+from rebalance_check.model.vocabulary.events import PartitionsAssigned
 
 events = [PartitionsAssigned(source=m, seq=0, member=m, generation=1, partitions=("t-0",)) for m in ("m0", "m1")]
 write_history("h.jsonl", events)

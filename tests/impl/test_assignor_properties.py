@@ -15,9 +15,9 @@ from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyA
 from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
-from rebalance_check.impl.codecs.consumer_protocol import Subscription
-from rebalance_check.impl.codecs.sticky_user_data import write_sticky
-from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.impl.protocol.consumer_protocol import Subscription
+from rebalance_check.impl.protocol.sticky_user_data import write_sticky
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
 
 Group = tuple[dict[str, int], dict[str, Subscription]]
 TOPICS = ("a", "b", "c")

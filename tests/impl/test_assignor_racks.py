@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyAssignor
 from rebalance_check.impl.assignors.racks import Nearness
 from rebalance_check.impl.assignors.sticky import StickyAssignor
-from rebalance_check.impl.codecs.consumer_protocol import Subscription, read_subscription, write_subscription
-from rebalance_check.impl.codecs.java_order import PartitionSet
-from rebalance_check.impl.codecs.sticky_user_data import write_sticky
-from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.impl.protocol.consumer_protocol import Subscription, read_subscription, write_subscription
+from rebalance_check.impl.protocol.java_order import PartitionSet
+from rebalance_check.impl.protocol.sticky_user_data import write_sticky
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
 
 RACKS = ("r0", "r1", "r2")
 

@@ -8,7 +8,7 @@ from statistics import median
 
 from rebalance_check.impl.mutants import MUTANTS, Told
 from rebalance_check.impl.mutants.out_of_reach import OUT_OF_REACH
-from rebalance_check.impl.mutants.steps import STEPS
+from rebalance_check.impl.mutants.shrunk_lengths import STEPS
 
 ENTRIES = json.loads((Path(__file__).parents[1] / "data" / "mutants" / "catalogue.json").read_text(encoding="utf-8"))
 """Id, role and violated property of each entry."""

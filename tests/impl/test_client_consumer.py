@@ -17,14 +17,14 @@ from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.client.listener import RebalanceListener
-from rebalance_check.impl.codecs.consumer_protocol import (
+from rebalance_check.impl.protocol.consumer_protocol import (
     Assignment,
     Subscription,
     read_subscription,
     write_assignment,
     write_subscription,
 )
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.protocol.messages import (
     GroupReply,
     GroupRequest,
     HeartbeatReply,
@@ -38,11 +38,11 @@ from rebalance_check.impl.messages import (
     SyncGroupReply,
     SyncGroupRequest,
 )
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.bounds import RebalanceProtocol
-from rebalance_check.model.errors import Error, RebalanceCheckError
-from rebalance_check.model.events import Event, OffsetCommitted
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event, OffsetCommitted
 
 T0, T1, T2, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("t", 2), TopicPartition("u", 0)
 CONFIG = ClientConfig(group_id="g", client_id="c", session_timeout_ms=10_000, rebalance_timeout_ms=60_000)

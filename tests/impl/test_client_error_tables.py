@@ -11,7 +11,7 @@ from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.coordinator import Coordinator
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.generation import Generation, MemberState
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.protocol.messages import (
     GroupReply,
     GroupRequest,
     HeartbeatReply,
@@ -23,9 +23,9 @@ from rebalance_check.impl.messages import (
     SyncGroupReply,
     SyncGroupRequest,
 )
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.model.errors import Error, RebalanceCheckError
-from rebalance_check.model.events import Event, MembershipLost, RequestAnswered
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event, MembershipLost, RequestAnswered
 
 CONFIG = ClientConfig(group_id="g", client_id="c", session_timeout_ms=10_000, rebalance_timeout_ms=60_000)
 

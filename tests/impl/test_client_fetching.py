@@ -8,17 +8,17 @@ from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.client.fetching import FetchOutcome, OffsetFetch
-from rebalance_check.impl.loopback import Loopback
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.protocol.messages import (
     CommittedOffset,
     GroupReply,
     OffsetFetchReply,
     OffsetFetchRequest,
     TxnOffsetCommitRequest,
 )
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.errors import Error
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.simulator.loopback import Loopback
+from rebalance_check.model.vocabulary.errors import Error
 
 T0, T1, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u", 0)
 

@@ -15,11 +15,11 @@ from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.generation import MemberState
-from rebalance_check.impl.loopback import Loopback
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.errors import Error
-from rebalance_check.model.events import (
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.simulator.loopback import Loopback
+from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.events import (
     AssignmentComputed,
     MembershipLost,
     PartitionsAssigned,

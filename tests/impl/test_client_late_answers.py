@@ -9,13 +9,13 @@ from rebalance_check.impl.client.committing import CommitOutcome
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.client.generation import Generation, MemberState
-from rebalance_check.impl.codecs.consumer_protocol import (
+from rebalance_check.impl.protocol.consumer_protocol import (
     Assignment,
     Subscription,
     write_assignment,
     write_subscription,
 )
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.protocol.messages import (
     GroupReply,
     JoinedMember,
     JoinGroupReply,
@@ -24,9 +24,9 @@ from rebalance_check.impl.messages import (
     SyncGroupReply,
     SyncGroupRequest,
 )
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.errors import Error
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.model.vocabulary.errors import Error
 
 T0 = TopicPartition("t", 0)
 ME = JoinedMember("id", write_subscription(Subscription(topics=("t",))))

@@ -5,8 +5,8 @@ import pytest
 from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
-from rebalance_check.impl.loopback import Loopback
-from rebalance_check.impl.recorder import Recorder
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.simulator.loopback import Loopback
 
 
 def leader_in(world: Loopback, rack: str | None) -> ConsumerCoordinator:

@@ -7,9 +7,9 @@ from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.client.metrics import WINDOW_MS, CoordinatorMetrics, Sensor
 from rebalance_check.impl.coordinator import GroupConfig
-from rebalance_check.impl.loopback import Loopback
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.simulator.loopback import Loopback
 
 OF_KAFKA = {
     "heartbeat-response-time-max", "heartbeat-rate", "heartbeat-total", "join-time-avg", "join-time-max", "join-rate",

@@ -15,8 +15,10 @@ from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
-from rebalance_check.impl.codecs.consumer_protocol import Assignment, write_assignment
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.mutants import Told
+from rebalance_check.impl.mutants.client import CLIENT_MUTANTS
+from rebalance_check.impl.protocol.consumer_protocol import Assignment, write_assignment
+from rebalance_check.impl.protocol.messages import (
     GroupReply,
     GroupRequest,
     HeartbeatReply,
@@ -25,11 +27,9 @@ from rebalance_check.impl.messages import (
     OffsetCommitReply,
     SyncGroupReply,
 )
-from rebalance_check.impl.mutants import Told
-from rebalance_check.impl.mutants.client import CLIENT_MUTANTS
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.errors import Error, RebalanceCheckError
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 T0 = TopicPartition("t", 0)
 CONFIG = ClientConfig(group_id="g", client_id="c", session_timeout_ms=10_000, rebalance_timeout_ms=15_000)

@@ -13,19 +13,25 @@ from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyA
 from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
-from rebalance_check.impl.client.subscribed import INTERNAL_TOPICS, Subscribed
-from rebalance_check.impl.codecs.consumer_protocol import (
+from rebalance_check.impl.client.subscriptions import INTERNAL_TOPICS, Subscribed
+from rebalance_check.impl.protocol.consumer_protocol import (
     Assignment,
     Subscription,
     read_subscription,
     write_assignment,
     write_subscription,
 )
-from rebalance_check.impl.messages import GroupReply, GroupRequest, JoinGroupReply, JoinGroupRequest, SyncGroupReply
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event, PartitionsAssigned, PartitionsRevoked, SubscriptionChanged
+from rebalance_check.impl.protocol.messages import (
+    GroupReply,
+    GroupRequest,
+    JoinGroupReply,
+    JoinGroupRequest,
+    SyncGroupReply,
+)
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event, PartitionsAssigned, PartitionsRevoked, SubscriptionChanged
 
 T0, T1_0, U0 = TopicPartition("t", 0), TopicPartition("t1", 0), TopicPartition("u", 0)
 CONFIG = ClientConfig(group_id="g", client_id="c", session_timeout_ms=10_000, rebalance_timeout_ms=60_000)

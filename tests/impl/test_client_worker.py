@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rebalance_check.impl.client.config import ClientConfig
-from rebalance_check.impl.client.connect_configs import ConfigLog, ConfigReader, ConfigSnapshot
-from rebalance_check.impl.client.connect_eager import assign_eagerly, config_mismatch
-from rebalance_check.impl.client.worker import WorkerCoordinator
-from rebalance_check.impl.codecs.connect_protocol import ConnectorTask, WorkerState
-from rebalance_check.impl.loopback import Loopback
-from rebalance_check.impl.messages import JoinGroupReply, SyncGroupReply
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import (
+from rebalance_check.impl.connect.config_topic import ConfigLog, ConfigReader, ConfigSnapshot
+from rebalance_check.impl.connect.eager_assignor import assign_eagerly, config_mismatch
+from rebalance_check.impl.connect.worker import WorkerCoordinator
+from rebalance_check.impl.protocol.connect_protocol import ConnectorTask, WorkerState
+from rebalance_check.impl.protocol.messages import JoinGroupReply, SyncGroupReply
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.simulator.loopback import Loopback
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import (
     AssignmentComputed,
     MembershipLost,
     RunEnded,

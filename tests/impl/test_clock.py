@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance_check.impl.clock import VirtualClock
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.impl.runtime.clock import VirtualClock
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 def test_things_happen_by_deadline_then_by_order_of_asking() -> None:

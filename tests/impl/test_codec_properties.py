@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance_check.impl.codecs import connect_protocol as connect
-from rebalance_check.impl.codecs.consumer_protocol import (
+from rebalance_check.impl.protocol import connect_protocol as connect
+from rebalance_check.impl.protocol.consumer_protocol import (
     Assignment,
     Subscription,
     read_assignment,
@@ -18,11 +18,11 @@ from rebalance_check.impl.codecs.consumer_protocol import (
     write_assignment,
     write_subscription,
 )
-from rebalance_check.impl.codecs.java_order import hash_map_order, hash_set_order, string_hash
-from rebalance_check.impl.codecs.sticky_user_data import read_cooperative, read_sticky, write_sticky
-from rebalance_check.impl.codecs.wire import MalformedBytes, Writer
-from rebalance_check.impl.topic_partition import TopicPartition
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.impl.protocol.java_order import hash_map_order, hash_set_order, string_hash
+from rebalance_check.impl.protocol.sticky_user_data import read_cooperative, read_sticky, write_sticky
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.impl.protocol.wire import MalformedBytes, Writer
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
 int32 = st.integers(-(2**31), 2**31 - 1)

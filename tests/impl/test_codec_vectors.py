@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.impl.codecs import connect_protocol, consumer_protocol, sticky_user_data
-from rebalance_check.impl.codecs.connect_protocol import EMPTY, ConnectAssignment, ConnectorTask, WorkerState
-from rebalance_check.impl.codecs.consumer_protocol import Assignment, Subscription
-from rebalance_check.impl.codecs.wire import MalformedBytes
-from rebalance_check.impl.topic_partition import TopicPartition
+from rebalance_check.impl.protocol import connect_protocol, consumer_protocol, sticky_user_data
+from rebalance_check.impl.protocol.connect_protocol import EMPTY, ConnectAssignment, ConnectorTask, WorkerState
+from rebalance_check.impl.protocol.consumer_protocol import Assignment, Subscription
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.impl.protocol.wire import MalformedBytes
 
 Vector = Mapping[str, Any]
 DATA = Path(__file__).parents[1] / "data" / "kafka_vectors.json"

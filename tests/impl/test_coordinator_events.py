@@ -6,7 +6,7 @@ import pytest
 
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator, GroupStatus
 from rebalance_check.impl.coordinator.status import LEGAL_PREDECESSORS, IllegalTransition, assert_legal
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.protocol.messages import (
     HeartbeatRequest,
     JoinGroupReply,
     JoinGroupRequest,
@@ -16,8 +16,8 @@ from rebalance_check.impl.messages import (
     SyncAssignment,
     SyncGroupRequest,
 )
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.model.events import (
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.model.vocabulary.events import (
     Event,
     GenerationStarted,
     GroupMetadataAppended,

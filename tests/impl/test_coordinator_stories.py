@@ -1,6 +1,6 @@
 """Stories of the group coordinator: requests in a fixed order, and what Kafka 4.3 was seen to answer to each.
 
-The stories stand in ``tests/data/coordinator/*.story``; `rebalance_check.impl.stories` says how to read them, and
+The stories stand in ``tests/data/coordinator/*.story``; `rebalance_check.impl.scenarios` says how to read them, and
 ``tests/integration/virtual`` tells them to Kafka's own coordinators.
 """
 
@@ -15,7 +15,7 @@ import pytest
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.mutants import Narrated
 from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
-from rebalance_check.impl.stories import InProcess, Played, stories_in, tell
+from rebalance_check.impl.scenarios import InProcess, Played, stories_in, tell
 
 NEEDS_EPOCHS = "late-unload-wipes-newer-load"
 """No story speaks of the epochs of the log's leader; the simulator does."""

@@ -4,7 +4,7 @@ import pytest
 
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
 from rebalance_check.impl.coordinator.logs import SteeredLog
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.protocol.messages import (
     CommittedOffset,
     GroupReply,
     GroupRequest,
@@ -22,7 +22,7 @@ from rebalance_check.impl.messages import (
     SyncGroupReply,
     SyncGroupRequest,
 )
-from rebalance_check.model.errors import Error
+from rebalance_check.model.vocabulary.errors import Error
 
 
 def join(member_id: str, version: int = 3, instance: str | None = None, protocols: str = "range") -> JoinGroupRequest:

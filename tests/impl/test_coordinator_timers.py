@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
 from rebalance_check.impl.coordinator.timers import TimerKey, TimerKind, Timers
-from rebalance_check.impl.messages import JoinGroupRequest, JoinProtocol
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.impl.protocol.messages import JoinGroupRequest, JoinProtocol
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 def key(name: str) -> TimerKey:

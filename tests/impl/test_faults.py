@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from rebalance_check.impl.faults import CALM, draw_plan
-from rebalance_check.impl.options import ALL_FAULTS, COMMON_FAULTS, FaultKind, SimulationOptions
+from rebalance_check.impl.runtime.faults import CALM, draw_plan
+from rebalance_check.impl.runtime.options import ALL_FAULTS, COMMON_FAULTS, FaultKind, SimulationOptions
 
 
 def test_one_seed_draws_one_plan() -> None:
@@ -20,7 +20,7 @@ def test_one_seed_draws_one_plan() -> None:
 
 def test_the_plan_does_not_depend_on_the_hash_seed() -> None:
     code = (
-        "from rebalance_check.impl.faults import draw_plan; from rebalance_check.impl.options import SimulationOptions;"
+        "from rebalance_check.impl.runtime.faults import draw_plan; from rebalance_check.impl.runtime.options import SimulationOptions;"
         "print([draw_plan(seed, SimulationOptions()) for seed in range(20)])"
     )
     command = [sys.executable, "-c", code]

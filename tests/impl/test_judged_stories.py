@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check import mutant_search
+from rebalance_check.commands import mutant_search
 from rebalance_check.impl.mutants import IMPL_MUTANTS, Judged
-from rebalance_check.impl.stories import history_of, stories_in
-from rebalance_check.impl.stories.random_stories import random_story
-from rebalance_check.impl.stories.wide_stories import wide_story
+from rebalance_check.impl.scenarios import history_of, stories_in
+from rebalance_check.impl.scenarios.random_scenarios import random_story
+from rebalance_check.impl.scenarios.random_scenarios_wide import wide_story
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Counterexample

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.elector import PRIMARY, ElectionFailed, LeaderElector, elect
-from rebalance_check.impl.codecs.leader_election import (
+from rebalance_check.impl.protocol.leader_election import (
     DUPLICATE_URLS,
     NO_ERROR,
     Election,
@@ -17,10 +17,10 @@ from rebalance_check.impl.codecs.leader_election import (
     write_election,
     write_identity,
 )
-from rebalance_check.impl.codecs.wire import MalformedBytes
-from rebalance_check.impl.loopback import Loopback
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.model.events import TaskStarted, TaskStopped
+from rebalance_check.impl.protocol.wire import MalformedBytes
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.simulator.loopback import Loopback
+from rebalance_check.model.vocabulary.events import TaskStarted, TaskStopped
 from rebalance_check.properties.judge import judge
 
 A, B, C = (Identity(host, 8081, scheme="http") for host in "abc")

@@ -4,12 +4,12 @@ from functools import cache
 
 import pytest
 
-from rebalance_check.impl.lockstep import Conformance, Lockstep, every_transition
-from rebalance_check.impl.reference import InProcess
-from rebalance_check.model.actions import Action
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.machine import Machine
-from rebalance_check.model.specification import model_for
+from rebalance_check.impl.conformance import Conformance, Lockstep, every_transition
+from rebalance_check.impl.conformance.in_process import InProcess
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.specification import model_for
+from rebalance_check.model.vocabulary.actions import Action
+from rebalance_check.model.vocabulary.bounds import Bounds
 
 
 @cache

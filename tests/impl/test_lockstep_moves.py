@@ -4,11 +4,11 @@ from random import Random
 
 import pytest
 
-from rebalance_check.impl.lockstep import moves as moves_module
-from rebalance_check.impl.lockstep.moves import Moves
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.machine import Machine
-from rebalance_check.model.specification import model_for
+from rebalance_check.impl.conformance import predictions as moves_module
+from rebalance_check.impl.conformance.predictions import Moves
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.specification import model_for
+from rebalance_check.model.vocabulary.bounds import Bounds
 
 BOUNDS = Bounds.from_address("cooperative/2m2p2g1c1l0x0d0z0i1r")
 

@@ -24,9 +24,9 @@ from rebalance_check.impl.mutants import (
 )
 from rebalance_check.impl.mutants.mutant import Find
 from rebalance_check.impl.mutants.registry import _by_name
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.catalogue import CATALOGUE
 
 SOURCE = Path(rebalance_check.impl.__file__).parent

@@ -7,10 +7,16 @@ from random import Random
 
 import pytest
 
-from rebalance_check.impl.clock import VirtualClock
-from rebalance_check.impl.faults import CALM, FaultPlan
-from rebalance_check.impl.messages import GroupReply, GroupRequest, HeartbeatReply, HeartbeatRequest, JoinGroupRequest
-from rebalance_check.impl.network import REQUEST_TIMEOUT_MS, STRAY_MS, Connection, SimulatedNetwork, Token
+from rebalance_check.impl.protocol.messages import (
+    GroupReply,
+    GroupRequest,
+    HeartbeatReply,
+    HeartbeatRequest,
+    JoinGroupRequest,
+)
+from rebalance_check.impl.runtime.clock import VirtualClock
+from rebalance_check.impl.runtime.faults import CALM, FaultPlan
+from rebalance_check.impl.simulator.network import REQUEST_TIMEOUT_MS, STRAY_MS, Connection, SimulatedNetwork, Token
 
 
 @dataclass

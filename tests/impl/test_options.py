@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 def test_names_become_what_they_name() -> None:

@@ -12,12 +12,12 @@ from dataclasses import replace
 
 import pytest
 
-from rebalance_check.impl.faults import draw_plan
-from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.faults import draw_plan
+from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import SimulatorSubject, churn_schedule, simulate, simulate_into
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     ConnectorStarted,
     Event,
@@ -34,7 +34,7 @@ from rebalance_check.model.events import (
     TaskStarted,
     TaskStopped,
 )
-from rebalance_check.model.subject import run
+from rebalance_check.model.vocabulary.schedule import run
 
 GROUPS = (SimulatedProtocol.EAGER, SimulatedProtocol.COOPERATIVE, SimulatedProtocol.CONNECT, SimulatedProtocol.ELECTION)
 ALL = (*GROUPS, SimulatedProtocol.STATUS)

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from rebalance_check.impl.faults import FaultPlan, draw_plan
-from rebalance_check.impl.messages import SyncGroupRequest
-from rebalance_check.impl.options import ALL_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.protocol.messages import SyncGroupRequest
+from rebalance_check.impl.runtime.faults import FaultPlan, draw_plan
+from rebalance_check.impl.runtime.options import ALL_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import SimulatorSubject, simulate
 from rebalance_check.impl.simulator.consumers import SUBSCRIBE_MORE, UNSUBSCRIBE
 from rebalance_check.impl.simulator.world import CRASH, CRASH_AND_LOAD, RESIGN, RESIGN_LATE, World
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.errors import Error
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     IncarnationStarted,
     MembershipLost,

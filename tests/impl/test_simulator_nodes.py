@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from rebalance_check.impl.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import SimulatorSubject, simulate
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.events import (
     CoordinatorElected,
     Event,
     HeartbeatReplied,

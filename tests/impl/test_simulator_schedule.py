@@ -7,11 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from rebalance_check.impl.faults import draw_plan
-from rebalance_check.impl.options import ALL_FAULTS, COMMON_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.faults import draw_plan
+from rebalance_check.impl.runtime.options import (
+    ALL_FAULTS,
+    COMMON_FAULTS,
+    FaultKind,
+    SimulatedProtocol,
+    SimulationOptions,
+)
 from rebalance_check.impl.simulator.schedule import CHURN_STEPS, Process, churn_schedule, drawn_protocol
-from rebalance_check.model.actions import CHURN, UNUSUAL_CHURN, Action, ActionKind
-from rebalance_check.model.subject import Schedule
+from rebalance_check.model.vocabulary.actions import CHURN, UNUSUAL_CHURN, Action, ActionKind
+from rebalance_check.model.vocabulary.schedule import Schedule
 
 SEEDS = range(200)
 

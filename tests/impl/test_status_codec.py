@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.impl.status.codec import (
+from rebalance_check.impl.connect.status.codec import (
     ConnectorKey,
     Status,
     StatusValue,

@@ -4,9 +4,9 @@ import pytest
 
 from rebalance_check.impl.mutants import IMPL_MUTANTS, Fuzzed, Mutant
 from rebalance_check.impl.mutants.status import STATUS_MUTANTS
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
-from rebalance_check.impl.status.simulation import simulate_status
-from rebalance_check.model.events import Event
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator.status_cluster import simulate_status
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.judge import Judgement, judge
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import Outcome

@@ -6,9 +6,9 @@ import subprocess
 import sys
 from collections import Counter
 
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
-from rebalance_check.impl.status.simulation import simulate_status
-from rebalance_check.model.events import (
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator.status_cluster import simulate_status
+from rebalance_check.model.vocabulary.events import (
     Event,
     RunEnded,
     RunStarted,
@@ -22,8 +22,8 @@ from rebalance_check.model.events import (
 OPTIONS = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40)
 DIGEST = """
 import hashlib
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
-from rebalance_check.impl.status.simulation import simulate_status
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator.status_cluster import simulate_status
 events = []
 for seed in range(5):
     simulate_status(seed, SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40), events.append)

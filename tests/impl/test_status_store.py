@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.impl.status.codec import (
+from rebalance_check.impl.connect.status.codec import (
     ConnectorKey,
     Status,
     StatusValue,
@@ -15,11 +14,12 @@ from rebalance_check.impl.status.codec import (
     TopicValue,
     write_status,
 )
-from rebalance_check.impl.status.log import Outcome
-from rebalance_check.impl.status.shared_log import Channel, SharedLog
-from rebalance_check.impl.status.store import StatusStore, StatusStoreError
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event, StatusAppended, StatusGivenUp, StatusIgnored, StatusRead
+from rebalance_check.impl.connect.status.log import Outcome
+from rebalance_check.impl.connect.status.shared_log import Channel, SharedLog
+from rebalance_check.impl.connect.status.store import StatusStore, StatusStoreError
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event, StatusAppended, StatusGivenUp, StatusIgnored, StatusRead
 
 TASK, OTHER_TASK, CONNECTOR = TaskKey("c", 0), TaskKey("c", 1), ConnectorKey("c")
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from rebalance_check import mutant_search
+from rebalance_check.commands import mutant_search
 from rebalance_check.impl.mutants import IMPL_MUTANTS, Mutant, Narrated, Posed
-from rebalance_check.impl.stories.promise_search import broken_promise, shrunk
-from rebalance_check.impl.stories.promises import PROMISES
-from rebalance_check.impl.stories.wide_stories import wide_story
+from rebalance_check.impl.scenarios.invariants import PROMISES
+from rebalance_check.impl.scenarios.random_scenarios_wide import wide_story
+from rebalance_check.impl.scenarios.search import broken_promise, shrunk
 
 NARRATED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, Narrated)]
 POSED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, Posed)]

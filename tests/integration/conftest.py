@@ -8,13 +8,13 @@ import pytest
 
 pytest.importorskip("kafka", reason="the socket tests need the extra 'brokers'")
 
-from rebalance_check.integration.kafka_clients import (
+from rebalance_check.integration.embedded.embedded import EmbeddedBroker
+from rebalance_check.integration.live.kafka_python_api import (
     CooperativeStickyAssignor,
     KafkaConsumer,
     RangePartitionAssignor,
 )
-from rebalance_check.integration.raw import RawGroup
-from rebalance_check.integration.wire.embedded import EmbeddedBroker
+from rebalance_check.integration.wire.raw_group import RawGroup
 
 TOPIC = "t"
 ASSIGNORS = {"eager": RangePartitionAssignor, "cooperative": CooperativeStickyAssignor}

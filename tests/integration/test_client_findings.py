@@ -10,19 +10,19 @@ import pytest
 
 pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
 
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.integration.kafka_clients import (
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.integration.embedded.embedded import EmbeddedBroker
+from rebalance_check.integration.live.clients import open_consumer
+from rebalance_check.integration.live.kafka_python_api import (
     CooperativeStickyAssignor,
     KafkaConsumer,
     MemberState,
     RangePartitionAssignor,
 )
-from rebalance_check.integration.live.clients import open_consumer
 from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.settings import ClientName, LiveSettings, MemberOrder
 from rebalance_check.integration.live.topics import create_topic
-from rebalance_check.integration.wire.embedded import EmbeddedBroker
-from rebalance_check.model.events import Event, GenerationStarted, MemberRemoved
+from rebalance_check.model.vocabulary.events import Event, GenerationStarted, MemberRemoved
 
 POLL_MS = 200
 METADATA_AGE_MS = 200

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check.integration.cluster import open_broker
-from rebalance_check.integration.cluster.settings import server_properties
+from rebalance_check.integration.brokers import open_broker
+from rebalance_check.integration.brokers.settings import server_properties
 from rebalance_check.integration.interrupts import orderly_end
 from rebalance_check.integration.wire.call import split_address
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 def sentence(spec: str) -> str:
@@ -28,7 +28,7 @@ def test_what_is_no_broker_is_refused_at_once(spec: str) -> None:
 
 
 def test_nobody_at_the_address__is_told_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rebalance_check.integration.cluster.broker.EXTERNAL_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("rebalance_check.integration.brokers.open.EXTERNAL_TIMEOUT_S", 0.3)
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{unused.getsockname()[1]}"

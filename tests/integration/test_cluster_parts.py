@@ -6,20 +6,20 @@ import pytest
 
 pytest.importorskip("kafka", reason="clusters need the extra 'brokers'")
 
-from rebalance_check.impl.recorder import Recorder
-from rebalance_check.integration.cluster import Broker, open_cluster
-from rebalance_check.integration.cluster.nodes import Cluster, partition_of
-from rebalance_check.integration.cluster.settings import NodeAddress, cluster_properties
-from rebalance_check.integration.live.clients import Membership
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.integration.brokers import Broker, open_cluster
+from rebalance_check.integration.brokers.nodes import Cluster, partition_of
+from rebalance_check.integration.brokers.settings import NodeAddress, cluster_properties
+from rebalance_check.integration.live.clients.consumer import Membership
 from rebalance_check.integration.live.incarnations import with_incarnations
 from rebalance_check.integration.live.nodes import with_coordinator_faults
 from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.settings import LiveSettings
 from rebalance_check.integration.live.subject import LiveSubject
-from rebalance_check.model.actions import COORDINATOR_FAULTS, Action, ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.actions import COORDINATOR_FAULTS, Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
     CoordinatorElected,
@@ -28,7 +28,7 @@ from rebalance_check.model.events import (
     GenerationEvent,
     MembershipLost,
 )
-from rebalance_check.model.subject import Schedule, run
+from rebalance_check.model.vocabulary.schedule import Schedule, run
 
 
 @pytest.mark.parametrize(

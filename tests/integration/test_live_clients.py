@@ -6,18 +6,18 @@ import pytest
 
 pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
 
-from rebalance_check.integration.cluster import Broker
+from rebalance_check.integration.brokers import Broker
+from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.live.clients import require_installed
 from rebalance_check.integration.live.clients.librdkafka import read_metadata
 from rebalance_check.integration.live.known import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveProtocol, LiveSettings
 from rebalance_check.integration.live.settling import Unsettled
 from rebalance_check.integration.live.subject import LiveSubject
-from rebalance_check.integration.wire.embedded import EmbeddedBroker
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
     Event,
@@ -26,7 +26,7 @@ from rebalance_check.model.events import (
     MemberStarted,
     RunEnded,
 )
-from rebalance_check.model.subject import Schedule, run
+from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome, Violated
 

@@ -10,7 +10,7 @@ pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
 
 from rebalance_check.integration.live.known import KNOWN, judge_clients
 from rebalance_check.integration.live.settings import ClientName
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.events import (
     AssignmentComputed,
     Event,
     HealEnded,

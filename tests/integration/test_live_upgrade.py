@@ -6,8 +6,9 @@ import pytest
 
 pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
 
-from rebalance_check.integration.cluster import Broker
-from rebalance_check.integration.kafka_clients import (
+from rebalance_check.integration.brokers import Broker
+from rebalance_check.integration.embedded.embedded import EmbeddedBroker
+from rebalance_check.integration.live.kafka_python_api import (
     CooperativeStickyAssignor,
     KafkaConsumer,
     RangePartitionAssignor,
@@ -16,13 +17,12 @@ from rebalance_check.integration.kafka_clients import (
 from rebalance_check.integration.live.known import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveSettings
 from rebalance_check.integration.live.subject import LiveSubject
-from rebalance_check.integration.wire.embedded import EmbeddedBroker
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import AssignmentComputed, Event, MemberCrashed, MemberStarted, RunEnded
-from rebalance_check.model.subject import Schedule, run
-from rebalance_check.model.upgrade import path_named
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import AssignmentComputed, Event, MemberCrashed, MemberStarted, RunEnded
+from rebalance_check.model.vocabulary.schedule import Schedule, run
+from rebalance_check.model.vocabulary.upgrade_paths import path_named
 from rebalance_check.properties.verdict import Violated
 
 

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check.integration.cluster import Broker, open_broker
-from rebalance_check.integration.replay import replay
-from rebalance_check.integration.schedules import tour, walks
-from rebalance_check.integration.wire.embedded import EmbeddedBroker
-from rebalance_check.model.actions import ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.classic_state import MessageKind
-from rebalance_check.model.errors import Error, RebalanceCheckError
-from rebalance_check.model.machine import Machine
-from rebalance_check.model.specification import model_for
-from rebalance_check.model.subject import Schedule
+from rebalance_check.integration.brokers import Broker, open_broker
+from rebalance_check.integration.conformance.replay import replay
+from rebalance_check.integration.conformance.schedules import tour, walks
+from rebalance_check.integration.embedded.embedded import EmbeddedBroker
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.specification import model_for
+from rebalance_check.model.classic.state import MessageKind
+from rebalance_check.model.vocabulary.actions import ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.schedule import Schedule
 from rebalance_check.properties.history import read_history
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Violated

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import cast
 
-from rebalance_check.integration.status_live import KafkaStatusWorker, settle
+from rebalance_check.integration.live.status_stores import KafkaStatusWorker, settle
 
 
 class SlowReader:

@@ -3,8 +3,8 @@
 from itertools import islice
 from typing import cast
 
+from rebalance_check.integration.conformance.pipelining import Rounds
 from rebalance_check.integration.virtual.process import VirtualKafka
-from rebalance_check.integration.virtual.rounds import Rounds
 
 
 class Steps:

@@ -6,13 +6,13 @@ import struct
 
 import pytest
 
-from rebalance_check.impl import messages as msg
+from rebalance_check.impl.protocol import messages as msg
+from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.live.topics import create_topic
-from rebalance_check.integration.raw import RawGroup
 from rebalance_check.integration.wire.call import Connection, split_address
-from rebalance_check.integration.wire.embedded import EmbeddedBroker
 from rebalance_check.integration.wire.kafka_python import admin, consumer, errors, metadata, producer
-from rebalance_check.model.errors import Error, RebalanceCheckError
+from rebalance_check.integration.wire.raw_group import RawGroup
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 
 def join(member_id: str = "", version: int = 3, session_ms: int = 6_000) -> msg.JoinGroupRequest:

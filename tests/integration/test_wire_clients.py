@@ -6,10 +6,15 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.integration.kafka_clients import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
-from rebalance_check.integration.wire.embedded import EmbeddedBroker
-from rebalance_check.integration.wire.faults import Effect, Fault
-from rebalance_check.model.errors import Error, RebalanceCheckError
+from rebalance_check.integration.embedded.embedded import EmbeddedBroker
+from rebalance_check.integration.embedded.faults import Effect, Fault
+from rebalance_check.integration.live.kafka_python_api import (
+    KafkaConsumer,
+    KafkaProducer,
+    OffsetAndMetadata,
+    TopicPartition,
+)
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 DEADLINE_S = 20.0
 PARTITIONS = {0, 1, 2, 3}

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance_check.impl import messages as msg
+from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.virtual.codec import decoded
 from rebalance_check.integration.wire import templates
 from rebalance_check.integration.wire.apis import APIS
 from rebalance_check.integration.wire.replies import replies_to_wire
 from rebalance_check.integration.wire.templates import derived, encoded, ordinary
-from rebalance_check.model.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 TEXTS = st.text(max_size=6) | st.sampled_from(["", "t", "m0-4711", "ü" * 70, "x" * 300])
 MAYBE = st.none() | TEXTS

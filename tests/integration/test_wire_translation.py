@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.impl import messages as msg
+from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.wire.apis import APIS
 from rebalance_check.integration.wire.frames import decode_request, read_prefix
 from rebalance_check.integration.wire.replies import error_from_wire, replies_to_wire, reply_from_wire
 from rebalance_check.integration.wire.requests import request_to_wire, requests_from_wire
-from rebalance_check.model.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 COMMON: dict[str, Any] = {"group_id": "g", "client_id": "m0", "client_host": "/127.0.0.1"}
 JOIN = msg.JoinGroupRequest(

@@ -1,10 +1,10 @@
 """What the tests of the models share: state spaces of a pinned size, and worlds stepped action by action."""
 
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.events import Event
-from rebalance_check.model.explore import Exploration, explore
-from rebalance_check.model.world import World
+from rebalance_check.model.checker.safety import Exploration, explore
+from rebalance_check.model.classic.run import World
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.events import Event
 
 
 def explored(

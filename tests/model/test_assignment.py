@@ -5,10 +5,10 @@ from random import Random
 
 import pytest
 
-from rebalance_check.model.assignment import assign, clean_claims, kept, most_kept, taker, target_table
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.classic_config import configure
-from rebalance_check.model.classic_state import Config, Message, State, has, sizes
+from rebalance_check.model.classic.config import configure
+from rebalance_check.model.classic.parts.assignment import assign, clean_claims, kept, most_kept, taker, target_table
+from rebalance_check.model.classic.state import Config, Message, State, has, sizes
+from rebalance_check.model.vocabulary.bounds import Bounds
 
 Takers = tuple[int, ...]
 

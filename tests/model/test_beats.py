@@ -2,13 +2,13 @@
 
 import pytest
 
-from rebalance_check.model.actions import ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.classic_state import MemberStatus
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import AssignmentCompleted, MembershipLost, RequestAnswered, RequestSent
-from rebalance_check.model.explore import explore
-from rebalance_check.model.world import World
+from rebalance_check.model.checker.safety import explore
+from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.state import MemberStatus
+from rebalance_check.model.vocabulary.actions import ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import AssignmentCompleted, MembershipLost, RequestAnswered, RequestSent
 from tests.model.conftest import explored, of, play
 
 EAGER = "eager/2m1p2g0c0l1x0d0z0i0r1h"

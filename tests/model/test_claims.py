@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.classic import CLAIMS, MODEL, STEP_CLAIMS
-from rebalance_check.model.classic_state import GroupStatus, MemberStatus, MessageKind, State
-from rebalance_check.model.errors import Error
-from rebalance_check.model.machine import Machine
-from rebalance_check.model.mutants import MUTANTS
-from rebalance_check.model.upgrade import COOPERATIVE_STICKY, RANGE
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.classic.model import CLAIMS, MODEL, STEP_CLAIMS
+from rebalance_check.model.classic.state import GroupStatus, MemberStatus, MessageKind, State
+from rebalance_check.model.registry import MUTANTS
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.upgrade_paths import COOPERATIVE_STICKY, RANGE
 
 COOPERATIVE = "cooperative/2m2p4g0c0l0x0d0z0i0r"
 EAGER = "eager/2m2p4g0c0l0x0d0z0i0r"

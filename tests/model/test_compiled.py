@@ -9,15 +9,15 @@ import pytest
 
 pytest.importorskip("numba", reason="the extra 'explore' is not installed")
 
-from rebalance_check.model.assignment import target_table  # after the check for the extra
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.classic import MODEL
-from rebalance_check.model.explore import explore
-from rebalance_check.model.explore.compiled import cache_directory, compile_model, digest
-from rebalance_check.model.explore.search import Limits, Outcome, Search
-from rebalance_check.model.explore.workers import SLACK, ParallelSearch, Worker
-from rebalance_check.model.machine import Machine
-from rebalance_check.model.specification import Edit
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.safety import explore
+from rebalance_check.model.checker.safety.compiled import cache_directory, compile_model, digest
+from rebalance_check.model.checker.safety.search import Limits, Outcome, Search
+from rebalance_check.model.checker.safety.workers import SLACK, ParallelSearch, Worker
+from rebalance_check.model.checker.specification import Edit
+from rebalance_check.model.classic.model import MODEL
+from rebalance_check.model.classic.parts.assignment import target_table  # after the check for the extra
+from rebalance_check.model.vocabulary.bounds import Bounds
 
 SMALL = [
     ("cooperative/3m2p2g0c0l0x0d0z0i0r", True),
@@ -106,14 +106,14 @@ def test_the_buffer_has_room_for_the_successors_of_any_state__of_the_largest_bou
 
 
 def test_the_cache_has_another_name__when_one_line_of_the_model_changes() -> None:
-    edit = Edit("rebalance_check.model.classic_coordinator", "    s.generation += 1", "    s.generation += 2")
+    edit = Edit("rebalance_check.model.classic.coordinator", "    s.generation += 1", "    s.generation += 2")
     assert digest(MODEL, None) != digest(MODEL, edit)
 
 
 TWO_PROGRAMS = """
 import sys, numpy, numba
 from pathlib import Path
-from rebalance_check.model.explore.compiled import jit
+from rebalance_check.model.checker.safety.compiled import jit
 long = "    x = (x * 31 + r.b) ^ (x >> 3)\\n" * 200  # so long that it stays a function of its own
 source = f"def read(r, x):\\n{long}    return x\\ndef entry(rec): return read(rec[0], read(rec[0], 1))"
 for fields in sys.argv[2:]:
@@ -145,7 +145,7 @@ def test_the_cache_lives_where_the_platform_keeps_caches(monkeypatch: pytest.Mon
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ["older-claim-wins", "double-claim-is-honoured", "leader-does-not-withhold"])
 def test_a_mutant_deep_in_the_state_space_is_found(name: str) -> None:
-    from rebalance_check.model.mutants import MUTANTS  # noqa: PLC0415  # only these need it
+    from rebalance_check.model.registry import MUTANTS  # noqa: PLC0415  # only these need it
 
     mutant = MUTANTS[name]
     found = explore(mutant.bounds, mutant=name)

@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.classic import MODEL
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.explore import Progress, explore
-from rebalance_check.model.explore.search import Limits, Search
-from rebalance_check.model.machine import Machine
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.safety import Progress, explore
+from rebalance_check.model.checker.safety.search import Limits, Search
+from rebalance_check.model.classic.model import MODEL
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
@@ -102,9 +102,9 @@ class Absent:
         if name.split(".")[0] in {"numpy", "numba", "networkx"}:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Absent())
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.explore import explore
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.checker.safety import explore
 bounds = Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r")
 print(explore(bounds, compiled=False).complete)
 try:

@@ -2,15 +2,15 @@
 
 import pytest
 
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.classic import MODEL
-from rebalance_check.model.classic_state import Phase
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import IncarnationEnded, IncarnationStarted
-from rebalance_check.model.explore import explore
-from rebalance_check.model.machine import Machine
-from rebalance_check.model.world import World
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.safety import explore
+from rebalance_check.model.classic.model import MODEL
+from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.state import Phase
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import IncarnationEnded, IncarnationStarted
 from tests.model.conftest import explored, walk
 
 COUNTS = [

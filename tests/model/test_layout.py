@@ -5,7 +5,7 @@ from typing import Annotated
 
 import pytest
 
-from rebalance_check.model.layout import (
+from rebalance_check.model.checker.layout import (
     NIL,
     Dimension,
     Index,
@@ -19,7 +19,7 @@ from rebalance_check.model.layout import (
     relabellings,
     width,
 )
-from rebalance_check.model.layout_objects import helpers
+from rebalance_check.model.checker.layout_objects import helpers
 
 
 @layout

@@ -2,11 +2,11 @@
 
 import pytest
 
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import RequestAnswered
-from rebalance_check.model.explore import explore
-from rebalance_check.model.world import World
+from rebalance_check.model.checker.safety import explore
+from rebalance_check.model.classic.run import World
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import RequestAnswered
 from tests.model.conftest import explored, walk
 
 COUNTS = [

@@ -5,13 +5,13 @@ from random import Random
 
 import pytest
 
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.classic import MODEL
-from rebalance_check.model.classic_state import MessageKind
-from rebalance_check.model.errors import Error, RebalanceCheckError
-from rebalance_check.model.layout import leaves
-from rebalance_check.model.machine import Machine, positional
+from rebalance_check.model.checker.interpreter import Machine, positional
+from rebalance_check.model.checker.layout import leaves
+from rebalance_check.model.classic.model import MODEL
+from rebalance_check.model.classic.state import MessageKind
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 RARE = {ActionKind.JOIN_GROUP_AT_ZOMBIE, ActionKind.SYNC_GROUP_AT_ZOMBIE, ActionKind.HEARTBEAT_AT_ZOMBIE}
 """What random walks seldom meet: `test_zombie_coordinator` holds that exploring does."""

@@ -2,15 +2,15 @@
 
 import pytest
 
-from rebalance_check.model.classic_mutants import CLASSIC_MUTANTS
-from rebalance_check.model.classic_static_mutants import STATIC_MUTANTS
-from rebalance_check.model.classic_timer_mutants import TIMER_MUTANTS
-from rebalance_check.model.explore import Path, explore
-from rebalance_check.model.explore.path import machine_for
-from rebalance_check.model.mutant import ModelMutant
-from rebalance_check.model.mutants import MUTANTS
-from rebalance_check.model.newcomer_mutants import NEWCOMER_MUTANTS
-from rebalance_check.model.voting_mutants import VOTING_MUTANTS
+from rebalance_check.model.checker.mutant import ModelMutant
+from rebalance_check.model.checker.safety import Path, explore
+from rebalance_check.model.checker.safety.path import machine_for
+from rebalance_check.model.classic.mutants.core import CLASSIC_MUTANTS
+from rebalance_check.model.classic.mutants.new_members import NEWCOMER_MUTANTS
+from rebalance_check.model.classic.mutants.static_membership import STATIC_MUTANTS
+from rebalance_check.model.classic.mutants.timeouts import TIMER_MUTANTS
+from rebalance_check.model.classic.mutants.upgrades import VOTING_MUTANTS
+from rebalance_check.model.registry import MUTANTS
 
 DEEP = {"older-claim-wins", "double-claim-is-honoured", "silent-static-member-loses-its-seat"}
 """In bounds too large to interpret: see test_compiled and test_statics, and test_assignment for what they break."""

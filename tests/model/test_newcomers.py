@@ -2,12 +2,12 @@
 
 import pytest
 
-from rebalance_check.model.actions import ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import GroupStatusChanged, MemberLeft, MemberRemoved, RequestAnswered
-from rebalance_check.model.explore import explore
-from rebalance_check.model.world import World
+from rebalance_check.model.checker.safety import explore
+from rebalance_check.model.classic.run import World
+from rebalance_check.model.vocabulary.actions import ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import GroupStatusChanged, MemberLeft, MemberRemoved, RequestAnswered
 from tests.model.conftest import explored, of, play, walk
 
 NEW_AT_ONCE = "eager/1m1p2g1c1l1x0d0z1i0r1e"

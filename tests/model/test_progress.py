@@ -13,22 +13,22 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance_check.model.actions import ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.classic import MODEL
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.explore import Path, explore
-from rebalance_check.model.explore.path import machine_for
-from rebalance_check.model.machine import Machine
-from rebalance_check.model.mutant import ModelMutant
-from rebalance_check.model.mutants import MUTANTS
-from rebalance_check.model.progress import broken_aims, check_progress
-from rebalance_check.model.progress.components import Fairness
-from rebalance_check.model.progress.evidence import along, endless, fair_actions
-from rebalance_check.model.progress.graph import StateGraph
-from rebalance_check.model.progress.judging import Judge
-from rebalance_check.model.progress.quotient import Quotient, as_rows
-from rebalance_check.model.progress_mutants import PROGRESS_MUTANTS
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.liveness import broken_aims, check_progress
+from rebalance_check.model.checker.liveness.components import Fairness
+from rebalance_check.model.checker.liveness.evidence import along, endless, fair_actions
+from rebalance_check.model.checker.liveness.graph import StateGraph
+from rebalance_check.model.checker.liveness.judge import Judge
+from rebalance_check.model.checker.liveness.quotient import Quotient, as_rows
+from rebalance_check.model.checker.mutant import ModelMutant
+from rebalance_check.model.checker.safety import Path, explore
+from rebalance_check.model.checker.safety.path import machine_for
+from rebalance_check.model.classic.model import MODEL
+from rebalance_check.model.classic.mutants.liveness import PROGRESS_MUTANTS
+from rebalance_check.model.registry import MUTANTS
+from rebalance_check.model.vocabulary.actions import ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 GRAPHS = [
     # bounds, states reached, states and steps of the calm graph, places where a fair run can stay

@@ -6,15 +6,15 @@ pytest.importorskip("numba", reason="the extra 'explore' is not installed")
 
 import numpy as np
 
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.classic import MODEL
-from rebalance_check.model.explore.search import Limits
-from rebalance_check.model.machine import Machine
-from rebalance_check.model.progress import check_progress
-from rebalance_check.model.progress.evidence import endless
-from rebalance_check.model.progress.graph import calm_graph
-from rebalance_check.model.progress.quotient import Quotient
-from rebalance_check.model.progress.steps import Backend, Compiled, Interpreted
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.liveness import check_progress
+from rebalance_check.model.checker.liveness.evidence import endless
+from rebalance_check.model.checker.liveness.graph import calm_graph
+from rebalance_check.model.checker.liveness.graph_source import Backend, Compiled, Interpreted
+from rebalance_check.model.checker.liveness.quotient import Quotient
+from rebalance_check.model.checker.safety.search import Limits
+from rebalance_check.model.classic.model import MODEL
+from rebalance_check.model.vocabulary.bounds import Bounds
 
 
 @pytest.mark.parametrize("address", ["cooperative/3m2p2g0c0l0x0d0z0i0r", "eager/3m1p1g1c1l0x0d0z0i1r"])

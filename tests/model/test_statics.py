@@ -2,12 +2,17 @@
 
 import pytest
 
-from rebalance_check.model.actions import ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.classic import MODEL
-from rebalance_check.model.classic_static_mutants import STATIC_MUTANTS
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import (
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.safety import explore
+from rebalance_check.model.checker.safety.search import Limits, Search
+from rebalance_check.model.classic.model import MODEL
+from rebalance_check.model.classic.mutants.static_membership import STATIC_MUTANTS
+from rebalance_check.model.classic.observer.member_ids import seat_of
+from rebalance_check.model.classic.run import World
+from rebalance_check.model.vocabulary.actions import ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import (
     GenerationStarted,
     MemberAdded,
     MemberLeft,
@@ -16,12 +21,7 @@ from rebalance_check.model.events import (
     MemberStarted,
     PartitionsLost,
     RequestAnswered,
-)  # fmt: skip
-from rebalance_check.model.explore import explore
-from rebalance_check.model.explore.search import Limits, Search
-from rebalance_check.model.machine import Machine
-from rebalance_check.model.seats import seat_of
-from rebalance_check.model.world import World
+)
 from tests.model.conftest import explored, of, play
 
 TWINS = "eager/2m1p2g1c1l1x0d0z0i0r1t2s1y"

@@ -2,16 +2,16 @@
 
 import pytest
 
-from rebalance_check.model.actions import ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import Event, OffsetCommitted, RequestAnswered, RequestSent
-from rebalance_check.model.explore.witness import witness
-from rebalance_check.model.windows import FORGOTTEN
-from rebalance_check.model.world import World
+from rebalance_check.model.checker.safety.witness import witness
+from rebalance_check.model.classic.run import World
+from rebalance_check.model.vocabulary.actions import ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event, OffsetCommitted, RequestAnswered, RequestSent
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
 from tests.model.conftest import explored, of, play
+from tests.model.pinned_paths import FORGOTTEN
 
 ALONE = "eager/1m1p2g1c0l0x0d0z0i0r1s1o"
 TWINS = "eager/2m1p2g0c0l0x0d0z0i0r2s1y1o"

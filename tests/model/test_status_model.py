@@ -5,16 +5,16 @@ from random import Random
 
 import pytest
 
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.explore import Path, explore
-from rebalance_check.model.explore.path import machine_for
-from rebalance_check.model.machine import Machine
-from rebalance_check.model.mutant import ModelMutant
-from rebalance_check.model.mutants import MUTANTS
-from rebalance_check.model.status import MODEL, RULES, SOMETIMES
-from rebalance_check.model.status_mutants import STATUS_MUTANTS
-from rebalance_check.model.status_subject import StatusModelSubject
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.mutant import ModelMutant
+from rebalance_check.model.checker.safety import Path, explore
+from rebalance_check.model.checker.safety.path import machine_for
+from rebalance_check.model.connect.status.model import MODEL, RULES, SOMETIMES
+from rebalance_check.model.connect.status.mutants import STATUS_MUTANTS
+from rebalance_check.model.connect.status.subject import StatusModelSubject
+from rebalance_check.model.registry import MUTANTS
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.properties.judge import Judge
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 

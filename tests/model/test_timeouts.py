@@ -2,11 +2,11 @@
 
 import pytest
 
-from rebalance_check.model.actions import ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.events import Event, MemberRemoved
-from rebalance_check.model.explore import explore
-from rebalance_check.model.world import World
+from rebalance_check.model.checker.safety import explore
+from rebalance_check.model.classic.run import World
+from rebalance_check.model.vocabulary.actions import ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.events import Event, MemberRemoved
 from tests.model.conftest import explored, play
 
 COUNTS = [

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.classic import MODEL
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import MemberCrashed, MemberJoined, MemberStarted
-from rebalance_check.model.explore import explore
-from rebalance_check.model.explore.search import Limits, Search
-from rebalance_check.model.layout import width
-from rebalance_check.model.machine import Machine
-from rebalance_check.model.upgrade import PATHS, path_number
-from rebalance_check.model.walks import enabled
-from rebalance_check.model.world import World
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.layout import width
+from rebalance_check.model.checker.safety import explore
+from rebalance_check.model.checker.safety.search import Limits, Search
+from rebalance_check.model.checker.walks import enabled
+from rebalance_check.model.classic.model import MODEL
+from rebalance_check.model.classic.run import World
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import MemberCrashed, MemberJoined, MemberStarted
+from rebalance_check.model.vocabulary.upgrade_paths import PATHS, path_number
 
 LEGAL = [
     # bounds, distinct, generated, depth

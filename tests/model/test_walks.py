@@ -4,13 +4,13 @@ from random import Random
 
 import pytest
 
-from rebalance_check.model.actions import Action
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.explore import Path
-from rebalance_check.model.machine import Machine
-from rebalance_check.model.specification import model_for
-from rebalance_check.model.walks import enabled, random_path, tour
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.safety import Path
+from rebalance_check.model.checker.specification import model_for
+from rebalance_check.model.checker.walks import enabled, random_path, tour
+from rebalance_check.model.vocabulary.actions import Action
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 REPLAYED = Bounds.from_address("cooperative/3m2p4g1c1l1x1d0z0i1r")
 TINY = Bounds.from_address("eager/1m1p2g1c0l0x0d0z0i0r")

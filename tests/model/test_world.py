@@ -4,11 +4,13 @@ from random import Random
 
 import pytest
 
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.classic_subject import ModelSubject
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import (
+from rebalance_check.model.checker.walks import random_path
+from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.subject import ModelSubject
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
     GenerationStarted,
@@ -20,10 +22,8 @@ from rebalance_check.model.events import (
     RequestSent,
     RunEnded,
     RunStarted,
-)  # fmt: skip
-from rebalance_check.model.subject import Schedule, run
-from rebalance_check.model.walks import random_path
-from rebalance_check.model.world import World
+)
+from rebalance_check.model.vocabulary.schedule import Schedule, run
 from tests.model.conftest import play
 
 RICH = Bounds.from_address("cooperative/3m2p6g1c1l2x2d1z0i1r")

@@ -2,16 +2,16 @@
 
 import pytest
 
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import IncarnationEnded, RequestAnswered
-from rebalance_check.model.explore import Path, explore
-from rebalance_check.model.explore.witness import witness
-from rebalance_check.model.windows import FORGOTTEN, WINDOWS
-from rebalance_check.model.world import World
+from rebalance_check.model.checker.safety import Path, explore
+from rebalance_check.model.checker.safety.witness import witness
+from rebalance_check.model.classic.run import World
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import IncarnationEnded, RequestAnswered
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
 from tests.model.conftest import explored, walk
+from tests.model.pinned_paths import FORGOTTEN, WINDOWS
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.impl.options import SimulationOptions
+from rebalance_check.impl.runtime.options import SimulationOptions
 
 SUBJECTS = Path(__file__).parent / "subjects"
 sys.path.insert(0, str(SUBJECTS))

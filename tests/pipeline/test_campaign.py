@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rebalance_check.impl.options import SimulationOptions
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.impl.runtime.options import SimulationOptions
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.campaign import Campaign, check_seeds, missing, overlap, parse_seeds, shard_size, shards
 
 numbers = st.integers(0, 60)

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rebalance_check.impl.options import SimulationOptions
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.impl.runtime.options import SimulationOptions
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.fuzz import fuzz, judge_table
 from rebalance_check.pipeline.history_table import BrokenTableError, HistoryTable
-from rebalance_check.pipeline.on_table import stored_run
+from rebalance_check.pipeline.run_on_table import stored_run
 from rebalance_check.properties.verdict import Outcome
 
 CLAIM = "no_double_ownership"

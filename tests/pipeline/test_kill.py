@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.impl.options import SimulationOptions
+from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.pipeline.fuzz import fuzz
 from rebalance_check.pipeline.history_table import HistoryTable
 
@@ -20,7 +20,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 import toy_subject
-from rebalance_check.impl.options import SimulationOptions
+from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.pipeline.fuzz import fuzz
 
 if __name__ == "__main__":

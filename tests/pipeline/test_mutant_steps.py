@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance_check import mutant_search
+from rebalance_check.commands import mutant_search
 from rebalance_check.impl.mutants import IMPL_MUTANTS, Fuzzed, Narrated
-from rebalance_check.impl.mutants.steps import STEPS
-from rebalance_check.impl.options import SimulatedProtocol
+from rebalance_check.impl.mutants.shrunk_lengths import STEPS
+from rebalance_check.impl.runtime.options import SimulatedProtocol
 
 
 def measured(name: str) -> int | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rebalance_check.impl.mutants import IMPL_MUTANTS, Fuzzed, Mutant
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.pipeline.seed_run import run_seed
 from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.verdict import Outcome

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check.impl.options import SimulationOptions
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.impl.runtime.options import SimulationOptions
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline import session
 from rebalance_check.pipeline.fuzz import fuzz
 

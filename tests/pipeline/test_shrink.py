@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule, simulate
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.seed_run import breaks, run_seed
 from rebalance_check.pipeline.shrink import shrink
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.invariants.ownership import NoDoubleOwnership
+from rebalance_check.properties.invariants.progress import RebalanceCompletes
 from rebalance_check.properties.judge import judge
-from rebalance_check.properties.ownership import NoDoubleOwnership
-from rebalance_check.properties.progress import RebalanceCompletes
 from rebalance_check.properties.verdict import Violated
 
 MUTANT = SimulationOptions(

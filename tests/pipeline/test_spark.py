@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.impl.options import SimulationOptions
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.impl.runtime.options import SimulationOptions
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.fuzz import fuzz, judge_table
 from rebalance_check.pipeline.history_table import BrokenTableError, HistoryTable
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from rebalance_check.impl.options import SimulationOptions
+from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule, simulate
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.upgrade import PATHS, path_named
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.upgrade_paths import PATHS, path_named
 from rebalance_check.pipeline.fuzz import fuzz
 from rebalance_check.pipeline.shrink import shrink
 from rebalance_check.properties.catalogue import select

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from rebalance_check.model.events import Event, RunEnded
+from rebalance_check.model.vocabulary.events import Event, RunEnded
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.events import Event
-from rebalance_check.model.mutants import MUTANTS
-from rebalance_check.model.world import World
+from rebalance_check.model.classic.run import World
+from rebalance_check.model.registry import MUTANTS
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import CATALOGUE
-from rebalance_check.properties.generation import GenerationMonotonicity
+from rebalance_check.properties.invariants.generation import GenerationMonotonicity
+from rebalance_check.properties.invariants.ownership import NoDoubleOwnership
 from rebalance_check.properties.judge import judge
-from rebalance_check.properties.ownership import NoDoubleOwnership
 from rebalance_check.properties.verdict import Outcome
 
 CLASSIC = ["", *(name for name, m in MUTANTS.items() if m.bounds.protocol is not RebalanceProtocol.STATUS)]

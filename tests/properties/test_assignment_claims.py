@@ -2,7 +2,7 @@
 
 import pytest
 
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.assignment.claims import CLAIMS, broken_claims
 from rebalance_check.properties.assignment.problem import ASSIGNORS, Answer, Member, Partition, Problem
 from rebalance_check.properties.assignment.problems import SHAPES, fits, random_problem

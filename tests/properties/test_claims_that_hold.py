@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
     Event,

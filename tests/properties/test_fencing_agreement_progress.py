@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
     Event,
@@ -20,11 +20,16 @@ from rebalance_check.model.events import (
     RequestAnswered,
     RequestSent,
 )
-from rebalance_check.properties.agreement import AssignmentIsComplete, AssignmentIsDisjoint, OneLeader, OneProtocol
-from rebalance_check.properties.fencing import LostIsNotCommitted, StaleGenerationIsRefused
+from rebalance_check.properties.invariants.agreement import (
+    AssignmentIsComplete,
+    AssignmentIsDisjoint,
+    OneLeader,
+    OneProtocol,
+)
+from rebalance_check.properties.invariants.fencing import LostIsNotCommitted, StaleGenerationIsRefused
+from rebalance_check.properties.invariants.progress import RebalanceCompletes
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.progress import RebalanceCompletes
 from rebalance_check.properties.verdict import Outcome, Violated
 
 History = Callable[..., list[Event]]

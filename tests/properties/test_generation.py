@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.events import (
     Event,
     GenerationStarted,
     GroupMetadataAppended,
@@ -13,7 +13,7 @@ from rebalance_check.model.events import (
     MemberAdded,
     MemberJoined,
 )
-from rebalance_check.properties.generation import GenerationMonotonicity
+from rebalance_check.properties.invariants.generation import GenerationMonotonicity
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome, Violated
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import jsonschema  # type: ignore[import-untyped] # ships no types
 import pytest
 
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import EVENT_TYPES, Event, MemberStarted, OffsetCommitted, RequestAnswered
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event, MemberStarted, OffsetCommitted, RequestAnswered
 from rebalance_check.properties.history import (
     MalformedHistory,
     decode,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     Event,
     MemberJoined,

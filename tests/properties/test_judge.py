@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import (
     Event,
     HeartbeatReplied,
     IncarnationStarted,
@@ -21,11 +21,11 @@ from rebalance_check.model.events import (
     SyncGroupReplied,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, families, select
+from rebalance_check.properties.invariants.ownership import NoDoubleOwnership
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
-from rebalance_check.properties.lives import Lives
-from rebalance_check.properties.ownership import NoDoubleOwnership
 from rebalance_check.properties.verdict import Because, Outcome, Undecided, Violated, Violation
+from rebalance_check.properties.views.coordinator import Lives
 
 History = Callable[..., list[Event]]
 CLASH = [

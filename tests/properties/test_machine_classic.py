@@ -4,11 +4,11 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from rebalance_check.impl.reference import ReferenceSubject
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.explore.path import Path
-from rebalance_check.model.subject import Schedule, run
+from rebalance_check.impl.conformance.in_process import ReferenceSubject
+from rebalance_check.model.checker.safety.path import Path
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.machines.classic import ClassicGroup, CoordinatorDiffersError
 
 STEPS = 60

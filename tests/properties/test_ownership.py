@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     ConnectorStarted,
     Event,
@@ -21,8 +21,8 @@ from rebalance_check.model.events import (
     TaskStarted,
     TaskStopped,
 )
+from rebalance_check.properties.invariants.ownership import NoDoubleOwnership, NoDoubleOwnershipViolated
 from rebalance_check.properties.judge import judge
-from rebalance_check.properties.ownership import NoDoubleOwnership, NoDoubleOwnershipViolated
 from rebalance_check.properties.verdict import Held, Outcome, Violated
 
 History = Callable[..., list[Event]]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check.impl.stories.promises import PROMISES
-from rebalance_check.model.classic import MODEL
+from rebalance_check.impl.scenarios.invariants import PROMISES
+from rebalance_check.model.classic.model import MODEL
 from rebalance_check.properties.assignment.claims import CLAIMS
 from rebalance_check.properties.catalogue import CATALOGUE
-from rebalance_check.properties.reference import BROKER_SIDE, CLIENT_SIDE, LISTS, Fate, Statement
+from rebalance_check.properties.coverage import BROKER_SIDE, CLIENT_SIDE, LISTS, Fate, Statement
 
 ROOT = Path(__file__).parents[2]
 STATEMENTS = [(f"{side} {each.number}", each) for side, statements in LISTS.items() for each in statements]

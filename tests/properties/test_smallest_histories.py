@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.model.events import EVENT_TYPES, Event, RunEnded, RunStarted
+from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant

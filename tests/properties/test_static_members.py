@@ -2,9 +2,10 @@
 
 import pytest
 
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.classic_subject import ModelSubject
-from rebalance_check.model.events import (
+from rebalance_check.model.checker.walks import tour
+from rebalance_check.model.classic.subject import ModelSubject
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     Event,
     GenerationStarted,
@@ -15,14 +16,13 @@ from rebalance_check.model.events import (
     PartitionsAssigned,
     RequestAnswered,
     RunEnded,
-)  # fmt: skip
-from rebalance_check.model.subject import run
-from rebalance_check.model.walks import tour
-from rebalance_check.properties.agreement import OneLeader
+)
+from rebalance_check.model.vocabulary.schedule import run
 from rebalance_check.properties.catalogue import CATALOGUE
+from rebalance_check.properties.invariants.agreement import OneLeader
+from rebalance_check.properties.invariants.ownership import NoDoubleOwnership
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.ownership import NoDoubleOwnership
 from rebalance_check.properties.verdict import Outcome
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.events import (
     Event,
     StatusAnswered,
     StatusAppended,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
-from rebalance_check.impl.status.simulation import simulate_status
-from rebalance_check.model.events import (
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator.status_cluster import simulate_status
+from rebalance_check.model.vocabulary.events import (
     Event,
     StatusAnswered,
     StatusAppended,

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from rebalance_check.impl.options import ALL_FAULTS, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import ALL_FAULTS, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import simulate
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.events import (
     Event,
     GenerationStarted,
     GroupStatusChanged,

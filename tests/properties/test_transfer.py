@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
     Event,
@@ -19,8 +19,8 @@ from rebalance_check.model.events import (
     PartitionsRevoked,
     RequestSent,
 )
-from rebalance_check.properties.callbacks import CallbacksAlternate, EagerJoinsEmptyHanded
-from rebalance_check.properties.cooperative import RevokedBeforeReassigned
+from rebalance_check.properties.invariants.callbacks import CallbacksAlternate, EagerJoinsEmptyHanded
+from rebalance_check.properties.invariants.cooperative import RevokedBeforeReassigned
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Outcome

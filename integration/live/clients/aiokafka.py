@@ -12,10 +12,16 @@ from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from aiokafka.errors import KafkaError, KafkaTimeoutError
 
-from rebalance_check.integration.live.clients import GRACE_MS, UNKNOWN_NODE, Committed, Membership, assignors_of
+from rebalance_check.integration.live.clients.consumer import (
+    GRACE_MS,
+    UNKNOWN_NODE,
+    Committed,
+    Membership,
+    assignors_of,
+)
 from rebalance_check.integration.live.observer import Observer, names
 from rebalance_check.integration.live.settings import MemberOrder
-from rebalance_check.model.ids import NO_GENERATION
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 ASSIGNORS: Final[dict[str, Any]] = {"range": RangePartitionAssignor, "roundrobin": RoundRobinPartitionAssignor}
 

@@ -6,7 +6,9 @@ import contextlib
 from collections.abc import Iterable
 from typing import Any
 
-from rebalance_check.integration.kafka_clients import (
+from rebalance_check.integration.live.assignors import recording_assignors
+from rebalance_check.integration.live.clients.consumer import GRACE_MS, UNKNOWN_NODE, Committed, GaveUpError, Membership
+from rebalance_check.integration.live.kafka_python_api import (
     KAFKA_PYTHON_RELEASE,
     ConsumerRebalanceListener,
     KafkaConsumer,
@@ -14,8 +16,6 @@ from rebalance_check.integration.kafka_clients import (
     OffsetAndMetadata,
     errors,
 )
-from rebalance_check.integration.live.assignors import recording_assignors
-from rebalance_check.integration.live.clients import GRACE_MS, UNKNOWN_NODE, Committed, GaveUpError, Membership
 from rebalance_check.integration.live.observer import Observer, names
 from rebalance_check.integration.live.settings import MemberOrder
 

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition, __version__
 
-from rebalance_check.integration.live.clients import Committed, Membership, assignors_of
+from rebalance_check.integration.live.clients.consumer import Committed, Membership, assignors_of
 from rebalance_check.integration.live.observer import Observer, names
 from rebalance_check.integration.live.settings import MemberOrder
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.ids import NO_GENERATION
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 METADATA_MARK: Final = b"CGMDv2:"
 """Begins what ``consumer_group_metadata`` returns: then the generation (32 bits of this machine), the group id and the

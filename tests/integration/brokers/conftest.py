@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from rebalance_check.integration.cluster import Broker, open_broker
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.integration.brokers import Broker, open_broker
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 USAGE_ERROR = 2
 STARTED_HERE = ("local", "testcontainers")

@@ -11,11 +11,11 @@ from typing import IO
 
 import pytest
 
-from rebalance_check.impl.messages import JoinGroupReply
-from rebalance_check.integration.cluster import Broker, open_cluster
-from rebalance_check.integration.cluster.local import java_command
-from rebalance_check.integration.cluster.nodes import Cluster, partition_of
-from rebalance_check.integration.cluster.settings import JVM_OPTIONS
+from rebalance_check.impl.protocol.messages import JoinGroupReply
+from rebalance_check.integration.brokers import Broker, open_cluster
+from rebalance_check.integration.brokers.local import java_command
+from rebalance_check.integration.brokers.nodes import Cluster, partition_of
+from rebalance_check.integration.brokers.settings import JVM_OPTIONS
 from rebalance_check.integration.live.known import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveProtocol, LiveSettings
 from rebalance_check.integration.live.subject import LiveSubject
@@ -24,17 +24,17 @@ from rebalance_check.integration.oracle.release import jars_of
 from rebalance_check.integration.raw_members import PARTITIONS, TOPIC, RawMembers, error_of
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import consumer
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.errors import Error
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     CoordinatorElected,
     CoordinatorFound,
     NodeChanged,
     RunEnded,
 )
-from rebalance_check.model.subject import Schedule, run
+from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.history import read_history, recorded
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome, Violated

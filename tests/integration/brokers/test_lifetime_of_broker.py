@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check.integration.cluster import Broker, open_broker
+from rebalance_check.integration.brokers import Broker, open_broker
 from rebalance_check.integration.wire.call import split_address
 
 pytestmark = [pytest.mark.broker, pytest.mark.started_here]
 
 PROGRAM = """
 import signal, sys, time
-from rebalance_check.integration.cluster import open_broker
+from rebalance_check.integration.brokers import open_broker
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is started with it ignored
 with open_broker(sys.argv[1]) as broker:
     print(broker.bootstrap, flush=True)
@@ -47,7 +47,7 @@ def owner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
 def left_behind(spec: str, owner: str) -> list[str]:
     """Containers with our label, or folders of a local Kafka."""
     if spec == "testcontainers":
-        from rebalance_check.integration.cluster.container import LABEL  # noqa: PLC0415 - needs Docker's client
+        from rebalance_check.integration.brokers.container import LABEL  # noqa: PLC0415 - needs Docker's client
 
         command = ["docker", "ps", "--all", "--quiet", "--filter", f"label={LABEL}={owner}"]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()

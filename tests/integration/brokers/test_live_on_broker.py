@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check.impl.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
-from rebalance_check.integration.cluster import Broker
+from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.live.known import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveProtocol, LiveSettings
 from rebalance_check.integration.live.subject import LiveSubject
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds, RebalanceProtocol
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     Event,
     MemberCrashed,
@@ -23,7 +23,7 @@ from rebalance_check.model.events import (
     PartitionsLost,
     RunEnded,
 )
-from rebalance_check.model.subject import Schedule, run
+from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.history import read_history, recorded
 from rebalance_check.properties.verdict import Violated
 

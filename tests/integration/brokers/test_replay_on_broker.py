@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check.integration.cluster import Broker
-from rebalance_check.integration.replay import ReplayResult, replay
-from rebalance_check.integration.schedules import tour, walks
-from rebalance_check.model.actions import ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.events import RequestAnswered
+from rebalance_check.integration.brokers import Broker
+from rebalance_check.integration.conformance.replay import ReplayResult, replay
+from rebalance_check.integration.conformance.schedules import tour, walks
+from rebalance_check.model.vocabulary.actions import ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.events import RequestAnswered
 from rebalance_check.properties.history import read_history
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Violated

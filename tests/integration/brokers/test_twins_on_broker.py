@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from rebalance_check.impl.stories.random_stories import timeless_story
-from rebalance_check.integration.cluster import Broker
+from rebalance_check.impl.scenarios.random_scenarios import timeless_story
+from rebalance_check.integration.brokers import Broker
+from rebalance_check.integration.differential import hold_equal, twin_of
 from rebalance_check.integration.live.topics import create_topic
-from rebalance_check.integration.twins import hold_equal, twin_of
 from rebalance_check.integration.virtual import VirtualKafka
 
 pytestmark = [pytest.mark.broker, pytest.mark.started_here]

@@ -2,14 +2,14 @@
 
 import pytest
 
-from rebalance_check.integration.cluster import Broker
+from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.live.known import judge_clients
 from rebalance_check.integration.live.settings import LiveSettings
 from rebalance_check.integration.live.subject import LiveSubject
-from rebalance_check.model.actions import Action, ActionKind
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.events import AssignmentComputed, Event, RunEnded
-from rebalance_check.model.subject import Schedule, run
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.events import AssignmentComputed, Event, RunEnded
+from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.verdict import Violated
 
 pytestmark = pytest.mark.broker

@@ -14,7 +14,7 @@ from rebalance_check.integration.oracle.compare import compare
 from rebalance_check.integration.oracle.frames import encode, owned_field, read_answer, user_data_of
 from rebalance_check.integration.oracle.release import jars_of
 from rebalance_check.integration.oracle.search import search
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.assignment.problem import ASSIGNORS, Answer, Member, Problem
 from rebalance_check.properties.assignment.problems import SHAPES, random_problem
 

@@ -10,17 +10,18 @@ from typing import Any
 
 import pytest
 
+from rebalance_check.impl.conformance.transport import Observation
 from rebalance_check.impl.coordinator import GroupConfig
-from rebalance_check.impl.lockstep.transport import Observation
-from rebalance_check.impl.messages import GroupReply, GroupRequest
 from rebalance_check.impl.mutants import IMPL_MUTANTS, Mutant, Narrated
-from rebalance_check.impl.stories import InProcess
-from rebalance_check.impl.stories.played import Answers
-from rebalance_check.impl.stories.promise_search import Told, broken_promise
-from rebalance_check.impl.stories.promises import PROMISES
-from rebalance_check.impl.stories.wide_stories import wide_story
-from rebalance_check.integration.virtual import VirtualKafka, duet
-from rebalance_check.integration.virtual.differential import campaign, finding_in
+from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
+from rebalance_check.impl.scenarios import InProcess
+from rebalance_check.impl.scenarios.coordinator import Answers
+from rebalance_check.impl.scenarios.invariants import PROMISES
+from rebalance_check.impl.scenarios.random_scenarios_wide import wide_story
+from rebalance_check.impl.scenarios.search import Told, broken_promise
+from rebalance_check.integration.differential import side_by_side as duet
+from rebalance_check.integration.differential.campaign import campaign, finding_in
+from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.integration.virtual.release import Release
 
 NAMES = tuple(promise.name for promise in PROMISES)

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from rebalance_check.impl.stories.random_stories import timeless_story
-from rebalance_check.integration.cluster import Broker
-from rebalance_check.integration.twins import TwinResult, hold_equal, twin_of
+from rebalance_check.impl.scenarios.random_scenarios import timeless_story
+from rebalance_check.integration.brokers import Broker
+from rebalance_check.integration.differential import TwinResult, hold_equal, twin_of
+from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.virtual import VirtualKafka, find_release
-from rebalance_check.integration.wire.embedded import EmbeddedBroker
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 STORY = [
     "setting initial_rebalance_delay_ms=0 min_session_timeout_ms=100",

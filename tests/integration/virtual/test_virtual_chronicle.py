@@ -7,14 +7,14 @@ from itertools import count
 
 import pytest
 
-from rebalance_check.impl.lockstep.transport import Observation
-from rebalance_check.impl.stories import InProcess
-from rebalance_check.impl.stories.random_stories import random_story
-from rebalance_check.impl.stories.stage import settings_of
+from rebalance_check.impl.conformance.transport import Observation
+from rebalance_check.impl.scenarios import InProcess
+from rebalance_check.impl.scenarios.random_scenarios import random_story
+from rebalance_check.impl.scenarios.runner import settings_of
+from rebalance_check.integration.differential.history import chronicle
 from rebalance_check.integration.virtual import VirtualKafka
-from rebalance_check.integration.virtual.chronicle import chronicle
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator
-from rebalance_check.model.events import Event, GroupMetadataAppended, GroupMetadataWritten, LogTailLost
+from rebalance_check.model.vocabulary.events import Event, GroupMetadataAppended, GroupMetadataWritten, LogTailLost
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Held, Outcome

@@ -2,14 +2,14 @@
 
 import pytest
 
-from rebalance_check.impl.lockstep import Lockstep
+from rebalance_check.impl.conformance import Lockstep
+from rebalance_check.integration.conformance.exhaustive import Conformed, conform
+from rebalance_check.integration.conformance.known_differences import KNOWN, known
+from rebalance_check.integration.conformance.tour import Tour
 from rebalance_check.integration.virtual import VirtualKafka, VirtualSubject, VirtualTransport
-from rebalance_check.integration.virtual.conformance import Conformed, conform
-from rebalance_check.integration.virtual.differences import KNOWN, known
-from rebalance_check.integration.virtual.tour import Tour
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.subject import run
-from rebalance_check.model.walks import tour
+from rebalance_check.model.checker.walks import tour
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.schedule import run
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
 

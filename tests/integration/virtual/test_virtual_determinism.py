@@ -2,11 +2,11 @@
 
 import pytest
 
-from rebalance_check.impl.lockstep import Lockstep
+from rebalance_check.impl.conformance import Lockstep
 from rebalance_check.integration.virtual import Release, VirtualKafka, VirtualTransport, find_release
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.subject import Schedule
-from rebalance_check.model.walks import tour
+from rebalance_check.model.checker.walks import tour
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.schedule import Schedule
 
 pytestmark = pytest.mark.virtual
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from rebalance_check.impl.stories.random_stories import random_story
+from rebalance_check.impl.scenarios.random_scenarios import random_story
+from rebalance_check.integration.differential.campaign import campaign, finding_in, shrunk
+from rebalance_check.integration.differential.invariants import CLAIMS
+from rebalance_check.integration.differential.side_by_side import DIFFERENTIAL
 from rebalance_check.integration.virtual import VirtualKafka
-from rebalance_check.integration.virtual.differential import campaign, finding_in, shrunk
-from rebalance_check.integration.virtual.duet import DIFFERENTIAL
-from rebalance_check.integration.virtual.story_claims import CLAIMS
 
 EVERYWHERE = ("4.3.1", "3.9.2", "3.9.2-scala")
 JAVA = ("4.3.1", "3.9.2")

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rebalance_check.integration.virtual import VirtualKafka
-from rebalance_check.integration.virtual.differences import known
-from rebalance_check.integration.virtual.guided import (
+from rebalance_check.integration.conformance.guided_walks import (
     GuidedWalk,
     again,
     guided,
@@ -18,11 +16,13 @@ from rebalance_check.integration.virtual.guided import (
     walk_of,
     walked,
 )
-from rebalance_check.model.actions import Action
-from rebalance_check.model.bounds import Bounds
-from rebalance_check.model.explore import Path
-from rebalance_check.model.subject import Schedule
-from rebalance_check.model.windows import FORGOTTEN, WINDOWS
+from rebalance_check.integration.conformance.known_differences import known
+from rebalance_check.integration.virtual import VirtualKafka
+from rebalance_check.model.checker.safety import Path
+from rebalance_check.model.vocabulary.actions import Action
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.schedule import Schedule
+from tests.model.pinned_paths import FORGOTTEN, WINDOWS
 
 WALKS = 40
 DEFECT = frozenset({"leave-without-rebalance"})

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.impl.messages import (
+from rebalance_check.impl.protocol.messages import (
     CommittedOffset,
     GroupReply,
     GroupRequest,
@@ -25,7 +25,7 @@ from rebalance_check.impl.messages import (
 from rebalance_check.integration.virtual import VirtualKafka, World
 from rebalance_check.integration.virtual.codec import decoded, observed
 from rebalance_check.integration.wire.templates import encoded
-from rebalance_check.model.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 pytestmark = pytest.mark.virtual
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check.integration.cluster import open_broker
+from rebalance_check.integration.brokers import open_broker
 from rebalance_check.integration.virtual import Release, VirtualKafka, find_release
-from rebalance_check.model.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 SETTING = "REBALANCE_CHECK_KAFKA_JARS"
 

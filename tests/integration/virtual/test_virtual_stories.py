@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.impl.coordinator import GroupConfig
-from rebalance_check.impl.stories import Played, stories_in, tell
+from rebalance_check.impl.scenarios import Played, stories_in, tell
 from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator, member_ids_of
-from rebalance_check.integration.virtual.story_differences import IN_JAVA_3_9, IN_SCALA, reasons
+from tests.integration.virtual.known_differences import IN_JAVA_3_9, IN_SCALA, reasons
 
 STORIES = Path(__file__).parents[2] / "data" / "coordinator"
 DIFFERENCES = Path(__file__).parents[3] / "docs" / "differences.md"

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from rebalance_check.model.errors import RebalanceCheckError
-from rebalance_check.model.events import (
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import (
     Event,
     MemberStarted,
     PartitionsAssigned,

@@ -1,0 +1,106 @@
+"""Which claims of ownership a sticky assignor believes (``AbstractStickyAssignor.allSubscriptionsEqual``; KIP-792).
+
+Every member says what it owned in which generation. Of several claimants of one partition the one of the highest
+generation is believed; if two share it, none is, because one of them is wrong and nobody can tell which.
+
+Kafka's own code differs where it is known to be wrong or to depend on hash order: there a partition that no longer
+exists is assigned again, two claims of an old generation can strip a newer one, and members with an empty
+subscription may be given partitions. None of that is repeated here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
+
+
+class Claim(NamedTuple):
+    """What one member says it owns, and in which generation (-1: it does not say)."""
+
+    partitions: tuple[TopicPartition, ...]
+    generation: int
+
+
+@dataclass(slots=True)
+class Ownership:
+    """The believed owners.
+
+    ``owned`` has an entry for every member; ``disputed`` are partitions claimed twice in one generation; ``earlier``
+    maps a partition to the newest claimant that missed the group's last generation, where there is one: its owner, if
+    nobody else took the partition since.
+    """
+
+    owned: dict[str, list[TopicPartition]]
+    disputed: set[TopicPartition] = field(default_factory=set)
+    earlier: dict[TopicPartition, str] = field(default_factory=dict)
+
+
+def believed(
+    claims: Mapping[str, Claim], existing: Mapping[str, int], defects: frozenset[str] = frozenset()
+) -> Ownership:
+    """Settle the claims. ``existing`` are the partition counts of the topics that are being assigned."""
+    ownership = Ownership({member: [] for member in claims})
+    if "sticky-max-generation-updated-too-late" in defects:
+        claims = _accepted_too_late(claims)
+    if "sticky-drops-all-older-generation-claims" in defects:
+        newest = max((claim.generation for claim in claims.values()), default=NO_GENERATION)
+        claims = {member: claim for member, claim in claims.items() if claim.generation == newest}
+    last = max((claim.generation for claim in claims.values()), default=NO_GENERATION)
+    for partition, claimants in sorted(_claimants(claims, existing, defects).items()):
+        _settle(ownership, partition, claimants, defects)
+        missed = next((member for generation, member in claimants if generation < last), None)
+        if missed is not None:
+            ownership.earlier[partition] = missed
+    return ownership
+
+
+def _accepted_too_late(claims: Mapping[str, Claim]) -> dict[str, Claim]:
+    """A scan that raises the highest generation after it accepted a member: the newest goes with those before it."""
+    accepted: dict[str, Claim] = {}
+    highest = NO_GENERATION
+    for member, claim in claims.items():
+        if claim.generation >= highest:
+            accepted[member] = claim
+        if claim.generation > highest > NO_GENERATION:
+            accepted.clear()
+        highest = max(highest, claim.generation)
+    return accepted
+
+
+def _claimants(
+    claims: Mapping[str, Claim], existing: Mapping[str, int], defects: frozenset[str]
+) -> dict[TopicPartition, list[tuple[int, str]]]:
+    """Who claims each existing partition, as (generation, member), the newest generation first, then by member id."""
+    found: dict[TopicPartition, list[tuple[int, str]]] = {}
+    for member, claim in claims.items():
+        for partition in _existing(claim.partitions, existing, defects):
+            found.setdefault(partition, []).append((claim.generation, member))
+    return {partition: sorted(who, key=lambda one: (-one[0], one[1])) for partition, who in found.items()}
+
+
+def _existing(
+    partitions: Iterable[TopicPartition], counts: Mapping[str, int], defects: frozenset[str]
+) -> set[TopicPartition]:
+    if "negative-claim-crashes-or-aliases" in defects:
+        return {tp for tp in partitions if tp.partition < counts.get(tp.topic, 0)}
+    return {tp for tp in partitions if 0 <= tp.partition < counts.get(tp.topic, 0)}
+
+
+def _settle(
+    ownership: Ownership, partition: TopicPartition, claimants: list[tuple[int, str]], defects: frozenset[str]
+) -> None:
+    if "lowest-generation-wins" in defects:
+        claimants = claimants[::-1]
+    highest = claimants[0][0]
+    newest = [member for generation, member in claimants if generation == highest]
+    if "claims-of-one-generation-both-honoured" in defects:
+        for member in newest:
+            ownership.owned[member].append(partition)
+    elif len(newest) > 1:
+        ownership.disputed.add(partition)
+    else:
+        ownership.owned[newest[0]].append(partition)

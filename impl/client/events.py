@@ -1,0 +1,66 @@
+"""How requests and answers are told as events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rebalance_check.impl.protocol.messages import (
+    GroupReply,
+    GroupRequest,
+    JoinGroupReply,
+    OffsetCommitReply,
+    SyncGroupReply,
+)
+from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.events import RequestAnswered, RequestSent
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
+
+Describe = Callable[[bytes], tuple[str, ...]]
+"""Reads embedded bytes as names of partitions or of work; empty where there are none or nobody can tell."""
+
+
+def api_of(request: GroupRequest) -> str:
+    """Kafka's name of the API: ``JoinGroup``."""
+    return type(request).__name__.removesuffix("Request")
+
+
+def told_sent(member: str, correlation_id: int, request: GroupRequest) -> RequestSent:
+    """The event of a request that leaves the member."""
+    generation = getattr(request, "generation_id", NO_GENERATION)
+    return RequestSent(member=member, api=api_of(request), request=correlation_id, generation=generation)
+
+
+def told_answered(
+    member: str,
+    correlation_id: int,
+    request: GroupRequest,
+    reply: GroupReply | None,
+    *,
+    claims_in: Describe,
+    work_in: Describe,
+) -> RequestAnswered:
+    """The event of an answer, or of none (``reply`` None: the outcome is unknown)."""
+    api = api_of(request)
+    if reply is None:
+        return RequestAnswered(member=member, api=api, request=correlation_id, error=None)
+    error = _error_of(reply).name
+    if isinstance(reply, JoinGroupReply):
+        return RequestAnswered(
+            member=member,
+            api=api,
+            request=correlation_id,
+            error=error,
+            generation=reply.generation_id,
+            leader=reply.leader,
+            protocol=reply.protocol_name or "",
+            members=tuple((joined.member_id, claims_in(joined.metadata)) for joined in reply.members),
+        )
+    work = work_in(reply.assignment) if isinstance(reply, SyncGroupReply) and reply.assignment else ()
+    return RequestAnswered(member=member, api=api, request=correlation_id, error=error, assignment=work)
+
+
+def _error_of(reply: GroupReply) -> Error:
+    """The error of the whole, else the first error of a partition."""
+    if reply.error is Error.NONE and isinstance(reply, OffsetCommitReply):
+        return next((error for _, _, error in reply.partitions if error is not Error.NONE), Error.NONE)
+    return reply.error

@@ -1,0 +1,1 @@
+"""The Connect worker as a user of the abstract coordinator: membership, config topic, assignor, tasks."""

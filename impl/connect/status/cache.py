@@ -1,0 +1,168 @@
+"""The cache of one worker: a fold over the records of the status topic, and nothing else.
+
+A worker sees even its own status only after it has read it back (``KafkaStatusBackingStore.read``). Order exists per
+key only, so the removal of a connector may be read before or after records of its tasks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from rebalance_check.impl.connect.status.codec import (
+    ConnectorKey,
+    Status,
+    StatusKey,
+    StatusValue,
+    TaskKey,
+    TopicKey,
+    TopicValue,
+    ValueFormat,
+    is_status_key,
+    read_key,
+    read_status,
+    read_topic,
+)
+
+MALFORMED: Final = "malformed"
+STALE_UNASSIGNED: Final = "stale unassigned"
+UNKNOWN_KEY: Final = "unknown key"
+ECHO: Final = "echo of an own write"
+OUT_OF_TURN: Final = "out of turn"
+"""Two reasons that only planted defects give: Kafka's reader passes over nothing that it can read but a stale one."""
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """What a store knows of one connector or task; removal ends an entry, and a later write begins another."""
+
+    value: StatusValue | None = None
+    sequence: int = 0
+    deleted: bool = False
+
+
+class Fold(NamedTuple):
+    """What became of a record: ``ignored`` tells why the cache did not take it; no ``value`` is a removal."""
+
+    key: StatusKey | None
+    value: StatusValue | TopicValue | None = None
+    ignored: str = ""
+
+
+class StatusCache:
+    """Entries per connector and task, and the topics of each connector."""
+
+    def __init__(self, layout: ValueFormat, defects: frozenset[str] = frozenset()) -> None:
+        self._layout = layout
+        self.defects = defects
+        self._connectors: dict[str, Entry] = {}
+        self._tasks: dict[str, dict[int, Entry]] = {}
+        self._topics: dict[str, dict[str, TopicValue]] = {}
+
+    # -------------------------------------------------------------------------------------------- queries
+
+    def get(self, key: ConnectorKey | TaskKey) -> StatusValue | None:
+        """The cached status, or None."""
+        entry = self._find(key)
+        return None if entry is None else entry.value
+
+    def tasks(self, connector: str) -> dict[int, StatusValue]:
+        """The cached statuses of a connector's tasks by number, in ascending order (``getAll``)."""
+        entries = self._tasks.get(connector, {})
+        return {number: value for number in sorted(entries) if (value := entries[number].value) is not None}
+
+    def connectors(self) -> list[str]:
+        """Names that have an entry, sorted, including those of which only a local write is known."""
+        return sorted(self._connectors)
+
+    def topic(self, key: TopicKey) -> TopicValue | None:
+        """The cached status of a connector's topic, or None."""
+        return self._topics.get(key.connector, {}).get(key.topic)
+
+    def topics(self, connector: str) -> list[TopicValue]:
+        """The topics that a connector is known to use, by name."""
+        topics = self._topics.get(connector, {})
+        return [topics[name] for name in sorted(topics)]
+
+    # -------------------------------------------------------------------------------------------- entries
+
+    def entry(self, key: ConnectorKey | TaskKey) -> Entry:
+        """The entry of a connector or task, created when there is none (``getOrAdd``)."""
+        if isinstance(key, ConnectorKey):
+            return self._connectors.setdefault(key.connector, Entry())
+        return self._tasks.setdefault(key.connector, {}).setdefault(key.task, Entry())
+
+    def _find(self, key: ConnectorKey | TaskKey) -> Entry | None:
+        if isinstance(key, ConnectorKey):
+            return self._connectors.get(key.connector)
+        return self._tasks.get(key.connector, {}).get(key.task)
+
+    # -------------------------------------------------------------------------------------------- the fold
+
+    def read(self, key: str, value: bytes | None) -> Fold:
+        """Fold one record of the topic into the cache."""
+        entity = read_key(key)
+        if entity is None:
+            return Fold(None, ignored=MALFORMED if is_status_key(key) else UNKNOWN_KEY)
+        if isinstance(entity, TopicKey):
+            return self._read_topic(entity, value)
+        if value is None:
+            self._remove(entity)
+            return Fold(entity)
+        status = read_status(value, self._layout)
+        if status is None:
+            return Fold(entity, ignored=MALFORMED)
+        if "hand-over-expected" in self.defects and self._takes_over(entity, status):
+            return Fold(entity, status, ignored=OUT_OF_TURN)
+        if "echo-filter-by-key" in self.defects and self.entry(entity).sequence:
+            return Fold(entity, status, ignored=ECHO)
+        if self._is_stale(entity, status):
+            return Fold(entity, status, ignored=STALE_UNASSIGNED)
+        self.entry(entity).value = status
+        return Fold(entity, status)
+
+    def _is_stale(self, key: ConnectorKey | TaskKey, incoming: StatusValue) -> bool:
+        """KAFKA-12525: an UNASSIGNED does not replace a RUNNING of its own or a later generation; tasks only."""
+        if "stale-unassigned-read" in self.defects:
+            return False
+        cached = self.get(key)
+        return (
+            isinstance(key, TaskKey)
+            and incoming.status is Status.UNASSIGNED
+            and cached is not None
+            and cached.status is Status.RUNNING
+            and cached.generation >= incoming.generation
+        )
+
+    def _takes_over(self, key: ConnectorKey | TaskKey, incoming: StatusValue) -> bool:
+        """Whether a RUNNING follows the RUNNING of another worker: its UNASSIGNED comes late, or never."""
+        cached = self.get(key)
+        return (
+            cached is not None
+            and cached.status is incoming.status is Status.RUNNING
+            and cached.worker_id != incoming.worker_id
+        )
+
+    def _remove(self, key: ConnectorKey | TaskKey) -> None:
+        """A tombstone: the entry ends, and with a connector's all entries of its tasks. Nothing is written."""
+        if isinstance(key, TaskKey):
+            self._end(self._tasks.get(key.connector, {}).pop(key.task, None))
+            return
+        self._end(self._connectors.pop(key.connector, None))
+        if "cascade-skipped" not in self.defects:
+            for entry in self._tasks.pop(key.connector, {}).values():
+                self._end(entry)
+
+    def _end(self, entry: Entry | None) -> None:
+        if entry is not None and "retry-after-tombstone" not in self.defects:
+            entry.deleted = True
+
+    def _read_topic(self, key: TopicKey, value: bytes | None) -> Fold:
+        if value is None:
+            self._topics.get(key.connector, {}).pop(key.topic, None)
+            return Fold(key)
+        topic = read_topic(value)
+        if topic is None:
+            return Fold(key, ignored=MALFORMED)
+        self._topics.setdefault(key.connector, {})[key.topic] = topic
+        return Fold(key, topic)

@@ -1,0 +1,1 @@
+"""What every simulated part needs from its surroundings: clock, recorder, seeds, options, faults."""

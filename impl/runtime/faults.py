@@ -1,0 +1,86 @@
+"""The fault plan of a run: what may go wrong, and how often, drawn from the seed.
+
+Swarm style: for every run a coin is tossed per kind of fault, so that some runs see one kind alone and a few see none.
+A bug that needs quiet in one place and noise in another is found by such runs, and hidden by runs where everything
+fails a little.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Final
+
+from rebalance_check.impl.runtime.options import FaultKind, SimulationOptions
+from rebalance_check.impl.runtime.seeds import stream
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultPlan:
+    """How a run is disturbed.
+
+    ``kinds`` are switched on. ``delay_ms`` is the longest way of a message from one end to the other; ``drop``,
+    ``duplicate`` and ``disconnect`` are chances per message; ``reorder`` is the chance that a request which was on its
+    way when its connection broke arrives all the same, later than what the next connection carries;
+    ``slow_application`` is the chance that the application stays away after a poll, for up to ``slow_ms``; ``refusal``
+    that a request is answered with a retriable error, ``look_up`` that the coordinator is not found, ``wake_up`` that a
+    poll is interrupted before an assignment is applied.
+    """
+
+    kinds: tuple[FaultKind, ...] = ()
+    delay_ms: int = 2
+    drop: float = 0.0
+    duplicate: float = 0.0
+    disconnect: float = 0.0
+    reorder: float = 0.0
+    slow_application: float = 0.0
+    slow_ms: int = 0
+    refusal: float = 0.0
+    look_up: float = 0.0
+    wake_up: float = 0.0
+
+    def has(self, kind: FaultKind) -> bool:
+        """Whether that kind of fault is switched on."""
+        return kind in self.kinds
+
+    def __str__(self) -> str:
+        """``delay, drop`` or ``no faults``."""
+        return ", ".join(self.kinds) or "no faults"
+
+
+CALM: Final = FaultPlan()
+"""The plan of the healed phase: nothing goes wrong; messages take up to 2 ms."""
+
+
+def draw_plan(seed: int, options: SimulationOptions) -> FaultPlan:
+    """The fault plan of ``seed``; a kind that the options leave out does not change what is drawn for the others."""
+    kinds = tuple(kind for kind in FaultKind if stream(seed, f"fault {kind}").random() < 0.5 and kind in options.faults)
+    plan = FaultPlan(kinds=kinds)
+    for kind in kinds:
+        plan = _with(plan, kind, stream(seed, f"rate {kind}"))
+    return plan
+
+
+def _with(plan: FaultPlan, kind: FaultKind, random: Random) -> FaultPlan:
+    """``plan`` with the rate of one kind drawn; crashes and pauses have none: the churn schedule holds them."""
+    match kind:
+        case FaultKind.DELAY:
+            return replace(plan, delay_ms=random.choice((50, 500, 5_000)))
+        case FaultKind.DROP:
+            return replace(plan, drop=random.choice((0.01, 0.05, 0.2)))
+        case FaultKind.DUPLICATE:
+            return replace(plan, duplicate=random.choice((0.01, 0.05, 0.2)))
+        case FaultKind.DISCONNECT:
+            return replace(plan, disconnect=random.choice((0.01, 0.05, 0.2)))
+        case FaultKind.REORDER:
+            return replace(plan, reorder=random.choice((0.2, 0.5, 0.9)))
+        case FaultKind.SLOW_APPLICATION:
+            return replace(plan, slow_application=random.choice((0.05, 0.2)), slow_ms=random.choice((4_000, 30_000)))
+        case FaultKind.REFUSAL:
+            return replace(plan, refusal=random.choice((0.02, 0.1)))
+        case FaultKind.LOOK_UP:
+            return replace(plan, look_up=random.choice((0.2, 0.5)))
+        case FaultKind.WAKE_UP:
+            return replace(plan, wake_up=random.choice((0.2, 0.5)))
+        case _:
+            return plan

@@ -1,0 +1,129 @@
+"""What a simulated run is made of, apart from its seed: one value that fits on a command line."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Final, TypeVar
+
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.upgrade_paths import UpgradePath, path_named, path_number
+
+
+class SimulatedProtocol(StrEnum):
+    """What the simulated group runs; ``mixed`` lets the seed choose one of the first four."""
+
+    EAGER = "eager"
+    COOPERATIVE = "cooperative"
+    CONNECT = "connect"
+    STATUS = "status"
+    ELECTION = "election"
+    MIXED = "mixed"
+
+
+class FaultKind(StrEnum):
+    """What the seed may switch on for a run. The first five befall messages, the next three processes.
+
+    The others are drawn only where they are asked for (`COMMON_FAULTS` are the default): ``refusal``, a coordinator
+    that answers retriable errors; ``look-up``, one that is not found; ``wake-up``, an application that interrupts its
+    poll; ``failover``; ``subscription`` and ``metadata``, consumers that change their topics, and topics that grow;
+    ``pattern``, consumers that subscribe by a pattern, and topics that come and go.
+    ``coordinator-kill``, ``coordinator-pause`` and ``coordinator-move`` befall the node that coordinates: another takes
+    over, and the one that was paused answers from memory for a while when it runs again; ``log-tail`` is a kill that
+    costs the last records of the log, too.
+
+    ``loading-sync`` must be named to be drawn: a coordinator that reads its log answers a SyncGroup as Kafka's Java
+    coordinators do, with an error that ends Kafka's own Java client. Without it, it answers as the one in Scala does.
+    So must ``unnoticed-growth``: nobody makes a group rebalance (KIP-568) whose topic grew while its static leader was
+    away, which the leader that comes back and skips its assignment (KIP-814) does not notice.
+    """
+
+    DELAY = "delay"
+    DROP = "drop"
+    DUPLICATE = "duplicate"
+    REORDER = "reorder"
+    DISCONNECT = "disconnect"
+    CRASH = "crash"
+    PAUSE = "pause"
+    SLOW_APPLICATION = "slow-application"
+    REFUSAL = "refusal"
+    LOOK_UP = "look-up"
+    WAKE_UP = "wake-up"
+    FAILOVER = "failover"
+    SUBSCRIPTION = "subscription"
+    METADATA = "metadata"
+    COORDINATOR_KILL = "coordinator-kill"
+    COORDINATOR_PAUSE = "coordinator-pause"
+    COORDINATOR_MOVE = "coordinator-move"
+    LOG_TAIL = "log-tail"
+    PATTERN = "pattern"
+    LOADING_SYNC = "loading-sync"
+    UNNOTICED_GROWTH = "unnoticed-growth"
+
+
+E = TypeVar("E", bound=StrEnum)
+
+NOT_SURVIVED: Final = frozenset({FaultKind.LOADING_SYNC, FaultKind.UNNOTICED_GROWTH})
+"""What groups of Kafka's own Java clients do not survive: see TRACK_RECORD.md."""
+
+ALL_FAULTS: Final = tuple(kind for kind in FaultKind if kind not in NOT_SURVIVED)
+"""What a group must survive."""
+
+COMMON_FAULTS: Final = tuple(FaultKind)[:8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulationOptions:
+    """The size of the simulated world and what may go wrong in it.
+
+    ``steps`` counts the churn actions of the disturbed phase, ``faults`` lists the kinds that the seed may draw,
+    ``omit`` leaves out churn actions by their index (how a shrunk run is told), ``path`` names an upgrade path
+    (`model.vocabulary.upgrade_paths`) that consumers are bounced along (the protocol is then that of its first list), ``mutant`` the
+    planted defect (`rebalance_check.impl.mutants`), empty for none. ``members`` are consumers, Connect workers or
+    candidates of an election, ``partitions`` are tasks for Connect and keys for the status store; an election has one
+    primary. Names are taken for protocol and faults, too; `RebalanceCheckError` when there is no such name, or a size
+    is out of range.
+    """
+
+    protocol: SimulatedProtocol = SimulatedProtocol.MIXED
+    members: int = 3
+    partitions: int = 4
+    steps: int = 12
+    faults: tuple[FaultKind, ...] = COMMON_FAULTS
+    omit: tuple[int, ...] = ()
+    path: str = ""
+    mutant: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "protocol", _named(SimulatedProtocol, self.protocol, "protocol"))
+        object.__setattr__(self, "faults", tuple(_named(FaultKind, kind, "fault") for kind in self.faults))
+        if self.path:
+            path_number(self.path)
+        for name, low, high in (("members", 1, 6), ("partitions", 1, 6), ("steps", 0, 10_000)):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise RebalanceCheckError(f"{name} is {value}: choose a number from {low} to {high}")
+
+    @property
+    def upgrade(self) -> UpgradePath | None:
+        """The path that members are upgraded along, None for none."""
+        return path_named(self.path) if self.path else None
+
+    def command_line(self) -> str:
+        """The options of ``rebalance-check fuzz`` that say the same, without those that keep their default."""
+        words: list[str] = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value != field.default:
+                text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+                words += [f"--{field.name}", text or "none"]
+        return shlex.join(words)
+
+
+def _named(kind: type[E], name: str, what: str) -> E:
+    """The value of an enum by its name, as it stands on a command line or in JSON."""
+    try:
+        return kind(name)
+    except ValueError:
+        raise RebalanceCheckError(f"{name!r} is no {what}: choose from {', '.join(kind)}") from None

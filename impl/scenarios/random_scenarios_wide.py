@@ -1,0 +1,76 @@
+"""Random stories for our own coordinator alone: what clients may send, old and lost ones, too, in whatever order.
+
+They are drawn apart from those that Kafka's coordinators are told (`random_stories`): the seeds of planted defects stay
+what they are when those learn something new, for as long as that stands there and not in `random_lines`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS, NAMES, PROTOCOLS, RandomLines, joined
+
+
+class WideStoryteller(RandomLines):
+    """Draws one story; ``faults`` lets appends fail or hang, and coordinators crash or resign.
+
+    Some clients are of JoinGroup v0, groups are deleted in spite of faults, and every second story begins with a group
+    that is formed and then befallen by something.
+    """
+
+    def __init__(self, seed: int, *, faults: bool) -> None:
+        super().__init__(seed, faults=faults)
+        self._wide = random.Random(f"wide/{seed}")
+        self._failover = "failover" if seed % 3 else "failover loading"
+
+    def tell(self, steps: int = DEFAULT_STEPS) -> list[str]:
+        """A story of so many lines, with a line of settings in front."""
+        setting = self._setting()
+        slow = ["hold"] if self._faults and self._random.random() < 0.3 else []
+        lines = [*slow, *(self._line() for _ in range(steps - len(slow)))]
+        if self._wide.random() < 0.5:
+            names = self._wide.sample(NAMES, self._wide.randint(1, 3))
+            lines = [*self._formed(names), *(self._event(names) for _ in range(self._wide.randint(0, 3))), *lines]
+        return [setting, *map(self._widened, lines)]
+
+    def _join(self) -> str:
+        name = self._name()
+        version, instance = self._version("join", name, (9, 9, 5, 4, 3, 2, 1))
+        protocols = self._random.choice(PROTOCOLS)
+        words = [f"join {name}", version, f"protocols={protocols}", f"session={self._sessions[name]}"]
+        restarts = instance and self._random.random() < 0.3
+        words += [f"rebalance={self._rebalances[name]}", instance, "as==" if restarts else self._speaking_as()]
+        return joined(words if self._random.random() > 0.02 else [*words, "type=connect"])
+
+    def _formed(self, names: Sequence[str]) -> list[str]:
+        """A group in its first generation, led by the first name."""
+        lines = []
+        for name in names:
+            instance = f" instance={self._instances[name]}" if name in self._instances else ""
+            times = f"session={self._sessions[name]} rebalance={self._rebalances[name]}"
+            lines += [f"join {name} protocols=range {times}{instance}"] * (1 if instance else 2)
+        give = ",".join(f"{name}:{name.upper()}0" for name in names)
+        syncs = [f"sync {name} last" + self._as_static(name) for name in reversed(names[1:])]
+        return [*lines, "advance 8000", *syncs, f"sync {names[0]} last give={give}" + self._as_static(names[0])]
+
+    def _event(self, names: Sequence[str]) -> str:
+        """Something that befalls a formed group: a restart, a leave of some, a failover, or time."""
+        name = self._wide.choice(names)
+        times = f"session={self._sessions[name]} rebalance={self._rebalances[name]}"
+        restart = f"join {name} protocols=range {times} as=="
+        leave = "leave " + " ".join(self._wide.sample(names, self._wide.randint(1, len(names))))
+        return self._wide.choice((restart + self._as_static(name), leave, self._failover, "advance 1000"))
+
+    def _as_static(self, name: str) -> str:
+        return f" instance={self._instances[name]}" if name in self._instances else ""
+
+    def _widened(self, line: str) -> str:
+        if line.startswith("join") and "instance=" not in line and self._wide.random() < 0.15:
+            return " ".join("version=0" if word.startswith("version=") else word for word in line.split())
+        return "delete g" if line in {"fail", "unload"} and self._wide.random() < 0.5 else line
+
+
+def wide_story(seed: int, *, steps: int = DEFAULT_STEPS) -> list[str]:
+    """The story of a seed; every second one has faults."""
+    return WideStoryteller(seed, faults=bool(seed % 2)).tell(steps)

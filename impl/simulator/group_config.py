@@ -1,0 +1,103 @@
+"""The settings of a simulated group: fixed times, shorter than Kafka's defaults where those would only be waited out,
+and what each run draws for itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rebalance_check.impl.client.config import ClientConfig
+from rebalance_check.impl.coordinator import GroupConfig
+from rebalance_check.impl.runtime.options import SimulatedProtocol
+from rebalance_check.impl.runtime.seeds import stream
+from rebalance_check.model.vocabulary.upgrade_paths import UpgradePath, known_as
+
+GROUP: Final = "g"
+TOPIC: Final = "t"
+
+SESSION_TIMEOUT_MS: Final = 10_000
+HEARTBEAT_INTERVAL_MS: Final = 3_000
+MAX_POLL_INTERVAL_MS: Final = 15_000
+"""``max.poll.interval.ms``, which is also the rebalance timeout."""
+
+BROKER: Final = GroupConfig(min_session_timeout_ms=1_000, initial_rebalance_delay_ms=3_000)
+
+SETTLED_MS: Final = 7_000
+"""For how long everything must stay settled before a healed run may end: two heartbeats of everybody."""
+
+HEALING_MS: Final = 240_000
+"""How long a healed group may take: strays, request time-outs, sessions and several rebalances in a row, with room."""
+
+HEALING_EVENTS: Final = 5_000
+"""How many events a healed group may take; one that settles takes some hundred, one that runs in circles any number."""
+
+AWAITED_MS: Final = 600_000
+"""How long the operator of an upgrade waits, at most, until the group has forgotten older processes."""
+
+CHECK_MS: Final = 1_000
+"""How often the healed phase looks whether everything is settled."""
+
+ASSIGNORS: Final = {
+    SimulatedProtocol.EAGER: (("range",), ("roundrobin",), ("sticky",), ("range", "cooperative-sticky")),
+    SimulatedProtocol.COOPERATIVE: (("cooperative-sticky",),),
+    SimulatedProtocol.CONNECT: ((),),
+    SimulatedProtocol.ELECTION: ((),),
+}
+"""The assignor lists that members may be configured with; the first is offered first. Others have their own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSettings:
+    """What all members of one run are configured with.
+
+    ``assignors`` are offered in this order (``lists`` has those at each place of an upgrade path), ``static``
+    members carry an instance id (KIP-345), ``auto_commit_ms`` is None where the application commits itself,
+    ``join_group_version`` 3 is older than KIP-394.
+    """
+
+    assignors: tuple[str, ...]
+    lists: tuple[tuple[str, ...], ...] = ()
+    static: bool
+    auto_commit_ms: int | None
+    join_group_version: int
+
+    def at(self, step: int) -> GroupSettings:
+        """The settings at a place of the upgrade path."""
+        return replace(self, assignors=self.lists[step]) if self.lists else self
+
+    def __str__(self) -> str:
+        """``range, static, auto-commit, JoinGroup v9``."""
+        words = [
+            *self.assignors,
+            *(["static"] if self.static else []),
+            *(["auto-commit"] if self.auto_commit_ms else []),
+        ]
+        return ", ".join([*words, f"JoinGroup v{self.join_group_version}"])
+
+    def client(self, member: str) -> ClientConfig:
+        """The configuration of one member."""
+        return ClientConfig(
+            group_id=GROUP,
+            client_id=member,
+            group_instance_id=f"{member}-instance" if self.static else None,
+            session_timeout_ms=SESSION_TIMEOUT_MS,
+            heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
+            rebalance_timeout_ms=MAX_POLL_INTERVAL_MS,
+            join_group_version=self.join_group_version,
+        )
+
+
+def draw_settings(seed: int, protocol: SimulatedProtocol, path: UpgradePath | None = None) -> GroupSettings:
+    """The settings of the run of ``seed``."""
+    random = stream(seed, "settings")
+    consumes = protocol in {SimulatedProtocol.EAGER, SimulatedProtocol.COOPERATIVE}
+    static, auto_commit, old = (random.random() < chance for chance in (0.25, 0.5, 0.25))
+    drawn = random.choice(ASSIGNORS[protocol])
+    lists = () if path is None else tuple(tuple(map(known_as, each)) for each in path.lists)
+    return GroupSettings(
+        assignors=lists[0] if lists else drawn,
+        lists=lists,
+        static=static and consumes,
+        auto_commit_ms=5_000 if auto_commit and consumes else None,
+        join_group_version=3 if old and not static else 9,
+    )

@@ -1,0 +1,193 @@
+"""The simulated network between members and their coordinator.
+
+A connection is a pair of first-in-first-out streams, as TCP gives them: what was sent first arrives first, late or
+never. A connection that breaks leaves every request on it without an answer (its outcome is *unknown*, told as None);
+those that were already on their way may still arrive, and then later than what the next connection carried. That is
+the only way in which requests of one member overtake each other. A request may also be delivered twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from random import Random
+from typing import Final
+
+from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest, JoinGroupRequest
+from rebalance_check.impl.runtime.clock import Timer, VirtualClock
+from rebalance_check.impl.runtime.faults import FaultPlan
+
+REQUEST_TIMEOUT_MS: Final = 12_000
+"""``request.timeout.ms``; a JoinGroup waits for the rebalance timeout and some more (`ConsumerNetworkClient`)."""
+
+JOIN_GRACE_MS: Final = 5_000
+"""What a JoinGroup is given on top of the rebalance timeout."""
+
+STRAY_MS: Final = 20_000
+"""How much later than its broken connection a stray request may arrive, at most."""
+
+CLOSED: Final = 0
+"""The number of a connection that will not open again."""
+
+Token = tuple[int, int]
+"""What a request is answered to: the number of its connection, and its correlation id there."""
+
+Receive = Callable[[int, GroupReply | None], None]
+
+
+class SimulatedNetwork:
+    """All connections of a run. ``serve`` is the coordinator: it takes a token and a request when one arrives.
+
+    ``plan`` may be exchanged while the run goes on: the healed phase has a calm one.
+    """
+
+    def __init__(
+        self, clock: VirtualClock, random: Random, plan: FaultPlan, serve: Callable[[Token | None, GroupRequest], None]
+    ) -> None:
+        self.clock = clock
+        self.random = random
+        self.plan = plan
+        self.serve = serve
+        self._connections: dict[int, Connection] = {}
+        self._opened = 0
+
+    def connect(self, receive: Receive) -> Connection:
+        """A fresh connection; ``receive`` takes each reply under its correlation id, None for an unknown outcome."""
+        return Connection(self, receive)
+
+    def answer(self, token: Token | None, reply: GroupReply) -> None:
+        """Send a reply back; a token whose connection broke meanwhile (None: a stray) is answered to nobody."""
+        if token is not None and token[0] in self._connections:
+            self._connections[token[0]].carry_reply(token[1], reply)
+
+    def open(self, connection: Connection) -> int:
+        """A number under which replies find ``connection``."""
+        self._opened += 1
+        self._connections[self._opened] = connection
+        return self._opened
+
+    def forget(self, number: int) -> None:
+        """No reply finds its way to that connection any more."""
+        self._connections.pop(number, None)
+
+    def way_ms(self) -> int:
+        """How long one message is on its way."""
+        return 1 + int(self.random.random() * self.plan.delay_ms)
+
+    def happens(self, chance: float) -> bool:
+        """Whether a fault of that chance strikes now; nothing is drawn for a fault that is switched off."""
+        return chance > 0 and self.random.random() < chance
+
+
+class Connection:
+    """The connection of a member to its coordinator; when it breaks it is opened again under a new number."""
+
+    __slots__ = (
+        "_clock", "_last_reply_ms", "_last_request_ms", "_network", "_number", "_on_the_way", "_receive", "_timeout",
+        "_waiting",
+    )  # fmt: skip
+
+    def __init__(self, network: SimulatedNetwork, receive: Receive) -> None:
+        self._network = network
+        self._clock = network.clock
+        self._receive = receive
+        self._number = network.open(self)
+        self._waiting: dict[int, int] = {}
+        self._on_the_way: dict[int, GroupRequest] = {}
+        self._last_request_ms = 0
+        self._last_reply_ms = 0
+        self._timeout: Timer | None = None
+
+    # -------------------------------------------------------------------------------------------- requests
+
+    def send(self, correlation_id: int, request: GroupRequest) -> None:
+        """Put a request on its way."""
+        network = self._network
+        self._wait_for(correlation_id, request)
+        if network.happens(network.plan.drop):
+            return
+        self._on_the_way[correlation_id] = request
+        arrival_ms = self._last_request_ms = max(self._last_request_ms, self._clock.now_ms + network.way_ms())
+        self._clock.at(arrival_ms, partial(self._arrive, self._number, correlation_id))
+        if network.happens(network.plan.duplicate):
+            self._clock.at(arrival_ms + network.random.randrange(STRAY_MS), partial(network.serve, None, request))
+        if network.happens(network.plan.disconnect):
+            self._clock.after(network.way_ms(), partial(self._break_if, self._number))
+
+    def _arrive(self, number: int, correlation_id: int) -> None:
+        """The request reaches the coordinator, if its connection still stands."""
+        if number == self._number:
+            self._network.serve((number, correlation_id), self._on_the_way.pop(correlation_id))
+
+    # -------------------------------------------------------------------------------------------- replies
+
+    def carry_reply(self, correlation_id: int, reply: GroupReply) -> None:
+        """Put the reply on its way; called by the network."""
+        network = self._network
+        if network.happens(network.plan.drop):
+            return
+        arrival_ms = self._last_reply_ms = max(self._last_reply_ms, self._clock.now_ms + network.way_ms())
+        self._clock.at(arrival_ms, partial(self._deliver, self._number, correlation_id, reply))
+
+    def _deliver(self, number: int, correlation_id: int, reply: GroupReply) -> None:
+        """The reply reaches the member, unless it has given the request up."""
+        if number == self._number and self._waiting.pop(correlation_id, None) is not None:
+            self._receive(correlation_id, reply)
+
+    # -------------------------------------------------------------------------------------------- breaking
+
+    def close(self) -> None:
+        """The member is gone: nobody waits for replies; what was sent still arrives, as bytes in a socket do."""
+        self._waiting.clear()
+        self._let_go(chance=1.0)
+        self._number = CLOSED
+
+    def break_now(self) -> None:
+        """Break the connection: every request that waits has an unknown outcome; the next one uses a new connection."""
+        unknown = list(self._waiting)
+        self._waiting.clear()
+        self._let_go(chance=self._network.plan.reorder)
+        self._number = self._network.open(self)
+        for correlation_id in unknown:
+            self._receive(correlation_id, None)
+
+    def _let_go(self, chance: float) -> None:
+        """Forget the old number; each request on its way is lost, or by ``chance`` arrives later as a stray."""
+        network = self._network
+        network.forget(self._number)
+        for request in self._on_the_way.values():
+            if network.happens(chance):
+                late_ms = network.random.randrange(STRAY_MS) if network.happens(network.plan.reorder) else 0
+                self._clock.after(late_ms + network.way_ms(), partial(network.serve, None, request))
+        self._on_the_way.clear()
+
+    def _break_if(self, number: int) -> None:
+        if number == self._number:
+            self.break_now()
+
+    # -------------------------------------------------------------------------------------------- time-outs
+
+    def _wait_for(self, correlation_id: int, request: GroupRequest) -> None:
+        """Expect an answer within the request time-out; one timer serves all requests of the connection."""
+        patience_ms = REQUEST_TIMEOUT_MS
+        if isinstance(request, JoinGroupRequest):
+            patience_ms = max(patience_ms, request.rebalance_timeout_ms + JOIN_GRACE_MS)
+        deadline_ms = self._waiting[correlation_id] = self._clock.now_ms + patience_ms
+        if self._timeout is None or deadline_ms < self._timeout.deadline_ms:
+            self._arm(deadline_ms)
+
+    def _arm(self, deadline_ms: int) -> None:
+        if self._timeout is not None:
+            self._timeout.cancel()
+        self._timeout = self._clock.at(deadline_ms, self._check_timeout)
+
+    def _check_timeout(self) -> None:
+        """Break when a request waited too long (`NetworkClient.handleTimedOutRequests` disconnects, too)."""
+        self._timeout = None
+        if not self._waiting:
+            return
+        earliest_ms = min(self._waiting.values())
+        if earliest_ms <= self._clock.now_ms:
+            self.break_now()
+        else:
+            self._arm(earliest_ms)

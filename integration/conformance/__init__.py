@@ -1,0 +1,1 @@
+"""Holds coordinators of any make to the model: replay, schedules, every transition, guided walks."""

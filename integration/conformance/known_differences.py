@@ -1,0 +1,187 @@
+"""Where a coordinator of Kafka is known to differ from the model, which follows the Java coordinator of Kafka 4.
+
+Each difference carries the shortest schedule that shows it; a test holds that it does, and that no other coordinator
+does the same. ``docs/differences.md`` is made from this list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from rebalance_check.impl.conformance import Difference
+from rebalance_check.integration.virtual.release import Release
+from rebalance_check.model.classic.state import STATUS_NAMES, GroupStatus
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.schedule import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDifference:
+    """One difference: which coordinators show it, what happens and why, a schedule, and how it is recognised."""
+
+    name: str
+    coordinators: str
+    what: str
+    why: str
+    schedule: Schedule
+    concerns: Callable[[Release], bool]
+    recognises: Callable[[Difference], bool]
+
+
+def known(release: Release, difference: Difference) -> KnownDifference | None:
+    """The entry that explains a difference of this release; None for one that nobody has looked at."""
+    return next((each for each in KNOWN if each.concerns(release) and each.recognises(difference)), None)
+
+
+def _stays_in_the_initial_rebalance(difference: Difference) -> bool:
+    """A member expired, the model ends the join phase, the coordinator waits on."""
+    ends = all(outcome.view.status != "PreparingRebalance" for outcome in difference.predicted)
+    waits = difference.observed.view.status == "PreparingRebalance"
+    told_alike = any(set(difference.observed.answers) <= set(outcome.answers) for outcome in difference.predicted)
+    return difference.action.kind is ActionKind.EXPIRE_SESSION and ends and waits and told_alike
+
+
+def _goes_on_without_an_unused_id(difference: Difference) -> bool:
+    """An id was given back, the model begins a rebalance, the coordinator does not."""
+    begins = all(outcome.view.status == "PreparingRebalance" for outcome in difference.predicted)
+    told_alike = all(outcome.answers == difference.observed.answers for outcome in difference.predicted)
+    goes_on = difference.observed.view.status in {"CompletingRebalance", "Stable"}
+    return difference.action.kind is ActionKind.LEAVE_GROUP and begins and goes_on and told_alike
+
+
+def _is_told_of_a_rebalance_while_loading(difference: Difference) -> bool:
+    """A SyncGroup meets a coordinator that is loading."""
+    answers = [answer.error for outcome in difference.predicted for answer in outcome.answers]
+    told = [answer.error for answer in difference.observed.answers]
+    return (
+        difference.action.kind is ActionKind.SYNC_GROUP
+        and answers == [Error.COORDINATOR_LOAD_IN_PROGRESS.name]
+        and told == [Error.REBALANCE_IN_PROGRESS.name]
+    )
+
+
+def _has_forgotten_the_empty_group(difference: Difference) -> bool:
+    """A group that should be Empty is not there to be deleted, or to refuse a commit as that of a stranger."""
+    answers = {answer.error for outcome in difference.predicted for answer in outcome.answers}
+    told = {answer.error for answer in difference.observed.answers}
+    if difference.action.kind is ActionKind.DELETE_GROUP:
+        return (answers, told) == ({"NONE"}, {"GROUP_ID_NOT_FOUND"})
+    commits = difference.action.kind in {ActionKind.COMMIT_BESIDE, ActionKind.OFFSET_COMMIT}
+    dead = difference.observed.view.status == STATUS_NAMES[GroupStatus.DEAD]
+    return commits and dead and (answers, told) == ({"UNKNOWN_MEMBER_ID"}, {"ILLEGAL_GENERATION"})
+
+
+KNOWN: Final = (
+    KnownDifference(
+        name="an expiry does not end the initial rebalance",
+        coordinators="3.9.2 (Scala)",
+        what=(
+            "In the first rebalance of an empty group, an id that was handed out (KIP-394) or a member expires, and all"
+            " who are left have joined: the Java coordinators complete the join phase at once, the one in Scala waits"
+            " until the initial rebalance delay is over."
+        ),
+        why=(
+            "Its InitialDelayedJoin cannot be completed early. Both are within the protocol: the delay is an upper"
+            " bound. The model follows the Java coordinator."
+        ),
+        schedule=Schedule(
+            Bounds.from_address("eager/2m1p1g1c0l0x0d0z1i1r"),
+            (
+                Action(ActionKind.SEND_JOIN_GROUP, 0),
+                Action(ActionKind.JOIN_GROUP, 0),
+                Action(ActionKind.CRASH, 0),
+                Action(ActionKind.SEND_JOIN_GROUP, 1),
+                Action(ActionKind.JOIN_GROUP, 1),
+                Action(ActionKind.RECEIVE_ERROR, 1),
+                Action(ActionKind.SEND_JOIN_GROUP, 1),
+                Action(ActionKind.JOIN_GROUP, 1),
+                Action(ActionKind.EXPIRE_SESSION, 0),
+            ),
+        ),
+        concerns=lambda release: release.scala,
+        recognises=_stays_in_the_initial_rebalance,
+    ),
+    KnownDifference(
+        name="a SyncGroup at a coordinator that is loading is told of a rebalance",
+        coordinators="3.9.2 (Scala)",
+        what=(
+            "While the coordinator reads its log, the one in Scala answers a SyncGroup with REBALANCE_IN_PROGRESS, the"
+            " Java coordinators with COORDINATOR_LOAD_IN_PROGRESS."
+        ),
+        why=(
+            "Scala's is what clients can do with: they join again. The other is not among the errors that Kafka's own"
+            " client expects of a SyncGroup, and is thrown out of poll; the application that polls on joins again, too."
+            " The model follows the Java coordinator."
+        ),
+        schedule=Schedule(
+            Bounds.from_address("eager/1m1p2g0c0l0x0d0z0i0r1o"),
+            (
+                Action(ActionKind.SEND_JOIN_GROUP, 0),
+                Action(ActionKind.JOIN_GROUP, 0),
+                Action(ActionKind.CRASH_COORDINATOR, 0),
+                Action(ActionKind.RECEIVE_JOIN_GROUP, 0),
+                Action(ActionKind.SYNC_GROUP, 0),
+            ),
+        ),
+        concerns=lambda release: release.scala,
+        recognises=_is_told_of_a_rebalance_while_loading,
+    ),
+    KnownDifference(
+        name="the leave of an id that was never used does not rebalance",
+        coordinators="3.9.2 (Scala)",
+        what=(
+            "A LeaveGroup gives back an id that was handed out (KIP-394) and not used, while the group has a"
+            " generation: the Java coordinators begin a rebalance, the one in Scala does not."
+        ),
+        why=(
+            "Java's begins one for a whole batch of leaves if any of them succeeded. It costs a round of joins, and"
+            " breaks nothing. The model follows the Java coordinator."
+        ),
+        schedule=Schedule(
+            Bounds.from_address("eager/2m1p1g0c1l0x0d0z0i1r1e"),
+            (
+                Action(ActionKind.SEND_JOIN_GROUP, 0),
+                Action(ActionKind.SEND_JOIN_GROUP, 1),
+                Action(ActionKind.JOIN_GROUP, 0),
+                Action(ActionKind.RECEIVE_ERROR, 0),
+                Action(ActionKind.SEND_JOIN_GROUP, 0),
+                Action(ActionKind.JOIN_GROUP, 0),
+                Action(ActionKind.JOIN_GROUP, 1),
+                Action(ActionKind.RECEIVE_ERROR, 1),
+                Action(ActionKind.SEND_LEAVE_GROUP, 1),
+                Action(ActionKind.LEAVE_GROUP, 1),
+            ),
+        ),
+        concerns=lambda release: release.scala,
+        recognises=_goes_on_without_an_unused_id,
+    ),
+    KnownDifference(
+        name="a group without a generation is not on record",
+        coordinators="3.9.2 (Scala)",
+        what=(
+            "A group that a JoinGroup created, and that had no generation yet, is forgotten by the coordinator in Scala"
+            " when another takes over; of the Java coordinators it is an Empty group, which can be deleted, and refuses"
+            " a commit with UNKNOWN_MEMBER_ID (Scala: ILLEGAL_GENERATION, as of any group that is not there)."
+        ),
+        why=(
+            "Scala writes a group with its first generation, Java when it is created. Nothing is lost with it. The"
+            " model follows the Java coordinator."
+        ),
+        schedule=Schedule(
+            Bounds.from_address("eager/1m1p2g0c0l0x0d1z0i1r1o"),
+            (
+                Action(ActionKind.SEND_JOIN_GROUP, 0),
+                Action(ActionKind.JOIN_GROUP, 0),
+                Action(ActionKind.CRASH_COORDINATOR, 0),
+                Action(ActionKind.LOAD_COORDINATOR, 0),
+                Action(ActionKind.DELETE_GROUP, 0),
+            ),
+        ),
+        concerns=lambda release: release.scala,
+        recognises=_has_forgotten_the_empty_group,
+    ),
+)

@@ -1,0 +1,112 @@
+"""Lockstep on a socket with sessions that really run out: slower than `SocketTransport`, and nothing is simulated."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Final
+
+from rebalance_check.impl.protocol.messages import (
+    GroupReply,
+    GroupRequest,
+    HeartbeatRequest,
+    JoinGroupReply,
+    JoinGroupRequest,
+)
+from rebalance_check.integration.conformance.socket import SocketTransport
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+
+KEEPER: Final = -3
+"""The connection on which the harness sends heartbeats in the name of members that are to live on."""
+
+HEARTBEAT_VERSION: Final = 4
+SLACK_S: Final = 5.0
+MAX_UNHEARD_GENERATIONS: Final = 20
+
+
+class RealTimeTransport(SocketTransport):
+    """Sessions last ``session_timeout_ms``, which must lie within the broker's limits.
+
+    All members, also dead ones whose session is not to expire yet, are kept alive by heartbeats of the harness; the one
+    that `expire` names is left out until the broker has removed it. A member that waits for the answer to its first
+    JoinGroup needs none (Kafka gives it five minutes), and would be given a shorter life by one. A pending id (KIP-394)
+    cannot be kept alive, so the bounds may not ask for one.
+    """
+
+    def __init__(self, bootstrap: str, session_timeout_ms: int = 3_000) -> None:
+        super().__init__(bootstrap)
+        self._session_timeout_ms = session_timeout_ms
+        self._answered: set[str] = set()
+        self._disconnected: set[str] = set()
+        self._generation = 1
+        self._kept_at = 0.0
+
+    def open(self, bounds: Bounds) -> None:
+        """Begin with a fresh group."""
+        if bounds.member_id_required:
+            raise RebalanceCheckError(
+                "with real timers a member id that was handed out expires before it is used: replay schedules of "
+                "bounds with member_id_required=False"
+            )
+        self._answered.clear()
+        self._disconnected.clear()
+        self._generation = 1
+        self._kept_at = time.monotonic()
+        super().open(bounds)
+
+    def request(self, connection: int, request: GroupRequest) -> None:
+        """Send a request, a JoinGroup with the short session."""
+        if isinstance(request, JoinGroupRequest):
+            request = replace(request, session_timeout_ms=self._session_timeout_ms)
+        super().request(connection, request)
+
+    def answers(self, at_least: int) -> list[tuple[int, GroupReply]]:
+        """The answers, after which everybody's session is good for a while."""
+        found = super().answers(at_least)
+        for _connection, reply in found:
+            if isinstance(reply, JoinGroupReply) and reply.error is Error.NONE:
+                self._answered.add(reply.member_id)
+                self._generation = max(self._generation, reply.generation_id)
+        if time.monotonic() - self._kept_at > self._session_timeout_ms / 4000:
+            self._keep_alive(but="")
+        return found
+
+    def disconnect(self, connection: int) -> None:
+        """Close the member's connections: whether it was answered on them is not known any more."""
+        self._disconnected.add(f"m{connection}")
+        super().disconnect(connection)
+
+    def expire(self, member_id: str) -> None:
+        """Wait until the broker has removed this member, and keep the others alive meanwhile."""
+        deadline = time.monotonic() + self._session_timeout_ms / 1000 + SLACK_S
+        while any(member.member_id == member_id for member in self.observe().described.members):
+            if time.monotonic() >= deadline:
+                raise RebalanceCheckError(
+                    f"the session of {member_id} has not expired {SLACK_S:g} s after its {self._session_timeout_ms} "
+                    "ms: check group.max.session.timeout.ms, or replay without real timers"
+                )
+            self._keep_alive(but=member_id)
+            time.sleep(self._session_timeout_ms / 8000)
+
+    def _keep_alive(self, *, but: str) -> None:
+        """A heartbeat for each member of the group that may need one."""
+        for member in self.observe().described.members:
+            known = member.member_id in self._answered or member.client_id in self._disconnected
+            if known and member.member_id != but:
+                self._beat(member.member_id)
+        self._kept_at = time.monotonic()
+
+    def _beat(self, member_id: str) -> None:
+        """A heartbeat in the group's generation, which may be one that nobody lived to hear of."""
+        for _ in range(MAX_UNHEARD_GENERATIONS):
+            beat = HeartbeatRequest(
+                group_id=self.group_id,
+                version=HEARTBEAT_VERSION,
+                generation_id=self._generation,
+                member_id=member_id,
+            )
+            self._open_group.request(KEEPER, beat)
+            if self._await_reply_on(KEEPER).error is not Error.ILLEGAL_GENERATION:
+                return
+            self._generation += 1

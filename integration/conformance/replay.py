@@ -1,0 +1,131 @@
+"""Replay: schedules of the model run on a broker, many groups at once, and every answer is held against the model's.
+
+The history of each schedule is on disk before the next one begins; a difference is data, never an exception.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rebalance_check.impl.conformance import Difference
+from rebalance_check.impl.conformance.subject import LockstepSubject
+from rebalance_check.integration.brokers.open import Broker
+from rebalance_check.integration.conformance.real_timers import RealTimeTransport
+from rebalance_check.integration.conformance.socket import SocketTransport
+from rebalance_check.integration.virtual import VirtualSubject, VirtualTransport
+from rebalance_check.model.vocabulary.schedule import Schedule, run
+from rebalance_check.properties.history import write_history
+
+GROUPS_AT_ONCE: Final = 8
+GROUPS_AT_ONCE_WITH_TIMERS: Final = 32
+"""With real timers a group mostly waits, so many more fit side by side."""
+
+Progress = Callable[[int, int], None]
+"""Told how many schedules are done, of how many; called from several threads, one at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One schedule: its history on disk, the requests sent, the actions that the coordinator's choices made void, and
+    where broker and model differ, if they do."""
+
+    schedule: Schedule
+    history: Path
+    requests: int
+    skipped: int
+    difference: Difference | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayResult:
+    """All schedules, in their order, and how long they took together in seconds."""
+
+    broker: str
+    replayed: tuple[Replayed, ...]
+    seconds: float
+
+    @property
+    def schedules(self) -> int:
+        """How many schedules were replayed."""
+        return len(self.replayed)
+
+    @property
+    def requests(self) -> int:
+        """How many group requests were sent."""
+        return sum(each.requests for each in self.replayed)
+
+    @property
+    def differences(self) -> tuple[tuple[Schedule, Difference], ...]:
+        """The schedules on which broker and model differ, and where."""
+        return tuple((each.schedule, each.difference) for each in self.replayed if each.difference is not None)
+
+    @property
+    def histories(self) -> tuple[Path, ...]:
+        """The history of each schedule."""
+        return tuple(each.history for each in self.replayed)
+
+
+def replay(
+    broker: Broker,
+    schedules: Sequence[Schedule],
+    out: Path,
+    *,
+    real_timers: bool = False,
+    progress: Progress | None = None,
+) -> ReplayResult:
+    """Replay ``schedules`` on ``broker``, each in a group of its own, and write their histories to ``out``.
+
+    On a socket their bounds must have ``initial_delay=False``. With ``real_timers`` sessions end by running out instead
+    of by a LeaveGroup in the member's name; the bounds must then have ``member_id_required=False``. On virtual Kafka
+    they always run out.
+    """
+    started = time.monotonic()
+    done = _Counter(len(schedules), progress)
+
+    def one(numbered: tuple[int, Schedule]) -> Replayed:
+        replayed = _replay_one(broker, numbered[1], out / f"{numbered[0]:05d}.jsonl", real_timers=real_timers)
+        done.add()
+        return replayed
+
+    workers = GROUPS_AT_ONCE_WITH_TIMERS if real_timers else GROUPS_AT_ONCE
+    if broker.virtual is not None:
+        workers = 1  # its process serves one thread, and nothing there is waited for
+    with ThreadPoolExecutor(workers, thread_name_prefix="replay") as pool:
+        replayed = tuple(pool.map(one, enumerate(schedules)))
+    return ReplayResult(broker.name, replayed, time.monotonic() - started)
+
+
+def _replay_one(broker: Broker, schedule: Schedule, history: Path, *, real_timers: bool) -> Replayed:
+    transport, subject = _subject(broker, real_timers=real_timers)
+    write_history(history, run(subject, schedule))
+    return Replayed(schedule, history, transport.requests, subject.skipped, subject.difference)
+
+
+def _subject(broker: Broker, *, real_timers: bool) -> tuple[SocketTransport | VirtualTransport, LockstepSubject]:
+    if broker.virtual is not None:
+        virtual = VirtualSubject(broker.virtual)
+        return virtual.transport, virtual
+    transport = (RealTimeTransport if real_timers else SocketTransport)(broker.bootstrap)
+    return transport, LockstepSubject(broker.name, transport)
+
+
+class _Counter:
+    """Counts what is done, and tells."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._lock = threading.Lock()
+        self._done = 0
+        self._total = total
+        self._progress = progress
+
+    def add(self) -> None:
+        with self._lock:
+            self._done += 1
+            if self._progress is not None:
+                self._progress(self._done, self._total)

@@ -1,0 +1,182 @@
+"""A group on a broker's socket as the `Transport` of a lockstep run: another coordinator behind the same door."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import Any, Final
+
+from rebalance_check.impl.conformance.transport import STRAY, Observation
+from rebalance_check.impl.protocol.messages import (
+    GroupReply,
+    GroupRequest,
+    LeaveGroupRequest,
+    MemberIdentity,
+)
+from rebalance_check.integration.wire.call import Connection
+from rebalance_check.integration.wire.described import described_group
+from rebalance_check.integration.wire.kafka_python import admin
+from rebalance_check.integration.wire.raw_group import RawGroup
+from rebalance_check.integration.wire.replies import error_from_wire
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+
+ANSWER_TIMEOUT_S: Final = 10.0
+"""How long an answer that the model predicts may take; without it, the run ends with a difference."""
+
+STRAGGLER_TIMEOUT_S: Final = 0.2
+"""How long to wait behind a barrier for an answer that waits for a write (a leader's SyncGroup) and may not be due."""
+
+PATIENCE_S: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.6)
+
+EXPIRY: Final = -2
+"""The connection on which sessions are ended in the name of their members."""
+
+STABLE: Final = "Stable"
+DESCRIBE_VERSION: Final = 5
+LEAVE_VERSION: Final = 5
+
+
+class SocketTransport:
+    """One group on the broker at ``bootstrap``. Every `open` begins with a group that nobody used before.
+
+    A session ends by a LeaveGroup in the member's name: to the coordinator that is the same removal, without the wait.
+    """
+
+    def __init__(self, bootstrap: str) -> None:
+        self._bootstrap = bootstrap
+        self._group: RawGroup | None = None
+        self._control: Connection | None = None
+        self._early: list[tuple[int, GroupReply]] = []
+        self.requests = 0
+
+    @property
+    def group_id(self) -> str:
+        """The group of the present run."""
+        return self._open_group.group_id
+
+    @property
+    def _open_group(self) -> RawGroup:
+        if self._group is None:
+            raise RebalanceCheckError("no run is open on this transport: open one first")
+        return self._group
+
+    def open(self, bounds: Bounds) -> None:
+        """Begin with a fresh group. The brokers of this suite have no initial delay, so ``bounds`` may have none."""
+        if bounds.initial_delay:
+            raise RebalanceCheckError(
+                "a broker on a socket runs without an initial rebalance delay: replay schedules of bounds with "
+                "initial_delay=False"
+            )
+        self.close()
+        self._group = RawGroup(self._bootstrap, f"replay-{uuid.uuid4().hex[:12]}")
+        self._control = Connection(self._bootstrap)
+
+    def request(self, connection: int, request: GroupRequest) -> None:
+        """Send a request on a connection that nothing is in flight on."""
+        self.requests += 1
+        self._open_group.request(connection, request)
+
+    def answers(self, at_least: int) -> list[tuple[int, GroupReply]]:
+        """The answers since the last call; waits for ``at_least`` of them, or until it is certain that none comes.
+
+        A late copy of a request may be answered on its own connection without being counted in ``at_least``: then it
+        takes a barrier to know that nothing is left behind.
+        """
+        early, self._early = self._early, []
+        found = early + self._replies(at_least - len(early), ANSWER_TIMEOUT_S)
+        if any(connection == STRAY for connection, _ in found):
+            found += self._replies(0, 0)
+            counted = sum(connection != STRAY for connection, _ in found)
+            if counted < at_least:
+                found += self._replies(at_least - counted, STRAGGLER_TIMEOUT_S)
+        return found
+
+    def _replies(self, at_least: int, timeout_s: float) -> list[tuple[int, GroupReply]]:
+        if at_least <= 0:
+            self._open_group.barrier()
+        return self._open_group.replies(at_least=at_least, timeout_s=timeout_s)
+
+    def disconnect(self, connection: int) -> None:
+        """Close the member's connections."""
+        self._open_group.disconnect(connection)
+
+    def expire(self, member_id: str) -> None:
+        """End the session of a member: a LeaveGroup that names it."""
+        leaver = (MemberIdentity(member_id),)
+        request = LeaveGroupRequest(group_id=self.group_id, version=LEAVE_VERSION, members=leaver)
+        self.request(EXPIRY, request)
+        self._await_reply_on(EXPIRY)
+
+    def expire_initial_delay(self) -> None:
+        """There is none; see `open`."""
+        raise RebalanceCheckError("a broker on a socket runs without an initial rebalance delay: it cannot pass")
+
+    def expire_rebalance(self) -> None:
+        """Members here have half an hour: nobody waits for that."""
+        raise _too_long("rebalance")
+
+    def expire_sync(self) -> None:
+        """Members here have half an hour: nobody waits for that."""
+        raise _too_long("sync")
+
+    def delete_group(self) -> Error:
+        """DeleteGroups."""
+        request = admin.DeleteGroupsRequest(groups_names=[self.group_id])
+        response = self._call(request, 2)
+        return error_from_wire(response.results[0].error_code)
+
+    def observe(self) -> Observation:
+        """DescribeGroups; generation and leader cannot be seen from outside, nor, outside Stable, every assignment."""
+        response = self._call(admin.DescribeGroupsRequest(groups=[self.group_id]), DESCRIBE_VERSION)
+        described = described_group(response.groups[0])
+        shows = described.state == STABLE or any(member.assignment for member in described.members)
+        return Observation(described, shows_assignments=shows)
+
+    def may_change(self, patience: int) -> bool:
+        """Waits ever longer, a second in all: a join phase that nobody is left in, or that has no delay, ends by a
+        timer of 0 ms, which a busy machine may keep waiting."""
+        if patience >= len(PATIENCE_S):
+            return False
+        time.sleep(PATIENCE_S[patience])
+        return True
+
+    def prefer_leader(self, seat: str) -> None:
+        """A broker cannot be told."""
+
+    def close(self) -> None:
+        """Close every connection. What the group left behind at the broker ends with the broker."""
+        if self._group is not None:
+            self._group.close()
+            self._group = None
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        self._early = []
+
+    def _call(self, request: Any, version: int) -> Any:
+        if self._control is None:
+            raise RebalanceCheckError("no run is open on this transport: open one first")
+        return self._control.call(request, version)
+
+    def _await_reply_on(self, connection: int) -> GroupReply:
+        """Wait for the reply on one connection; others that come meanwhile are kept for `answers`."""
+        deadline = time.monotonic() + ANSWER_TIMEOUT_S
+        while True:
+            found = self._open_group.replies(at_least=1, timeout_s=max(deadline - time.monotonic(), 0))
+            self._early += [pair for pair in found if pair[0] != connection]
+            for each, reply in found:
+                if each == connection:
+                    return reply
+            if time.monotonic() >= deadline:
+                raise RebalanceCheckError(
+                    f"the broker at {self._bootstrap} left a LeaveGroup unanswered for {ANSWER_TIMEOUT_S:g} s: "
+                    "see its log"
+                )
+
+
+def _too_long(timer: str) -> RebalanceCheckError:
+    return RebalanceCheckError(
+        f"on a socket the {timer} timeout takes as long as the members asked for, half an hour: replay schedules of "
+        "bounds with timeouts=False, or on virtual Kafka"
+    )

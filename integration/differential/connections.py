@@ -1,0 +1,86 @@
+"""Many groups on few connections: each request goes out on one that nothing is in flight on."""
+
+from __future__ import annotations
+
+import selectors
+from collections.abc import Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Final, NamedTuple, Self
+
+from rebalance_check.impl.protocol.messages import DescribedGroup, GroupReply, GroupRequest
+from rebalance_check.integration.wire.call import Connection, split_address
+from rebalance_check.integration.wire.described import described_group
+from rebalance_check.integration.wire.kafka_python import admin
+from rebalance_check.integration.wire.raw_group import Lane
+
+CLIENT_ID: Final = "py"
+DESCRIBE_VERSION: Final = 5
+
+
+class Address(NamedTuple):
+    """Where an answer belongs: the number of a story, and of the request in it."""
+
+    story: int
+    token: int
+
+
+class Lanes:
+    """Connections to one broker, as a context manager. One thread at a time."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._host = split_address(bootstrap)
+        self._control = Connection(bootstrap)
+        self._selector = selectors.DefaultSelector()
+        self._idle: list[Lane] = []
+        self._busy: dict[Lane, Address] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for lane in [*self._idle, *self._busy]:
+            lane.socket.close()
+        self._selector.close()
+        self._control.close()
+
+    def send(self, address: Address, request: GroupRequest) -> None:
+        """Send a request."""
+        lane = self._idle.pop() if self._idle else self._opened()
+        self._busy[lane] = address
+        lane.send(request)
+
+    def replies(self, timeout_s: float = 0.0) -> list[tuple[Address, GroupReply]]:
+        """What has arrived; where nothing has, the first that does within the time."""
+        found: list[tuple[Address, GroupReply]] = []
+        for key, _ in self._selector.select(timeout_s):
+            lane: Lane = key.data
+            for reply in lane.receive():
+                found.append((self._busy.pop(lane), reply))
+                self._idle.append(lane)
+        return found
+
+    def describe(self, groups: Sequence[str]) -> dict[str, DescribedGroup]:
+        """DescribeGroups of all at once, by group."""
+        response = self._control.call(admin.DescribeGroupsRequest(groups=list(groups)), DESCRIBE_VERSION)
+        return {group.group_id: without_hosts(described_group(group)) for group in response.groups}
+
+    def drop(self, story: int) -> None:
+        """Nobody waits for the answers of a story any more."""
+        for lane in [lane for lane, address in self._busy.items() if address.story == story]:
+            del self._busy[lane]
+            self._selector.unregister(lane.socket)
+            lane.socket.close()
+
+    def _opened(self) -> Lane:
+        lane = Lane(0, self._host, CLIENT_ID)
+        self._selector.register(lane.socket, selectors.EVENT_READ, lane)
+        return lane
+
+
+def without_hosts(group: DescribedGroup) -> DescribedGroup:
+    """A group as it looks from anywhere, its members in the order of their ids."""
+    members = tuple(sorted((replace(each, client_host="") for each in group.members), key=lambda m: m.member_id))
+    return replace(group, group_id="", members=members)

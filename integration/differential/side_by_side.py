@@ -1,0 +1,210 @@
+"""One story told to two coordinators at once: Kafka's, and ours, which follows where hash order decides.
+
+Kafka's goes first. What it is told goes out in `Duet.begin`, what came of it is compared and judged in `Duet.finish`:
+between the two, other stories may begin their next step, so that many share a round trip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rebalance_check.impl.conformance.transport import Observation
+from rebalance_check.impl.coordinator.hash_order import Choices
+from rebalance_check.impl.protocol.messages import (
+    DescribedGroup,
+    GroupReply,
+    GroupRequest,
+    JoinGroupReply,
+    OffsetFetchReply,
+)
+from rebalance_check.impl.scenarios import InProcess, Stage, perform
+from rebalance_check.impl.scenarios.invariants import PROMISES
+from rebalance_check.impl.scenarios.monitor import WatchedStage, Watching
+from rebalance_check.impl.scenarios.random_scenarios import AGEING
+from rebalance_check.impl.scenarios.runner import Heard, settings_of
+from rebalance_check.integration.differential.invariants import CLAIMS
+from rebalance_check.integration.differential.scene import Audience, in_order
+from rebalance_check.integration.virtual.codec import decoded
+from rebalance_check.integration.virtual.coordinator import VirtualCoordinator, member_ids_of
+from rebalance_check.integration.virtual.process import VirtualKafka
+from rebalance_check.integration.virtual.release import Release
+from rebalance_check.integration.wire.replies import replies_to_wire
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+
+GROUP: Final = "g"
+DIFFERENTIAL: Final = "differential"
+NAMES: Final = (DIFFERENTIAL, *(claim.name for claim in CLAIMS), *(promise.name for promise in PROMISES))
+"""What a story can show: a difference from ours, or a broken claim or promise."""
+
+NO_GROUP: Final = Observation(DescribedGroup(group_id=GROUP, state="Dead", protocol_type="", protocol_name=""))
+"""What is seen before a story begins."""
+
+Told = tuple[str, tuple[str, ...]]
+"""The name of a claim or promise that a line broke and how, or `DIFFERENTIAL` and what each said."""
+
+
+class Followed(Choices):
+    """What hash order decided in Kafka; where Kafka does not show it, the rule of `Choices`."""
+
+    __slots__ = ("leader_id", "protocol_name")
+
+    def __init__(self) -> None:
+        self.leader_id = ""
+        self.protocol_name = ""
+
+    def leader(self, candidates: Sequence[str]) -> str:
+        """Who leads in Kafka."""
+        return self.leader_id if self.leader_id in candidates else super().leader(candidates)
+
+    def protocol(self, candidates: Sequence[str]) -> str:
+        """What won in Kafka."""
+        return self.protocol_name if self.protocol_name in candidates else super().protocol(candidates)
+
+    def follow(self, observation: Observation, heard: Sequence[Heard]) -> None:
+        """Kafka goes first: note what it chose in this step."""
+        self.leader_id = observation.leader or ""
+        for each in heard:
+            if isinstance(each.reply, JoinGroupReply) and each.reply.error is Error.NONE:
+                self.protocol_name = each.reply.protocol_name or ""
+
+
+def is_compared(release: Release, setting: str) -> bool:
+    """Whether Kafka does as ours in a story: the coordinator in Scala never, the older one in Java where nothing ages,
+    since it deletes groups with open transactions."""
+    return not release.scala and (not release.version.startswith("3.9.") or AGEING not in setting)
+
+
+class Duet:
+    """Both coordinators on stages of their own, at the beginning of a story; a context manager.
+
+    ``names`` are the claims and promises to judge, and `DIFFERENTIAL` to compare, where it `is_compared`.
+    """
+
+    def __init__(self, kafka: VirtualKafka, setting: str, seed: int, names: Sequence[str]) -> None:
+        config = settings_of(setting)
+        if config is None:
+            raise RebalanceCheckError(f"{setting!r} is no line of settings: a story here begins with one")
+        self._release = kafka.release
+        self._compares = DIFFERENTIAL in names and is_compared(kafka.release, setting)
+        self._choices = Followed()
+        self._virtual = VirtualCoordinator(kafka, config, seed)
+        self._virtual.defers = True
+        self._in_process = InProcess(config, new_member_id=member_ids_of(seed), choices=self._choices)
+        self._in_process.advance(0)  # its life begins when Kafka's does
+        self._kafka, self._ours = WatchedStage(self._virtual), Stage(self._in_process)
+        self._audience = Audience([claim for claim in CLAIMS if claim.name in names], config, NO_GROUP)
+        promised = [promise for promise in PROMISES if promise.name in names]
+        self._watching = Watching(promised, NO_GROUP.described, config)
+        self._deadline: int | None = None
+        self._begun = ("", "", 0)
+        self.steps = 0
+
+    def __enter__(self) -> Duet:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._virtual.close()
+
+    def begin(self, piece: str) -> None:
+        """Send Kafka what a piece of a line says."""
+        sent = self._kafka.sent
+        said = perform(self._kafka, piece)
+        self._begun = piece, said, sent
+        self._virtual.look(GROUP)
+
+    def finish(self) -> Told | None:
+        """Hear what came of it, do the same to ours, compare and judge: what is wrong, if anything is."""
+        piece, said, sent = self._begun
+        answers, observation, self._deadline = self._virtual.collect()
+        own = self._kafka.sent if self._kafka.sent > sent else None
+        said = self._kafka.tell(answers, own) or said
+        self.steps += 1
+        if broken := self._judged(piece, observation, own):
+            return broken[0], (broken[1],)
+        self._choices.follow(observation, self._kafka.heard)
+        echoed = perform(self._ours, piece) if self._compares else ""
+        told = self._compared(said, echoed, observation) if self._compares else None
+        for stage in (self._kafka, self._ours):
+            stage.heard.clear()
+        self._kafka.requests.clear()
+        return None if told is None else (DIFFERENTIAL, (f"Kafka: {told[0]}", f"ours:  {told[1]}"))
+
+    def _judged(self, piece: str, observation: Observation, own: int | None) -> tuple[str, str] | None:
+        """The first claim or promise that Kafka broke, with how."""
+        thrown = self._virtual.take_thrown()
+        claimed = self._audience.see(piece, self._kafka, observation, own=own, thrown=thrown)
+        described, generation = observation.described, observation.generation
+        promised = self._watching.see(piece, self._kafka, described, generation, self._audience.pending)
+        return claimed or promised
+
+    def pieces(self, line: str) -> Iterator[str]:
+        """Time passes from deadline to deadline, so that what happens at one of them is compared before the next."""
+        command, _, duration = line.partition(" ")
+        if command != "advance":
+            yield line
+            return
+        end = self._kafka.now + int(duration)
+        while (now := self._kafka.now) < end:
+            deadlines = (self._deadline, self._in_process.next_deadline() if self._compares else None)
+            until = min([end, *(max(each, now + 1) for each in deadlines if each is not None)])
+            yield f"advance {until - now}"
+
+    def _compared(self, said: str, echoed: str, observation: Observation) -> tuple[str, str] | None:
+        """What Kafka said or shows, and ours, where that differs."""
+        heard, ours = _by_token(self._kafka.heard), _by_token(self._ours.heard)
+        answered = [[each.token for each in all_] for all_ in (heard, ours)]
+        if answered[0] != answered[1] or (said != echoed and not answered[0]):
+            return said, echoed
+        differing = [pair for a, b in zip(heard, ours, strict=True) if (pair := _difference(a, b)) is not None]
+        if differing and not all(_is_known(self._release, *pair) for pair in differing):
+            return str(differing[0][0]), str(differing[0][1])
+        groups = _shown(observation.described, observation), _shown(self._in_process.describe(GROUP), observation)
+        if groups[0] != groups[1]:
+            return str(groups[0]), str(groups[1])
+        view = self._in_process.coordinator.inspect(GROUP)
+        if view is None or observation.generation is None:
+            return None
+        inside = (observation.generation, observation.leader or ""), (view.generation, view.leader)
+        return None if inside[0] == inside[1] else (str(inside[0]), str(inside[1]))
+
+
+def _by_token(heard: Sequence[Heard]) -> list[Heard]:
+    return sorted(heard, key=lambda each: each.token)
+
+
+def _difference(kafka: Heard, ours: Heard) -> tuple[GroupReply, GroupReply] | None:
+    """Both replies, where they differ in what their version of the wire carries. What was read from a wire is as the
+    wire carries it, so that most often there is nothing to translate."""
+    heard, said = _sorted(kafka.reply), _sorted(ours.reply)
+    if heard == said:
+        return None
+    carried = _sorted(_on_the_wire(ours.request, ours.reply))
+    return None if heard == carried else (heard, carried)
+
+
+def _sorted(reply: GroupReply) -> GroupReply:
+    """A reply with its members in a fixed order."""
+    if isinstance(reply, JoinGroupReply) and reply.members:
+        return replace(reply, members=tuple(sorted(reply.members, key=lambda member: member.member_id)))
+    return reply
+
+
+def _on_the_wire(request: GroupRequest, reply: GroupReply) -> GroupReply:
+    """A reply as its receiver reads it."""
+    message = replies_to_wire([(request, reply)])
+    message.with_header(correlation_id=0)
+    return decoded(request, bytes(message.encode(header=True)))
+
+
+def _is_known(release: Release, kafka: GroupReply, ours: GroupReply) -> bool:
+    """The one difference of the Java coordinator of Kafka 3.9 (`story_differences.IN_JAVA_3_9`)."""
+    found = (kafka.error, ours.error) == (Error.REQUEST_TIMED_OUT, Error.NOT_COORDINATOR)
+    return release.version.startswith("3.9.") and isinstance(kafka, OffsetFetchReply) and found
+
+
+def _shown(group: DescribedGroup, observation: Observation) -> DescribedGroup:
+    if observation.shows_assignments:
+        return in_order(group)
+    return in_order(replace(group, members=tuple(replace(member, assignment=b"") for member in group.members)))

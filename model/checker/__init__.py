@@ -1,0 +1,1 @@
+"""The model checker: specification, layout of states, interpreter, safety and liveness."""

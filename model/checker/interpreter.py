@@ -1,0 +1,165 @@
+"""A model interpreted: its state stepped one action at a time, on plain objects."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Container, Iterable, Iterator
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+from rebalance_check.model.checker.layout import SYMMETRIC, WORD, relabellings
+from rebalance_check.model.checker.layout_objects import helpers
+from rebalance_check.model.checker.specification import Model, arguments
+from rebalance_check.model.vocabulary.actions import Action
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+
+Call = Callable[..., Any]
+"""A model function as `positional` makes it."""
+
+
+@lru_cache(maxsize=1024)
+def positional(function: Callable[..., Any], parameters: str = "c, s, m, k") -> Call:
+    """A model function, which takes what it needs by name, as one that takes these parameters in this order."""
+    made: Call = eval(f"lambda {parameters}: f({', '.join(arguments(function))})", {"f": function})
+    return made
+
+
+def named(functions: Iterable[Callable[..., Any]], parameters: str) -> list[tuple[str, Call]]:
+    """Claims by name, each to be called with these parameters."""
+    return [(function.__name__, positional(function, parameters)) for function in functions]
+
+
+class Machine:
+    """A model at given bounds, interpreted. It holds no state of its own: states are passed in.
+
+    ``step`` performs an action on a state in place; ``enabled`` lists the actions that may happen in it, always in the
+    same order; both leave out what leads beyond the bounds.
+    """
+
+    def __init__(self, model: Model, bounds: Bounds) -> None:
+        self.model = model
+        self.bounds = bounds
+        self.sizes = model.sizes(bounds)
+        self.config = model.configure(bounds)
+        self.helpers = helpers(model.state, self.sizes)
+        self._rules = [
+            (rule.kind, self._members(rule.members), positional(rule.step), rule.choices and positional(rule.choices))
+            for rule in model.rules
+        ]
+        self._steps = {kind: step for kind, _, step, _ in self._rules}
+        self._claims = named(model.claims, "c, s")
+        self._step_claims = named(model.step_claims, "c, s, t")
+        self._sometimes = named(model.sometimes, "c, s")
+        self._moments = named(model.moments, "c, s, t")
+        self._init = positional(model.init, "c, s")
+        self.relabellings = relabellings(self.sizes)
+        self._spare = self.new()
+
+    def _members(self, each: bool) -> range:
+        return range(self.sizes.get(SYMMETRIC, 1) if each else 1)
+
+    def new(self) -> Any:
+        """A state with all fields zero."""
+        return self.model.state(self.sizes)
+
+    def initial(self) -> Any:
+        """The initial state."""
+        state = self.new()
+        self._init(self.config, state)
+        return state
+
+    def copy(self, state: Any) -> Any:
+        """An independent copy of a state."""
+        return self.helpers.clone(state)
+
+    def pack(self, state: Any) -> bytes:
+        """The bytes of a state; equal bytes, equal states."""
+        return self.helpers.pack(state)
+
+    def unpack(self, data: bytes) -> Any:
+        """The state of these bytes."""
+        state = self.new()
+        self.helpers.unpack(state, data)
+        return state
+
+    def step(self, state: Any, action: Action) -> bool:
+        """Perform an action in place; False, and nothing changed, when it is not enabled."""
+        step = self._steps.get(action.kind)
+        if step is None:
+            raise RebalanceCheckError(
+                f"the model {self.model.name} knows no action {action.kind}: choose one of {', '.join(self._steps)}"
+            )
+        return bool(step(self.config, state, action.member, action.choice))
+
+    def transitions(self, state: Any) -> Iterator[tuple[Action, Any]]:
+        """Every action that the protocol allows, with the state it leads to: an object that is reused, so copy it."""
+        c, copy = self.config, self.helpers.copy
+        scratch = self.copy(state)
+        for kind, members, step, choices in self._rules:
+            for m in members:
+                for k in range(1 if choices is None else choices(c, state, m, 0)):
+                    if step(c, scratch, m, k):
+                        yield Action(kind, m, k), scratch
+                        copy(scratch, state)
+
+    def within_bounds(self, state: Any) -> bool:
+        """Whether a state is explored at all."""
+        return self.model.within_bounds(self.config, state)
+
+    def successors(self, state: Any) -> Iterator[tuple[Action, Any]]:
+        """The transitions that stay within the bounds."""
+        return ((action, after) for action, after in self.transitions(state) if self.within_bounds(after))
+
+    def enabled(self, state: Any) -> list[Action]:
+        """The actions that may happen in a state, in the order of rules, members and choices."""
+        return [action for action, _ in self.successors(state)]
+
+    def canonical(self, state: Any) -> bytes:
+        """The bytes of the representative of all states that differ only in how members are named."""
+        signature, relabel = self.helpers.signature, self.helpers.relabel
+        signs = [signature(state, m) for m in range(self.sizes.get(SYMMETRIC, 0))]
+        best: tuple[tuple[int, ...], bytes] | None = None
+        for perm, sets in self.relabellings:
+            if respects(perm, signs):
+                relabel(self._spare, state, perm, sets)
+                data = self.helpers.pack(self._spare)
+                best = min(best, (words(data), data)) if best else (words(data), data)
+        return best[1] if best else self.pack(state)
+
+    def orbit(self, state: Any) -> set[bytes]:
+        """The bytes of all states that differ from this one only in how members are named."""
+        found = set()
+        for perm, sets in self.relabellings:
+            self.helpers.relabel(self._spare, state, perm, sets)
+            found.add(self.helpers.pack(self._spare))
+        return found
+
+    def violated(self, state: Any) -> str:
+        """The name of the first claim that a state breaks, or an empty string."""
+        return next((name for name, holds in self._claims if not holds(self.config, state)), "")
+
+    def violated_step(self, state: Any, after: Any) -> str:
+        """The name of the first step claim that a step breaks, or an empty string."""
+        return next((name for name, holds in self._step_claims if not holds(self.config, state, after)), "")
+
+    def met(self, state: Any, but: Container[str] = ()) -> set[str]:
+        """The names of the sometimes-claims that a state meets, those in ``but`` left out."""
+        return {name for name, holds in self._sometimes if name not in but and holds(self.config, state)}
+
+    def happened(self, state: Any, after: Any, but: Container[str] = ()) -> set[str]:
+        """The names of the moments that a step is, those in ``but`` left out."""
+        return {name for name, holds in self._moments if name not in but and holds(self.config, state, after)}
+
+
+def respects(perm: tuple[int, ...], signs: list[int]) -> bool:
+    """Whether a permutation puts members in the order of their signatures."""
+    order = sorted(range(len(perm)), key=perm.__getitem__)
+    return all(signs[a] <= signs[b] for a, b in pairwise(order))
+
+
+def words(data: bytes) -> tuple[int, ...]:
+    """The bytes of a state as little-endian words: the order in which the compiled backend compares them."""
+    padded = data.ljust(-(-len(data) // WORD) * WORD, b"\0")
+    return struct.unpack(f"<{len(padded) // WORD}Q", padded)

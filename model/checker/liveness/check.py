@@ -1,0 +1,72 @@
+"""``check_progress``: builds the calm graph of a bound, judges every aim on it, and makes lassos of what is broken."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.liveness.judge import Judge
+from rebalance_check.model.checker.safety.path import Path
+from rebalance_check.model.checker.specification import edited, model_for
+from rebalance_check.model.registry import mutant_named
+from rebalance_check.model.vocabulary.bounds import Bounds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressCheck:
+    """The outcome: a verdict for each claim of progress, and a lasso for each that is violated.
+
+    ``reached`` states were explored, up to renaming of members; the calm graph that begins there has ``states`` and
+    ``steps``, and a fair run can stay for ever in ``components`` places of it. ``undecided`` says why nothing could be
+    concluded, where that is so.
+    """
+
+    bounds: Bounds
+    mutant: str
+    compiled: bool
+    reached: int
+    states: int
+    steps: int
+    components: int
+    seconds: float
+    undecided: str
+    claims: Mapping[str, str]
+    counterexamples: Mapping[str, Path]
+
+    @property
+    def violated(self) -> str:
+        """The name of the first violated claim, empty when there is none."""
+        return next((name for name, verdict in self.claims.items() if verdict == "violated"), "")
+
+
+def check_progress(
+    bounds: Bounds, *, mutant: str | None = None, compiled: bool = True, max_states: int | None = None
+) -> ProgressCheck:
+    """Judge the claims of progress of the model within ``bounds`` (see the package for what is proven).
+
+    ``mutant`` names a defect to switch on; ``compiled=False`` interprets (small bounds only). ``max_states`` ends the
+    exploration, and the growth of the graph, early; nothing is decided then, and neither where a claim of safety is
+    broken, or for a model that has no claims of progress.
+
+    Raises `RebalanceCheckError` for an unknown mutant, or when Numba is not installed.
+    """
+    defect = mutant_named(mutant) if mutant else None
+    model = edited(model_for(bounds), defect.edit) if defect else model_for(bounds)
+    started = time.perf_counter()
+    findings = Judge(Machine(model, bounds), mutant or "", compiled=compiled, most_states=max_states).run()
+    unseen = "undecided" if findings.undecided else "held"
+    return ProgressCheck(
+        bounds=bounds,
+        mutant=mutant or "",
+        compiled=compiled,
+        reached=findings.reached,
+        states=findings.states,
+        steps=findings.steps,
+        components=findings.components,
+        seconds=time.perf_counter() - started,
+        undecided=findings.undecided,
+        claims={aim.name: "violated" if aim.name in findings.lassos else unseen for aim in model.progress},
+        counterexamples=findings.lassos,
+    )

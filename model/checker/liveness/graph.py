@@ -1,0 +1,98 @@
+"""The calm state graph: every run of a model from where its last disturbance left it, in any number of generations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from rebalance_check.model.checker.liveness.graph_source import Backend
+from rebalance_check.model.checker.liveness.quotient import Quotient, fingerprints
+from rebalance_check.model.checker.safety.compiled import LABEL_MEMBER
+
+MOST_STATES: Final = 1 << 24
+"""Beyond this size a graph is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateGraph:
+    """Folded states and the calm steps between them, ordered by where they begin.
+
+    ``rows`` has the packed states. Step ``e`` leads from ``source[e]`` to ``target[e]`` by ``label[e]``; the steps from
+    state n stand from ``first[n]`` up to ``first[n + 1]``. The first ``len(seeds)`` states are those that were reached
+    with disturbances; ``seeds`` says where each stands among the states that the exploration found (the nearest of
+    those that fold to it).
+    """
+
+    rows: Any
+    source: Any
+    target: Any
+    label: Any
+    first: Any
+    seeds: Any
+
+    @property
+    def states(self) -> int:
+        """How many there are."""
+        return len(self.rows)
+
+    @property
+    def steps(self) -> int:
+        """How many there are."""
+        return len(self.source)
+
+    def actions(self) -> Any:
+        """Of each step the rule and the member, as one number."""
+        return self.label >> LABEL_MEMBER
+
+
+class Index:
+    """Numbers states in the order of finding, by fingerprint."""
+
+    def __init__(self) -> None:
+        self.keys: Any = np.zeros(0, np.uint64)
+        self.numbers: Any = np.zeros(0, np.int64)
+
+    def number(self, rows: Any) -> tuple[Any, Any]:
+        """The number of each state, and the places of those that are new, in the order of their numbers."""
+        keys, places, inverse = np.unique(fingerprints(rows), return_index=True, return_inverse=True)
+        at = np.searchsorted(self.keys, keys)
+        known = np.zeros(len(keys), bool)
+        within = at < len(self.keys)
+        known[within] = self.keys[at[within]] == keys[within]
+        numbers = np.empty(len(keys), np.int64)
+        numbers[known] = self.numbers[at[known]]
+        numbers[~known] = len(self.keys) + np.argsort(np.argsort(places[~known]))
+        self.add(keys[~known], numbers[~known])
+        return numbers[inverse.reshape(-1)], np.sort(places[~known])
+
+    def add(self, keys: Any, numbers: Any) -> None:
+        """Take new fingerprints in."""
+        keys, numbers = np.concatenate([self.keys, keys]), np.concatenate([self.numbers, numbers])
+        order = np.argsort(keys, kind="stable")
+        self.keys, self.numbers = keys[order], numbers[order]
+
+
+def calm_graph(backend: Backend, quotient: Quotient, reached: Any, most_states: int = MOST_STATES) -> StateGraph | None:
+    """The calm steps from all states reached, and on from where they lead; None where it grows beyond all bounds."""
+    index = Index()
+    folded = quotient.fold(reached.copy())
+    _, seeds = index.number(folded)
+    frontier, base = folded[seeds], 0
+    rows, edges = [frontier], []
+    while len(frontier):
+        found = backend.steps(frontier)
+        calm = quotient.is_calm(frontier[found.parents], found.rows)
+        after = quotient.fold(found.rows[calm])
+        targets, new = index.number(after)
+        edges.append((found.parents[calm] + base, targets, found.labels[calm]))
+        base += len(frontier)
+        frontier = after[new]
+        rows.append(frontier)
+        if backend.cut or len(index.keys) > most_states:
+            return None
+    source, target, label = (np.concatenate(part) for part in zip(*edges, strict=True))
+    states = np.concatenate(rows)
+    first = np.searchsorted(source, np.arange(len(states) + 1))
+    return StateGraph(states, source, target, label, first, seeds)

@@ -1,0 +1,175 @@
+"""Where the state graph comes from: the reachable states, the steps from them, and which aims hold; either backend."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.liveness.compiled_properties import held_in, instances
+from rebalance_check.model.checker.liveness.quotient import as_rows
+from rebalance_check.model.checker.safety import kernel
+from rebalance_check.model.checker.safety.compiled import LABEL_MEMBER, LABEL_RULE, compile_model
+from rebalance_check.model.checker.safety.search import Limits, Outcome, Search
+from rebalance_check.model.checker.safety.workers import ParallelSearch, Worker
+from rebalance_check.model.checker.specification import Edit
+from rebalance_check.model.vocabulary.actions import Action
+
+
+class Steps(NamedTuple):
+    """All successors of some states: their rows, the place of each one's parent, and the label of the step."""
+
+    rows: Any
+    parents: Any
+    labels: Any
+
+
+class Reached(NamedTuple):
+    """What an exploration found: of all states that differ only in how members are named one, the nearest first.
+
+    ``depths`` has how many steps each lies from the initial one.
+    """
+
+    outcome: Outcome
+    rows: Any
+    depths: Any
+
+
+class Backend(Protocol):
+    """A model at two bounds: those that are explored, and those without a bound on generations."""
+
+    machine: Machine
+    """The model at the explored bounds."""
+
+    endless: Machine
+    """The model at the others."""
+
+    def reach(self, limits: Limits) -> Reached:
+        """Explore."""
+        ...
+
+    def path_to(self, state: int) -> list[Action]:
+        """The labels that lead to one of these states, by its place."""
+        ...
+
+    def steps(self, rows: Any) -> Steps:
+        """Every step from these states, in the order of the states."""
+        ...
+
+    @property
+    def cut(self) -> int:
+        """How many steps were left out, because they went beyond even the bounds without a bound on generations."""
+        ...
+
+    def survey(self, rows: Any) -> Any:
+        """Of each state, which instances of the aims hold in it."""
+        ...
+
+
+class Interpreted:
+    """The interpreted model: slow, obvious, and the reference for the compiled one."""
+
+    def __init__(self, machine: Machine, endless: Machine, row_width: int) -> None:
+        self.machine, self.endless, self.width = machine, endless, row_width
+        self.numbers = {rule.kind: number for number, rule in enumerate(machine.model.rules)}
+        self.search = Search(machine, symmetry=True, limits=Limits(), progress=None)
+        self.left_out = 0
+
+    @property
+    def cut(self) -> int:
+        """See `Backend`."""
+        return self.left_out
+
+    def reach(self, limits: Limits) -> Reached:
+        """See `Backend`."""
+        self.search.limits = limits
+        outcome, depth = self.search.run(), dict[bytes, int]()
+        for packed, came in self.search.seen.items():
+            depth[packed] = depth[came[0]] + 1 if came else 0
+        return Reached(outcome, as_rows(list(depth), self.width), np.array(list(depth.values())))
+
+    def path_to(self, state: int) -> list[Action]:
+        """See `Backend`."""
+        return self.search.path_to(list(self.search.seen)[state])
+
+    def steps(self, rows: Any) -> Steps:
+        """See `Backend`."""
+        packed, parents, labels = list[bytes](), list[int](), list[int]()
+        for place, row in enumerate(rows):
+            for action, after in self.endless.transitions(self.endless.unpack(row.tobytes())):
+                if not self.endless.within_bounds(after):
+                    self.left_out += 1
+                    continue
+                packed.append(self.endless.pack(after))
+                parents.append(place)
+                labels.append(self.label(action))
+        return Steps(as_rows(packed, self.width), np.array(parents, np.int64), np.array(labels, np.int64))
+
+    def label(self, action: Action) -> int:
+        """An action as the kernel writes it."""
+        return self.numbers[action.kind] << LABEL_RULE | action.member << LABEL_MEMBER | action.choice
+
+    def survey(self, rows: Any) -> Any:
+        """See `Backend`."""
+        wanted = instances(self.machine.model, self.machine.bounds)
+        states = [self.endless.unpack(row.tobytes()) for row in rows]
+        return np.array(held_in(self.endless, wanted, states), bool)
+
+
+class Compiled:
+    """The compiled model."""
+
+    def __init__(self, machine: Machine, endless: Machine, edit: Edit | None) -> None:
+        self.machine, self.endless = machine, endless
+        program = compile_model(machine.model, machine.bounds, edit)
+        self.search = ParallelSearch(program, machine, symmetry=True, threads=1, limits=Limits(), progress=None)
+        self.program = compile_model(machine.model, endless.bounds, edit)
+        self.worker = Worker(self.program, endless, 0, 1, False)
+
+    @property
+    def cut(self) -> int:
+        """See `Backend`."""
+        return int(self.worker.st[kernel.CUT])
+
+    def reach(self, limits: Limits) -> Reached:
+        """See `Backend`."""
+        self.search.limits = limits
+        self.search.warm_up()
+        self.search.keep_states()
+        outcome = self.search.run()
+        assert self.search.kept is not None
+        levels = self.search.kept[0]
+        depths = np.repeat(np.arange(len(levels)), [len(level) for level in levels])
+        return Reached(outcome, np.concatenate(levels).view(np.uint8), depths)
+
+    def path_to(self, state: int) -> list[Action]:
+        """See `Backend`."""
+        return self.search.path_to(state)
+
+    def steps(self, rows: Any) -> Steps:
+        """See `Backend`."""
+        worker = self.worker
+        worker.this.reserve(len(rows))
+        worker.this.words[: len(rows)] = rows.view(np.uint64)
+        worker.at, worker.size, worker.base = 0, len(rows), 0
+        found = []
+        while worker.at < worker.size:
+            worker.expand()
+            filled = slice(worker.filled)
+            words = worker.out.words[filled].copy()
+            found.append(Steps(words.view(np.uint8), worker.out_parent[filled].copy(), worker.out_label[filled].copy()))
+        return Steps(*(np.concatenate(part) for part in zip(*found, strict=True)))
+
+    def survey(self, rows: Any) -> Any:
+        """See `Backend`."""
+        records = rows.reshape(-1).view(self.worker.this.dtype)
+        held = np.zeros((len(rows), len(instances(self.machine.model, self.machine.bounds))), bool)
+        self.program.survey(self.program.config, records, len(rows), held)
+        return held
+
+
+def action_of(machine: Machine, label: int) -> Action:
+    """The action of a label."""
+    kind = machine.model.rules[label >> LABEL_RULE].kind
+    return Action(kind, label >> LABEL_MEMBER & 0xFF, label & 0xFFFF)

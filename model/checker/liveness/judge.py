@@ -1,0 +1,112 @@
+"""From a model at its bounds to what is known about its progress."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.liveness.compiled_properties import instances
+from rebalance_check.model.checker.liveness.components import Fairness
+from rebalance_check.model.checker.liveness.evidence import Target, broken_aims, endless, followed, path_of
+from rebalance_check.model.checker.liveness.graph import MOST_STATES, StateGraph, calm_graph
+from rebalance_check.model.checker.liveness.graph_source import Backend, Compiled, Interpreted, action_of
+from rebalance_check.model.checker.liveness.lasso import Lasso, Lassos
+from rebalance_check.model.checker.liveness.quotient import Quotient
+from rebalance_check.model.checker.safety.explore import concrete
+from rebalance_check.model.checker.safety.path import Path
+from rebalance_check.model.checker.safety.search import Limits
+from rebalance_check.model.registry import mutant_named
+
+
+@dataclass(slots=True)
+class Findings:
+    """What is known; `door.ProgressCheck` tells what the fields mean."""
+
+    reached: int = 0
+    states: int = 0
+    steps: int = 0
+    components: int = 0
+    undecided: str = ""
+    lassos: dict[str, Path] = field(default_factory=dict)
+
+
+class Judge:
+    """Judges the aims of one model at one bound."""
+
+    def __init__(self, machine: Machine, mutant: str, *, compiled: bool, most_states: int | None) -> None:
+        self.machine, self.mutant = machine, mutant
+        self.most_states = most_states
+        unbounded = Machine(machine.model, endless(machine.bounds))
+        self.quotient = Quotient(unbounded)
+        edit = mutant_named(mutant).edit if mutant else None
+        self.backend: Backend
+        if compiled:
+            self.backend = Compiled(machine, unbounded, edit)
+        else:
+            self.backend = Interpreted(machine, unbounded, self.quotient.width)
+        self.findings = Findings()
+
+    def run(self) -> Findings:
+        """Explore, build the graph, judge."""
+        reached = self.backend.reach(Limits(states=self.most_states))
+        self.findings.reached = reached.outcome.distinct
+        if reached.outcome.violated:
+            return self.give_up(f"the claim {reached.outcome.violated} of safety is broken: look at that first")
+        if not reached.outcome.complete:
+            return self.give_up(
+                f"the exploration ended after {reached.outcome.distinct} states, before it was complete"
+            )
+        graph = calm_graph(self.backend, self.quotient, reached.rows, self.most_states or MOST_STATES)
+        if graph is None:
+            return self.give_up("the graph of what happens undisturbed is larger than the limit, or has no end")
+        self.findings.states, self.findings.steps = graph.states, graph.steps
+        self.judge(graph, reached.rows, reached.depths)
+        return self.findings
+
+    def give_up(self, why: str) -> Findings:
+        """Nothing can be concluded."""
+        self.findings.undecided = why
+        return self.findings
+
+    def judge(self, graph: StateGraph, rows: Any, depths: Any) -> None:
+        """Hold every instance of an aim against the places where a fair run can stay for ever."""
+        fairness = Fairness(graph, self.fair_rules())
+        places = fairness.components(np.ones(graph.states, bool))
+        self.findings.components = len(np.unique(places[places >= 0]))
+        held = self.backend.survey(graph.rows)
+        lassos, found = Lassos(graph, fairness, depths), defaultdict[str, list[Lasso]](list)
+        for number, instance in enumerate(instances(self.machine.model, self.machine.bounds)):
+            lacks = ~held[:, number] & (places >= 0)
+            where = places if instance.aim.settles or not lacks.any() else fairness.components(lacks)
+            if (lacks & (where >= 0)).any():
+                found[instance.aim.name].append(lassos.shortest(where, lacks))
+        for name, candidates in found.items():
+            self.keep(name, self.path(min(candidates, key=lassos.length), graph, rows))
+
+    def fair_rules(self) -> Any:
+        """Of each rule, by number, whether it is fair."""
+        return np.array([rule.fair for rule in self.machine.model.rules], bool)
+
+    def keep(self, name: str, path: Path) -> None:
+        """Keep the lasso of a claim, once the interpreted model agrees."""
+        if name not in {one.aim.name for one in broken_aims(path)}:
+            raise AssertionError(f"the run {path.address()} was found to break {name}, and does not")
+        self.findings.lassos[name] = path
+
+    def path(self, lasso: Lasso, graph: StateGraph, rows: Any) -> Path:
+        """A lasso of the graph as a path of the model."""
+        seed = int(graph.seeds[lasso.seed])
+        size = len(self.machine.pack(self.machine.initial()))
+        begin = concrete(self.machine, self.backend.path_to(seed), "")
+        targets = [self.target(graph, step) for step in (*lasso.way, *lasso.round)]
+        found = followed(self.backend.endless, begin, rows[seed].tobytes()[:size], targets)
+        at = len(lasso.way)
+        return path_of(self.machine, self.mutant, [*begin, *found[:at]], found[at:])
+
+    def target(self, graph: StateGraph, step: int) -> Target:
+        """A step of the graph, to be followed."""
+        return Target(action_of(self.machine, int(graph.label[step])), graph.rows[graph.target[step]].tobytes())

@@ -1,0 +1,22 @@
+"""What is known about a mutant of a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebalance_check.model.checker.specification import Edit
+from rebalance_check.model.vocabulary.bounds import Bounds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelMutant:
+    """A defect: what it does, the ``catalogue`` id of a real bug like it ("" if none), and the claim that catches it
+    when ``bounds`` are explored; ``progress`` where that is a claim of progress."""
+
+    name: str
+    what: str
+    edit: Edit
+    caught_by: str
+    bounds: Bounds
+    catalogue: str = ""
+    progress: bool = False

@@ -1,0 +1,220 @@
+"""A model compiled: its functions, the kernel and the generated glue in one namespace, compiled by Numba.
+
+The compiled code is cached on disk, in a folder named by a hash of everything that it was made from, because Numba's
+own key does not cover the functions that a cached function calls.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rebalance_check.model.checker.layout import SYMMETRIC, Sizes, helper_source
+from rebalance_check.model.checker.specification import (
+    EACH,
+    Edit,
+    Model,
+    Rule,
+    arguments,
+    assemble,
+    call,
+    each_of,
+    sources,
+)
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+
+LABEL_RULE, LABEL_MEMBER = 24, 16
+"""Where a label (32 bits) holds the rule and the member; the choice takes the bits below (see `kernel.RULE_SHIFT`)."""
+
+
+COMMON: Final = {"nogil": True, "boundscheck": True, "error_model": "numpy", "_nrt": False}
+OUTER: Final = {**COMMON, "cache": True}
+INNER: Final = {**COMMON, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""How functions are compiled: what Python never calls needs no wrapper, and nothing allocates (``_nrt``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The compiled entry points of a model at given sizes, and its configuration as a record."""
+
+    expand: Callable[..., tuple[int, int]]
+    absorb: Callable[..., None]
+    rehash: Callable[..., None]
+    survey: Callable[..., None]
+    config: Any
+
+
+def cache_directory() -> Path:
+    """Where compiled code is kept: ``$XDG_CACHE_HOME/rebalance-check``, by default below ``~/.cache``."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "rebalance-check"
+
+
+# ------------------------------------------------------------------------------------------------ generated source
+
+
+def glue(model: Model, sizes: Sizes) -> str:
+    """Source of the functions through which the kernel reaches the model's tables."""
+    return "\n".join(
+        [
+            successors_source(model, sizes),
+            claims_source(model),
+            achieved_source(model),
+            witness_source("witness(c, s, met)", model.sometimes),
+            witness_source("moment(c, s, t, met)", model.moments),
+        ]
+    )
+
+
+def successors_source(model: Model, sizes: Sizes) -> str:
+    """Source of ``successors``: every rule tried for every member and choice, in the order of `Machine.successors`."""
+    lines = ["def successors(c, s, words, i, out, out_words, labels, z, st):"]
+    for number, rule in enumerate(model.rules):
+        lines += rule_source(number, rule, sizes.get(SYMMETRIC, 1) if rule.members else 1)
+    return "\n".join([*lines, "    return z", ""])
+
+
+def rule_source(number: int, rule: Rule, members: int) -> list[str]:
+    """The lines that try one rule."""
+    label = f"{number << LABEL_RULE} | (m << {LABEL_MEMBER})"
+    lines = [f"    for m in range({members}):"]
+    indent = " " * 8
+    if rule.choices is not None:
+        lines.append(f"{indent}for k in range({call(rule.choices)}):")
+        label, indent = f"{label} | k", indent + "    "
+    step = f"{rule.step.__name__}({', '.join('out[z]' if name == 's' else name for name in arguments(rule.step))})"
+    return [
+        *lines,
+        f"{indent}if {step}:",
+        f"{indent}    z = commit(c, words, i, out, out_words, labels, z, {label}, st)",
+    ]
+
+
+def claims_source(model: Model) -> str:
+    """Source of ``violated`` and ``violated_step``."""
+    lines = ["def violated(c, s):"]
+    for number, claim in enumerate(model.claims, 1):
+        lines += [f"    if not {call(claim)}:", f"        return {number}"]
+    lines += ["    return 0", "def violated_step(c, s, t):"]
+    for number, claim in enumerate(model.step_claims, len(model.claims) + 1):
+        lines += [f"    if not {call(claim)}:", f"        return {number}"]
+    return "\n".join([*lines, "    return 0", ""])
+
+
+def witness_source(head: str, claims: Sequence[Callable[..., bool]]) -> str:
+    """Source of ``witness`` or ``moment``, which try only what has not been met yet."""
+    everything = (1 << len(claims)) - 1
+    lines = [f"def {head}:", f"    if met == {everything}:", "        return met"]
+    for bit, claim in enumerate(claims):
+        lines += [f"    if (met & {1 << bit}) == 0 and {call(claim)}:", f"        met |= {1 << bit}"]
+    return "\n".join([*lines, "    return met", ""])
+
+
+def achieved_source(model: Model) -> str:
+    """Source of ``achieved``: every aim for every member or partition, in the order of `progress.aims.instances`."""
+    lines = ["def achieved(c, s, out, i):", "    z = 0"]
+    for aim in model.progress:
+        indent, each = "    ", each_of(aim.holds)
+        if each:
+            lines.append(f"{indent}for {each} in range(c.{EACH[each]}):")
+            indent = " " * 8
+        lines += [f"{indent}out[i, z] = {call(aim.holds)}", f"{indent}z += 1"]
+    return "\n".join([*lines, ""])
+
+
+# ------------------------------------------------------------------------------------------------ compilation
+
+
+def compile_model(model: Model, bounds: Bounds, edit: Edit | None = None) -> Program:
+    """Compile a model, or take it from the cache; `RebalanceCheckError` when Numba is not installed."""
+    try:
+        import numba  # noqa: PLC0415  # an extra; judging and interpreting do without it
+
+        from rebalance_check.model.checker.safety import kernel  # noqa: PLC0415 - it imports Numba
+    except ImportError as error:
+        raise RebalanceCheckError(
+            f"the compiled explorer needs {error.name}, which is not installed: run "
+            "pip install 'rebalance-check[explore]', or explore with compiled=False"
+        ) from error
+    sizes = model.sizes(bounds)
+    generated = helper_source(model.state, sizes) + glue(model, sizes)
+    key = digest(model, edit, generated, Path(kernel.__file__).read_text(encoding="utf-8"), numba.__version__)
+    space = one_namespace(model, edit, generated, kernel)
+    compiled = jit(numba, space, kernel.ENTRY_POINTS, cache_directory() / key)
+    config = as_record(model.configure(bounds))
+    return Program(compiled["expand"], compiled["absorb"], compiled["rehash"], compiled["survey"], config)
+
+
+def digest(model: Model, edit: Edit | None, *more: str) -> str:
+    """A name for the cache that changes with anything the compiled code is made from."""
+    texts = [*sources(model, edit).values(), *more, sys.version]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:20]
+
+
+def one_namespace(model: Model, edit: Edit | None, generated: str, kernel: types.ModuleType) -> dict[str, Any]:
+    """The model's functions, the generated ones and the kernel's, still interpreted."""
+    space = assemble(model, edit)
+    exec(compile(generated, f"<generated for {model.name}>", "exec"), space)
+    return {**vars(kernel), **space, **{function.__name__: function for function in kernel.FUNCTIONS}}
+
+
+def jit(numba: Any, space: dict[str, Any], entry_points: tuple[str, ...], cache: Path) -> dict[str, Any]:
+    """Clone the model's, the generated and the kernel's functions into one namespace and compile them there.
+
+    Their names end on that of the cache: Numba calls record types by numbers that begin anew in each process, so of two
+    programs that two processes cached, a third would link functions of one name and mistake one record for the other.
+    """
+    where = {"<generated", "rebalance_check"}
+    mine = {name: value for name, value in space.items() if is_ours(value, where)}
+    made: dict[str, Any] = {name: value for name, value in space.items() if name not in mine}
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(cache)
+    try:
+        for name, function in mine.items():
+            clone = types.FunctionType(function.__code__, made, name, function.__defaults__, function.__closure__)
+            clone.__qualname__ = f"{name}_{cache.name}"
+            made[name] = numba.njit(clone, **(OUTER if name in entry_points else INNER))
+    finally:
+        numba.config.CACHE_DIR = before
+    return made
+
+
+def is_ours(value: Any, where: set[str]) -> bool:
+    """Whether a value of the namespace is a function that belongs to the model, the kernel or the generated source."""
+    return isinstance(value, types.FunctionType) and (
+        value.__code__.co_filename.startswith("<generated")
+        or str(value.__globals__.get("__name__")).split(".")[0] in where
+    )
+
+
+SHORTEST_TABLE = 4096
+"""Tables of a configuration have at least this length."""
+
+
+def as_record(config: Any) -> Any:
+    """A configuration as one NumPy record, which compiled functions hand on as a bare pointer.
+
+    A named tuple that holds arrays would count references at every call. Tables are padded to a power of two, so that
+    bounds of different size share one record type, and with it the compiled code.
+    """
+    import numpy as np  # noqa: PLC0415 - interpreted models run without NumPy
+
+    fields: list[Any] = []
+    for name, value in config._asdict().items():
+        if isinstance(value, tuple):
+            fields.append((name, np.int32, (1 << max(len(value), SHORTEST_TABLE).bit_length(),)))
+        else:
+            fields.append((name, np.bool_ if isinstance(value, bool) else np.int64))
+    record = np.zeros(1, np.dtype(fields, align=True))
+    for name, value in config._asdict().items():
+        if isinstance(value, tuple):
+            record[name][0, : len(value)] = value
+        else:
+            record[name][0] = value
+    return record[0]

@@ -1,0 +1,137 @@
+"""``explore``: chooses the backend, runs it, and turns what it found into an `Exploration`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable
+
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.safety.path import Path
+from rebalance_check.model.checker.safety.result import Exploration, ProgressListener
+from rebalance_check.model.checker.safety.search import Limits, Outcome, Search
+from rebalance_check.model.checker.specification import Edit, Model, edited, model_for
+from rebalance_check.model.registry import mutant_named
+from rebalance_check.model.vocabulary.actions import Action
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+
+MOST_THREADS = 64
+
+
+def explore(
+    bounds: Bounds,
+    *,
+    symmetry: bool = True,
+    threads: int = 2,
+    mutant: str | None = None,
+    compiled: bool = True,
+    progress: ProgressListener | None = None,
+    max_states: int | None = None,
+    stop_after: float | None = None,
+) -> Exploration:
+    """Explore every state of the model within ``bounds`` and check its claims on each.
+
+    ``symmetry`` explores one of all states that differ only in how members are named. ``threads`` counts the threads of
+    the compiled backend; ``compiled=False`` interprets. ``mutant`` names a defect to switch on
+    (`model.registry.MUTANTS`). ``progress`` is told after each level. ``max_states`` and ``stop_after`` (seconds) end
+    the search early; it is then not ``complete``.
+
+    Raises `RebalanceCheckError` when Numba is not installed, or for an unknown mutant.
+    """
+    if not 1 <= threads <= MOST_THREADS:
+        raise RebalanceCheckError(f"threads is {threads}: choose a number from 1 to {MOST_THREADS}")
+    model = model_for(bounds)
+    defect = mutant_named(mutant) if mutant else None
+    machine = Machine(edited(model, defect.edit) if defect else model, bounds)
+    limits = Limits(states=max_states, seconds=stop_after)
+    started = time.perf_counter()
+    if compiled:
+        outcome = run_compiled(
+            machine, model, defect.edit if defect else None,
+            symmetry=symmetry, threads=threads, limits=limits, progress=progress,
+        )  # fmt: skip
+    else:
+        outcome = Search(machine, symmetry=symmetry, limits=limits, progress=progress).run()
+    path = concrete(machine, outcome.path, outcome.violated) if symmetry else outcome.path
+    return Exploration(
+        bounds=bounds,
+        symmetry=symmetry,
+        threads=threads if compiled else 1,
+        compiled=compiled,
+        mutant=mutant or "",
+        distinct=outcome.distinct,
+        generated=outcome.generated,
+        cut=outcome.cut,
+        depth=outcome.depth,
+        seconds=outcome.seconds,
+        compile_seconds=time.perf_counter() - started - outcome.seconds if compiled else 0.0,
+        peak_bytes=peak_resident_bytes(),
+        complete=outcome.complete,
+        claims=verdicts(model, outcome),
+        sometimes={claim.__name__: claim.__name__ in outcome.met for claim in (*model.sometimes, *model.moments)},
+        actions={rule.kind: outcome.fired[rule.kind] for rule in model.rules},
+        counterexample=Path(bounds, tuple(path), mutant or "") if outcome.violated else None,
+    )
+
+
+def run_compiled(
+    machine: Machine, model: Model, edit: Edit | None, *, symmetry: bool, threads: int, limits: Limits,
+    progress: ProgressListener | None,
+) -> Outcome:  # fmt: skip
+    """Search with the compiled model."""
+    from rebalance_check.model.checker.safety.compiled import compile_model  # noqa: PLC0415  # needs an extra
+
+    program = compile_model(model, machine.bounds, edit)
+    from rebalance_check.model.checker.safety.workers import ParallelSearch  # noqa: PLC0415  # needs an extra
+
+    search = ParallelSearch(program, machine, symmetry=symmetry, threads=threads, limits=limits, progress=progress)
+    search.warm_up()
+    return search.run()
+
+
+def verdicts(model: Model, outcome: Outcome) -> dict[str, str]:
+    """What the search says about each claim; a search that stopped early decides only what it saw violated."""
+    unseen = "held" if outcome.complete else "undecided"
+    names = [claim.__name__ for claim in (*model.claims, *model.step_claims)]
+    return {name: "violated" if name == outcome.violated else unseen for name in names}
+
+
+def concrete(machine: Machine, labels: Iterable[Action], violated: str) -> list[Action]:
+    """A real path for one found under symmetry, whose actions belong to representatives of the states."""
+    real, stand_in, path = machine.initial(), machine.unpack(machine.canonical(machine.initial())), []
+    for label in labels:
+        machine.step(stand_in, label)
+        goal = machine.canonical(stand_in)
+        path.append(step_towards(machine, real, goal, violated))
+        machine.step(real, path[-1])
+        stand_in = machine.unpack(goal)
+    return path
+
+
+def step_towards(machine: Machine, real: object, goal: bytes, violated: str) -> Action:
+    """The action that leads to a state like ``goal``, if possible one that breaks the claim or is the moment."""
+    found = [
+        (
+            machine.violated_step(real, after) != violated and violated not in machine.happened(real, after),
+            number,
+            action,
+        )
+        for number, (action, after) in enumerate(machine.successors(real))
+        if machine.canonical(after) == goal
+    ]
+    if not found:
+        raise AssertionError(
+            f"the model {machine.model.name} is not symmetric: its claims or actions tell members apart"
+        )
+    return min(found)[2]
+
+
+def peak_resident_bytes() -> int:
+    """The peak resident memory of this process; 0 where the platform doesn't tell."""
+    try:
+        import resource  # noqa: PLC0415  # not on every platform
+    except ImportError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,137 @@
+"""Breadth-first search of a model, interpreted: slow, obvious, and the reference for the compiled one."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.safety.result import Progress, ProgressListener
+from rebalance_check.model.vocabulary.actions import Action
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a search found, before it becomes an `Exploration`. ``path`` leads to the violation of ``violated``."""
+
+    distinct: int = 1
+    generated: int = 1
+    cut: int = 0
+    depth: int = 0
+    complete: bool = True
+    violated: str = ""
+    path: list[Action] = field(default_factory=list)
+    met: set[str] = field(default_factory=set)
+    fired: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """When to stop early: a number of distinct states, a number of seconds; None is no limit."""
+
+    states: int | None = None
+    seconds: float | None = None
+
+    def reached(self, distinct: int, seconds: float) -> bool:
+        """Whether it is time to stop."""
+        return (self.states is not None and distinct >= self.states) or (
+            self.seconds is not None and seconds >= self.seconds
+        )
+
+
+Seen = dict[bytes, tuple[bytes, Action] | None]
+"""The packed states found so far, each with its parent and the action that led here (None: the initial state)."""
+
+
+class Search:
+    """One interpreted search; ``seen`` holds the packed (and canonical, under symmetry) states afterwards."""
+
+    def __init__(self, machine: Machine, *, symmetry: bool, limits: Limits, progress: ProgressListener | None) -> None:
+        self.machine = machine
+        self.key: Callable[[Any], bytes] = machine.canonical if symmetry else machine.pack
+        self.limits = limits
+        self.progress = progress
+        self.seen: Seen = {}
+        self.outcome = Outcome()
+
+    def run(self) -> Outcome:
+        """Search level by level until nothing is new, a claim breaks or a limit is reached."""
+        started = time.perf_counter()
+        initial = self.machine.initial()
+        frontier = [self.key(initial)]
+        self.seen[frontier[0]] = None
+        self.judge(initial, frontier[0])
+        while frontier and self.outcome.complete:
+            self.outcome.depth += 1
+            frontier = self.level(frontier)
+            self.outcome.seconds = time.perf_counter() - started
+            self.report(len(frontier))
+            if frontier and self.limits.reached(self.outcome.distinct, self.outcome.seconds):
+                self.outcome.complete = False
+        return self.outcome
+
+    def level(self, frontier: list[bytes]) -> list[bytes]:
+        """Expand every state of one depth; the states found new."""
+        found = []
+        for parent in frontier:
+            state = self.machine.unpack(parent)
+            for action, after in self.machine.transitions(state):
+                if not self.machine.within_bounds(after):
+                    self.outcome.cut += 1
+                    continue
+                self.outcome.generated += 1
+                self.outcome.fired[action.kind] += 1
+                self.judge_step(state, after, parent, action)
+                child = self.key(after)
+                if child not in self.seen:
+                    self.seen[child] = (parent, action)
+                    found.append(child)
+                    self.judge(after, child)
+            if self.outcome.violated:
+                break
+        self.outcome.distinct = len(self.seen)
+        return found
+
+    def judge(self, state: Any, packed: bytes) -> None:
+        """Check the claims on a new state, and note which sometimes-claims it meets."""
+        self.outcome.met |= self.machine.met(state, but=self.outcome.met)
+        broken = self.machine.violated(state)
+        if broken and not self.outcome.violated:
+            self.violate(broken, self.path_to(packed))
+
+    def judge_step(self, state: Any, after: Any, parent: bytes, action: Action) -> None:
+        """Check the step claims on one transition, and note which moments it is."""
+        self.outcome.met |= self.machine.happened(state, after, but=self.outcome.met)
+        broken = self.machine.violated_step(state, after)
+        if broken and not self.outcome.violated:
+            self.violate(broken, [*self.path_to(parent), action])
+
+    def violate(self, claim: str, path: list[Action]) -> None:
+        """End the search with a counterexample."""
+        self.outcome.violated, self.outcome.path, self.outcome.complete = claim, path, False
+
+    def path_to(self, packed: bytes) -> list[Action]:
+        """The actions that led to a state when it was found; labels of representatives under symmetry."""
+        path = []
+        while (came := self.seen[packed]) is not None:
+            packed, action = came
+            path.append(action)
+        return path[::-1]
+
+    def report(self, frontier: int) -> None:
+        """Tell the listener how far it is."""
+        if self.progress is not None:
+            done = self.outcome
+            self.progress(
+                Progress(
+                    distinct=done.distinct,
+                    generated=done.generated,
+                    depth=done.depth,
+                    frontier=frontier,
+                    seconds=done.seconds,
+                )
+            )

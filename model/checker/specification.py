@@ -1,0 +1,170 @@
+"""What a model is: a state, actions, and claims, as one value that every backend understands.
+
+How to write a model (see `model.classic.model` for the classic group protocol):
+
+1. Declare the state with `model.checker.layout` in a file of its own (without ``from __future__ import annotations``).
+2. Declare the configuration as a NamedTuple of ints, bools and tables (tuples of ints, which the compiled backend turns
+   into arrays), and a function that builds it from `Bounds`.
+3. Write one function for each action. It takes what it needs of ``c`` (configuration), ``s`` (state), ``m`` (the
+   member that acts) and ``k`` (the choice among the outcomes), by these names. When its guard holds it changes ``s``
+   and returns True; otherwise it returns False **and has not touched** ``s``. A `Rule` gives it its `ActionKind`;
+   ``choices`` says how many outcomes there are to choose from (absent: one; ``members=False``: an action of nobody,
+   tried with m=0).
+4. Write the claims: predicates over ``c`` and ``s`` (`Model.claims`: true in every state; `Model.sometimes`: true in
+   some), and over ``c``, ``s`` and the next state ``t`` (`Model.step_claims`: true of every step; `Model.moments`: true
+   of some). The function's name is the claim, its docstring the sentence. Progress (`Model.progress`) is an `Aim`: a
+   predicate that comes true again and again, or for good, once nothing disturbs any more (`model.checker.liveness`).
+5. ``within_bounds(c, s)`` cuts states that are too far out (a state constraint); it guards nothing inside the
+   protocol.
+6. The last file defines ``MODEL``; ``modules`` lists the files in the order of their imports. Function names are unique
+   over all of them, because the compiled backend and the mutants run them in one namespace.
+
+The same functions run interpreted on objects and compiled by Numba on packed records, so they keep to plain Python:
+numbers, ``if``, ``for x in range(...)``, bit masks, no comprehension, no exception, no string. They never mention the
+backend. Every number is 0 to 255 and must stay there.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rebalance_check.model.checker.layout import Layout, Sizes
+from rebalance_check.model.vocabulary.actions import ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+
+MODEL_MODULES: Final = {
+    RebalanceProtocol.EAGER: "rebalance_check.model.classic.model",
+    RebalanceProtocol.COOPERATIVE: "rebalance_check.model.classic.model",
+    RebalanceProtocol.STATUS: "rebalance_check.model.connect.status.model",
+}
+"""Which module defines the ``MODEL`` of a protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An action of a model: its kind, its step function, and how many outcomes there are to choose from.
+
+    A ``fair`` action is not put off for ever: while it stays enabled for one member, it happens some time (weak
+    fairness). What is not fair may happen or not. A step that changes a `layout.Spent` or
+    `layout.Age` field is a disturbance, whatever its rule says.
+    """
+
+    kind: ActionKind
+    step: Callable[..., bool]
+    choices: Callable[..., int] | None = None
+    members: bool = True
+    fair: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """A claim of progress: what ``holds`` says comes true again and again once nothing disturbs any more.
+
+    With a parameter ``m`` it does so for each member, with ``p`` for each partition. An aim that ``settles`` comes true
+    and stays true.
+    """
+
+    holds: Callable[..., bool]
+    settles: bool = False
+
+    @property
+    def name(self) -> str:
+        """The claim is named as its function."""
+        return self.holds.__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model; the module docstring tells what each part must do."""
+
+    name: str
+    modules: tuple[str, ...]
+    state: type[Layout]
+    sizes: Callable[[Bounds], Sizes]
+    configure: Callable[[Bounds], Any]
+    init: Callable[..., None]
+    rules: tuple[Rule, ...]
+    within_bounds: Callable[..., bool]
+    claims: tuple[Callable[..., bool], ...]
+    step_claims: tuple[Callable[..., bool], ...] = ()
+    sometimes: tuple[Callable[..., bool], ...] = ()
+    moments: tuple[Callable[..., bool], ...] = ()
+    progress: tuple[Aim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A one-line change of a model's source: ``old``, which stands once in the file of ``module``, becomes ``new``."""
+
+    module: str
+    old: str
+    new: str
+
+
+def model_for(bounds: Bounds) -> Model:
+    """The model of the protocol that the bounds name."""
+    model: Model = importlib.import_module(MODEL_MODULES[bounds.protocol]).MODEL
+    return model
+
+
+def arguments(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of a model function's parameters."""
+    return tuple(inspect.signature(function).parameters)
+
+
+def call(function: Callable[..., Any]) -> str:
+    """The call of a model function as source, each parameter filled by the variable of the same name."""
+    return f"{function.__name__}({', '.join(arguments(function))})"
+
+
+EACH: Final = {"m": "members", "p": "partitions"}
+"""The parameters by which an aim is about each of several; how bounds and configuration call their number."""
+
+
+def each_of(function: Callable[..., Any]) -> str:
+    """The one of these parameters that a function has; empty if it is about the whole."""
+    return next((x for x in EACH if x in arguments(function)), "")
+
+
+# ------------------------------------------------------------------------------------------------ one namespace
+
+
+def sources(model: Model, edit: Edit | None = None) -> dict[str, str]:
+    """The source text of each module of a model, in order, with the edit applied."""
+    texts = {}
+    for name in model.modules:
+        text = Path(str(importlib.import_module(name).__file__)).read_text(encoding="utf-8")
+        if edit is not None and edit.module == name:
+            found = text.count(edit.old)
+            if found != 1:
+                raise ValueError(f"the edit of {name} expects one line {edit.old!r} and found {found}")
+            text = text.replace(edit.old, edit.new)
+        texts[name] = text
+    return texts
+
+
+def assemble(model: Model, edit: Edit | None = None) -> dict[str, Any]:
+    """All modules of a model executed afresh in one namespace, whose ``MODEL`` is the (edited) model.
+
+    Imports between these modules are left out: what they name is already there.
+    """
+    space: dict[str, Any] = {"__name__": model.modules[-1]}
+    for name, text in sources(model, edit).items():
+        tree = ast.parse(text)
+        tree.body = [
+            node for node in tree.body if not (isinstance(node, ast.ImportFrom) and node.module in model.modules)
+        ]
+        exec(compile(tree, str(importlib.import_module(name).__file__), "exec", dont_inherit=True), space)
+    return space
+
+
+def edited(model: Model, edit: Edit) -> Model:
+    """The model with one line of its source changed, to be interpreted."""
+    made: Model = assemble(model, edit)["MODEL"]
+    return made

@@ -1,0 +1,1 @@
+"""The classic group protocol as a model; `model.classic.model` lists its parts."""

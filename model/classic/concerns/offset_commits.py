@@ -1,0 +1,247 @@
+"""Concern *commits* of the classic protocol: members commit offsets of what they own, and others commit from outside.
+
+A member's commit is fenced by its id and its generation (``ClassicGroup.validateOffsetCommit``). It is accepted
+while the group is stable and, in the generation before, while it prepares a rebalance; not while it waits for an
+assignment. One that names no generation is accepted only by a group without members.
+
+Which offset is committed does not matter here: what is modelled is who may.
+"""
+
+from rebalance_check.model.classic.coordinator import fence
+from rebalance_check.model.classic.invariants import any_refused, is_current, is_new_answer
+from rebalance_check.model.classic.parts.group_log import (
+    is_serving,
+    is_stranger,
+    is_turned_away,
+    is_writing,
+    must_wait,
+    write_group,
+)
+from rebalance_check.model.classic.parts.network import is_error_reply, put, refuse
+from rebalance_check.model.classic.parts.static_members import or_fenced
+from rebalance_check.model.classic.state import (
+    Config,
+    GroupStatus,
+    MemberStatus,
+    MessageKind,
+    State,
+    has,
+    minus,
+)
+from rebalance_check.model.vocabulary.errors import Error
+
+
+def may_commit(c: Config, s: State) -> bool:
+    """Whether the bounds have another commit."""
+    return c.commits > 0 and s.commits[0] < c.commits
+
+
+def send_offset_commit(c: Config, s: State, m: int) -> bool:
+    """A stable member commits the partitions that it owns."""
+    me = s.member[m]
+    if not may_commit(c, s) or me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING or me.owned == 0:
+        return False
+    s.commits[0] += 1
+    s.beside[0] = 0
+    put(c, me.net, MessageKind.COMMIT_REQUEST)
+    me.net.generation = me.generation
+    me.net.partitions = me.owned
+    return True
+
+
+def receive_offset_commit(c: Config, s: State, m: int) -> bool:
+    """The offsets are committed."""
+    net = s.member[m].net
+    if net.kind != MessageKind.COMMIT_REPLY or is_error_reply(net):
+        return False
+    put(c, net, MessageKind.NOTHING)
+    return True
+
+
+def offset_commit(c: Config, s: State, m: int) -> bool:
+    """An OffsetCommit of a member arrives."""
+    net = s.member[m].net
+    if net.kind != MessageKind.COMMIT_REQUEST or must_wait(c, s, m):
+        return False
+    if is_turned_away(c, s, m):
+        return True
+    refuse(c, s, m, MessageKind.COMMIT_REPLY, commit_error(c, s, m, net.generation))
+    return True
+
+
+def commit_error(c: Config, s: State, m: int, generation: int) -> int:
+    """What is wrong with a commit of m for a generation; a group that does not exist knows no generation (v8).
+
+    A static member names its instance id, as Kafka's consumer does, and so may be fenced.
+    """
+    if s.status == GroupStatus.DEAD:
+        return Error.ILLEGAL_GENERATION
+    error = or_fenced(c, s, m, fence(s, m, generation))
+    if error == Error.REBALANCE_IN_PROGRESS:
+        return Error.NONE
+    if error == Error.NONE and s.status == GroupStatus.COMPLETING:
+        return Error.REBALANCE_IN_PROGRESS
+    return error
+
+
+def commit_without_group(c: Config, s: State) -> bool:
+    """Somebody who is no member commits, without a generation; a group that does not exist begins with that.
+
+    Offsets in the log make a group of whoever reads it, like an empty record of the group itself.
+    """
+    if not may_commit(c, s) or not is_serving(c, s) or is_writing(c, s):
+        return False
+    s.commits[0] += 1
+    s.beside[0] = 0
+    if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:
+        s.outside[0] += 1
+        if s.status == GroupStatus.DEAD:
+            s.status = GroupStatus.EMPTY
+            write_group(c, s)
+    return True
+
+
+ACCEPTED = 1
+"""What ``beside`` says of a commit that was not refused; else it is the error."""
+
+
+def commit_beside(c: Config, s: State, m: int) -> bool:
+    """A process commits for its generation on another connection, whatever its membership is about.
+
+    Kafka's consumer does so only while it is stable; others do so while their JoinGroup or SyncGroup is parked.
+    """
+    me = s.member[m]
+    if not may_commit(c, s) or not is_serving(c, s) or is_writing(c, s) or me.has_id == 0 or me.generation == 0:
+        return False
+    s.commits[0] += 1
+    error = beside_error(c, s, m)
+    s.beside[0] = ACCEPTED if error == Error.NONE else error
+    return True
+
+
+def beside_error(c: Config, s: State, m: int) -> int:
+    """What is wrong with a commit of m for its generation, in whatever status it is."""
+    if is_stranger(c, s, m):
+        return or_fenced(c, s, m, Error.UNKNOWN_MEMBER_ID)
+    return commit_error(c, s, m, s.member[m].generation)
+
+
+# ------------------------------------------------------------------------------------------------ claims
+
+
+def is_accepted(c: Config, s: State, t: State, m: int) -> bool:
+    """Whether a commit of m is accepted in a step."""
+    return c.commits > 0 and is_new_answer(s.member[m].net, t.member[m].net, MessageKind.COMMIT_REPLY)
+
+
+def commit_is_fenced(c: Config, s: State, t: State) -> bool:
+    """A commit is accepted only from a member, for the group's generation: those of the one before end with it."""
+    if is_accepted_beside(c, s, t) and not anyone_may_commit(c, s):
+        return False
+    for m in range(c.members):
+        if is_accepted(c, s, t, m):
+            if not has(t.members, m) or is_stranger(c, t, m) or s.member[m].net.generation != t.generation:
+                return False
+    return True
+
+
+def anyone_may_commit(c: Config, s: State) -> bool:
+    """Whether there is a member in the group's generation."""
+    for m in range(c.members):
+        if has(s.members, m) and not is_stranger(c, s, m) and s.member[m].generation == s.generation:
+            return True
+    return False
+
+
+def is_accepted_beside(c: Config, s: State, t: State) -> bool:
+    """Whether a commit beside a join is accepted in a step."""
+    return c.commits > 0 and s.commits[0] != t.commits[0] and t.beside[0] == ACCEPTED
+
+
+def no_commit_while_completing(c: Config, s: State, t: State) -> bool:
+    """While the group waits for an assignment, no commit of a member is accepted."""
+    if is_accepted_beside(c, s, t) and s.status != GroupStatus.STABLE and s.status != GroupStatus.PREPARING:
+        return False
+    for m in range(c.members):
+        if is_accepted(c, s, t, m) and s.status != GroupStatus.STABLE and s.status != GroupStatus.PREPARING:
+            return False
+    return True
+
+
+def outside_commit_needs_an_empty_group(c: Config, s: State, t: State) -> bool:
+    """A commit without a generation is accepted only while the group has no members."""
+    return c.commits == 0 or s.outside[0] == t.outside[0] or s.status <= GroupStatus.EMPTY
+
+
+def lost_is_not_committed(c: Config, s: State) -> bool:
+    """A member commits nothing but what it owns: what is lost is not committed."""
+    if c.commits > 0:
+        for m in range(c.members):
+            me = s.member[m]
+            if me.net.kind == MessageKind.COMMIT_REQUEST and minus(me.net.partitions, me.owned) != 0:
+                return False
+    return True
+
+
+def commit_is_by_the_owner(c: Config, s: State, t: State) -> bool:
+    """While a member's commit of a partition is accepted, no other current member owns that partition."""
+    for m in range(c.members):
+        if is_accepted(c, s, t, m):
+            for x in range(c.members):
+                if x != m and s.member[x].owned & s.member[m].net.partitions != 0 and is_current(s, x):
+                    return False
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ somewhere
+
+
+def commit_is_accepted_in_a_rebalance(c: Config, s: State) -> bool:
+    """A commit is accepted while a rebalance is being prepared."""
+    if c.commits > 0 and s.status == GroupStatus.PREPARING:
+        for m in range(c.members):
+            net = s.member[m].net
+            if net.kind == MessageKind.COMMIT_REPLY and net.error == Error.NONE:
+                return True
+    return False
+
+
+def zombie_commits_in_vain(c: Config, s: State) -> bool:
+    """A member that owns what another one owns by now is refused when it commits."""
+    if c.commits > 0:
+        for m in range(c.members):
+            me = s.member[m]
+            if me.net.kind == MessageKind.COMMIT_REPLY and is_error_reply(me.net):
+                for x in range(c.members):
+                    if s.member[x].owned & me.owned != 0 and is_current(s, x) and x != m:
+                        return True
+    return False
+
+
+def commit_meets_rebalance(c: Config, s: State) -> bool:
+    """A commit beside a join is refused with REBALANCE_IN_PROGRESS."""
+    return c.commits > 0 and s.beside[0] == Error.REBALANCE_IN_PROGRESS
+
+
+def commit_meets_illegal_generation(c: Config, s: State) -> bool:
+    """A commit is refused with ILLEGAL_GENERATION."""
+    if c.commits > 0 and s.beside[0] == Error.ILLEGAL_GENERATION:
+        return True
+    return c.commits > 0 and any_refused(c, s, MessageKind.COMMIT_REPLY, Error.ILLEGAL_GENERATION)
+
+
+def commit_meets_unknown_member(c: Config, s: State) -> bool:
+    """A commit is refused with UNKNOWN_MEMBER_ID."""
+    return c.commits > 0 and any_refused(c, s, MessageKind.COMMIT_REPLY, Error.UNKNOWN_MEMBER_ID)
+
+
+def commit_meets_fenced_instance(c: Config, s: State) -> bool:
+    """A commit is refused with FENCED_INSTANCE_ID."""
+    if c.commits > 0 and s.beside[0] == Error.FENCED_INSTANCE_ID:
+        return True
+    return c.commits > 0 and any_refused(c, s, MessageKind.COMMIT_REPLY, Error.FENCED_INSTANCE_ID)
+
+
+def outside_commit_is_accepted(c: Config, s: State) -> bool:
+    """Somebody commits into a group without members."""
+    return c.commits > 0 and s.outside[0] > 0

@@ -1,0 +1,176 @@
+"""Concern *deposed* of the classic protocol: a coordinator that another one took over from goes on answering.
+
+It has its memory, and no log any more: whatever needs a write gets no answer. So it tells its members that all is
+well, a follower that joins again the generation that it knows, and a member that syncs the assignment that it knows; no
+new assignment is known through it. Left out is what changes its memory: joins that are parked, and a rebalance of its
+own, which would end in a write. It is deposed while nothing is parked and nothing being written.
+
+Clients that have not heard of the other one still ask it: a request may arrive at either.
+"""
+
+from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.classic.concerns.failover import end_incarnation
+from rebalance_check.model.classic.invariants import is_current, is_new_answer
+from rebalance_check.model.classic.parts.group_log import is_of_the_generation, is_serving, is_writing
+from rebalance_check.model.classic.parts.network import put, refuse
+from rebalance_check.model.classic.state import (
+    Config,
+    GroupStatus,
+    MessageKind,
+    Phase,
+    State,
+    has,
+    minus,
+)
+from rebalance_check.model.vocabulary.errors import Error
+
+
+def depose_coordinator(c: Config, s: State) -> bool:
+    """Another coordinator begins to load, and the present one does not know."""
+    if c.deposed == 0 or s.deposed[0] >= c.deposed or s.incarnation[0] >= c.failovers:
+        return False
+    if s.phase[0] != Phase.SERVING or s.zombie[0].status != GroupStatus.DEAD or s.status == GroupStatus.DEAD:
+        return False
+    if is_writing(c, s) or s.joined | s.synced | s.pending != 0:
+        return False
+    s.deposed[0] += 1
+    z = s.zombie[0]
+    z.status = s.status
+    z.generation = s.generation
+    z.origin = s.origin[0]
+    z.leader = s.leader
+    z.members = minus(s.members, s.strangers[0])
+    for x in range(c.members):
+        z.claims[x] = s.member[x].claims
+        z.claim_generation[x] = s.member[x].claim_generation
+        z.assignment[x] = s.member[x].assignment
+    end_incarnation(c, s, 0)
+    s.phase[0] = Phase.LOADING
+    return True
+
+
+def zombie_resigns(c: Config, s: State) -> bool:
+    """It learns at last that it is none any more."""
+    if c.deposed == 0 or s.zombie[0].status == GroupStatus.DEAD:
+        return False
+    z = s.zombie[0]
+    z.status = GroupStatus.DEAD
+    z.generation = 0
+    z.origin = 0
+    z.leader = NIL
+    z.members = 0
+    for x in range(c.members):
+        z.claims[x] = 0
+        z.claim_generation[x] = 0
+        z.assignment[x] = 0
+    return True
+
+
+def zombie_fence(s: State, m: int, generation: int) -> int:
+    """What it finds wrong with a request of m for a generation."""
+    z = s.zombie[0]
+    if not has(z.members, m):
+        return Error.UNKNOWN_MEMBER_ID
+    if generation != z.generation:
+        return Error.ILLEGAL_GENERATION
+    return Error.REBALANCE_IN_PROGRESS if z.status == GroupStatus.PREPARING else Error.NONE
+
+
+def heartbeat_at_zombie(c: Config, s: State, m: int) -> bool:
+    """A Heartbeat arrives at the coordinator of the past."""
+    if c.deposed == 0 or s.zombie[0].status == GroupStatus.DEAD:
+        return False
+    net = s.member[m].net
+    if net.kind != MessageKind.HEARTBEAT_REQUEST:
+        return False
+    refuse(c, s, m, MessageKind.HEARTBEAT_REPLY, zombie_fence(s, m, net.generation))
+    return True
+
+
+def sync_group_at_zombie(c: Config, s: State, m: int) -> bool:
+    """A SyncGroup arrives at the coordinator of the past; while it waits for an assignment it would wait in vain."""
+    if c.deposed == 0 or s.zombie[0].status == GroupStatus.DEAD:
+        return False
+    net = s.member[m].net
+    if net.kind != MessageKind.SYNC_REQUEST:
+        return False
+    error = zombie_fence(s, m, net.generation)
+    if error != Error.NONE:
+        refuse(c, s, m, MessageKind.SYNC_REPLY, error)
+        return True
+    if s.zombie[0].status != GroupStatus.STABLE:
+        return False
+    put(c, net, MessageKind.SYNC_REPLY)
+    net.partitions = s.zombie[0].assignment[m]
+    return True
+
+
+def join_group_at_zombie(c: Config, s: State, m: int) -> bool:
+    """A JoinGroup arrives at the coordinator of the past, which answers it at once, or it would change its memory."""
+    if c.deposed == 0 or s.zombie[0].status == GroupStatus.DEAD:
+        return False
+    net, z = s.member[m].net, s.zombie[0]
+    if net.kind != MessageKind.JOIN_REQUEST or net.flag == 0:
+        return False
+    if not has(z.members, m):
+        refuse(c, s, m, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)
+        return True
+    if z.status < GroupStatus.COMPLETING or m == z.leader:
+        return False
+    if c.cooperative and (z.claims[m] != net.partitions or z.claim_generation[m] != net.generation):
+        return False
+    put(c, net, MessageKind.JOIN_REPLY)
+    net.generation = z.generation
+    net.origin[0] = z.origin
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ somewhere
+
+
+def zombie_owns_by_the_past(c: Config, s: State) -> bool:
+    """A member owns by the word of the coordinator of the past what another one owns in the group."""
+    if c.deposed > 0 and s.zombie[0].members != 0 and is_serving(c, s):
+        for m in range(c.members):
+            if has(s.zombie[0].members, m) and s.member[m].generation == s.zombie[0].generation:
+                if another_owns(c, s, m):
+                    return True
+    return False
+
+
+def another_owns(c: Config, s: State, m: int) -> bool:
+    """Whether another member owns in the group what m's process owns."""
+    for x in range(c.members):
+        if x != m and s.member[x].owned & s.member[m].owned != 0 and is_current(s, x):
+            return True
+    return False
+
+
+def is_left_behind(c: Config, s: State, m: int) -> bool:
+    """Whether a coordinator serves that would refuse m for its generation."""
+    return c.deposed > 0 and is_serving(c, s) and not (has(s.members, m) and is_of_the_generation(s, m))
+
+
+def zombie_is_believed(c: Config, s: State, t: State) -> bool:
+    """A member of the past hears from the coordinator of the past that all is well, while the group has gone on."""
+    for m in range(c.members):
+        if is_left_behind(c, s, m) and is_new_answer(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY):
+            return True
+    return False
+
+
+def zombie_keeps_a_second_owner(c: Config, s: State, t: State) -> bool:
+    """The coordinator of the past tells a member that all is well which owns what another one owns in the group."""
+    for m in range(c.members):
+        if is_left_behind(c, s, m) and is_new_answer(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY):
+            if another_owns(c, s, m):
+                return True
+    return False
+
+
+def past_assignment_is_told(c: Config, s: State, t: State) -> bool:
+    """A SyncGroup is answered with the assignment of the past, while the group has gone on."""
+    for m in range(c.members):
+        if is_left_behind(c, s, m) and is_new_answer(s.member[m].net, t.member[m].net, MessageKind.SYNC_REPLY):
+            return True
+    return False

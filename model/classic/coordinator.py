@@ -1,0 +1,484 @@
+"""The broker side of the classic protocol: Kafka's group coordinator (``GroupMetadataManager``, ``ClassicGroup``).
+
+Each request is answered at once or *parked* until the phase it waits for is over. Timers are actions that may happen
+at any time. Where `classic_timeouts` is off, `expire_session` stands for the session, rebalance and sync timeouts
+alike, since all remove a member.
+"""
+
+from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.classic.parts.assignment import clean_claims
+from rebalance_check.model.classic.parts.group_log import (
+    begin_append,
+    begin_generation,
+    delete_record,
+    give_new_id,
+    is_held,
+    is_turned_away,
+    is_writing,
+    must_wait,
+    write_group,
+    write_seat,
+)
+from rebalance_check.model.classic.parts.network import clear, is_abandoned, is_parked, may_answer, put, refuse
+from rebalance_check.model.classic.parts.new_members import begin_anew, expires_parked, note_newcomer
+from rebalance_check.model.classic.parts.protocol_vote import (
+    is_compatible,
+    is_compatible_copy,
+    repeats_its_list,
+    take_list,
+    vote,
+    would_change_the_protocol,
+)
+from rebalance_check.model.classic.parts.static_members import (
+    SKIPS_ASSIGNMENT,
+    forget_ghost,
+    holder,
+    is_static,
+    or_fenced,
+    take_seat,
+)
+from rebalance_check.model.classic.state import (
+    Config,
+    GroupStatus,
+    MessageKind,
+    State,
+    has,
+    minus,
+    nth,
+    size,
+    with_,
+    without,
+)
+from rebalance_check.model.vocabulary.errors import Error
+
+# ------------------------------------------------------------------------------------------------ JoinGroup
+
+
+def join_group(c: Config, s: State, m: int) -> bool:
+    """A JoinGroup arrives: the decision order of ``classicGroupJoinToClassicGroup``."""
+    net = s.member[m].net
+    if net.kind != MessageKind.JOIN_REQUEST or must_wait(c, s, m):
+        return False
+    if is_turned_away(c, s, m):
+        return True
+    if not is_compatible(c, s, m):
+        refuse(c, s, m, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
+    elif net.flag == 0:
+        join_without_id(c, s, m)
+    elif has(s.pending, m):
+        add_member(c, s, m, net.partitions, net.generation, False)
+    elif not has(s.members, m):
+        refuse(c, s, m, MessageKind.JOIN_REPLY, or_fenced(c, s, m, Error.UNKNOWN_MEMBER_ID))
+    elif repeats_its_list(c, s, m, False) and is_answered_at_once(s, m, net.partitions, net.generation):
+        answer_join(c, s, m)
+    else:
+        rejoin(c, s, m, net.partitions, net.generation, False)
+    return True
+
+
+def join_without_id(c: Config, s: State, m: int) -> None:
+    """A newcomer creates the group if need be; it becomes a member, or is told the id to come back with (KIP-394).
+
+    A static member is never told to come back, and takes its seat if there is one.
+    """
+    net = s.member[m].net
+    if s.status == GroupStatus.DEAD:
+        s.status = GroupStatus.EMPTY
+        write_group(c, s)
+    give_new_id(c, s, m)
+    if holder(c, s, m) != NIL:
+        replace_member(c, s, holder(c, s, m), m)
+    elif c.member_id_required and not is_static(c, s, m):
+        s.pending = with_(s.pending, m)
+        refuse(c, s, m, MessageKind.JOIN_REPLY, Error.MEMBER_ID_REQUIRED)
+    else:
+        add_member(c, s, m, net.partitions, net.generation, False)
+
+
+def replace_member(c: Config, s: State, old: int, m: int) -> None:
+    """A static member comes back under a new id (``updateStaticMemberThenRebalanceOrCompleteJoin``).
+
+    A STABLE group does not rebalance, unless the member's list makes it select another protocol: the member goes on
+    with the assignment that was its seat's. A COMPLETING one starts over, because the leader may know the old id.
+    """
+    claims = s.member[m].net.partitions
+    claim_generation = s.member[m].net.generation
+    take_seat(c, s, old, m)
+    take_list(s, m, s.member[m].step[0] if c.path != 0 else 0)
+    if s.status != GroupStatus.STABLE or would_change_the_protocol(c, s):
+        rejoin(c, s, m, claims, claim_generation, False)
+        return
+    s.member[m].claims = claims
+    s.member[m].claim_generation = claim_generation
+    write_seat(c, s)
+    tell_generation(c, s, m)
+    if m == s.leader:
+        s.member[m].net.flag = SKIPS_ASSIGNMENT
+        s.member[m].net.group = s.members
+
+
+def is_answered_at_once(s: State, m: int, claims: int, claim_generation: int) -> bool:
+    """Whether a member that joins again learns the current generation without a rebalance.
+
+    So it is when its metadata did not change: while COMPLETING for anyone, while STABLE for a follower. Those of an
+    EAGER member never do.
+    """
+    me = s.member[m]
+    if s.status == GroupStatus.PREPARING or (s.status == GroupStatus.STABLE and m == s.leader):
+        return False
+    return me.claims == claims and me.claim_generation == claim_generation
+
+
+def add_member(c: Config, s: State, m: int, claims: int, claim_generation: int, copied: bool) -> None:
+    """A new member, parked until the join phase is over; the first one leads."""
+    s.members = with_(s.members, m)
+    s.pending = without(s.pending, m)
+    note_newcomer(c, s, m)
+    if s.leader == NIL:
+        s.leader = m
+    rejoin(c, s, m, claims, claim_generation, copied)
+
+
+def rejoin(c: Config, s: State, m: int, claims: int, claim_generation: int, copied: bool) -> None:
+    """A member joins: its metadata is replaced, its request parked, and a rebalance is under way."""
+    prepare_rebalance(c, s)
+    s.member[m].claims = claims
+    s.member[m].claim_generation = claim_generation
+    if c.path != 0:
+        take_list(s, m, s.stray.step[0] if copied else s.member[m].step[0])
+    s.joined = with_(s.joined, m)
+    park(c, s, m, copied)
+    if s.initial == 1 and not c.initial_delay:
+        complete_join(c, s)
+    else:
+        maybe_complete_join(c, s)
+
+
+def park(c: Config, s: State, m: int, copied: bool) -> None:
+    """Hold back the answer. A later request of the same member takes the place of an earlier one."""
+    if copied:
+        s.orphans = with_(s.orphans, m)
+    else:
+        s.orphans = without(s.orphans, m)
+        put(c, s.member[m].net, MessageKind.NOTHING)
+
+
+def answer_join(c: Config, s: State, m: int) -> None:
+    """Tell m the current generation, and the leader who claims what."""
+    tell_generation(c, s, m)
+    if m == s.leader:
+        s.member[m].net.flag = 1
+        clean_claims(c, s, s.member[m].net)
+
+
+def tell_generation(c: Config, s: State, m: int) -> None:
+    """A JoinGroup reply to m with the current generation."""
+    net = s.member[m].net
+    put(c, net, MessageKind.JOIN_REPLY)
+    net.generation = s.generation
+    if c.path != 0:
+        net.protocol[0] = s.selected[0]
+    if c.failovers > 0:
+        net.origin[0] = s.origin[0]
+
+
+# ------------------------------------------------------------------------------------------------ the join phase
+
+
+def prepare_rebalance(c: Config, s: State) -> None:
+    """Begin the join phase unless it has begun; parked SyncGroups are told to join again (``prepareRebalance``)."""
+    forget_ghost(c, s)
+    if c.timeouts:
+        s.owing[0] = 0
+    if s.status == GroupStatus.COMPLETING:
+        for x in range(c.members):
+            s.member[x].assignment = 0
+            if has(s.synced, x) and may_answer(s, x):
+                refuse(c, s, x, MessageKind.SYNC_REPLY, Error.REBALANCE_IN_PROGRESS)
+        s.orphans = minus(s.orphans, s.synced)
+        s.synced = 0
+    if s.status == GroupStatus.EMPTY:
+        s.initial = 1
+    s.status = GroupStatus.PREPARING
+
+
+def all_joined(s: State) -> bool:
+    """Whether every member has joined and no id that was handed out is still to come (``hasAllMembersJoined``)."""
+    return s.joined == s.members and s.pending == 0
+
+
+def maybe_complete_join(c: Config, s: State) -> None:
+    """End the join phase when nobody is missing; the first one of an empty group ends by its timer only."""
+    if s.status == GroupStatus.PREPARING and s.initial == 0 and all_joined(s):
+        complete_join(c, s)
+
+
+def complete_join(c: Config, s: State) -> None:
+    """The join phase ends: the next generation begins, and all who joined are told (``completeClassicGroupJoin``)."""
+    s.initial = 0
+    s.generation += 1
+    vote(c, s)
+    begin_generation(c, s)
+    s.status = GroupStatus.EMPTY if s.members == 0 else GroupStatus.COMPLETING
+    for x in range(c.members):
+        if has(s.joined, x) and may_answer(s, x):
+            answer_join(c, s, x)
+        elif has(s.members, x) and s.member[x].owned != 0 and not (c.losses > 0 and claims_hold(s, x)):
+            s.member[x].aux_missed = 1
+    s.orphans = minus(s.orphans, s.joined)
+    s.joined = 0
+    begin_anew(c, s)
+    if s.members == 0:
+        write_group(c, s)
+    if c.timeouts:
+        s.owing[0] = s.members
+
+
+def claims_hold(s: State, x: int) -> bool:
+    """Whether the coordinator has heard what x owns, and since which generation."""
+    me = s.member[x]
+    return me.claims == me.owned and me.claim_generation == me.generation
+
+
+def expire_initial_delay(c: Config, s: State) -> bool:
+    """The initial rebalance delay is over."""
+    if s.initial == 0:
+        return False
+    complete_join(c, s)
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ SyncGroup, Heartbeat
+
+
+def fence(s: State, m: int, generation: int) -> int:
+    """What is wrong with a request of m for a generation: the checks that SyncGroup and Heartbeat share, in order."""
+    if not has(s.members, m):
+        return Error.UNKNOWN_MEMBER_ID
+    if generation != s.generation:
+        return Error.ILLEGAL_GENERATION
+    if s.status == GroupStatus.PREPARING:
+        return Error.REBALANCE_IN_PROGRESS
+    return Error.NONE
+
+
+def sync_group(c: Config, s: State, m: int) -> bool:
+    """A SyncGroup arrives (``classicGroupSyncToClassicGroup``): a follower is parked until the leader's has arrived."""
+    net = s.member[m].net
+    if net.kind != MessageKind.SYNC_REQUEST or must_wait(c, s, m):
+        return False
+    if is_turned_away(c, s, m):
+        return True
+    error = fence(s, m, net.generation)
+    error = or_fenced(c, s, m, error)
+    if c.timeouts and error == Error.NONE:
+        s.owing[0] = without(s.owing[0], m)
+    if error != Error.NONE:
+        refuse(c, s, m, MessageKind.SYNC_REPLY, error)
+    elif s.status == GroupStatus.COMPLETING and (m != s.leader or c.failovers > 0):
+        if m == s.leader:
+            begin_append(c, s, net)
+        s.synced = with_(s.synced, m)
+        park(c, s, m, False)
+    else:
+        if s.status == GroupStatus.COMPLETING:
+            for x in range(c.members):
+                s.member[x].assignment = net.parts[x] if has(s.members, x) else 0
+            propagate(c, s)
+        answer_sync(c, s, m)
+    return True
+
+
+def propagate(c: Config, s: State) -> None:
+    """The assignment is known: the group is stable, and everyone who waits for it is answered."""
+    s.status = GroupStatus.STABLE
+    for x in range(c.members):
+        if has(s.synced, x) and may_answer(s, x):
+            answer_sync(c, s, x)
+    s.orphans = minus(s.orphans, s.synced)
+    s.synced = 0
+
+
+def answer_sync(c: Config, s: State, m: int) -> None:
+    """Tell m its assignment."""
+    put(c, s.member[m].net, MessageKind.SYNC_REPLY)
+    s.member[m].net.partitions = s.member[m].assignment
+
+
+def heartbeat(c: Config, s: State, m: int) -> bool:
+    """A Heartbeat arrives (``classicGroupHeartbeatToClassicGroup``)."""
+    net = s.member[m].net
+    if net.kind != MessageKind.HEARTBEAT_REQUEST or must_wait(c, s, m):
+        return False
+    if is_turned_away(c, s, m):
+        return True
+    refusal = fence(s, m, net.generation)
+    refusal = or_fenced(c, s, m, refusal)
+    put(c, net, MessageKind.HEARTBEAT_REPLY)
+    net.error = refusal
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ members that go
+
+
+def heirs(s: State, m: int) -> int:
+    """How many may lead after m: hash order decides among those who remain (``ClassicGroup.remove``)."""
+    others = size(without(s.members, m))
+    return others if m == s.leader and others > 0 else 1
+
+
+def remove_member(s: State, m: int, k: int) -> None:
+    """The coordinator forgets m's id, and a copy sent under it is stale; the k-th that remains leads."""
+    s.members = without(s.members, m)
+    s.pending = without(s.pending, m)
+    s.joined = without(s.joined, m)
+    s.synced = without(s.synced, m)
+    s.orphans = without(s.orphans, m)
+    if len(s.fresh) > 0:
+        s.fresh[0] = without(s.fresh[0], m)
+    s.member[m].claims = 0
+    s.member[m].claim_generation = 0
+    s.member[m].assignment = 0
+    take_list(s, m, 0)
+    if s.leader == m:
+        s.leader = NIL if s.members == 0 else nth(s.members, k)
+    if s.stray.member == m:
+        s.stray.stale = 1
+
+
+def rebalance_without(c: Config, s: State) -> None:
+    """A member or pending id is gone: those who remain share its partitions out.
+
+    A group that nobody is left in becomes empty at once, whatever ids are pending: its rebalance timeout is 0.
+    """
+    if s.status == GroupStatus.COMPLETING or s.status == GroupStatus.STABLE:
+        prepare_rebalance(c, s)
+        if s.members == 0:
+            complete_join(c, s)
+    maybe_complete_join(c, s)
+
+
+def refuse_join_of_removed(c: Config, s: State, m: int) -> None:
+    """A member that is removed while its JoinGroup is parked is told so; a parked SyncGroup is never answered."""
+    if has(s.joined, m) and may_answer(s, m):
+        refuse(c, s, m, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)
+
+
+def leaver(c: Config, s: State, m: int) -> int:
+    """Who goes when m's LeaveGroup arrives: a static process names its instance id, and so whoever has that seat."""
+    return holder(c, s, m) if is_static(c, s, m) else m
+
+
+def leave_choices(c: Config, s: State, m: int) -> int:
+    """Who leads next."""
+    return heirs(s, leaver(c, s, m)) if s.member[m].net.kind == MessageKind.LEAVE_REQUEST else 1
+
+
+def leave_group(c: Config, s: State, m: int, k: int) -> bool:
+    """A LeaveGroup arrives; it carries no generation, so it is never fenced by one."""
+    net = s.member[m].net
+    if net.kind != MessageKind.LEAVE_REQUEST or must_wait(c, s, m):
+        return False
+    if is_turned_away(c, s, m):
+        return True
+    put(c, net, MessageKind.NOTHING)
+    gone = leaver(c, s, m)
+    if gone != NIL and has(s.members | s.pending, gone):
+        refuse_join_of_removed(c, s, gone)
+        remove_member(s, gone, k)
+        rebalance_without(c, s)
+    return True
+
+
+def expire_choices(s: State, m: int) -> int:
+    """Who leads next."""
+    return heirs(s, m)
+
+
+def expire_session(c: Config, s: State, m: int, k: int) -> bool:
+    """A member was silent for too long. One that is parked never is, unless it is new (`classic_newcomers`); a live one
+    is a zombie then, and has a budget."""
+    if not has(s.members | s.pending, m) or is_writing(c, s) or (is_parked(s, m) and not expires_parked(c, s, m)):
+        return False
+    if is_held(c, s, m) and not is_abandoned(s, m):
+        if s.expiries >= c.expiries:
+            return False
+        s.expiries += 1
+    was_member = has(s.members, m)
+    refuse_join_of_removed(c, s, m)
+    remove_member(s, m, k)
+    if s.status == GroupStatus.PREPARING:
+        if all_joined(s):  # an expiry may end even the initial rebalance early, a leave may not
+            complete_join(c, s)
+    elif was_member:
+        rebalance_without(c, s)
+    return True
+
+
+def delete_group(c: Config, s: State) -> bool:
+    """DeleteGroups removes the empty group; the next one of its name counts its generations from 0 again."""
+    if s.status != GroupStatus.EMPTY or s.deletions >= c.deletions:
+        return False
+    s.deletions += 1
+    delete_record(c, s)
+    s.status = GroupStatus.DEAD
+    s.generation = 0
+    s.pending = 0
+    if c.path != 0:
+        s.selected[0] = 0
+    s.stray.stale = 1 if s.stray.kind != MessageKind.NOTHING else 0
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ copies
+
+
+def deliver_choices(s: State, m: int) -> int:
+    """Who leads next, when the copy is a LeaveGroup."""
+    return heirs(s, m) if s.stray.kind == MessageKind.LEAVE_REQUEST and s.stray.member == m else 1
+
+
+def deliver_duplicate(c: Config, s: State, m: int, k: int) -> bool:
+    """The copy of m's request arrives; whatever the coordinator answers to it goes nowhere.
+
+    Under an id that the coordinator has forgotten it is refused with UNKNOWN_MEMBER_ID, and changes nothing.
+    """
+    if s.stray.kind == MessageKind.NOTHING or s.stray.member != m:
+        return False
+    if s.stray.stale == 0:
+        if s.stray.kind == MessageKind.JOIN_REQUEST:
+            copied_join(c, s, m)
+        elif s.stray.kind == MessageKind.SYNC_REQUEST:
+            copied_sync(c, s, m)
+        else:
+            remove_member(s, m, k)
+            rebalance_without(c, s)
+    clear(c, s.stray)
+    return True
+
+
+def copied_join(c: Config, s: State, m: int) -> None:
+    """`join_group` for a copy."""
+    claims = s.stray.partitions
+    claim_generation = s.stray.generation
+    if not is_compatible_copy(c, s):
+        return
+    if has(s.pending, m):
+        add_member(c, s, m, claims, claim_generation, True)
+    elif not (repeats_its_list(c, s, m, True) and is_answered_at_once(s, m, claims, claim_generation)):
+        rejoin(c, s, m, claims, claim_generation, True)
+
+
+def copied_sync(c: Config, s: State, m: int) -> None:
+    """`sync_group` for a copy."""
+    if c.timeouts and fence(s, m, s.stray.generation) == Error.NONE:
+        s.owing[0] = without(s.owing[0], m)
+    if fence(s, m, s.stray.generation) == Error.NONE and s.status == GroupStatus.COMPLETING:
+        if m == s.leader:
+            for x in range(c.members):
+                s.member[x].assignment = s.stray.parts[x] if has(s.members, x) else 0
+            propagate(c, s)
+        else:
+            s.synced = with_(s.synced, m)
+            park(c, s, m, True)

@@ -1,0 +1,40 @@
+"""What must happen in the classic protocol once nothing disturbs it any more: the aims of its progress.
+
+Nothing disturbs: no process dies, closes or is expired while it lives, no message is doubled, no group deleted. Live
+processes go on polling, messages arrive, and the sessions of dead processes run out (`Rule.fair` in `classic`).
+"""
+
+from rebalance_check.model.classic.invariants import is_current
+from rebalance_check.model.classic.state import Config, GroupStatus, MemberStatus, State, has
+
+
+def rebalance_completes(s: State) -> bool:
+    """The group becomes stable, or empties, and stays so."""
+    return s.status <= GroupStatus.EMPTY or s.status == GroupStatus.STABLE
+
+
+def no_stuck_member(s: State, m: int) -> bool:
+    """A live process that goes on polling becomes a stable member of the group's generation."""
+    me = s.member[m]
+    return me.status == MemberStatus.DOWN or (me.status == MemberStatus.STABLE and is_current(s, m))
+
+
+def parked_requests_are_answered(s: State, m: int) -> bool:
+    """No JoinGroup or SyncGroup is held back for ever."""
+    return not has(s.joined | s.synced, m)
+
+
+def pending_ids_vanish(s: State, m: int) -> bool:
+    """An id that was handed out is used, or forgotten (KIP-394)."""
+    return not has(s.pending, m)
+
+
+def every_partition_gets_an_owner(c: Config, s: State, p: int) -> bool:
+    """While some process lives, a current member owns the partition."""
+    alive = False
+    for m in range(c.members):
+        if s.member[m].status != MemberStatus.DOWN:
+            alive = True
+        if has(s.member[m].owned, p) and is_current(s, m):
+            return True
+    return not alive

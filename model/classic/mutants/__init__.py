@@ -1,0 +1,1 @@
+"""Planted defects of the classic model, by subject."""

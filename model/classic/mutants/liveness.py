@@ -1,0 +1,88 @@
+"""Mutants of the classic model that break no claim of safety: something that must happen does not."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.checker.mutant import ModelMutant
+from rebalance_check.model.checker.specification import Edit
+from rebalance_check.model.vocabulary.bounds import Bounds
+
+_COORDINATOR: Final = "rebalance_check.model.classic.coordinator"
+_MEMBER: Final = "rebalance_check.model.classic.client"
+
+PROGRESS_MUTANTS: Final = (
+    ModelMutant(
+        name="sessions-stop-while-preparing",
+        what="no session runs out during a join phase, which so waits for a dead member for ever",
+        edit=Edit(
+            _COORDINATOR,
+            "    if is_held(c, s, m) and not is_abandoned(s, m):",
+            "    if s.status == GroupStatus.PREPARING or (is_held(c, s, m) and not is_abandoned(s, m)):",
+        ),
+        caught_by="rebalance_completes",
+        bounds=Bounds.from_address("eager/2m1p2g1c0l0x0d0z0i0r"),
+        progress=True,
+    ),
+    ModelMutant(
+        name="heartbeat-makes-join-again",
+        what="a member joins again whenever a Heartbeat is answered: each time the leader does, everyone has to",
+        edit=Edit(
+            _MEMBER,
+            "    put(c, net, MessageKind.NOTHING)\n    return True\n\n\ndef receive_error",
+            "    s.member[m].status = MemberStatus.UNJOINED\n    put(c, net, MessageKind.NOTHING)\n"
+            "    return True\n\n\ndef receive_error",
+        ),
+        caught_by="rebalance_completes",
+        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"),
+        progress=True,
+    ),
+    ModelMutant(
+        name="unknown-id-is-kept",
+        what="a member that learns UNKNOWN_MEMBER_ID joins with the same id again, for ever",
+        edit=Edit(
+            _MEMBER,
+            "    if error == Error.UNKNOWN_MEMBER_ID:\n        me.has_id = 0",
+            "    if error == Error.UNKNOWN_MEMBER_ID:\n        me.has_id = 1",
+        ),
+        caught_by="no_stuck_member",
+        bounds=Bounds.from_address("eager/2m1p3g0c0l1x0d0z0i0r"),
+        progress=True,
+    ),
+    ModelMutant(
+        name="leader-sync-is-parked",
+        what="the leader's SyncGroup is parked like a follower's, and nobody is ever told the assignment",
+        edit=Edit(
+            _COORDINATOR,
+            " and (m != s.leader or c.failovers > 0):\n        if m == s.leader:",
+            ":\n        if m == s.leader and c.failovers > 0:",
+        ),
+        caught_by="parked_requests_are_answered",
+        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"),
+        progress=True,
+    ),
+    ModelMutant(
+        name="pending-id-never-expires",
+        what="an id that was handed out to a process that died is waited for, for ever",
+        edit=Edit(
+            _COORDINATOR,
+            "    if not has(s.members | s.pending, m) or is_writing(c, s)",
+            "    if not has(s.members, m) or is_writing(c, s)",
+        ),
+        caught_by="pending_ids_vanish",
+        bounds=Bounds.from_address("eager/1m1p1g1c0l0x0d0z0i1r"),
+        progress=True,
+    ),
+    ModelMutant(
+        name="second-round-is-forgotten",
+        what="a cooperative member that revoked partitions does not join again, so nobody is ever given them",
+        edit=Edit(
+            _MEMBER,
+            "MemberStatus.UNJOINED if revoked != 0 and keeps_partitions(c, s, m) else MemberStatus.STABLE",
+            "MemberStatus.STABLE",
+        ),
+        caught_by="every_partition_gets_an_owner",
+        bounds=Bounds.from_address("cooperative/2m2p2g0c0l0x0d0z0i0r"),
+        progress=True,
+    ),
+)

@@ -1,0 +1,67 @@
+"""Mutants of the concerns ``newcomers`` and ``beats`` of the classic model."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.checker.mutant import ModelMutant
+from rebalance_check.model.checker.specification import Edit
+from rebalance_check.model.vocabulary.bounds import Bounds
+
+_BEATS: Final = "rebalance_check.model.classic.concerns.heartbeat_during_sync"
+_COORDINATOR: Final = "rebalance_check.model.classic.coordinator"
+_MEMBER: Final = "rebalance_check.model.classic.client"
+
+NEWCOMER_MUTANTS: Final = (
+    ModelMutant(
+        name="leave-ignores-pending-id",
+        what="an id that is given back before it was used is waited for until it expires",
+        edit=Edit(
+            _COORDINATOR,
+            "    if gone != NIL and has(s.members | s.pending, gone):",
+            "    if gone != NIL and has(s.members, gone):",
+        ),
+        caught_by="who_gave_its_id_back_is_not_waited_for",
+        bounds=Bounds.from_address("eager/2m1p1g0c1l0x0d0z0i1r1e"),
+    ),
+    ModelMutant(
+        name="expired-newcomer-is-not-told",
+        what="a new member that expires is removed, and its parked JoinGroup is never answered",
+        edit=Edit(
+            _COORDINATOR,
+            "    refuse_join_of_removed(c, s, m)\n    remove_member(s, m, k)\n    if s.status",
+            "    remove_member(s, m, k)\n    if s.status",
+        ),
+        caught_by="newcomer_that_expires_is_told",
+        bounds=Bounds.from_address("eager/1m1p2g1c1l1x0d0z1i0r1e"),
+    ),
+    ModelMutant(
+        name="newcomer-stays-new",
+        what="a member is new, and may expire while it is parked, after its first join phase, too",
+        edit=Edit(_COORDINATOR, "    begin_anew(c, s)\n", ""),
+        caught_by="newcomers_are_parked",
+        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1e"),
+    ),
+    ModelMutant(
+        name="reset-beside-a-sync-is-forgotten",
+        what="a member that lost its generation while its SyncGroup was out becomes stable when that is answered",
+        edit=Edit(
+            _MEMBER,
+            "    if is_reset(me):\n        me.status = MemberStatus.UNJOINED\n",
+            "    if is_reset(me) and c.beats == 0:\n        me.status = MemberStatus.UNJOINED\n",
+        ),
+        caught_by="who_was_reset_takes_no_assignment",
+        bounds=Bounds.from_address("eager/2m1p2g0c0l1x0d0z0i0r1h"),
+    ),
+    ModelMutant(
+        name="heartbeat-beside-a-sync-is-believed",
+        what="the coordinator believes every heartbeat of a member whose SyncGroup is outstanding",
+        edit=Edit(
+            _BEATS,
+            "    me.beat[0] = ANSWERED_WELL + fence(s, m, me.generation)",
+            "    me.beat[0] = ANSWERED_WELL",
+        ),
+        caught_by="heartbeat_beside_is_fenced",
+        bounds=Bounds.from_address("eager/2m1p2g0c0l1x0d0z0i0r1h"),
+    ),
+)

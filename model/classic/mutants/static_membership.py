@@ -1,0 +1,103 @@
+"""Mutants of static membership in the classic model (`model.classic.parts.static_members`)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.checker.mutant import ModelMutant
+from rebalance_check.model.checker.specification import Edit
+from rebalance_check.model.vocabulary.bounds import Bounds
+
+_COORDINATOR: Final = "rebalance_check.model.classic.coordinator"
+_STATICS: Final = "rebalance_check.model.classic.parts.static_members"
+_COMMITS: Final = "rebalance_check.model.classic.concerns.offset_commits"
+_TIMEOUTS: Final = "rebalance_check.model.classic.concerns.timeouts"
+
+STATIC_MUTANTS: Final = (
+    ModelMutant(
+        name="static-rejoin-does-not-replace",
+        what="a process with an instance id that a member has is let in beside that member",
+        edit=Edit(_STATICS, "    s.members = with_(without(s.members, old), m)", "    s.members = with_(s.members, m)"),
+        caught_by="one_member_has_the_seat",
+        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r2s1y"),
+        catalogue="static-rejoin-keeps-old-member-id",
+    ),
+    ModelMutant(
+        name="static-join-in-completing-does-not-rebalance",
+        what="a static member that comes back while the leader assigns is answered as if the group were stable",
+        edit=Edit(
+            _COORDINATOR,
+            "    if s.status != GroupStatus.STABLE or would_change_the_protocol(c, s):\n",
+            "    if s.status == GroupStatus.PREPARING or would_change_the_protocol(c, s):\n",
+        ),
+        caught_by="eager_assignment_leaves_nothing_out",
+        bounds=Bounds.from_address("eager/1m1p3g1c0l0x0d0z0i0r1s"),
+        catalogue="static-join-in-completing-rebalance-gets-empty",
+    ),
+    ModelMutant(
+        name="replaced-member-is-not-fenced",
+        what="whoever lost its seat to another process is told that it is unknown, and comes back to take it again",
+        edit=Edit(_STATICS, "        return Error.FENCED_INSTANCE_ID\n", "        return Error.UNKNOWN_MEMBER_ID\n"),
+        caught_by="who_was_replaced_is_fenced",
+        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r2s1y"),
+    ),
+    ModelMutant(
+        name="static-member-starts-with-nothing",
+        what="a static member that comes back to a stable group does not get the assignment of its seat",
+        edit=Edit(
+            _STATICS, "    s.member[m].assignment = assignment\n", "    s.member[m].assignment = assignment & 0\n"
+        ),
+        caught_by="seat_keeps_its_assignment",
+        bounds=Bounds.from_address("cooperative/1m1p2g1c0l0x0d0z0i0r1s"),
+    ),
+    ModelMutant(
+        name="fenced-commit-is-unknown",
+        what="the commit of a member that lost its seat is refused as that of a stranger, who may join again",
+        edit=Edit(
+            _COMMITS,
+            "    error = or_fenced(c, s, m, fence(s, m, generation))\n",
+            "    error = fence(s, m, generation)\n",
+        ),
+        caught_by="who_was_replaced_is_fenced",
+        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r2s1y1k"),
+    ),
+    ModelMutant(
+        name="seat-is-not-recorded",
+        what="the log still has the old id of a static member that came back to a stable group",
+        edit=Edit(_COORDINATOR, "    write_seat(c, s)\n", ""),
+        caught_by="stable_is_persisted",
+        bounds=Bounds.from_address("eager/1m1p1g1c0l0x0d0z0i0r1s1o"),
+    ),
+    ModelMutant(
+        name="leader-is-not-substituted",
+        what="a static leader comes back under a new id, and its old one leads on",
+        edit=Edit(_STATICS, "    if s.leader == old:\n        s.leader = m\n", ""),
+        caught_by="leader_of_a_new_generation_joined",
+        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r2s1y"),
+    ),
+    ModelMutant(
+        name="parked-request-outlives-its-id",
+        what="the JoinGroup of a member that was replaced still waits for the join phase",
+        edit=Edit(_STATICS, "    s.joined = without(s.joined, old)\n", ""),
+        caught_by="requests_are_parked_in_their_phase",
+        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z1i0r2s1y"),
+    ),
+    ModelMutant(
+        name="silent-static-member-loses-its-seat",
+        what="the rebalance timeout removes static members that have not joined",
+        edit=Edit(
+            _TIMEOUTS,
+            "    late = minus(late_to_join(s), static_members(c, s))",
+            "    late = late_to_join(s)",
+        ),
+        caught_by="join_phase_keeps_silent_static_members",
+        bounds=Bounds.from_address("eager/3m1p2g0c0l1x0d0z1i0r1t1s"),
+    ),
+    ModelMutant(
+        name="replaced-id-owes-for-ever",
+        what="what a replaced member id owed is not forgotten when its generation is over",
+        edit=Edit(_STATICS, "        s.ghost[0] = 0\n", "        s.ghost[0] = s.ghost[0]\n"),
+        caught_by="replaced_id_owes_only_while_stable",
+        bounds=Bounds.from_address("eager/2m1p3g1c0l0x0d0z0i0r1t2s"),
+    ),
+)

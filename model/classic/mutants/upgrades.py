@@ -1,0 +1,93 @@
+"""Mutants of the vote and of what a member makes of its list of assignors."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.checker.mutant import ModelMutant
+from rebalance_check.model.checker.specification import Edit
+from rebalance_check.model.vocabulary.bounds import Bounds
+
+_COORDINATOR: Final = "rebalance_check.model.classic.coordinator"
+_VOTING: Final = "rebalance_check.model.classic.parts.protocol_vote"
+
+VOTING_MUTANTS: Final = (
+    ModelMutant(
+        name="any-cooperative-assignor-counts",
+        what="a member that lists an eager assignor, too, keeps its partitions while it rebalances",
+        edit=Edit(
+            _VOTING,
+            "    return c.keeps[s.member[m].step[0]] == 1",
+            "    return c.withholding[s.member[m].step[0]] != 0",
+        ),
+        caught_by="at_most_one_owner",
+        bounds=Bounds.from_address("eager/2m1p5g0c0l0x0d0z0i0r1u2b"),
+        catalogue="cooperative-to-eager-flip-without-revoke",
+    ),
+    ModelMutant(
+        name="join-must-offer-what-is-selected",
+        what="a member is refused unless it offers the selected assignor, though all list another one that it offers",
+        edit=Edit(
+            _VOTING,
+            "candidates(c, s) & c.offered[s.member[m].step[0]] != 0",
+            "(1 << s.selected[0]) & c.offered[s.member[m].step[0]] != 0",
+        ),
+        caught_by="nobody_is_refused_for_its_protocols",
+        bounds=Bounds.from_address("cooperative/2m1p6g0c0l0x0d0z0i0r6u3b"),
+    ),
+    ModelMutant(
+        name="vote-is-not-taken-again",
+        what="the protocol of the first generation stays selected, whoever joins later",
+        edit=Edit(
+            _VOTING,
+            "    if c.path != 0:\n        s.selected[0] = elected",
+            "    if c.path != 0 and s.selected[0] == 0:\n        s.selected[0] = elected",
+        ),
+        caught_by="selected_protocol_is_listed_by_all",
+        bounds=Bounds.from_address("eager/2m1p8g0c0l0x0d0z0i0r1u3b"),
+    ),
+    ModelMutant(
+        name="static-restart-does-not-count-votes",
+        what="a static member comes back with another list to a stable group, and the group runs what it ran",
+        edit=Edit(
+            _COORDINATOR,
+            "    if s.status != GroupStatus.STABLE or would_change_the_protocol(c, s):\n",
+            "    if s.status != GroupStatus.STABLE:\n",
+        ),
+        caught_by="stable_group_keeps_its_vote",
+        bounds=Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r1u2b2s"),
+    ),
+    ModelMutant(
+        name="load-forgets-the-protocol",
+        what="a coordinator that loads a group with members does not know which protocol they run",
+        edit=Edit(
+            "rebalance_check.model.classic.concerns.failover",
+            "    s.selected[0] = s.log[0].protocol[0]\n",
+            "    s.selected[0] = s.log[0].protocol[0] & 0\n",
+        ),
+        caught_by="selected_protocol_is_listed_by_all",
+        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1u1o"),
+    ),
+    ModelMutant(
+        name="vote-is-taken-too-early",
+        what="the vote is taken when the join phase begins, and those who are there only then count",
+        edit=Edit(
+            _COORDINATOR,
+            "    s.status = GroupStatus.PREPARING\n",
+            "    s.status = GroupStatus.PREPARING\n    vote(c, s)\n",
+        ),
+        caught_by="protocol_changes_with_the_generation",
+        bounds=Bounds.from_address("eager/2m1p4g0c0l0x0d0z0i0r1u1b"),
+    ),
+    ModelMutant(
+        name="member-is-told-what-it-prefers",
+        what="a JoinGroup is answered with the assignor that the member lists first, and not with the selected one",
+        edit=Edit(
+            _COORDINATOR,
+            "        net.protocol[0] = s.selected[0]",
+            "        net.protocol[0] = c.lists[s.member[m].step[0]] & 3",
+        ),
+        caught_by="join_tells_the_selected_protocol",
+        bounds=Bounds.from_address("eager/2m1p4g0c0l0x0d0z0i0r1u1b"),
+    ),
+)

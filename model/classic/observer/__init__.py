@@ -1,0 +1,1 @@
+"""Turns the steps of the classic model into events."""

@@ -1,0 +1,277 @@
+"""What the processes of the classic model tell of a step: a generator of events for each of their actions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from rebalance_check.model.classic.client import is_reset
+from rebalance_check.model.classic.concerns.heartbeat_during_sync import ANSWERED_WELL
+from rebalance_check.model.classic.observer.memory import (
+    COORDINATOR,
+    RESETS,
+    TOPIC,
+    Ledger,
+    Membership,
+    name,
+)
+from rebalance_check.model.classic.observer.protocol_names import protocol_of, told_protocol
+from rebalance_check.model.classic.state import (
+    Config,
+    Member,
+    MemberStatus,
+    MessageKind,
+    State,
+    has,
+    minus,
+)
+from rebalance_check.model.vocabulary.actions import ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.events import (
+    AssignmentCompleted,
+    AssignmentComputed,
+    Event,
+    MemberCrashed,
+    MemberJoined,
+    MemberLeft,
+    MembershipLost,
+    MemberStarted,
+    OffsetCommitted,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
+    RequestAnswered,
+    RequestSent,
+)
+from rebalance_check.model.vocabulary.ids import NO_GENERATION, partition
+
+
+class Members:
+    """Tells what processes do and learn; ``ledger`` is all that it remembers."""
+
+    def __init__(self, config: Config, bounds: Bounds) -> None:
+        self.config = config
+        self.bounds = bounds
+        self.ledger = Ledger.for_members(config.members)
+
+    def started(self, m: int, protocol: str) -> Event:
+        """A process starts."""
+        return MemberStarted(
+            source=name(m), member=name(m), protocol=protocol, group_instance_id=self.bounds.instance(m) or ""
+        )
+
+    def send_join(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """SendJoinGroup: EAGER revokes first."""
+        revoked = minus(before.member[m].owned, after.member[m].owned)
+        if revoked:
+            yield self.revoked(m, before.member[m].generation, revoked)
+        yield self.sent(m, "JoinGroup", NO_GENERATION)
+
+    def receive_join(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """ReceiveJoinGroup: a new generation, and the leader's work."""
+        me, told = after.member[m], before.member[m].net.flag
+        leads = told == 1
+        protocol = told_protocol(before.member[m].net) or self.bounds.protocol.value
+        self.ledger.held_id[m] = self.ledger.told_id[m]
+        self.ledger.joined_life[m] = self.ledger.told_life[m]
+        yield MemberJoined(
+            source=name(m), member=name(m), generation=me.generation, member_id=self.ledger.held_id[m],
+            incarnation=self.ledger.joined_life[m], leader=told != 0, protocol=protocol,
+            claims=self.partitions(me.owned),
+        )  # fmt: skip
+        if leads:
+            yield self.computed(m, me, protocol)
+        yield self.sent(m, "SyncGroup", me.generation)
+
+    def computed(self, m: int, me: Member, protocol: str) -> AssignmentComputed:
+        """What the leader decided, from the metadata that it was shown."""
+        shown, tags = self.ledger.shown[m]
+        ids = dict(zip((who for who, _ in shown), (member_id for member_id, _ in tags), strict=True))
+        return AssignmentComputed(
+            source=name(m), member=name(m), generation=me.generation, member_id=self.ledger.held_id[m],
+            incarnation=self.ledger.joined_life[m], protocol=protocol,
+            claims=tuple((ids[who], claims) for who, claims in shown),
+            claim_generations=tags,
+            assignments=tuple((ids[who], self.partitions(me.net.parts[int(who[1:])])) for who, _ in shown),
+        )  # fmt: skip
+
+    def receive_sync(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """ReceiveSyncGroup: what is missing is revoked, what is new is assigned; nothing after a reset."""
+        if is_reset(before.member[m]):
+            return
+        old, me = before.member[m].owned, after.member[m]
+        if minus(old, me.owned):
+            yield self.revoked(m, me.generation, minus(old, me.owned))
+        common = self.membership(m, me.generation)
+        yield PartitionsAssigned(**common, partitions=self.partitions(minus(me.owned, old)))
+        yield AssignmentCompleted(**common, owned=self.partitions(me.owned))
+
+    def send_heartbeat(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """SendHeartbeat."""
+        yield self.sent(m, "Heartbeat", before.member[m].generation)
+
+    def heartbeat_beside(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """HeartbeatBeside: what the process sends, and the coordinator answers at once."""
+        sent = self.numbered(m, "Heartbeat", before.member[m].generation)
+        yield sent
+        error = Error(after.member[m].beat[0] - ANSWERED_WELL).name
+        yield RequestAnswered(source=COORDINATOR, member=name(m), api="Heartbeat", request=sent.request, error=error)
+
+    def receive_heartbeat_beside(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """ReceiveHeartbeatBeside: the process may learn that it has lost its generation."""
+        was, me = before.member[m], after.member[m]
+        if was.generation and not me.generation:
+            yield from self.reset(m, was, Error(was.beat[0] - ANSWERED_WELL))
+            if not me.has_id:
+                self.ledger.held_id[m] = ""
+
+    def reset(self, m: int, was: Member, error: Error) -> Iterator[Event]:
+        """A process loses its generation, and what it owns."""
+        common = self.membership(m, was.generation or NO_GENERATION)
+        yield MembershipLost(**common, reason=error.name)
+        if was.owned:
+            yield PartitionsLost(**common, partitions=self.partitions(was.owned))
+
+    def receive_error(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """ReceiveError: what the error makes the process forget, and lose."""
+        was, me = before.member[m], after.member[m]
+        if was.net.kind == MessageKind.NOTHING:
+            api = "JoinGroup" if was.status == MemberStatus.JOINING else "SyncGroup"
+            yield replace(self.answered(m, api, None), source=name(m))
+            return
+        error = Error(was.net.error)
+        if was.net.kind == MessageKind.COMMIT_REPLY:
+            yield from self.committed(m, before, error.name)
+        if error is Error.INCONSISTENT_GROUP_PROTOCOL:
+            yield from self.crash(m, before, after)
+            return
+        if error in RESETS and not is_reset(was):
+            yield from self.reset(m, was, error)
+        if error is Error.MEMBER_ID_REQUIRED:
+            self.ledger.held_id[m] = self.ledger.told_id[m]
+        elif not me.has_id:
+            self.ledger.held_id[m] = ""
+        if error is Error.FENCED_INSTANCE_ID:
+            yield MemberLeft(source=name(m), member=name(m))
+
+    def lost(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """LoseRequest, LoseReply: who does not wait for the answer gives it up at once, the others in ReceiveError."""
+        if before.member[m].net.kind in {MessageKind.HEARTBEAT_REQUEST, MessageKind.HEARTBEAT_REPLY}:
+            yield replace(self.answered(m, "Heartbeat", None), source=name(m))
+        if before.member[m].net.kind in {MessageKind.COMMIT_REQUEST, MessageKind.COMMIT_REPLY}:
+            yield replace(self.answered(m, "OffsetCommit", None), source=name(m))
+            yield from self.committed(m, before, None)
+
+    def send_commit(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """SendOffsetCommit."""
+        yield self.sent(m, "OffsetCommit", before.member[m].generation)
+
+    def receive_commit(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """ReceiveOffsetCommit."""
+        yield from self.committed(m, before, Error.NONE.name)
+
+    def committed(self, m: int, before: State, error: str | None) -> Iterator[Event]:
+        """What a process knows of its last commit."""
+        me = before.member[m]
+        for each in self.partitions(me.owned):
+            yield OffsetCommitted(
+                **self.membership(m, me.generation), partition=each, offset=self.ledger.requests[m], error=error
+            )
+
+    def leave(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """SendLeaveGroup: the process revokes everything and is gone; a static one that is bounced does not leave."""
+        was = before.member[m]
+        if was.owned:
+            yield self.revoked(m, was.generation, was.owned)
+        if after.member[m].net.kind == MessageKind.LEAVE_REQUEST:
+            yield self.sent(m, "LeaveGroup", NO_GENERATION)
+        yield MemberLeft(source=name(m), member=name(m))
+        self.ledger.held_id[m] = ""
+
+    def bounce(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """Bounce: a process that runs is stopped in an orderly way; of one that is down nobody notices."""
+        if before.member[m].status != MemberStatus.DOWN:
+            yield from self.leave(m, before, after)
+
+    def crash(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """Crash."""
+        self.ledger.held_id[m] = ""
+        yield MemberCrashed(source=name(m), member=name(m))
+
+    def restart(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """Restart."""
+        yield self.started(m, protocol_of(self.bounds, after, m))
+
+    def nothing(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """Nobody notices."""
+        yield from ()
+
+    def sent(self, m: int, api: str, generation: int) -> RequestSent:
+        """A process sends its next request."""
+        self.ledger.outstanding[m] = self.ledger.requests[m]
+        self.ledger.sent_id[m] = self.ledger.held_id[m]
+        self.ledger.door.asked[m] = generation
+        return self.numbered(m, api, generation)
+
+    def numbered(self, m: int, api: str, generation: int) -> RequestSent:
+        """The next request of a process."""
+        self.ledger.requests[m] += 1
+        return RequestSent(
+            source=name(m), member=name(m), api=api, request=self.ledger.requests[m] - 1, generation=generation
+        )
+
+    def revoked(self, m: int, generation: int, mask: int) -> PartitionsRevoked:
+        """A process gives partitions up while it is their owner."""
+        return PartitionsRevoked(**self.membership(m, generation), partitions=self.partitions(mask))
+
+    def membership(self, m: int, generation: int) -> Membership:
+        """What all events of a member in a generation carry."""
+        return {
+            "source": name(m), "member": name(m), "generation": generation,
+            "member_id": self.ledger.held_id[m], "incarnation": self.ledger.joined_life[m],
+        }  # fmt: skip
+
+    def answered(self, m: int, api: str, error: str | None) -> RequestAnswered:
+        """An answer to m's last request that carries nothing but an error."""
+        return RequestAnswered(
+            source=COORDINATOR, member=name(m), api=api, request=self.ledger.outstanding[m], error=error
+        )
+
+    # ------------------------------------------------------------------------------------------------ names
+
+    def id_of(self, m: int) -> str:
+        """The name of the member id that the coordinator knows, or knew last, of the slot."""
+        return f"{self.seat(m)}-{self.ledger.known[m]}"
+
+    def seat(self, m: int) -> str:
+        """What the slot's member ids begin with."""
+        return self.bounds.instance(m) or name(m)
+
+    def partitions(self, mask: int) -> tuple[str, ...]:
+        """The names of a set of partitions."""
+        return tuple(partition(TOPIC, p) for p in range(self.config.partitions) if has(mask, p))
+
+
+CLIENT: Final = {
+    ActionKind.SEND_JOIN_GROUP: Members.send_join,
+    ActionKind.RECEIVE_JOIN_GROUP: Members.receive_join,
+    ActionKind.RECEIVE_SYNC_GROUP: Members.receive_sync,
+    ActionKind.SEND_HEARTBEAT: Members.send_heartbeat,
+    ActionKind.RECEIVE_HEARTBEAT: Members.nothing,
+    ActionKind.HEARTBEAT_BESIDE: Members.heartbeat_beside,
+    ActionKind.RECEIVE_HEARTBEAT_BESIDE: Members.receive_heartbeat_beside,
+    ActionKind.RECEIVE_ERROR: Members.receive_error,
+    ActionKind.SEND_LEAVE_GROUP: Members.leave,
+    ActionKind.SEND_OFFSET_COMMIT: Members.send_commit,
+    ActionKind.RECEIVE_OFFSET_COMMIT: Members.receive_commit,
+    ActionKind.CRASH: Members.crash,
+    ActionKind.RESTART: Members.restart,
+    ActionKind.BOUNCE: Members.bounce,
+    ActionKind.DUPLICATE_REQUEST: Members.nothing,
+    ActionKind.LOSE_REQUEST: Members.lost,
+    ActionKind.LOSE_REPLY: Members.lost,
+    ActionKind.DROP_CONNECTION: Members.nothing,
+}
+"""Which steps are not the coordinator's, and what a process tells of each."""

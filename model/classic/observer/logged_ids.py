@@ -1,0 +1,36 @@
+"""Which member ids stand in the coordinator's log, by their numbers; the model knows slots only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebalance_check.model.classic.state import GroupStatus, State, has
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+
+
+@dataclass(slots=True)
+class IdsOnRecord:
+    """Of each slot the number of its id in the last record (``ids``), and in the one that is being appended."""
+
+    ids: list[int]
+    appended: list[int]
+
+    def copy(self) -> IdsOnRecord:
+        """An independent copy."""
+        return IdsOnRecord([*self.ids], [*self.appended])
+
+    def note(self, action: Action, before: State, after: State, known: list[int]) -> None:
+        """A step has happened; ``known`` are the ids at the coordinator, which may have changed since an append."""
+        if not after.log:
+            return
+        if after.append[0].kind > before.append[0].kind:
+            self.appended = [*known]
+        elif before.append[0].kind > after.append[0].kind and action.choice == 0:
+            self._keep(after, self.appended)
+        elif action.kind is ActionKind.JOIN_GROUP and after.status == GroupStatus.STABLE:
+            self._keep(after, known)  # a static member may have come back under another id
+
+    def _keep(self, after: State, ids: list[int]) -> None:
+        for m, number in enumerate(ids):
+            if has(after.log[0].members, m):
+                self.ids[m] = number

@@ -1,0 +1,65 @@
+"""What member ids begin with: the instance id of a static member, else the name of the process."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.classic.state import Message, Phase, State, has
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.errors import Error
+
+REASONS: Final = {
+    ActionKind.JOIN_GROUP: "replaced",
+    ActionKind.EXPIRE_SESSION: "session expired",
+    ActionKind.EXPIRE_REBALANCE: "rebalance timeout",
+    ActionKind.EXPIRE_SYNC: "sync timeout",
+}
+"""Why a member was removed, as `MemberRemoved` tells it; in every other step it left."""
+
+
+def seat_of(state: State, m: int) -> str:
+    """``i0`` of a static member, ``m0`` of a dynamic one: as Kafka, which makes a member id of one or the other."""
+    twin = state.member[m].twin
+    return f"i{min(m, twin[0])}" if twin and twin[0] != NIL else f"m{m}"
+
+
+def holder_of(state: State, m: int) -> int | None:
+    """The slot whose member id has the seat of m's instance id; None where nobody has, or m is dynamic."""
+    seat = seat_of(state, m)
+    present = (x for x in range(len(state.member)) if has(state.members, x) and seat_of(state, x) == seat)
+    return next(present, None) if seat.startswith("i") else None
+
+
+def slots_by_seat(state: State) -> dict[str, int]:
+    """The slot of each member of the group, by its seat."""
+    return {seat_of(state, x): x for x in range(len(state.member)) if has(state.members, x)}
+
+
+def replaced_by(action: Action, before: State, after: State) -> int:
+    """The slot, as a set, whose seat a JoinGroup without a member id takes: it may be the sender's own."""
+    net = before.member[action.member].net
+    if action.kind is not ActionKind.JOIN_GROUP or net.flag != 0:
+        return 0
+    held = holder_of(before, action.member)
+    return 0 if held is None or (held != action.member and has(after.members, held)) else 1 << held
+
+
+def leader_told(state: State, net: Message) -> int:
+    """Who leads, as a JoinGroup reply tells: in the generation of the past if it comes from a deposed coordinator."""
+    past = state.zombie[0] if state.zombie else None
+    if past and past.members and (net.generation, net.origin[0]) == (past.generation, past.origin):
+        return past.leader
+    return state.leader
+
+
+def leave_error(state: State, m: int) -> Error:
+    """What a LeaveGroup of ``m`` is answered."""
+    if state.phase and state.phase[0] == Phase.CLOSED:
+        return Error.NOT_COORDINATOR
+    if state.phase and state.phase[0] == Phase.LOADING:
+        return Error.COORDINATOR_LOAD_IN_PROGRESS
+    strangers = state.strangers[0] if state.strangers else 0
+    if seat_of(state, m).startswith("i"):
+        return Error.UNKNOWN_MEMBER_ID if holder_of(state, m) is None else Error.NONE
+    return Error.NONE if has((state.members | state.pending) & ~strangers, m) else Error.UNKNOWN_MEMBER_ID

@@ -1,0 +1,205 @@
+"""What an observer sees of a step of the classic model: events of coordinator and clients, and the answers between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.classic.observer.clients import CLIENT, Members
+from rebalance_check.model.classic.observer.member_ids import REASONS, leader_told, leave_error, replaced_by
+from rebalance_check.model.classic.observer.memory import (
+    COORDINATOR,
+    HARNESS,
+    REPLY_APIS,
+    elements,
+    name,
+)
+from rebalance_check.model.classic.observer.protocol_names import selected_protocol, told_protocol
+from rebalance_check.model.classic.observer.replies import life_of, place_after
+from rebalance_check.model.classic.state import (
+    STATUS_NAMES,
+    Config,
+    GroupStatus,
+    MessageKind,
+    State,
+    minus,
+)
+from rebalance_check.model.vocabulary.actions import TAKEOVERS, Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    GenerationStarted,
+    GroupStatusChanged,
+    IncarnationEnded,
+    IncarnationStarted,
+    MemberAdded,
+    MemberRemoved,
+    RequestAnswered,
+    RunStarted,
+)
+
+
+class Observer(Members):
+    """Turns steps of the classic model into events; ``ledger`` is all that it remembers."""
+
+    def __init__(self, config: Config, bounds: Bounds, mutant: str, group: str) -> None:
+        super().__init__(config, bounds)
+        self.mutant = mutant
+        self.group = group
+
+    def begin(self) -> list[Event]:
+        """A run starts, and with it every process."""
+        started: list[Event] = [
+            RunStarted(source=HARNESS, subject="model", bounds=self.bounds.address(), mutant=self.mutant)
+        ]
+        return [
+            self.stamp(event)
+            for event in started + [self.started(m, self.bounds.protocol.value) for m in range(self.config.members)]
+        ]
+
+    def observe(self, action: Action, before: State, after: State) -> list[Event]:
+        """The events of one step, stamped, in the order in which they happen."""
+        self.ledger.steps += 1
+        speak = CLIENT.get(action.kind)
+        if action.kind is ActionKind.DUPLICATE_REQUEST:
+            self.ledger.copied_id = self.ledger.sent_id[action.member]
+        events = speak(self, action.member, before, after) if speak else self.coordinator(action, before, after)
+        place = place_after(action, before, after, self.ledger.deposed_life)
+        told = self.ledger.door.with_replies(events, place, self.ledger.sent_id, self.id_of)
+        stamped = [self.stamp(event) for event in told]
+        self.ledger.log.note(action, before, after, self.ledger.known)
+        return stamped
+
+    def stamp(self, event: Event) -> Event:
+        """Add what every event carries."""
+        seq = self.ledger.seq.get(event.source, 0)
+        self.ledger.seq[event.source] = seq + 1
+        return replace(event, group=self.group, seq=seq, time_ms=self.ledger.steps)
+
+    # ------------------------------------------------------------------------------------------------ the coordinator
+
+    def coordinator(self, action: Action, before: State, after: State) -> Iterator[Event]:
+        """What the coordinator does in a step: membership, status, generation, then its answers."""
+        if action.kind in TAKEOVERS:
+            yield from self.failover(action, before, after)
+            return
+        life, gone = life_of(after), minus(before.members, after.members)
+        if before.status == GroupStatus.DEAD and after.status != GroupStatus.DEAD:
+            yield IncarnationStarted(source=COORDINATOR, incarnation=life, generation=0)
+        replaced = replaced_by(action, before, after)
+        for m in elements(gone | replaced):
+            yield MemberRemoved(
+                source=COORDINATOR,
+                incarnation=life,
+                generation=before.generation,
+                member_id=self.id_of(m),
+                reason=REASONS.get(action.kind, "left"),
+            )
+        yield from self.new_ids(before, after, replaced)
+        yield from self.statuses(before, after)
+        for m in range(self.config.members):
+            if after.member[m].net.kind in REPLY_APIS and before.member[m].net.kind not in REPLY_APIS:
+                yield self.answer(m, after)
+        if action.kind is ActionKind.LEAVE_GROUP:
+            yield self.answered(action.member, "LeaveGroup", leave_error(before, action.member).name)
+
+    def new_ids(self, before: State, after: State, replaced: int) -> Iterator[Event]:
+        """Slots that got a member id in this step, and those that became members; ``replaced`` lost an older one."""
+        known, members = minus(before.members | before.pending, replaced), minus(before.members, replaced)
+        for m in elements(minus(after.members | after.pending, known)):
+            self.ledger.ids[m] = 1 + max(n for x, n in enumerate(self.ledger.ids) if self.seat(x) == self.seat(m))
+            self.ledger.known[m] = self.ledger.ids[m]
+        for m in elements(minus(after.members, members)):
+            yield MemberAdded(
+                source=COORDINATOR, incarnation=life_of(after), generation=before.generation, member_id=self.id_of(m)
+            )
+
+    def statuses(self, before: State, after: State) -> Iterator[Event]:
+        """The statuses that the group went through in this step, and the generation that began."""
+        started = after.generation > before.generation
+        for one, other in pairwise(statuses_between(before.status, after.status, started)):
+            if started and other == after.status:
+                yield GenerationStarted(
+                    source=COORDINATOR,
+                    incarnation=life_of(after),
+                    generation=after.generation,
+                    members=tuple(sorted(self.id_of(m) for m in elements(after.members))),
+                    leader="" if after.leader == NIL else self.id_of(after.leader),
+                    protocol=selected_protocol(after),
+                )
+            yield GroupStatusChanged(
+                source=COORDINATOR,
+                incarnation=life_of(after),
+                generation=after.generation if other == after.status else before.generation,
+                from_status=STATUS_NAMES[GroupStatus(one)],
+                to_status=STATUS_NAMES[GroupStatus(other)],
+            )
+
+    def answer(self, m: int, after: State) -> RequestAnswered:
+        """The answer that lies in m's slot."""
+        net = after.member[m].net
+        api = REPLY_APIS[MessageKind(net.kind)]
+        answered = self.answered(m, api, Error(net.error).name)
+        if net.kind == MessageKind.JOIN_REPLY:
+            self.ledger.told_id[m] = self.ledger.sent_id[m] or self.id_of(m)
+        if net.error != Error.NONE:
+            return answered
+        if net.kind == MessageKind.SYNC_REPLY:
+            return replace(answered, assignment=self.partitions(net.partitions))
+        if net.kind in {MessageKind.HEARTBEAT_REPLY, MessageKind.COMMIT_REPLY}:
+            return answered
+        self.ledger.told_life[m] = after.deletions + (net.origin[0] if net.origin else 0)
+        shown = tuple((name(x), self.partitions(after.member[x].claims)) for x in elements(after.members))
+        tags = tuple((self.id_of(x), after.member[x].claim_generation) for x in elements(after.members))
+        self.ledger.shown[m] = (shown, tags)
+        return replace(
+            answered,
+            generation=net.generation,
+            leader=name(leader_told(after, net)),
+            protocol=told_protocol(net),
+            members=shown if net.flag else (),
+        )
+
+    # ------------------------------------------------------------------------------------------------ failover
+
+    def failover(self, action: Action, before: State, after: State) -> Iterator[Event]:
+        """A coordinator goes, or another one has loaded its log."""
+        ends = action.kind in {ActionKind.CRASH_COORDINATOR, ActionKind.RESIGN_COORDINATOR}
+        if ends and before.status != GroupStatus.DEAD:
+            life = life_of(before)
+            yield IncarnationEnded(source=COORDINATOR, incarnation=life, generation=before.generation)
+        if action.kind is ActionKind.DEPOSE_COORDINATOR:
+            self.ledger.deposed_life = life_of(before)
+            yield IncarnationEnded(
+                source=COORDINATOR, incarnation=life_of(before), generation=before.generation, deposed=True
+            )
+        if action.kind is ActionKind.ZOMBIE_RESIGNS:
+            life, generation = self.ledger.deposed_life, before.zombie[0].generation
+            yield IncarnationEnded(source=COORDINATOR, incarnation=life, generation=generation)
+        if action.kind is ActionKind.LOAD_COORDINATOR and after.status != GroupStatus.DEAD:
+            for m in elements(after.members):
+                self.ledger.known[m] = self.ledger.log.ids[m]
+            yield IncarnationStarted(source=COORDINATOR, incarnation=life_of(after), generation=after.generation)
+        for m in range(self.config.members):
+            if after.member[m].net.kind in REPLY_APIS and before.member[m].net.kind not in REPLY_APIS:
+                yield self.answer(m, after)
+            elif after.member[m].net.kind == MessageKind.NOTHING:
+                yield from self.lost(m, before, after)
+
+
+def statuses_between(before: int, after: int, generation_started: bool) -> list[int]:
+    """The statuses that a group goes through in one step, the first and the last included.
+
+    A step may hold several transitions: a group is created, a rebalance prepared, and its join phase completed.
+    """
+    path = [before]
+    if before == GroupStatus.DEAD and after != GroupStatus.DEAD:
+        path.append(GroupStatus.EMPTY)
+    if generation_started and path[-1] != GroupStatus.PREPARING:
+        path.append(GroupStatus.PREPARING)
+    if path[-1] != after:
+        path.append(after)
+    return path

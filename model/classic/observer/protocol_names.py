@@ -1,0 +1,35 @@
+"""What the numbers of lists and votes in a state are called, by members and in replies."""
+
+from __future__ import annotations
+
+from rebalance_check.model.classic.state import Message, State
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.upgrade_paths import NAMES, AssignorList, is_cooperative_list, path_numbered
+
+
+def list_of(bounds: Bounds, step: int) -> AssignorList:
+    """The assignors that a member has at this place of the path."""
+    return path_numbered(bounds.upgrade).lists[step]
+
+
+def protocol_of(bounds: Bounds, state: State, m: int) -> str:
+    """``eager`` or ``cooperative``: how m treats its partitions."""
+    if not bounds.upgrade:
+        return bounds.protocol.value
+    cooperative = is_cooperative_list(list_of(bounds, state.member[m].step[0]))
+    return (RebalanceProtocol.COOPERATIVE if cooperative else RebalanceProtocol.EAGER).value
+
+
+def told_protocol(message: Message) -> str:
+    """The selected protocol that a JoinGroup reply tells; empty where members have no lists, or it tells none."""
+    return protocol_name(message.protocol)
+
+
+def selected_protocol(state: State) -> str:
+    """The protocol of the group's generation; empty where members have no lists, or there is none."""
+    return protocol_name(state.selected)
+
+
+def protocol_name(number: list[int]) -> str:
+    """The name of a protocol in a field that may be absent."""
+    return NAMES[number[0] - 1] if number and number[0] else ""

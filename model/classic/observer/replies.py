@@ -1,0 +1,110 @@
+"""What the coordinator of the model answers, told as events at its door (`model.vocabulary.reply_events`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypedDict
+
+from rebalance_check.model.classic.state import GroupStatus, Phase, State
+from rebalance_check.model.vocabulary.actions import AT_ZOMBIE, Action
+from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.events import (
+    UNKNOWN_INCARNATION,
+    Event,
+    HeartbeatReplied,
+    JoinGroupReplied,
+    LeaveGroupReplied,
+    OffsetCommitReplied,
+    ReplyEvent,
+    RequestAnswered,
+    SyncGroupReplied,
+)
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
+
+Place = tuple[int, int]
+"""Incarnation and generation of the group that answers."""
+
+NOWHERE: Final[Place] = (UNKNOWN_INCARNATION, NO_GENERATION)
+"""There is no group, or it is still being read from the log."""
+
+KNOWN_TO_ITS_HOLDER: Final = frozenset({Error.NONE.name, Error.MEMBER_ID_REQUIRED.name})
+
+
+class Asked(TypedDict):
+    """The fields of a `ReplyEvent`, as keywords."""
+
+    source: str
+    incarnation: int
+    generation: int
+    request: int
+    member_id: str
+    asked: int
+    error: str
+
+
+class Door:
+    """Remembers what each member asked last, and numbers the answers; ``asked`` is by the number of its slot."""
+
+    def __init__(self) -> None:
+        self.asked: dict[int, int] = {}
+        self.answers = 0
+
+    def copy(self) -> Door:
+        """An independent copy."""
+        other = Door()
+        other.asked, other.answers = {**self.asked}, self.answers
+        return other
+
+    def with_replies(
+        self, events: Iterable[Event], place: Place, sent_id: list[str], id_of: Callable[[int], str]
+    ) -> Iterator[Event]:
+        """The events, each answer of the coordinator followed by how it looks at its door."""
+        for event in events:
+            yield event
+            if isinstance(event, RequestAnswered) and event.error is not None and event.source != event.member:
+                yield self._reply(event, place, sent_id, id_of)
+
+    def _reply(
+        self, event: RequestAnswered, place: Place, sent_id: list[str], id_of: Callable[[int], str]
+    ) -> ReplyEvent:
+        self.answers += 1
+        slot = int(event.member[1:])
+        slots = {f"m{m}" for m in range(len(sent_id))}
+        who: Asked = {
+            "source": event.source, "incarnation": place[0], "generation": place[1], "request": self.answers,
+            "member_id": sent_id[slot], "asked": self.asked.get(slot, NO_GENERATION), "error": event.error or "",
+        }  # fmt: skip
+        match event.api:
+            case "JoinGroup":
+                return JoinGroupReplied(
+                    **who,
+                    told=event.generation,
+                    given_id=id_of(slot) if event.error in KNOWN_TO_ITS_HOLDER else "",
+                    leader=id_of(int(event.leader[1:])) if event.leader in slots else event.leader,
+                    protocol=event.protocol,
+                    shown=tuple(id_of(int(member[1:])) for member, _ in event.members),
+                )
+            case "SyncGroup":
+                return SyncGroupReplied(**who, assignment=" ".join(event.assignment))
+            case "Heartbeat":
+                return HeartbeatReplied(**who)
+            case "OffsetCommit":
+                return OffsetCommitReplied(**who)
+            case _:
+                return LeaveGroupReplied(**who)
+
+
+def life_of(state: State) -> int:
+    """The number of the group's incarnation."""
+    return state.deletions + (state.incarnation[0] if state.incarnation else 0)
+
+
+def place_after(action: Action, before: State, after: State, deposed_life: int) -> Place:
+    """Where the answers of a step come from; one that was deposed speaks of its own incarnation, ``deposed_life``."""
+    return (deposed_life, before.zombie[0].generation) if action.kind in AT_ZOMBIE else place_of(after)
+
+
+def place_of(state: State) -> Place:
+    """Where an answer of the coordinator comes from: a group that is there, and loaded."""
+    is_loading = bool(state.phase) and state.phase[0] != Phase.SERVING
+    return NOWHERE if is_loading or state.status == GroupStatus.DEAD else (life_of(state), state.generation)

@@ -1,0 +1,127 @@
+"""What a leader may decide: every balanced target, under COOPERATIVE only the stickiest; and what it withholds.
+
+Which of the legal targets an assignor picks depends on map order and member ids, so the model leaves it open: targets
+are numbered, and the choice index picks one. The targets of each group stand in one table, made once per bounds. What
+is legal under COOPERATIVE is the constrained builder of ``AbstractStickyAssignor`` (balanced, and no balanced target
+keeps more) with the adjustment of ``CooperativeStickyAssignor`` (a partition that changes hands is handed out by the
+next generation only).
+"""
+
+from itertools import product
+
+from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.classic.state import Config, Message, State, has, size, with_
+
+DIGIT = 3  # bits of a target that say who gets a partition; the lowest belong to partition 0
+
+
+def target_table(members: int, partitions: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Where the targets of each group (a bit mask) start, and all targets, group after group.
+
+    A target is balanced when loads differ by at most one: members sorted by load get ceil(p/n) or floor(p/n).
+    """
+    starts, targets = [0], list[int]()
+    for group in range(1 << members):
+        present = [x for x in range(members) if group >> x & 1]
+        targets += [
+            encode(takers) for takers in product(present, repeat=partitions) if present and balanced(takers, present)
+        ]
+        starts.append(len(targets))
+    return tuple(starts), tuple(targets)
+
+
+def encode(takers: tuple[int, ...]) -> int:
+    """A target as one number."""
+    return sum(taker << (DIGIT * p) for p, taker in enumerate(takers))
+
+
+def balanced(takers: tuple[int, ...], present: list[int]) -> bool:
+    """Whether the loads of the members present differ by at most one."""
+    loads = [takers.count(x) for x in present]
+    return max(loads) - min(loads) <= 1
+
+
+# ------------------------------------------------------------------------------------------------ the leader
+
+
+def target_count(c: Config, group: int) -> int:
+    """How many balanced targets a group has."""
+    return c.target_start[group + 1] - c.target_start[group]
+
+
+def taker(target: int, p: int) -> int:
+    """The member to which a target gives partition p."""
+    return (target >> (DIGIT * p)) & 7
+
+
+def clean_claims(c: Config, s: State, reply: Message) -> None:
+    """Fill a leader's reply: who owns what when the newest claim wins, and what two claim in one generation.
+
+    Cleaning is a function of the metadata in the reply alone, so it's done when the reply is written.
+    """
+    reply.group = s.members
+    for p in range(c.partitions):
+        newest = -1
+        owner = NIL
+        for x in range(c.members):
+            if has(s.members, x) and has(s.member[x].claims, p):
+                if s.member[x].claim_generation > newest:
+                    newest = s.member[x].claim_generation
+                    owner = x
+                elif s.member[x].claim_generation == newest:
+                    owner = NIL
+        if owner != NIL:
+            reply.parts[owner] = with_(reply.parts[owner], p)
+        elif newest >= 0:
+            reply.partitions = with_(reply.partitions, p)
+
+
+def kept(c: Config, reply: Message, target: int) -> int:
+    """How many partitions stay with their owner."""
+    count = 0
+    for p in range(c.partitions):
+        if has(reply.parts[taker(target, p)], p):
+            count += 1
+    return count
+
+
+def most_kept(c: Config, reply: Message) -> int:
+    """How many partitions the stickiest balanced target keeps.
+
+    Each member keeps at most the lower quota, and as many members as there are larger shares keep one more.
+    """
+    members = size(reply.group)
+    low = c.partitions // members
+    larger = c.partitions - low * members
+    count = 0
+    candidates = 0
+    for x in range(c.members):
+        owned = size(reply.parts[x])
+        count += min(owned, low)
+        if owned > low:
+            candidates += 1
+    return count + min(larger, candidates)
+
+
+def is_withheld(c: Config, reply: Message, receiver: int, p: int) -> bool:
+    """Whether p may not be handed to the receiver yet: another owns it, or two claimed it."""
+    if has(reply.partitions, p):
+        return True
+    for x in range(c.members):
+        if x != receiver and has(reply.parts[x], p):
+            return True
+    return False
+
+
+def assign(c: Config, reply: Message, target: int, withholding: bool) -> None:
+    """Turn the cleaned claims of a leader's reply into the assignment that it sends, if it withholds or not."""
+    given = 0
+    for p in range(c.partitions):
+        if not (withholding and is_withheld(c, reply, taker(target, p), p)):
+            given = with_(given, p)
+    for x in range(c.members):
+        reply.parts[x] = 0
+    for p in range(c.partitions):
+        if has(given, p):
+            x = taker(target, p)
+            reply.parts[x] = with_(reply.parts[x], p)

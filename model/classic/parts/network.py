@@ -1,0 +1,120 @@
+"""The network of the classic protocol: one message between a process and the coordinator, and one stray copy."""
+
+from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.classic.state import Config, Copy, Member, MemberStatus, Message, MessageKind, State, has
+from rebalance_check.model.vocabulary.errors import Error
+
+
+def put(c: Config, net: Message, kind: int) -> None:
+    """Replace the message in a slot by an empty one of another kind."""
+    net.kind = kind
+    net.error = 0
+    net.flag = 0
+    net.generation = 0
+    net.partitions = 0
+    net.group = 0
+    if c.path != 0:
+        net.protocol[0] = 0
+    for x in range(c.members):
+        net.parts[x] = 0
+    if c.failovers > 0:
+        net.origin[0] = 0
+
+
+def refuse(c: Config, s: State, m: int, kind: int, error: int) -> None:
+    """Answer a request of m that is not parked with an error."""
+    put(c, s.member[m].net, kind)
+    s.member[m].net.error = error
+
+
+def is_parked(s: State, m: int) -> bool:
+    """Whether the coordinator holds back the answer to a JoinGroup or SyncGroup under m's id."""
+    return has(s.joined | s.synced, m)
+
+
+def may_answer(s: State, x: int) -> bool:
+    """Whether the answer to x's parked request reaches the process: not that of a copy, nor of a process that died."""
+    return not has(s.orphans, x) and s.member[x].status != MemberStatus.DOWN
+
+
+def is_unanswered(s: State, m: int) -> bool:
+    """Whether process m waits for an answer that will never come: a copy took the place of its parked request."""
+    me = s.member[m]
+    waiting = me.status == MemberStatus.JOINING or me.status == MemberStatus.SYNCING
+    return waiting and me.net.kind == MessageKind.NOTHING and (has(s.orphans, m) or not is_parked(s, m))
+
+
+def is_abandoned(s: State, m: int) -> bool:
+    """Whether process m runs without an id and without a word to the coordinator: an id that this knows is nobody's."""
+    return s.member[m].status == MemberStatus.UNJOINED and s.member[m].has_id == 0
+
+
+def awaits_heartbeat(c: Config, me: Member) -> bool:
+    """Whether a process waits for the answer to a heartbeat that it sent beside its SyncGroup: it sends one at a time,
+    and joins again when it has been answered."""
+    return c.beats > 0 and me.beat[0] != 0
+
+
+def forget_heartbeat(c: Config, me: Member) -> None:
+    """Nobody waits for the answer any more."""
+    if c.beats > 0:
+        me.beat[0] = 0
+        me.beat_generation[0] = 0
+
+
+def is_request(kind: int) -> bool:
+    """Whether a message goes from a process to the coordinator."""
+    return (
+        kind == MessageKind.JOIN_REQUEST
+        or kind == MessageKind.SYNC_REQUEST
+        or kind == MessageKind.HEARTBEAT_REQUEST
+        or kind == MessageKind.LEAVE_REQUEST
+        or kind == MessageKind.COMMIT_REQUEST
+    )
+
+
+def duplicate_request(c: Config, s: State, m: int) -> bool:
+    """The network keeps a copy of m's request, to be delivered later.
+
+    A JoinGroup without a member id is not copied: its copy is what another process does that joins and dies. Nor is a
+    Heartbeat: a copy changes nothing, and nobody gets the answer. Nor is a LeaveGroup by instance id, which ``flag``
+    marks: its copy is what an administrator does who removes whoever has the seat.
+    """
+    net = s.member[m].net
+    if s.stray.kind != MessageKind.NOTHING or s.duplicates >= c.duplicates:
+        return False
+    if not (
+        (net.kind == MessageKind.JOIN_REQUEST and net.flag == 1)
+        or net.kind == MessageKind.SYNC_REQUEST
+        or (net.kind == MessageKind.LEAVE_REQUEST and net.flag == 0)
+    ):
+        return False
+    s.duplicates += 1
+    s.stray.kind = net.kind
+    s.stray.member = m
+    s.stray.stale = 0 if has(s.members | s.pending, m) else 1
+    s.stray.generation = net.generation
+    s.stray.partitions = net.partitions
+    if c.path != 0:
+        s.stray.step[0] = s.member[m].step[0]
+    for x in range(c.members):
+        s.stray.parts[x] = net.parts[x]
+    return True
+
+
+def clear(c: Config, stray: Copy) -> None:
+    """The copy has been delivered."""
+    stray.kind = MessageKind.NOTHING
+    stray.member = NIL
+    stray.stale = 0
+    stray.generation = 0
+    stray.partitions = 0
+    if c.path != 0:
+        stray.step[0] = 0
+    for x in range(c.members):
+        stray.parts[x] = 0
+
+
+def is_error_reply(net: Message) -> bool:
+    """Whether the slot holds a reply that refuses the request."""
+    return net.error != Error.NONE

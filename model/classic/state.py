@@ -1,0 +1,347 @@
+"""The state of the classic group protocol: a coordinator, its members, and what is in flight between them.
+
+A slot is a process. It holds at most one member id that the coordinator knows; a process that comes back while the
+coordinator still remembers the old one would be another slot. Partitions are numbered from 0 and sets of them are bit
+masks. Generation 0 of a member is "none" (Kafka's -1): the first that a group completes is 1.
+"""
+
+from enum import IntEnum
+from typing import Annotated, Final, NamedTuple, TypeVar
+
+from rebalance_check.model.checker.layout import (
+    SYMMETRIC,
+    Age,
+    Counter,
+    Dimension,
+    Index,
+    IndexSet,
+    Layout,
+    Number,
+    Ordinal,
+    PerMember,
+    Spent,
+    layout,
+)
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+
+T = TypeVar("T")
+
+VOTING: Final = "voting"
+"""The dimension of what lists of assignors need (`classic_voting`): one, or none where members have no lists."""
+
+Voting = Annotated[list[T], Dimension(VOTING)]
+"""A field that is there only where members have lists of assignors."""
+
+
+class GroupStatus(IntEnum):
+    """The coordinator's status of the group (``ClassicGroupState``); DEAD is also a group that does not exist."""
+
+    DEAD = 0
+    EMPTY = 1
+    PREPARING = 2
+    COMPLETING = 3
+    STABLE = 4
+
+
+STATUS_NAMES: Final = {
+    GroupStatus.DEAD: "Dead",
+    GroupStatus.EMPTY: "Empty",
+    GroupStatus.PREPARING: "PreparingRebalance",
+    GroupStatus.COMPLETING: "CompletingRebalance",
+    GroupStatus.STABLE: "Stable",
+}
+"""As DescribeGroups spells them."""
+
+
+class MemberStatus(IntEnum):
+    """What the process is doing (``AbstractCoordinator.MemberState``, and DOWN for one that does not run)."""
+
+    UNJOINED = 0
+    JOINING = 1
+    SYNCING = 2
+    STABLE = 3
+    DOWN = 4
+
+
+class MessageKind(IntEnum):
+    """The one message between a process and the coordinator."""
+
+    NOTHING = 0
+    JOIN_REQUEST = 1
+    JOIN_REPLY = 2
+    SYNC_REQUEST = 3
+    SYNC_REPLY = 4
+    HEARTBEAT_REQUEST = 5
+    HEARTBEAT_REPLY = 6
+    LEAVE_REQUEST = 7
+    COMMIT_REQUEST = 8
+    COMMIT_REPLY = 9
+
+
+class Phase(IntEnum):
+    """Whether there is a coordinator: it serves, it has resigned and there is no other one yet, or it reads its log."""
+
+    SERVING = 0
+    CLOSED = 1
+    LOADING = 2
+
+
+class Config(NamedTuple):
+    """The bounds as the model reads them, with the table of targets (`model.classic.parts.assignment`)."""
+
+    members: int
+    partitions: int
+    generations: int
+    crashes: int
+    leaves: int
+    expiries: int
+    duplicates: int
+    deletions: int
+    cooperative: bool
+    initial_delay: bool
+    member_id_required: bool
+    timeouts: bool
+    statics: int
+    twins: int
+    losses: int
+    path: int
+    bounces: int
+    order: int
+    steps: int
+    lists: tuple[int, ...]
+    offered: tuple[int, ...]
+    withholding: tuple[int, ...]
+    keeps: tuple[int, ...]
+    failovers: int
+    commits: int
+    deposed: int
+    newcomers: bool
+    beats: int
+    target_start: tuple[int, ...]
+    targets: tuple[int, ...]
+
+
+@layout
+class Message(Layout):
+    """A request or its reply. A field that the kind does not use is 0.
+
+    JOIN_REQUEST: ``flag`` carries a member id; ``partitions`` and ``generation`` are the claims and their generation.
+    JOIN_REPLY: ``error``, ``generation``, ``flag`` to the leader, which also gets the ``group``, for each member the
+    partitions that it owns once the claims are cleaned (``parts``), and those claimed twice (``partitions``); the
+    ``protocol`` selected.
+    SYNC_REQUEST: ``generation``; ``flag`` from the leader, with the assignment in ``parts``.
+    JOIN_REPLY also has the ``origin`` of the generation, where there are failovers.
+    SYNC_REPLY: ``error``, assigned ``partitions``. HEARTBEAT_REQUEST: ``generation``. HEARTBEAT_REPLY: ``error``.
+    COMMIT_REQUEST: ``generation``, ``partitions``. COMMIT_REPLY: ``error``.
+    """
+
+    kind: Number
+    error: Number
+    flag: Number
+    generation: Ordinal
+    partitions: Number
+    group: IndexSet
+    protocol: Voting[Number]
+    parts: PerMember[Number]
+    origin: Annotated[list[Number], Dimension("failovers")]
+
+
+@layout
+class Copy(Layout):
+    """A request of ``member`` that the network keeps for later; ``stale`` once the coordinator forgot the id in it."""
+
+    kind: Number
+    member: Index
+    stale: Number
+    step: Voting[Number]
+    generation: Ordinal
+    partitions: Number
+    parts: PerMember[Number]
+
+
+@layout
+class Member(Layout):
+    """A process (the first five), and what the coordinator keeps about its member id (the next three).
+
+    ``aux_missed`` only serves the claims: a generation began with a copy of the member's JoinGroup, and without the
+    member, so that nobody took account of what it owns; it stays so until its next assignment. ``step`` is the list of
+    assignors that the process has, by its place in the path; a ``bouncing`` process comes back with the next one.
+    ``listed`` is the list that the coordinator has of the member, an older one while a static member restarts, and one
+    with a single name after a failover (``upgrade`` with ``statics`` or ``failovers``). ``origin`` is the incarnation
+    in which the member's generation began (``failovers``), ``twin`` the other process with the instance id of a static
+    member, itself if there is none, and NIL of a dynamic one (``statics``).
+    ``beat`` is the answer to a heartbeat beside a SyncGroup, 1 more than its error (0: there is none), and
+    ``beat_generation`` the generation that it was sent in (``beats``).
+    """
+
+    status: Number
+    has_id: Number
+    generation: Ordinal
+    owned: Number
+    aux_missed: Number
+    claims: Number
+    claim_generation: Ordinal
+    assignment: Number
+    step: Voting[Number]
+    bouncing: Voting[Number]
+    listed: Annotated[list[Number], Dimension("listed")]
+    net: Message
+    origin: Annotated[list[Number], Dimension("failovers")]
+    twin: Annotated[list[Index], Dimension("statics")]
+    beat: Annotated[list[Number], Dimension("beats")]
+    beat_generation: Annotated[list[Ordinal], Dimension("beats")]
+
+
+@layout
+class Record(Layout):
+    """A record of the group in the coordinator's log, if ``kind`` is 1 (0: there is none).
+
+    ``old`` are the members whose process has been given another id since. ``origin`` is the incarnation in which the
+    generation began.
+    """
+
+    kind: Number
+    generation: Ordinal
+    origin: Number
+    leader: Index
+    members: IndexSet
+    old: IndexSet
+    protocol: Voting[Number]
+    claims: PerMember[Number]
+    claim_generation: PerMember[Ordinal]
+    assignment: PerMember[Number]
+
+
+@layout
+class Memory(Layout):
+    """What a coordinator that was deposed remembers of the group; ``status`` is DEAD where there is none."""
+
+    status: Number
+    generation: Ordinal
+    origin: Number
+    leader: Index
+    members: IndexSet
+    claims: PerMember[Number]
+    claim_generation: PerMember[Ordinal]
+    assignment: PerMember[Number]
+
+
+@layout
+class State(Layout):
+    """Everything. The sets say which slots' ids the coordinator holds as members, as pending ids (KIP-394), and with a
+    parked JoinGroup or SyncGroup; ``orphans`` have a parked *copy*, whose answer goes nowhere. ``initial`` marks a
+    rebalance entered from Empty. Then five count the disturbances so far.
+
+    What follows belongs to a concern of `Bounds`, and is absent when that is off: ``owing`` are the members that still
+    owe the SyncGroup of the generation (``timeouts``), ``losses`` counts what the network lost, ``selected`` is the
+    protocol that the members voted for and ``bounces`` counts the members bounced (``upgrade``). The
+    rest is there with ``failovers``: how many there were (``incarnation``), in which of them the generation began
+    (``origin``), the last record in the log and the one that is being appended, and the slots of which the coordinator
+    knows another id than the process does (``strangers``). With ``commits`` it counts them, and those from ``outside``
+    the group that were accepted; ``beside`` is what the last one was answered that went beside a member's join. With
+    ``statics``, ``ghost`` says that a member id owes a SyncGroup which was replaced since, and ``fenced`` are the
+    processes that ended because another one took their seat. ``zombie`` is the coordinator that was
+    ``deposed`` and still answers. With ``newcomers``, ``fresh`` are the members whose first JoinGroup is parked;
+    ``beats`` counts the heartbeats beside a SyncGroup.
+    """
+
+    status: Number
+    initial: Number
+    generation: Counter
+    leader: Index
+    members: IndexSet
+    pending: IndexSet
+    joined: IndexSet
+    synced: IndexSet
+    orphans: IndexSet
+    stray: Copy
+    member: PerMember[Member]
+    crashes: Spent
+    leaves: Spent
+    expiries: Spent
+    duplicates: Spent
+    deletions: Spent
+    owing: Annotated[list[IndexSet], Dimension("timeouts")]
+    losses: Annotated[list[Spent], Dimension("losses")]
+    selected: Voting[Number]
+    bounces: Voting[Spent]
+    phase: Annotated[list[Number], Dimension("failovers")]
+    incarnation: Annotated[list[Age], Dimension("failovers")]
+    origin: Annotated[list[Number], Dimension("failovers")]
+    strangers: Annotated[list[IndexSet], Dimension("failovers")]
+    log: Annotated[list[Record], Dimension("failovers")]
+    append: Annotated[list[Record], Dimension("failovers")]
+    commits: Annotated[list[Spent], Dimension("commits")]
+    outside: Annotated[list[Spent], Dimension("commits")]
+    beside: Annotated[list[Spent], Dimension("commits")]
+    ghost: Annotated[list[Number], Dimension("ghosts")]
+    fenced: Annotated[list[IndexSet], Dimension("statics")]
+    deposed: Annotated[list[Spent], Dimension("deposed")]
+    zombie: Annotated[list[Memory], Dimension("deposed")]
+    fresh: Annotated[list[IndexSet], Dimension("newcomers")]
+    beats: Annotated[list[Spent], Dimension("beats")]
+
+
+def sizes(bounds: Bounds) -> dict[str, int]:
+    """The dimensions of the state."""
+    return {
+        SYMMETRIC: bounds.members,
+        "timeouts": int(bounds.timeouts),
+        "losses": min(bounds.losses, 1),
+        VOTING: min(bounds.upgrade, 1),
+        "failovers": min(bounds.failovers, 1),
+        "listed": int(bounds.upgrade > 0 and bounds.statics + bounds.failovers > 0),
+        "commits": min(bounds.commits, 1),
+        "statics": min(bounds.statics, 1),
+        "ghosts": int(bounds.timeouts and bounds.statics > 0),
+        "deposed": min(bounds.deposed, 1),
+        "newcomers": int(bounds.newcomers),
+        "beats": min(bounds.beats, 1),
+    }
+
+
+def is_cooperative(bounds: Bounds) -> bool:
+    """Whether members keep their partitions while they rebalance."""
+    return bounds.protocol is RebalanceProtocol.COOPERATIVE
+
+
+# ------------------------------------------------------------------------------------------------ sets
+
+
+def has(mask: int, x: int) -> bool:
+    """Whether x is in the set."""
+    return (mask >> x) & 1 == 1
+
+
+def with_(mask: int, x: int) -> int:
+    """The set and x."""
+    return mask | (1 << x)
+
+
+def without(mask: int, x: int) -> int:
+    """The set but x."""
+    return mask & ~(1 << x)
+
+
+def minus(mask: int, other: int) -> int:
+    """The set without the elements of another."""
+    return mask ^ (mask & other)
+
+
+def size(mask: int) -> int:
+    """How many are in the set."""
+    count = 0
+    for x in range(8):
+        if has(mask, x):
+            count += 1
+    return count
+
+
+def nth(mask: int, k: int) -> int:
+    """The k-th element of the set, from 0; the set has more than k."""
+    x = 0
+    while k > 0 or not has(mask, x):
+        if has(mask, x):
+            k -= 1
+        x += 1
+    return x

@@ -1,0 +1,1 @@
+"""The status store of Kafka Connect as a model."""

@@ -1,0 +1,165 @@
+"""The state of the status store's log: a record log per key, and per worker a producer, a retry queue and a cache.
+
+Keys are numbered from 0. Where there is one key it is a task; where there are more, the last is their connector, whose
+tombstone also ends the tasks in a cache. Each key is a partition of its own: order exists per key only. A worker is
+known by its slot, which stands for its worker id (host:port): it survives a restart.
+"""
+
+from enum import IntEnum
+from typing import Annotated, NamedTuple
+
+from rebalance_check.model.checker.layout import SYMMETRIC, Dimension, Index, Layout, Number, PerMember, layout
+from rebalance_check.model.vocabulary.bounds import Bounds
+
+
+class Status(IntEnum):
+    """What a record says; DESTROYED is a tombstone. FAILED stands for every status that enjoys no protection."""
+
+    NOTHING = 0
+    UNASSIGNED = 1
+    RUNNING = 2
+    FAILED = 3
+    DESTROYED = 4
+
+
+STATUS_NAMES = {
+    Status.UNASSIGNED: "UNASSIGNED",
+    Status.RUNNING: "RUNNING",
+    Status.FAILED: "FAILED",
+    Status.DESTROYED: "DESTROYED",
+}
+"""As Connect spells them."""
+
+
+class Config(NamedTuple):
+    """The bounds as the model reads them."""
+
+    members: int
+    keys: int
+    generations: int
+    writes: int
+    failures: int
+    crashes: int
+    slots: int
+
+
+@layout
+class Send(Layout):
+    """A write on its way: in the producer's queue, or waiting for a retry. A free slot is all 0, its status NOTHING.
+
+    ``newest`` until a younger write of the same entry is admitted (Kafka compares sequence numbers; only equality
+    counts), ``live`` until a tombstone ends the entry. ``again`` is 0 at first, 1 for a retry, 2 for a retry of what
+    was appended already; ``appended`` marks the head whose acknowledgement was lost. ``known`` remembers, for the
+    claims, a check that should have stopped this send: 1 + the offset of the newer status that was cached, else 0.
+    """
+
+    status: Number
+    key: Number
+    generation: Number
+    safe: Number
+    newest: Number
+    live: Number
+    known: Number
+    again: Number
+    appended: Number
+
+
+@layout
+class Record(Layout):
+    """A record of a key's log: who wrote what in which generation, and how it came here (see `Send`)."""
+
+    writer: Index
+    status: Number
+    generation: Number
+    safe: Number
+    newest: Number
+    known: Number
+    again: Number
+
+
+@layout
+class Log(Layout):
+    """The records of one key, oldest first; slots from ``length`` on are all 0, and their writer is NIL."""
+
+    length: Number
+    records: Annotated[list[Record], Dimension("offsets")]
+
+
+@layout
+class Entry(Layout):
+    """What a worker knows of a key: the next offset to read, and 1 + the offset of the record it caches (0: none)."""
+
+    position: Number
+    cached: Number
+
+
+@layout
+class Worker(Layout):
+    """A worker. ``generation`` is what it was told last, ``store_generation`` that of its last write, sent or not.
+
+    ``queue`` holds the sends of its producer, oldest first, the head being in flight; ``retries`` those that wait for
+    the retry thread, oldest first.
+    """
+
+    generation: Number
+    store_generation: Number
+    entries: Annotated[list[Entry], Dimension("keys")]
+    queue: Annotated[list[Send], Dimension("slots")]
+    retries: Annotated[list[Send], Dimension("slots")]
+
+
+@layout
+class State(Layout):
+    """Everything; the last four count what happened so far."""
+
+    logs: Annotated[list[Log], Dimension("keys")]
+    workers: PerMember[Worker]
+    writes: Number
+    suppressed: Number
+    failures: Number
+    crashes: Number
+
+
+def sizes(bounds: Bounds) -> dict[str, int]:
+    """The dimensions of the state: a log can hold every write and a copy for each lost acknowledgement."""
+    return {
+        SYMMETRIC: bounds.members,
+        "keys": bounds.partitions,
+        "slots": max(bounds.writes, 1),
+        "offsets": max(bounds.writes + bounds.failures, 1),
+    }
+
+
+# ------------------------------------------------------------------------------------------------ who knows what
+
+
+def is_task(c: Config, key: int) -> bool:
+    """Whether a key is a task's: with several keys, all but the last."""
+    return c.keys == 1 or key < c.keys - 1
+
+
+def newer_known(s: State, m: int, send: Send) -> int:
+    """For the claims: 1 + the offset of what m holds for a send's key, if that should stop a safe write; else 0."""
+    cached = s.workers[m].entries[send.key].cached
+    return cached if is_newer(s, m, send.key, cached, send.generation) else 0
+
+
+def is_newer(s: State, m: int, key: int, cached: int, generation: int) -> bool:
+    """Whether the record behind ``cached`` is another worker's and of a higher generation."""
+    if cached == 0:
+        return False
+    record = s.logs[key].records[cached - 1]
+    return record.writer != m and record.generation > generation
+
+
+def is_stale(c: Config, s: State, key: int, cached: int, offset: int) -> bool:
+    """KAFKA-12525: the record at ``offset`` is an UNASSIGNED that must not replace the RUNNING behind ``cached``."""
+    if cached == 0 or not is_task(c, key):
+        return False
+    before = s.logs[key].records[cached - 1]
+    incoming = s.logs[key].records[offset]
+    return (
+        incoming.status == Status.UNASSIGNED
+        and before.status == Status.RUNNING
+        and before.generation >= incoming.generation
+    )

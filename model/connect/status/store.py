@@ -1,0 +1,273 @@
+"""What a status store does, action by action, and what may go wrong with a send (``KafkaStatusBackingStore``).
+
+An action is a function of (c, s, m, k), see `model.checker.specification`: m is the worker, k the choice.
+"""
+
+from rebalance_check.model.connect.status.state import (
+    Config,
+    Send,
+    State,
+    Status,
+    Worker,
+    is_newer,
+    is_stale,
+    is_task,
+    newer_known,
+)
+
+# ------------------------------------------------------------------------------------------------ queues
+
+
+def free_slot(worker: Worker) -> int:
+    """The first free slot of the producer's queue; there is one, as each write stands in one queue at a time."""
+    slot = 0
+    while worker.queue[slot].status != Status.NOTHING:
+        slot += 1
+    return slot
+
+
+def free_retry(worker: Worker) -> int:
+    """The first free slot of the retry queue."""
+    slot = 0
+    while worker.retries[slot].status != Status.NOTHING:
+        slot += 1
+    return slot
+
+
+def move(to: Send, source: Send) -> None:
+    """Copy a send and free the slot that it came from."""
+    to.status = source.status
+    to.key = source.key
+    to.generation = source.generation
+    to.safe = source.safe
+    to.newest = source.newest
+    to.live = source.live
+    to.known = source.known
+    to.again = source.again
+    to.appended = source.appended
+    free(source)
+
+
+def free(send: Send) -> None:
+    """Empty a slot."""
+    send.status = 0
+    send.key = 0
+    send.generation = 0
+    send.safe = 0
+    send.newest = 0
+    send.live = 0
+    send.known = 0
+    send.again = 0
+    send.appended = 0
+
+
+def drop_head(c: Config, worker: Worker) -> None:
+    """The producer is done with the head of its queue."""
+    free(worker.queue[0])
+    for slot in range(1, c.slots):
+        move(worker.queue[slot - 1], worker.queue[slot])
+
+
+def drop_retry(c: Config, worker: Worker) -> None:
+    """The head of the retry queue is gone."""
+    free(worker.retries[0])
+    for slot in range(1, c.slots):
+        move(worker.retries[slot - 1], worker.retries[slot])
+
+
+# ------------------------------------------------------------------------------------------------ writing
+
+
+def admit(c: Config, s: State, m: int, key: int, status: int, safe: int) -> None:  # noqa: PLR0917 - compiled, by position
+    """Draw a sequence number and hand the write to the producer: older writes of the entry are no longer the newest."""
+    me = s.workers[m]
+    for slot in range(c.slots):
+        if me.queue[slot].key == key and me.queue[slot].live == 1:
+            me.queue[slot].newest = 0
+        if me.retries[slot].key == key and me.retries[slot].live == 1:
+            me.retries[slot].newest = 0
+    send = me.queue[free_slot(me)]
+    send.status = status
+    send.key = key
+    send.generation = me.generation
+    send.safe = safe
+    send.newest = 1
+    send.live = 1
+    send.known = newer_known(s, m, send)
+
+
+def put_choices(c: Config) -> int:
+    """A key, and RUNNING or a tombstone."""
+    return 2 * c.keys
+
+
+def put(c: Config, s: State, m: int, k: int) -> bool:
+    """put: written whatever is cached."""
+    if s.writes >= c.writes:
+        return False
+    s.writes += 1
+    s.workers[m].store_generation = s.workers[m].generation
+    admit(c, s, m, k // 2, Status.RUNNING if k % 2 == 0 else Status.DESTROYED, 0)
+    return True
+
+
+def put_safe_choices(c: Config) -> int:
+    """A key, and UNASSIGNED or FAILED."""
+    return 2 * c.keys
+
+
+def put_safe(c: Config, s: State, m: int, k: int) -> bool:
+    """putSafe: suppressed when another worker's status of a higher generation is cached."""
+    if s.writes >= c.writes:
+        return False
+    me = s.workers[m]
+    s.writes += 1
+    me.store_generation = me.generation
+    if is_newer(s, m, k // 2, me.entries[k // 2].cached, me.generation):
+        s.suppressed += 1
+    else:
+        admit(c, s, m, k // 2, Status.UNASSIGNED if k % 2 == 0 else Status.FAILED, 1)
+    return True
+
+
+def next_generation(c: Config, s: State, m: int) -> bool:
+    """The worker is told the next generation; others may lag behind as long as they like."""
+    me = s.workers[m]
+    if me.generation >= c.generations:
+        return False
+    me.generation += 1
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ the send
+
+
+def append_record(s: State, m: int, send: Send) -> None:
+    """The broker makes the send a record."""
+    log = s.logs[send.key]
+    record = log.records[log.length]
+    record.writer = m
+    record.status = send.status
+    record.generation = send.generation
+    record.safe = send.safe
+    record.newest = send.newest
+    record.known = send.known
+    record.again = send.again
+    log.length += 1
+
+
+def append(c: Config, s: State, m: int) -> bool:
+    """The head is appended and acknowledged."""
+    me = s.workers[m]
+    if me.queue[0].status == Status.NOTHING or me.queue[0].appended == 1:
+        return False
+    append_record(s, m, me.queue[0])
+    drop_head(c, me)
+    return True
+
+
+def fail_append_choices() -> int:
+    """The broker did not append it, or it did and the acknowledgement is lost."""
+    return 2
+
+
+def fail_append(c: Config, s: State, m: int, k: int) -> bool:
+    """k=1: the head is appended, and its acknowledgement is lost on the way. k=0: the head fails retriably."""
+    me = s.workers[m]
+    head = me.queue[0]
+    if head.status == Status.NOTHING or (head.appended == 1 and k == 1):
+        return False
+    if head.appended == 0:
+        if s.failures >= c.failures:
+            return False
+        s.failures += 1
+    if k == 1:
+        append_record(s, m, head)
+        head.appended = 1
+        return True
+    complete_retriably(c, s, m)
+    return True
+
+
+def complete_retriably(c: Config, s: State, m: int) -> None:
+    """The producer's callback on a retriable failure: give up, or leave it to the retry thread, asked no more."""
+    me = s.workers[m]
+    head = me.queue[0]
+    cached = me.entries[head.key].cached
+    may = 1
+    if head.live == 0:
+        may = 0
+    if head.generation != me.store_generation:
+        may = 0
+    if head.safe == 1 and head.newest == 0:
+        may = 0
+    if head.safe == 1 and is_newer(s, m, head.key, cached, head.generation):
+        may = 0
+    if may == 1:
+        head.known = newer_known(s, m, head)
+        head.again = max(head.again, 1 + head.appended)
+        head.appended = 0
+        move(me.retries[free_retry(me)], head)
+    drop_head(c, me)
+
+
+def retry(c: Config, s: State, m: int) -> bool:
+    """The retry thread hands its oldest write to the producer."""
+    me = s.workers[m]
+    if me.retries[0].status == Status.NOTHING:
+        return False
+    move(me.queue[free_slot(me)], me.retries[0])
+    drop_retry(c, me)
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ reading
+
+
+def end_entry(c: Config, worker: Worker, key: int) -> None:
+    """A tombstone: nothing is cached, and writes that failed are not retried."""
+    worker.entries[key].cached = 0
+    for slot in range(c.slots):
+        if worker.queue[slot].status != Status.NOTHING and worker.queue[slot].key == key:
+            worker.queue[slot].live = 0
+        if worker.retries[slot].status != Status.NOTHING and worker.retries[slot].key == key:
+            worker.retries[slot].live = 0
+
+
+def read_back_choices(c: Config) -> int:
+    """The key that is read next."""
+    return c.keys
+
+
+def read_back(c: Config, s: State, m: int, k: int) -> bool:
+    """The reader takes the next record of key k."""
+    me = s.workers[m]
+    entry = me.entries[k]
+    if entry.position >= s.logs[k].length:
+        return False
+    offset = entry.position
+    entry.position += 1
+    if s.logs[k].records[offset].status == Status.DESTROYED:
+        end_entry(c, me, k)
+        if not is_task(c, k):
+            for task in range(c.keys - 1):
+                end_entry(c, me, task)
+    elif not is_stale(c, s, k, entry.cached, offset):
+        entry.cached = offset + 1
+    return True
+
+
+def restart(c: Config, s: State, m: int) -> bool:
+    """The process dies and comes back: nothing in flight, nothing cached, everything to be read again."""
+    if s.crashes >= c.crashes:
+        return False
+    me = s.workers[m]
+    s.crashes += 1
+    me.store_generation = 0
+    for key in range(c.keys):
+        me.entries[key].position = 0
+        me.entries[key].cached = 0
+    for slot in range(c.slots):
+        free(me.queue[slot])
+        free(me.retries[slot])
+    return True

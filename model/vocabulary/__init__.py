@@ -1,0 +1,1 @@
+"""The vocabulary of every subject: actions, events, identifiers, bounds, errors and schedules."""

@@ -1,0 +1,74 @@
+"""A campaign that keeps its histories: fill the table, check it, judge it, explain what broke."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.pipeline.engines import Engine
+from rebalance_check.pipeline.history_table import HistoryTable
+from rebalance_check.pipeline.judging import ClaimTally, explain, failing_seeds
+from rebalance_check.pipeline.judging_tables import decode_run, tally_verdicts
+from rebalance_check.pipeline.results import FuzzResult, Progress
+from rebalance_check.pipeline.runner import Work
+from rebalance_check.properties.catalogue import select
+
+
+def fuzz_on_table(work: Work, engine: Engine, out: Path, tell: Progress) -> FuzzResult:
+    """`rebalance_check.pipeline.fuzz.fuzz` with a table at ``out``."""
+    table = HistoryTable(out.resolve())
+    with table.writing(work.runner.campaign) as staging, engine.running():
+        started = time.perf_counter()
+        gaps = table.missing(work.seeds)
+        table.check(work.seeds)
+        engine.simulate(table, staging, gaps, work.runner, tell)
+        engine.judge(table, staging / "verdicts", work.names, work.seeds, tell)
+        table.replace_verdicts(staging / "verdicts")
+        verdicts = tally_verdicts(table.verdicts, work.names)
+        result = _result(engine.name, table, work.seeds, verdicts)
+        resumed = len(work.seeds) - sum(map(len, gaps))
+        return replace(result, resumed=resumed, seconds=time.perf_counter() - started)
+
+
+def judge_table(path: Path, engine: Engine, invariants: Sequence[str], tell: Progress) -> FuzzResult:
+    """`rebalance_check.pipeline.fuzz.judge_table`."""
+    names = tuple(invariant.name for invariant in select(invariants))
+    table = HistoryTable(path.resolve())
+    table.check()
+    pieces = table.shards()
+    if not pieces:
+        raise RebalanceCheckError(f"{path} holds no run yet: run `fuzz --out {path}` to its end first")
+    seeds = range(pieces[0].seeds.start, pieces[-1].seeds.stop)
+    with engine.running(), TemporaryDirectory(prefix="rebalance-check-") as scratch:
+        started = time.perf_counter()
+        engine.judge(table, Path(scratch) / "verdicts", names, seeds, tell)
+        verdicts = tally_verdicts(Path(scratch) / "verdicts", names)
+        return replace(_result(engine.name, table, seeds, verdicts), seconds=time.perf_counter() - started)
+
+
+def _result(engine: str, table: HistoryTable, seeds: range, verdicts: Mapping[str, ClaimTally]) -> FuzzResult:
+    runs, events = table.totals(seeds)
+    return FuzzResult(
+        engine=engine,
+        runs=runs,
+        events=events,
+        resumed=0,
+        verdicts=verdicts,
+        counterexamples=explain(verdicts, lambda seed: stored_run(table, seed)),
+        failing_seeds=failing_seeds(verdicts),
+        seconds=0.0,
+    )
+
+
+def stored_run(table: HistoryTable, seed: int) -> list[Event]:
+    """The history of one seed, from the table; `RebalanceCheckError` when it is not in there."""
+    for shard in table.shards(range(seed, seed + 1)):
+        for found, lines in shard.histories():
+            if found == seed:
+                return list(decode_run(seed, lines))
+    raise RebalanceCheckError(f"{table.path} holds no run of seed {seed}: choose one that `fuzz` has run")

@@ -1,0 +1,193 @@
+"""Which claim speaks for which statement about the classic protocol, so that none is left out unnoticed.
+
+Two lists of statements, of the broker's side (1-34) and of the client's (1-37), were drawn up from the source of Apache
+Kafka 4.0 (``GroupMetadataManager``, ``ClassicGroup``; ``AbstractCoordinator``, ``ConsumerCoordinator``, the assignors).
+Each stands here in a few words, with the claims that hold it. A claim is an invariant of the catalogue by its name, or
+
+- ``assignors.NAME``: a claim about one answer of an assignor (`properties.assignment.claims`);
+- ``promises.NAME``: a promise that stories hold a coordinator to (`impl.scenarios.invariants`);
+- ``model.NAME``: a claim that the explorer checks on every state of the classic model (`model.classic.invariants`);
+- ``progress.NAME``: a claim that is judged on the state graph of the classic model, under weak fairness and in any
+  number of generations (`model.classic.liveness`);
+- a path: tests that hold the statement where no history of a group can show it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Fate(StrEnum):
+    """How a statement is held."""
+
+    OWN = "a claim of its own"
+    MERGED = "part of a claim"
+    ELSEWHERE = "held elsewhere"
+    OTHER = "another protocol"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of a list: its number, what it says, how it is held, by which claims, and why there."""
+
+    number: int
+    says: str
+    fate: Fate
+    claims: tuple[str, ...] = ()
+    why: str = ""
+
+
+_OWN, _MERGED, _ELSEWHERE, _OTHER = Fate.OWN, Fate.MERGED, Fate.ELSEWHERE, Fate.OTHER
+_ANSWER: Final = "a property of one answer of an assignor, which needs the problem that it was given"
+_AT_REST: Final = (
+    "progress: proven of the model without a limit in time; the end of a healed run names what had not come to rest"
+)
+_IN_TIME: Final = (
+    "judged in ms where the run says that its timers are punctual; elsewhere timers may be late, and what is never "
+    "over is for the claims of progress"
+)
+
+BROKER_SIDE: Final = (
+    Statement(1, "the status moves along its table", _OWN, ("legal_transitions",)),
+    Statement(
+        2, "the generation grows by one at the end of a join phase and never otherwise", _MERGED,
+        ("generation_monotonicity",), "one claim about one counter; the model checks both halves by themselves",
+    ),
+    Statement(
+        3, "the generation is not below that of the last record", _MERGED, ("generation_monotonicity",),
+        "the log is one of the three places where the counter is compared",
+    ),
+    Statement(4, "pending ids and members are disjoint", _OWN, ("pending_ids_are_no_members",)),
+    Statement(5, "instance ids and static members correspond", _OWN, ("one_member_per_instance",)),
+    Statement(6, "a group with members has a leader, one of them", _OWN, ("leader_is_member",)),
+    Statement(7, "the members share a protocol, and the selected one is among those", _OWN, ("common_protocol",)),
+    Statement(8, "a JoinGroup is parked in PreparingRebalance only", _OWN, ("parked_requests_fit_the_status",)),
+    Statement(
+        9, "a SyncGroup is parked in CompletingRebalance only", _MERGED, ("parked_requests_fit_the_status",),
+        "the same claim about the other request",
+    ),
+    Statement(10, "only members of a formed generation owe a SyncGroup", _OWN, ("only_laggards_time_out",),
+              "who owes one shows when the sync timeout removes it"),
+    Statement(11, "a generation begins with those that joined, and silent static members", _OWN,
+              ("generation_has_only_joined",)),
+    Statement(12, "the member list goes to one leader", _OWN, ("members_go_to_the_leader", "one_leader"),
+              "at the coordinator, and as members understand it"),
+    Statement(13, "all answers to JoinGroup agree on protocol and leader", _OWN,
+              ("join_answers_agree", "one_protocol"), "at the coordinator, and as members understand it"),
+    Statement(14, "an assignment is on record before it is handed out", _OWN, ("persisted_before_propagated",)),
+    Statement(15, "a member is given one assignment per generation", _OWN, ("one_assignment_per_generation",)),
+    Statement(16, "Stable means that generation and members are on record", _OWN, ("stable_is_persisted",)),
+    Statement(17, "SyncGroup is fenced by member and generation", _OWN, ("sync_is_fenced",)),
+    Statement(18, "Heartbeat is fenced by member, generation and status", _OWN, ("heartbeat_is_fenced",)),
+    Statement(19, "OffsetCommit is fenced by member, generation and status", _OWN, ("commit_is_fenced",)),
+    Statement(20, "commits of an older generation end with the join phase", _MERGED,
+              ("commit_is_fenced", "stale_generation_is_refused"),
+              "a commit must name the generation of the moment; clients see the same from their side"),
+    Statement(21, "an instance id passes for one member id, and a fenced one never again", _OWN,
+              ("instance_is_exclusive",), "whoever was fenced is not the holder of the id"),
+    Statement(22, "no more members join than the group may have", _OWN, ("group_size",)),
+    Statement(23, "a load begins with what is on record, and nothing else", _OWN, ("load_restores_the_log",)),
+    Statement(24, "Empty is empty", _OWN, ("empty_group_is_clean",)),
+    Statement(25, "a request is answered at most once", _OWN, ("one_response_per_request",)),
+    Statement(26, "only an Empty group is deleted", _OWN, ("only_empty_groups_are_deleted",)),
+    Statement(27, "the broker does not promise that assignments are disjoint", _MERGED, ("assignment_is_disjoint",),
+              "so it is asked of the leader, who computes them"),
+    Statement(28, "a join phase is bounded by the rebalance timeout", _OWN,
+              ("join_phase_ends_in_time", "rebalance_completes", "progress.rebalance_completes",
+               "progress.parked_requests_are_answered"), _IN_TIME),
+    Statement(29, "CompletingRebalance is bounded by the sync timeout", _OWN,
+              ("laggards_are_removed_in_time", "rebalance_completes", "progress.rebalance_completes",
+               "promises.completing_ends"), _IN_TIME),
+    Statement(30, "who never syncs is removed in time", _MERGED,
+              ("laggards_are_removed_in_time", "rebalance_completes", "only_laggards_time_out"),
+              "one timer for both phases: the same claim"),
+    Statement(31, "a silent member is removed after its session timeout, and none earlier", _OWN,
+              ("silent_members_are_removed_in_time", "nobody_is_removed_early", "rebalance_completes",
+               "promises.nobody_goes_early"), _IN_TIME),
+    Statement(32, "a pending id vanishes after its session timeout", _OWN,
+              ("pending_ids_vanish_in_time", "rebalance_completes", "progress.pending_ids_vanish",
+               "promises.nobody_is_waited_for"), _IN_TIME),
+    Statement(33, "an undisturbed group converges", _MERGED,
+              ("rebalance_completes", "progress.rebalance_completes", "progress.every_partition_gets_an_owner"),
+              _AT_REST),
+    Statement(34, "a live client that keeps polling is a member in the end", _MERGED,
+              ("rebalance_completes", "progress.no_stuck_member"), _AT_REST),
+)  # fmt: skip
+"""The statements about the broker's side: 1-27 about safety, 28-34 about progress."""
+
+CLIENT_SIDE: Final = (
+    Statement(1, "an assignment gives a partition to one member at most", _OWN,
+              ("assignment_is_disjoint", "assignors.exclusive")),
+    Statement(2, "a member is given only what it subscribes to", _ELSEWHERE, ("assignors.subscribed",), _ANSWER),
+    Statement(3, "a non-cooperative assignment is complete", _ELSEWHERE,
+              ("assignors.complete", "assignment_is_complete"), _ANSWER + "; at rest, every partition has an owner"),
+    Statement(4, "what a cooperative assignment leaves out is withheld from a claimant", _ELSEWHERE,
+              ("assignors.withheld_is_claimed", "assignment_is_complete"), _ANSWER),
+    Statement(5, "what a member claims goes to no other in the same round", _OWN,
+              ("revoked_before_reassigned", "assignors.transfer")),
+    Statement(6, "numbers of partitions differ by one at most (subscribed alike)", _ELSEWHERE,
+              ("assignors.balanced",), _ANSWER),
+    Statement(7, "as much stays as balance allows (subscribed alike)", _ELSEWHERE, ("assignors.sticky",), _ANSWER),
+    Statement(8, "no move would balance it better (subscribed differently)", _ELSEWHERE,
+              ("assignors.balanced",), _ANSWER),
+    Statement(9, "range: per topic, and members that subscribe alike get like indices", _ELSEWHERE,
+              ("assignors.ranges", "assignors.copartitioned"), _ANSWER),
+    Statement(10, "range and roundrobin are functions of what they are given", _ELSEWHERE,
+              ("tests/integration/oracle/test_java_assignors.py",),
+              "two answers are compared: ours and Kafka's own, bytes of the same problem"),
+    Statement(11, "a partition has one current owner", _OWN, ("no_double_ownership",),
+              "zombies are not current: a removed member that has not heard of it, a silent static one, one that a "
+              "loading or a replaced coordinator answers, one whose generation a failover brought back"),
+    Statement(12, "a zombie gives up at its first poll that reaches the join, and cannot commit before", _MERGED,
+              ("reset_loses_all", "lost_is_not_committed", "commit_is_fenced"),
+              "no bound in time exists; what it does when it polls is a claim, what it may commit another"),
+    Statement(13, "EAGER owns nothing while it joins", _OWN, ("eager_joins_empty_handed",)),
+    Statement(14, "COOPERATIVE keeps what it still wants while it joins", _OWN, ("cooperative_keeps_what_it_owns",)),
+    Statement(15, "what is owned is what was assigned", _OWN, ("owned_is_assigned",)),
+    Statement(16, "callbacks alternate and add up", _OWN, ("callbacks_alternate",)),
+    Statement(17, "revoked or lost before it is granted to another", _MERGED, ("revoked_before_reassigned",),
+              "the same claim, at the grant instead of at the leader"),
+    Statement(18, "who revokes when its assignment comes joins again", _OWN, ("who_revokes_rejoins",)),
+    Statement(19, "a reset makes the next join empty-handed", _OWN, ("reset_loses_all",)),
+    Statement(20, "a client's rebalance protocol never changes", _MERGED,
+              ("eager_joins_empty_handed", "cooperative_keeps_what_it_owns"),
+              "MemberStarted tells it once; a change shows as one of the two. That all assignors support it is refused "
+              "when a client is made"),
+    Statement(21, "one chain of JoinGroup and SyncGroup in flight, heartbeats only after the join", _OWN,
+              ("one_chain_in_flight",)),
+    Statement(22, "commits only when settled, tagged with the present generation", _OWN, ("commits_when_stable",)),
+    Statement(23, "a reader understands every version up to its own", _ELSEWHERE,
+              ("tests/impl/test_codec_properties.py",), "bytes, not histories"),
+    Statement(24, "the upgrade path of two bounces is safe, a single bounce is refused", _MERGED,
+              ("no_double_ownership", "common_protocol"),
+              "the upgrade path is a family of schedules (rebalance-check explore --path), judged by these"),
+    *(Statement(number, says, _OTHER, (), "the consumer group protocol of KIP-848")
+      for number, says in (
+          (25, "partition epochs exclude each other"), (26, "a client owns no more than its record"),
+          (27, "epochs are ordered"), (28, "no grant before an acknowledgement"),
+          (29, "a target assignment is well-formed"), (30, "commits are fenced by epoch"),
+          (31, "Stable means reconciled"), (32, "conversion between the protocols preserves"),
+      )),
+    Statement(33, "an undisturbed group converges in one round (EAGER) or two (COOPERATIVE, subscribed alike)", _MERGED,
+              ("rebalance_completes", "assignment_is_complete"),
+              _AT_REST + "; the number of rounds is a claim about courses of assignments"),
+    Statement(34, "the leader notices changed metadata", _ELSEWHERE, ("tests/impl/test_client_consumer.py",),
+              "no simulated topic grows; a leader's rejoin is a row of the client's table"),
+    Statement(35, "errors lead to a rejoin, at once or after a backoff", _MERGED,
+              ("rebalance_completes", "tests/impl/test_client_error_tables.py"), _AT_REST),
+    *(Statement(number, says, _OTHER, (), "the consumer group protocol of KIP-848")
+      for number, says in ((36, "reconciliation ends"), (37, "a rejoin after a lost leave succeeds"))),
+)  # fmt: skip
+"""The statements about the client's side: 1-32 about safety, 33-37 about progress."""
+
+LISTS: Final = {"broker side": BROKER_SIDE, "client side": CLIENT_SIDE}
+"""Both lists, by name."""
+
+
+def spoken_for(name: str) -> tuple[str, ...]:
+    """The statements that an invariant speaks for: ``broker side 14``."""
+    return tuple(
+        f"{side} {each.number}" for side, statements in LISTS.items() for each in statements if name in each.claims
+    )

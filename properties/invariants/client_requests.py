@@ -1,0 +1,164 @@
+"""What a client sends, and when: one step of a rebalance at a time, and commits only between two of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    MemberCrashed,
+    MemberEvent,
+    MemberJoined,
+    MemberLeft,
+    MembershipLost,
+    MemberStarted,
+    RequestAnswered,
+    RequestSent,
+)
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.properties.kinds import Fold, Invariant
+from rebalance_check.properties.verdict import STEP, Violation
+
+
+class OneChainInFlightViolated(Violation):
+    """A member sent JoinGroup, SyncGroup or Heartbeat while another JoinGroup or SyncGroup was on its way."""
+
+
+class CommitsWhenStableViolated(Violation):
+    """A member sent a commit for a generation that it was not settled in."""
+
+
+class _Chain(Fold):
+    """Per member: the JoinGroup or SyncGroup that is not answered yet."""
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(
+            invariant,
+            {
+                MemberStarted: self.on_gone,
+                MemberCrashed: self.on_gone,
+                MemberLeft: self.on_gone,
+                RequestSent: self.on_sent,
+                RequestAnswered: self.on_answered,
+            },
+        )
+        self._open: dict[str, RequestSent] = {}
+
+    def on_gone(self, event: MemberEvent) -> None:
+        """A process takes its requests with it."""
+        self._open.pop(event.member, None)
+
+    def on_sent(self, event: RequestSent) -> None:
+        """One at a time; and no heartbeat while a JoinGroup waits, which is sign of life enough."""
+        before = self._open.get(event.member)
+        chained = event.api in {"JoinGroup", "SyncGroup"}
+        if before is not None and (chained or (event.api == "Heartbeat" and before.api == "JoinGroup")):
+            self.contradiction(
+                f"{event.member} sends {event.api} while its {before.api} is on its way",
+                (f"{event.member} sent {before.api} at {STEP}, and no answer followed.", before),
+                (f"it sent {event.api} at {STEP}: contradiction.", event),
+            )
+        if chained:
+            self._open[event.member] = event
+        elif event.api == "LeaveGroup":
+            self._open.pop(event.member, None)
+
+    def on_answered(self, event: RequestAnswered) -> None:
+        """Answered, or given up."""
+        before = self._open.get(event.member)
+        if before is not None and before.request == event.request:
+            del self._open[event.member]
+
+
+class _Commits(Fold):
+    """Per member: whether it is settled, and in which generation."""
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(
+            invariant,
+            {
+                MemberStarted: self.on_gone,
+                MembershipLost: self.on_gone,
+                MemberJoined: self.on_joined,
+                RequestSent: self.on_sent,
+                RequestAnswered: self.on_answered,
+            },
+        )
+        self._joined: dict[str, MemberJoined] = {}
+        self._unsettled: dict[str, Event] = {}
+
+    def on_gone(self, event: MemberEvent) -> None:
+        """It belongs to no generation."""
+        self._joined.pop(event.member, None)
+        self._unsettled[event.member] = event
+
+    def on_joined(self, event: MemberJoined) -> None:
+        """Its generation, once the SyncGroup is answered."""
+        self._joined[event.member] = event
+
+    def on_sent(self, event: RequestSent) -> None:
+        """From JoinGroup on it is not settled, and what it commits meanwhile it may not own any more."""
+        if event.api == "JoinGroup":
+            self._unsettled[event.member] = event
+        elif event.api == "OffsetCommit" and event.generation != NO_GENERATION:
+            self._look(event)
+
+    def on_answered(self, event: RequestAnswered) -> None:
+        """With the answer to its SyncGroup it is."""
+        if event.api == "SyncGroup" and event.error == "NONE" and event.member in self._joined:
+            self._unsettled.pop(event.member, None)
+
+    def _look(self, event: RequestSent) -> None:
+        unsettled, joined = self._unsettled.get(event.member), self._joined.get(event.member)
+        if unsettled is not None:
+            self.contradiction(
+                f"{event.member} commits for generation {event.generation} and is not settled in any",
+                (f"{event.member} is not settled since {STEP}.", unsettled),
+                (f"it sent an OffsetCommit for generation {event.generation} at {STEP}: contradiction.", event),
+            )
+        elif joined is not None and joined.generation != event.generation:
+            self.contradiction(
+                f"{event.member} commits for generation {event.generation} in generation {joined.generation}",
+                (f"{event.member} joined generation {joined.generation} at {STEP}.", joined),
+                (f"it sent an OffsetCommit for generation {event.generation} at {STEP}: contradiction.", event),
+            )
+
+
+_REQUESTS: Final = "the history holds what members send (RequestSent), and how it is answered"
+
+OneChainInFlight: Final = Invariant(
+    name="one_chain_in_flight",
+    family="clients",
+    claim="a member has one JoinGroup or SyncGroup on its way at a time, and sends no heartbeat during a JoinGroup",
+    source="AbstractCoordinator.joinFuture, HeartbeatThread",
+    premises=(_REQUESTS, "a member that leaves takes back what is on its way"),
+    violation=OneChainInFlightViolated,
+    fold=_Chain,
+)
+"""A member has one JoinGroup or SyncGroup on its way at a time, and sends no heartbeat while it is a JoinGroup.
+
+The smallest history that breaks it::
+
+    RequestSent(member="m0", api="JoinGroup", request=0)
+    RequestSent(member="m0", api="JoinGroup", request=1)
+"""
+
+CommitsWhenStable: Final = Invariant(
+    name="commits_when_stable",
+    family="clients",
+    claim="a member sends commits for its present generation, and only between its SyncGroup and its next JoinGroup",
+    source="ConsumerCoordinator.sendOffsetCommitRequest (generationIfStable)",
+    premises=(_REQUESTS, "a commit without a generation is made outside of the group"),
+    violation=CommitsWhenStableViolated,
+    fold=_Commits,
+)
+"""A member sends commits for its present generation, and only between its SyncGroup's answer and its next JoinGroup.
+
+The smallest history that breaks it::
+
+    RequestSent(member="m0", api="JoinGroup", request=0, generation=1)
+    RequestSent(member="m0", api="OffsetCommit", request=1, generation=1)
+"""
+
+CLAIMS: Final = (OneChainInFlight, CommitsWhenStable)
+"""In the order in which reports name them."""

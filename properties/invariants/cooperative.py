@@ -1,0 +1,137 @@
+"""Revoked before reassigned: under COOPERATIVE a partition is given on only after its owner gave it up."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import AssignmentComputed, Event, MemberJoined, RequestSent
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.verdict import STEP, Because, Violation
+from rebalance_check.properties.views.holdings import GrantFold, Holder
+
+
+class RevokedBeforeReassignedViolated(Violation):
+    """A partition was given to a new owner although its owner had not given it up."""
+
+
+class _Transfer(GrantFold):
+    """Looks at each assignment that a leader computed, and at each grant that a member received."""
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(
+            invariant,
+            {AssignmentComputed: self.on_computed, RequestSent: self.on_sent, MemberJoined: self.on_joined},
+        )
+        self._rejoining: set[str] = set()
+        self._claims: dict[str, tuple[int, frozenset[str]]] = {}
+
+    def on_sent(self, event: RequestSent) -> None:
+        """A member that asked to join speaks for what it holds; one that is silent does not."""
+        if event.api == "JoinGroup":
+            self._rejoining.add(event.member)
+
+    def on_joined(self, event: MemberJoined) -> None:
+        """The join was answered."""
+        self._rejoining.discard(event.member)
+        self.on_granted(event)
+
+    def on_computed(self, event: AssignmentComputed) -> None:
+        """What one member claims and does not keep, no other member gets, unless it claims it too."""
+        claims = {member: frozenset(things) for member, things in event.claims}
+        self._claims.update((member, (event.generation, things)) for member, things in claims.items())
+        kept = {member: frozenset(things) for member, things in event.assignments}
+        for receiver, things in event.assignments:
+            for thing in things:
+                if thing in claims.get(receiver, ()):
+                    continue
+                for owner, claimed in claims.items():
+                    if owner != receiver and thing in claimed and thing not in kept.get(owner, ()):
+                        self._report_computed(event, owner, receiver, thing)
+
+    def _name(self, member_id: str) -> str:
+        """The process behind a member id, as far as it has shown itself."""
+        return next((h.name for h in self.holdings.members.values() if h.member_id == member_id), member_id)
+
+    def _report_computed(self, event: AssignmentComputed, owner: str, receiver: str, thing: str) -> None:
+        owner, receiver = self._name(owner), self._name(receiver)
+        self.violated(
+            f"{thing} goes from {owner} to {receiver} within generation {event.generation}",
+            [
+                Because(f"{owner} claimed {thing} when it joined generation {event.generation}.", event),
+                Because(f"the leader {event.member} gave {thing} to {receiver} in the same round, at {STEP}, before "
+                        f"{owner} could revoke it: contradiction.", event),
+            ],
+            [event],
+        )  # fmt: skip
+
+    def look(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
+        """Nobody else who takes part in this generation may still hold what was granted in it."""
+        if holder.round is None or self.rounds.is_removed(holder.round[0], holder.member_id):
+            return
+        for thing in things:
+            if thing not in holder.holds or holder.holds[thing] is not event:
+                continue
+            holders = self.holdings.holders[thing]
+            if len(holders) > 1:
+                for other in list(holders.values()):
+                    if other is holder or thing in other.unconfirmed or self._share_a_seat(other, holder):
+                        continue
+                    if self._takes_part(other, holder.round, thing):
+                        self._report_grant(other, holder, thing, event)
+
+    def _share_a_seat(self, one: Holder, other: Holder) -> bool:
+        """Whether one of the two took the place of the other (static membership), and nobody tells which."""
+        return not self.rounds.are_told and self.holdings.instances.share_a_seat(one.name, other.name)
+
+    def _takes_part(self, other: Holder, granted: tuple[int, int], thing: str) -> bool:
+        """In the generation at the coordinator, by a join of its own that tells of ``thing``, and not removed since."""
+        if other.round is None or self.rounds.is_removed(granted[0], other.member_id):
+            return False
+        asked = other.name in self._rejoining and other.member_id in self.rounds.members.get(granted, ())
+        return other.round == granted or (asked and self._heard(other.member_id, granted[1], thing))
+
+    def _heard(self, member_id: str, generation: int, thing: str) -> bool:
+        """Whether the leader saw the claim: a JoinGroup that was sent may be lost, and the coordinator then keeps a
+        silent static member under its old claims. Where no leader tells, what was sent counts as seen."""
+        told, claimed = self._claims.get(member_id, (generation, frozenset({thing})))
+        return told != generation or thing in claimed
+
+    def _report_grant(self, owner: Holder, receiver: Holder, thing: str, event: Event) -> None:
+        generation = receiver.round[1] if receiver.round else 0
+        self.violated(
+            f"{thing} is granted to {receiver.name} in generation {generation} while {owner.name} still holds it",
+            [
+                Because(f"{owner.name} holds {thing} since {STEP}, and takes part in generation {generation}.",
+                        owner.holds[thing]),
+                Because(f"{receiver.name} got {thing} at {STEP} before {owner.name} gave it up: contradiction.", event),
+            ],
+            [owner.holds[thing], event],
+        )  # fmt: skip
+
+
+RevokedBeforeReassigned: Final = Invariant(
+    name="revoked_before_reassigned",
+    family="cooperative",
+    claim="what a member claims is given to another only in a later round, after the member gave it up",
+    source="KIP-429; CooperativeStickyAssignor.adjustAssignment; ConsumerCoordinator.validateCooperativeAssignment",
+    premises=(
+        "a claim is passed over where the receiver claims the partition too (one of the claims is stale)",
+        "a member takes part in a generation when its join reached the leader, and it was not removed since",
+        "a member that is silent, removed, or knows that it lost its membership is a zombie and binds nobody",
+    ),
+    violation=RevokedBeforeReassignedViolated,
+    fold=_Transfer,
+)
+"""What a member claims is given to another only in a later round, after the member gave it up.
+
+Source: KIP-429; ``CooperativeStickyAssignor`` withholds, ``ConsumerCoordinator.validateCooperativeAssignment`` checks
+custom assignors. EAGER members claim nothing and hold nothing while they join, so the claim holds for them too.
+
+The smallest history that breaks it::
+
+    AssignmentComputed(member="m0", generation=2, claims=(("m0", ("t-0",)), ("m1", ())),
+                       assignments=(("m0", ()), ("m1", ("t-0",))))
+"""
+
+CLAIMS: Final = (RevokedBeforeReassigned,)
+"""In the order in which reports name them."""

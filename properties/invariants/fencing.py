@@ -1,0 +1,223 @@
+"""Fencing: who acts for an older generation is refused, and what is lost is not committed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import (
+    AssignmentCompleted,
+    GenerationEvent,
+    GenerationStarted,
+    IncarnationEnded,
+    IncarnationStarted,
+    MemberCrashed,
+    MemberEvent,
+    MemberJoined,
+    MemberLeft,
+    MemberStarted,
+    OffsetCommitted,
+    PartitionsAssigned,
+    PartitionsLost,
+    RequestAnswered,
+    RequestSent,
+)
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.properties.kinds import Fold, Invariant
+from rebalance_check.properties.verdict import STEP, Because, Violation
+
+FENCED_APIS: Final = frozenset({"SyncGroup", "Heartbeat", "OffsetCommit"})
+"""The requests that carry a generation and are refused when it is not the current one."""
+
+ACCEPTED: Final = "NONE"
+
+
+class StaleGenerationIsRefusedViolated(Violation):
+    """A request of an older generation was accepted."""
+
+
+class LostIsNotCommittedViolated(Violation):
+    """An offset was committed for a partition that the member had lost."""
+
+
+class _StaleGeneration(Fold):
+    """Remembers, per request, the generation that had already started when it was sent.
+
+    A request travels, so the generation current when the *answer* is seen proves nothing; one that had started before
+    the request was *sent* does.
+    """
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(
+            invariant,
+            {
+                IncarnationStarted: self.on_incarnation,
+                IncarnationEnded: self.on_incarnation,
+                GenerationStarted: self.on_generation,
+                RequestSent: self.on_sent,
+                RequestAnswered: self.on_answered,
+                MemberStarted: self.on_started,
+            },
+        )
+        self._incarnation: IncarnationStarted | IncarnationEnded | None = None
+        self._deposed: set[int] = set()
+        self._current: GenerationStarted | None = None
+        self._stale: dict[tuple[str, int], tuple[RequestSent, GenerationStarted]] = {}
+
+    def on_incarnation(self, event: IncarnationStarted | IncarnationEnded) -> None:
+        """A load may step back to an older generation and accept it again; until it is done, heartbeats go unread."""
+        self._incarnation, self._current = event, None
+        self._stale.clear()
+        if isinstance(event, IncarnationEnded):
+            self._deposed.discard(event.incarnation)
+            self._deposed.update({event.incarnation} if event.deposed else ())
+
+    def on_generation(self, event: GenerationStarted) -> None:
+        """From here on the older generations are stale."""
+        self._current = event
+
+    def on_started(self, event: MemberStarted) -> None:
+        """A new process numbers its requests anew."""
+        for key in [key for key in self._stale if key[0] == event.member]:
+            del self._stale[key]
+
+    def on_sent(self, event: RequestSent) -> None:
+        """Note a request that is stale before it leaves."""
+        current = None if self._deposed else self._current
+        if current is not None and event.api in FENCED_APIS and 0 <= event.generation < current.generation:
+            self._stale[event.member, event.request] = (event, current)
+
+    def on_answered(self, event: RequestAnswered) -> None:
+        """A stale request must not be accepted."""
+        stale = self._stale.pop((event.member, event.request), None)
+        if stale is None or event.error != ACCEPTED:
+            return
+        sent, current = stale
+        self.violated(
+            f"{event.api} of {event.member} for generation {sent.generation} is accepted in generation "
+            f"{current.generation}",
+            [
+                Because(f"generation {current.generation} started at {STEP}.", current),
+                Because(f"{event.member} sent {event.api} for generation {sent.generation} at {STEP}.", sent),
+                Because(f"it was answered without an error at {STEP}: contradiction.", event),
+            ],
+            [current, sent, event],
+        )
+
+
+class _LostCommit(Fold):
+    """Per member: the partitions it lost and has not been assigned since, and the generation it joined after that."""
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(
+            invariant,
+            {
+                MemberStarted: self.on_gone,
+                MemberCrashed: self.on_gone,
+                MemberLeft: self.on_gone,
+                MemberJoined: self.on_joined,
+                PartitionsAssigned: self.on_assigned,
+                AssignmentCompleted: self.on_completed,
+                PartitionsLost: self.on_lost,
+                OffsetCommitted: self.on_committed,
+            },
+        )
+        self._lost: dict[str, dict[str, PartitionsLost]] = {}
+        self._joined: dict[str, GenerationEvent] = {}
+
+    def on_gone(self, event: MemberEvent) -> None:
+        """A new process has lost nothing."""
+        self._lost.pop(event.member, None)
+        self._joined.pop(event.member, None)
+
+    def on_joined(self, event: GenerationEvent) -> None:
+        """What is accepted for this generation was sent after this point."""
+        if event.generation != NO_GENERATION:
+            self._joined[event.member] = event
+
+    def on_assigned(self, event: PartitionsAssigned) -> None:
+        """Assigned anew: it may commit them again."""
+        self._regain(event, event.partitions)
+
+    def on_completed(self, event: AssignmentCompleted) -> None:
+        """The same for clients that do not tell when they join."""
+        self._regain(event, event.owned)
+
+    def _regain(self, event: GenerationEvent, partitions: tuple[str, ...]) -> None:
+        lost = self._lost.get(event.member)
+        if lost:
+            self.on_joined(event)
+            for partition in partitions:
+                lost.pop(partition, None)
+
+    def on_lost(self, event: PartitionsLost) -> None:
+        """From here on it must not commit them."""
+        self._joined.pop(event.member, None)
+        self._lost.setdefault(event.member, {}).update(dict.fromkeys(event.partitions, event))
+
+    def on_committed(self, event: OffsetCommitted) -> None:
+        """Accepted in the generation joined after the loss: so it was sent after the loss."""
+        lost = self._lost.get(event.member, {}).get(event.partition)
+        joined = self._joined.get(event.member)
+        if lost is None or joined is None or event.error != ACCEPTED or joined.generation != event.generation:
+            return
+        self.violated(
+            f"{event.member} committed {event.partition} in generation {event.generation} after it was lost",
+            [
+                Because(f"{event.member} lost {event.partition} at {STEP}.", lost),
+                Because(f"it joined generation {joined.generation} at {STEP} and was not assigned it again.", joined),
+                Because(f"its commit in that generation was accepted at {STEP}: contradiction.", event),
+            ],
+            [lost, joined, event],
+        )
+
+
+StaleGenerationIsRefused: Final = Invariant(
+    name="stale_generation_is_refused",
+    family="fencing",
+    claim="SyncGroup, Heartbeat and OffsetCommit sent for an older generation are not accepted",
+    source="ClassicGroup.validateOffsetCommit; GroupMetadataManager.classicGroupSync, classicGroupHeartbeat",
+    premises=(
+        "the history holds the coordinator's GenerationStarted and the member's RequestSent",
+        "a request counts as stale only if the newer generation had started before it was sent",
+        "after a failover the coordinator may return to an older generation; a loading one answers heartbeats blindly",
+        "nor is it judged while a coordinator that was deposed may answer from memory",
+    ),
+    violation=StaleGenerationIsRefusedViolated,
+    fold=_StaleGeneration,
+)
+"""SyncGroup, Heartbeat and OffsetCommit that were sent for an older generation are not accepted.
+
+Source: ``ClassicGroup.validateOffsetCommit``, ``GroupMetadataManager``: ILLEGAL_GENERATION or UNKNOWN_MEMBER_ID.
+
+The smallest history that breaks it::
+
+    GenerationStarted(incarnation=1, generation=2, members=("b",), leader="b")
+    RequestSent(member="m0", api="OffsetCommit", request=7, generation=1)
+    RequestAnswered(member="m0", api="OffsetCommit", request=7, error="NONE")
+"""
+
+LostIsNotCommitted: Final = Invariant(
+    name="lost_is_not_committed",
+    family="fencing",
+    claim="a member does not commit a partition after it lost it, until it is assigned again",
+    source="ConsumerRebalanceListener.onPartitionsLost; KIP-429",
+    premises=(
+        "a commit is known to be sent after the loss when it is accepted in a generation that was joined after it",
+        "the member commits through its group; a commit by an administrator is not told as OffsetCommitted",
+    ),
+    violation=LostIsNotCommittedViolated,
+    fold=_LostCommit,
+)
+"""A member does not commit a partition after it lost it, until the partition is assigned to it again.
+
+Source: ``ConsumerRebalanceListener.onPartitionsLost``: somebody else may own it already.
+
+The smallest history that breaks it::
+
+    PartitionsLost(member="m0", generation=-1, partitions=("t-0",))
+    MemberJoined(member="m0", generation=3)
+    OffsetCommitted(member="m0", generation=3, partition="t-0", offset=5, error="NONE")
+"""
+
+CLAIMS: Final = (StaleGenerationIsRefused, LostIsNotCommitted)
+"""In the order in which reports name them."""

@@ -1,0 +1,357 @@
+"""The join phase: who waits for its end, who belongs to the generation that it starts, and what they are told."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    GenerationStarted,
+    GroupStatusChanged,
+    IncarnationStarted,
+    JoinGroupReplied,
+    RequestParked,
+)
+from rebalance_check.properties.kinds import Handler, Invariant
+from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.coordinator import (
+    ACCEPTED,
+    COMPLETING,
+    NOT_TOLD,
+    PREPARING,
+    STABLE,
+    Life,
+    LifeFold,
+)
+
+
+class ParkedRequestsFitTheStatusViolated(Violation):
+    """A JoinGroup or SyncGroup was still kept in a status in which nobody waits for it."""
+
+
+class GenerationHasOnlyJoinedViolated(Violation):
+    """A dynamic member is in a generation that it did not join."""
+
+
+class CommonProtocolViolated(Violation):
+    """A generation runs a protocol that one of its members does not list."""
+
+
+class GroupSizeViolated(Violation):
+    """More members joined a generation than ``group.max.size`` allows."""
+
+
+class MembersGoToTheLeaderViolated(Violation):
+    """The members of a generation were shown to somebody who does not lead it."""
+
+
+class JoinAnswersAgreeViolated(Violation):
+    """Two answers to JoinGroup name different leaders or protocols for one generation."""
+
+
+class _Parked(LifeFold):
+    """Looks when the next request is parked, for then the step that changed the status is over."""
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {RequestParked: self.on_parked, GroupStatusChanged: self.on_status})
+
+    def on_parked(self, event: RequestParked) -> None:
+        """Whatever was parked before this request has been answered if its phase is over."""
+        life = self.lives.life
+        if life is None or not life.status:
+            return
+        if event.api == "SyncGroup" and life.status != COMPLETING:
+            self._report(event, life, event)
+        self._look(life, event)
+
+    def on_status(self, event: GroupStatusChanged) -> None:
+        """The leader's SyncGroup is not answered in a step in which a join phase ends."""
+        life = self.lives.life
+        if life is not None and event.to_status == STABLE:
+            self._look(life, event, syncs=False)
+
+    def _look(self, life: Life, event: Event, *, syncs: bool = True) -> None:
+        if life.status != PREPARING:
+            for parked in life.joins.values():
+                if parked is not event and not self._awaits_its_record(life, parked):
+                    self._report(parked, life, event)
+        if syncs and life.status != COMPLETING:
+            for parked in life.syncs.values():
+                if parked is not event:
+                    self._report(parked, life, event)
+
+    @staticmethod
+    def _awaits_its_record(life: Life, parked: RequestParked) -> bool:
+        """A restarted static member waits in Stable until its new id is on record."""
+        return life.status == STABLE and bool(life.members.get(parked.member_id))
+
+    def _report(self, parked: RequestParked, life: Life, event: Event) -> None:
+        self.contradiction(
+            f"{parked.api} of {parked.member_id} is kept although the group is {life.status}",
+            (f"{parked.api} of {parked.member_id} was kept at {STEP}, and is not answered.", parked),
+            (f"the group became {life.status} at {STEP}.", life.changed),
+            (f"it is still kept at {STEP}: contradiction.", event),
+        )
+
+
+class _OnlyJoined(LifeFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {GenerationStarted: self.on_generation})
+
+    def on_generation(self, event: GenerationStarted) -> None:
+        """Dynamic members have joined; static ones may be silent, but not all of them."""
+        life = self.lives.life
+        if life is None or not self.lives.tells_parked:
+            return
+        for member in event.members:
+            if member not in life.joiners and not life.members.get(member, NOT_TOLD):
+                self.contradiction(
+                    f"{member} is in generation {event.generation} and did not join it",
+                    (f"{member} is a dynamic member, and no JoinGroup of it was waiting when the generation started, "
+                     f"at {STEP}: contradiction.", event),
+                )  # fmt: skip
+        if event.members and not life.joiners.intersection(event.members):
+            self.contradiction(
+                f"generation {event.generation} started and nobody joined it",
+                (f"no JoinGroup was waiting when it started at {STEP}: contradiction.", event),
+            )
+
+
+class _Common(LifeFold):
+    def __init__(self, invariant: Invariant) -> None:
+        handlers: dict[type[Event], Handler] = {
+            GenerationStarted: self.on_generation,
+            JoinGroupReplied: self.on_replied,
+        }
+        super().__init__(invariant, handlers)
+
+    def on_generation(self, event: GenerationStarted) -> None:
+        """All members list what the vote selected."""
+        life = self.lives.life
+        if life is None or not event.protocol:
+            return
+        for member in event.members:
+            listed = life.listed.get(member, ())
+            if listed and event.protocol not in listed:
+                self._report(member, listed, event.protocol, event)
+
+    def on_replied(self, event: JoinGroupReplied) -> None:
+        """So does whoever is told."""
+        if event.error == ACCEPTED and event.protocol and event.protocols and event.protocol not in event.protocols:
+            self._report(event.given_id, event.protocols, event.protocol, event)
+
+    def _report(self, member: str, listed: tuple[str, ...], protocol: str, event: Event) -> None:
+        self.contradiction(
+            f"{member} is in a generation that runs {protocol}, which it does not list",
+            (f"{member} lists {', '.join(listed)}; at {STEP} its generation runs {protocol}: contradiction.", event),
+        )
+
+
+class _Size(LifeFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {IncarnationStarted: self.on_incarnation, GenerationStarted: self.on_generation})
+        self._limits: dict[int, int] = {}
+
+    def on_incarnation(self, event: IncarnationStarted) -> None:
+        """A group that was larger when it was loaded may stay so."""
+        if event.max_size:
+            self._limits[event.incarnation] = max(event.max_size, len(event.members))
+
+    def on_generation(self, event: GenerationStarted) -> None:
+        """Only those that joined count: silent static members keep their seat beyond the limit."""
+        life, limit = self.lives.life, self._limits.get(event.incarnation, 0)
+        if life is None or not limit:
+            return
+        joined = sorted(life.joiners.intersection(event.members))
+        if len(joined) > limit:
+            self.contradiction(
+                f"{len(joined)} members joined generation {event.generation}, and {limit} may",
+                (f"{', '.join(joined)} joined it, and group.max.size allows {limit}, at {STEP}: contradiction.", event),
+            )
+
+
+class _ToTheLeader(LifeFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {JoinGroupReplied: self.on_replied})
+        self._shown: dict[int, JoinGroupReplied] = {}
+
+    def on_replied(self, event: JoinGroupReplied) -> None:
+        """Who is shown the members leads, and is the only one in its generation."""
+        life = self.lives.life
+        if not event.shown or event.error != ACCEPTED or life is None:
+            return
+        if event.given_id != event.leader:
+            self.contradiction(
+                f"{event.given_id} is shown the members of generation {event.told}, which {event.leader} leads",
+                (f"the answer of {STEP} names {event.leader} as the leader and shows the members to "
+                 f"{event.given_id}: contradiction.", event),
+            )  # fmt: skip
+        first = self._shown.get(life.incarnation)
+        self._shown[life.incarnation] = event
+        if first is not None and first.told == event.told and life.heir_of(first.given_id) != event.given_id:
+            self.contradiction(
+                f"{first.given_id} and {event.given_id} are both shown the members of generation {event.told}",
+                (f"{first.given_id} was shown them at {STEP}.", first),
+                (f"{event.given_id}, which did not take its seat, was shown them at {STEP}: contradiction.", event),
+            )
+
+
+class _Agree(LifeFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {JoinGroupReplied: self.on_replied})
+        self._first: dict[int, JoinGroupReplied] = {}
+
+    def on_replied(self, event: JoinGroupReplied) -> None:
+        """What the first was told of a generation holds for all."""
+        life = self.lives.life
+        if event.error != ACCEPTED or life is None:
+            return
+        first = self._first.get(life.incarnation)
+        if first is None or first.told != event.told:
+            self._first[life.incarnation] = event
+            return
+        if first.protocol and event.protocol and first.protocol != event.protocol:
+            self._report(first, event, f"the protocol {first.protocol}", f"the protocol {event.protocol}")
+        if first.leader != event.leader and life.heir_of(first.leader) != life.heir_of(event.leader):
+            self._report(first, event, f"the leader {first.leader}", f"the leader {event.leader}")
+
+    def _report(self, first: JoinGroupReplied, event: JoinGroupReplied, one: str, other: str) -> None:
+        self.contradiction(
+            f"generation {event.told} has {one} for {first.given_id} and {other} for {event.given_id}",
+            (f"{first.given_id} was told {one} at {STEP}.", first),
+            (f"{event.given_id} was told {other} at {STEP}: contradiction.", event),
+        )
+
+
+_PREMISE: Final = "the history holds the coordinator's events, with the requests it keeps and its answers"
+
+ParkedRequestsFitTheStatus: Final = Invariant(
+    name="parked_requests_fit_the_status",
+    family="joining",
+    claim="a JoinGroup waits only in PreparingRebalance, a SyncGroup only in CompletingRebalance",
+    source="ClassicGroupMember.isAwaitingJoin, isAwaitingSync; GroupMetadataManager.prepareRebalance",
+    premises=(
+        _PREMISE,
+        "a restarted static member may wait in Stable until its new member id is on record",
+        "a JoinGroup that a later one of its member superseded, and the SyncGroup of a member that was removed, are "
+        "never answered and count no more",
+    ),
+    violation=ParkedRequestsFitTheStatusViolated,
+    fold=_Parked,
+)
+"""A JoinGroup waits only in PreparingRebalance, a SyncGroup only in CompletingRebalance.
+
+The smallest history that breaks it::
+
+    GroupStatusChanged(incarnation=0, generation=1, from_status="CompletingRebalance", to_status="Stable")
+    RequestParked(incarnation=0, generation=1, api="SyncGroup", request=1, member_id="a")
+"""
+
+GenerationHasOnlyJoined: Final = Invariant(
+    name="generation_has_only_joined",
+    family="joining",
+    claim="every dynamic member of a generation was waiting in JoinGroup when it started, and so was somebody",
+    source="GroupMetadataManager.completeClassicGroupJoin",
+    premises=(
+        _PREMISE,
+        "silent static members stay in the group until their session ends",
+        "a waiting JoinGroup that was refused on account of a write counts: its member stays parked",
+    ),
+    violation=GenerationHasOnlyJoinedViolated,
+    fold=_OnlyJoined,
+)
+"""Every dynamic member of a generation was waiting in JoinGroup when it started, and at least one member was.
+
+The smallest history that breaks it::
+
+    RequestParked(incarnation=0, generation=0, api="JoinGroup", request=1, member_id="a")
+    MemberAdded(incarnation=0, generation=0, member_id="b")
+    GenerationStarted(incarnation=0, generation=1, members=("a", "b"), leader="a")
+"""
+
+CommonProtocol: Final = Invariant(
+    name="common_protocol",
+    family="joining",
+    claim="every member of a generation lists the protocol that the generation runs",
+    source="ClassicGroup.selectProtocol, supportsProtocols",
+    premises=(_PREMISE, "a loaded member lists the one protocol of its record, until it joins again"),
+    violation=CommonProtocolViolated,
+    fold=_Common,
+)
+"""Every member of a generation lists the protocol that the generation runs.
+
+The smallest history that breaks it::
+
+    RequestParked(incarnation=0, generation=0, api="JoinGroup", request=1, member_id="a", protocols=("range",))
+    GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a", protocol="sticky")
+"""
+
+GroupSize: Final = Invariant(
+    name="group_size",
+    family="joining",
+    claim="no more members join a generation than group.max.size, or than the group had when it was loaded",
+    source="GroupMetadataManager.acceptJoiningMember; KIP-389",
+    premises=(
+        _PREMISE,
+        "IncarnationStarted tells the limit",
+        "silent static members do not count, and ids that were handed out and not used neither",
+    ),
+    violation=GroupSizeViolated,
+    fold=_Size,
+)
+"""No more members join a generation than ``group.max.size``, or than the group had when it was loaded.
+
+The smallest history that breaks it::
+
+    IncarnationStarted(incarnation=0, generation=0, status="Empty", max_size=1)
+    RequestParked(incarnation=0, generation=0, api="JoinGroup", request=1, member_id="a")
+    RequestParked(incarnation=0, generation=0, api="JoinGroup", request=2, member_id="b")
+    GenerationStarted(incarnation=0, generation=1, members=("a", "b"), leader="a")
+"""
+
+MembersGoToTheLeader: Final = Invariant(
+    name="members_go_to_the_leader",
+    family="joining",
+    claim="the members of a generation are shown to its leader and to nobody else",
+    source="GroupMetadataManager.completeClassicGroupJoin; KIP-814",
+    premises=(_PREMISE, "they may be shown to it again, and to the successor of a static leader (skipAssignment)"),
+    violation=MembersGoToTheLeaderViolated,
+    fold=_ToTheLeader,
+)
+"""The members of a generation are shown to its leader and to nobody else, in one incarnation.
+
+The smallest history that breaks it::
+
+    JoinGroupReplied(incarnation=0, generation=1, request=1, error="NONE", told=1, given_id="b", leader="a",
+                     shown=("a", "b"))
+"""
+
+JoinAnswersAgree: Final = Invariant(
+    name="join_answers_agree",
+    family="joining",
+    claim="all answers to JoinGroup name the same leader and the same protocol for one generation",
+    source="ClassicGroup.currentClassicGroupMembers; GroupMetadataManager.completeClassicGroupJoin",
+    premises=(
+        _PREMISE,
+        "the successor of a static leader is the same leader; before JoinGroup v9 it is told its predecessor's id",
+    ),
+    violation=JoinAnswersAgreeViolated,
+    fold=_Agree,
+)
+"""All answers to JoinGroup name the same leader and the same protocol for one generation of an incarnation.
+
+The smallest history that breaks it::
+
+    JoinGroupReplied(incarnation=0, generation=1, request=1, error="NONE", told=1, given_id="a", leader="a")
+    JoinGroupReplied(incarnation=0, generation=1, request=2, error="NONE", told=1, given_id="b", leader="b")
+"""
+
+CLAIMS: Final = (
+    ParkedRequestsFitTheStatus,
+    GenerationHasOnlyJoined,
+    CommonProtocol,
+    GroupSize,
+    MembersGoToTheLeader,
+    JoinAnswersAgree,
+)
+"""In the order in which reports name them."""

@@ -1,0 +1,401 @@
+"""Who is in the group at its coordinator, and which way its status goes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    GenerationStarted,
+    GroupMetadataWritten,
+    GroupStatusChanged,
+    IncarnationStarted,
+    JoinGroupReplied,
+    MemberAdded,
+    MemberRemoved,
+    SyncGroupReplied,
+)
+from rebalance_check.properties.kinds import Handler, Invariant
+from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.coordinator import (
+    ACCEPTED,
+    COMPLETING,
+    DEAD,
+    EMPTY,
+    PREPARING,
+    STABLE,
+    LifeFold,
+)
+
+LEGAL_MOVES: Final = frozenset(
+    {
+        (PREPARING, EMPTY), (EMPTY, PREPARING), (COMPLETING, PREPARING), (STABLE, PREPARING), (PREPARING, COMPLETING),
+        (COMPLETING, STABLE), (EMPTY, DEAD), (PREPARING, DEAD), (COMPLETING, DEAD), (STABLE, DEAD),
+    }
+)  # fmt: skip
+"""From which status to which a classic group may go."""
+
+
+class LegalTransitionsViolated(Violation):
+    """A group moved between two statuses that do not follow each other."""
+
+
+class PendingIdsAreNoMembersViolated(Violation):
+    """A member id that was handed out and not used yet counted as a member."""
+
+
+class OneMemberPerInstanceViolated(Violation):
+    """Two members of a group had one group instance id."""
+
+
+class LeaderIsMemberViolated(Violation):
+    """A group with members had no leader, or one that is none of them."""
+
+
+class EmptyGroupIsCleanViolated(Violation):
+    """An Empty group still had a member, a leader or a protocol."""
+
+
+class OnlyLaggardsTimeOutViolated(Violation):
+    """The sync timeout removed a member that had sent its SyncGroup, or outside a formed generation."""
+
+
+class _Transitions(LifeFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {IncarnationStarted: self.on_incarnation, GroupStatusChanged: self.on_status})
+        self._last: dict[int, tuple[str, Event]] = {}
+
+    def on_incarnation(self, event: IncarnationStarted) -> None:
+        """A life begins in a status of its own."""
+        self._last.pop(event.incarnation, None)
+        if event.status:
+            self._last[event.incarnation] = (event.status, event)
+
+    def on_status(self, event: GroupStatusChanged) -> None:
+        """Each move is in the table, and begins where the one before it ended."""
+        status, before = self._last.get(event.incarnation, (event.from_status, None))
+        self._last[event.incarnation] = (event.to_status, event)
+        moved = f"from {event.from_status} to {event.to_status}"
+        if status != event.from_status:
+            self.contradiction(
+                f"the group was {status} and moved {moved}",
+                (f"the group became {status} at {STEP}.", before),
+                (f"at {STEP} it left {event.from_status}, in which it was not: contradiction.", event),
+            )
+        elif before is None and (event.from_status, event.to_status) == (DEAD, EMPTY):
+            return  # how a life begins where an absent group counts as Dead
+        elif (event.from_status, event.to_status) not in LEGAL_MOVES:
+            self.contradiction(
+                f"the group moved {moved}", (f"at {STEP} it moved {moved}, which no status table knows.", event)
+            )
+
+
+class _Pending(LifeFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(
+            invariant,
+            {
+                JoinGroupReplied: self.on_join_replied,
+                GenerationStarted: self.on_generation,
+                SyncGroupReplied: self.on_sync_replied,
+            },
+        )
+
+    def on_join_replied(self, event: JoinGroupReplied) -> None:
+        """What MEMBER_ID_REQUIRED hands out is nobody's id yet."""
+        life = self.lives.life
+        if event.error == "MEMBER_ID_REQUIRED" and life is not None and event.given_id in life.members:
+            self.contradiction(
+                f"{event.given_id} is handed out with MEMBER_ID_REQUIRED and is a member",
+                (f"{event.given_id} is a member of the group, and was handed out at {STEP}: contradiction.", event),
+            )
+
+    def on_generation(self, event: GenerationStarted) -> None:
+        """Nobody is in a generation who has not joined with its id."""
+        life = self.lives.life
+        for member in sorted(life.pending.keys() & set(event.members)) if life is not None and life.pending else ():
+            self._report(member, f"it is in generation {event.generation}, which started", event)
+
+    def on_sync_replied(self, event: SyncGroupReplied) -> None:
+        """A pending id is UNKNOWN_MEMBER_ID to everything but JoinGroup and LeaveGroup."""
+        life = self.lives.life
+        if life is not None and event.member_id in life.pending and event.error == ACCEPTED:
+            self._report(event.member_id, "its SyncGroup was accepted", event)
+
+    def _report(self, member: str, what: str, event: Event) -> None:
+        life = self.lives.life
+        given = life.pending[member] if life is not None else None
+        self.contradiction(
+            f"{member} was handed out, has not joined, and counts as a member",
+            (f"{member} was handed out with MEMBER_ID_REQUIRED at {STEP}, and no join with it was accepted.", given),
+            (f"{what} at {STEP}: contradiction.", event),
+        )
+
+
+class _OnePerInstance(LifeFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {MemberAdded: self.on_added, IncarnationStarted: self.on_incarnation})
+        self._since: dict[str, Event] = {}
+
+    def on_added(self, event: MemberAdded) -> None:
+        """Whoever had the instance id before is gone by now."""
+        life = self.lives.life
+        if not event.instance_id or life is None:
+            return
+        for other, instance in life.members.items():
+            if instance == event.instance_id and other != event.member_id:
+                self._report(other, event.member_id, instance, event)
+        self._since[event.member_id] = event
+
+    def on_incarnation(self, event: IncarnationStarted) -> None:
+        """Neither does the log know two."""
+        seen: dict[str, str] = {}
+        for member, instance in event.instances:
+            other = seen.setdefault(instance, member)
+            if other != member:
+                self._report(other, member, instance, event)
+
+    def _report(self, one: str, other: str, instance: str, event: Event) -> None:
+        self.contradiction(
+            f"{one} and {other} are both members with the group instance id {instance}",
+            (f"{one} is a member with {instance} since {STEP}.", self._since.get(one)),
+            (f"{other} is one, too, since {STEP}: contradiction.", event),
+        )
+
+
+class _Leader(LifeFold):
+    def __init__(self, invariant: Invariant) -> None:
+        handlers: dict[type[Event], Handler] = {
+            GenerationStarted: self.on_generation,
+            IncarnationStarted: self.on_incarnation,
+            JoinGroupReplied: self.on_join_replied,
+        }
+        super().__init__(invariant, handlers)
+
+    def on_generation(self, event: GenerationStarted) -> None:
+        """A generation with members has one of them for its leader."""
+        self._compare(event.members, event.leader, f"generation {event.generation} started", event)
+
+    def on_incarnation(self, event: IncarnationStarted) -> None:
+        """What was loaded has a leader exactly when it has members."""
+        if event.status:
+            self._compare(event.members, event.leader, f"incarnation {event.incarnation} began", event)
+
+    def on_join_replied(self, event: JoinGroupReplied) -> None:
+        """Who is told to lead is a member, or was until its successor took its seat."""
+        life = self.lives.life
+        if event.error != ACCEPTED or life is None or not life.is_known or not event.leader:
+            return
+        if life.heir_of(event.leader) not in life.members:
+            self.contradiction(
+                f"{event.given_id} is told that {event.leader} leads, which is no member",
+                (f"{event.leader} is no member when this is told, at {STEP}: contradiction.", event),
+            )
+
+    def _compare(self, members: tuple[str, ...], leader: str, when: str, event: Event) -> None:
+        if bool(members) == bool(leader) and (not leader or leader in members):
+            return
+        led = f"led by {leader}" if leader else "without a leader"
+        who = f"the members {', '.join(members)}" if members else "no member"
+        self.contradiction(
+            f"a group with {who} is {led}", (f"{when} at {STEP} with {who}, {led}: contradiction.", event)
+        )
+
+
+class _Clean(LifeFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(
+            invariant,
+            {
+                GroupStatusChanged: self.on_status,
+                IncarnationStarted: self.on_incarnation,
+                GroupMetadataWritten: self.on_written,
+                SyncGroupReplied: self.on_replied,
+            },
+        )
+
+    def on_status(self, event: GroupStatusChanged) -> None:
+        """The last member is gone before the group is Empty; one that begins has its first member at once."""
+        life = self.lives.life
+        if (
+            event.to_status == EMPTY
+            and event.from_status != DEAD
+            and life is not None
+            and life.is_known
+            and life.members
+        ):
+            self._report(f"members ({', '.join(sorted(life.members))})", event)
+
+    def on_incarnation(self, event: IncarnationStarted) -> None:
+        """What was loaded as Empty has nothing else, either."""
+        if event.status == EMPTY and (event.members or event.leader or event.protocol):
+            self._report("members, a leader or a protocol", event)
+
+    def on_written(self, event: GroupMetadataWritten) -> None:
+        """The record of an Empty group has no members."""
+        life = self.lives.life
+        if life is not None and life.status == EMPTY and event.members:
+            self._report(f"members on record ({', '.join(event.members)})", event)
+
+    def on_replied(self, event: SyncGroupReplied) -> None:
+        """Nobody syncs an Empty group."""
+        life = self.lives.life
+        if life is not None and life.status == EMPTY and event.error == ACCEPTED:
+            self._report(f"an assignment for {event.member_id}", event)
+
+    def _report(self, what: str, event: Event) -> None:
+        life = self.lives.life
+        since = life.changed if life is not None and life.changed is not event else None
+        self.contradiction(
+            f"the group is Empty and has {what}",
+            *([(f"the group became Empty at {STEP}.", since)] if since is not None else []),
+            (f"at {STEP} it has {what}: contradiction.", event),
+        )
+
+
+class _Laggards(LifeFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {MemberRemoved: self.on_removed})
+
+    def on_removed(self, event: MemberRemoved) -> None:
+        """The sync timeout is for who owes a SyncGroup of the present generation."""
+        life = self.lives.life
+        if event.reason != "sync timeout" or life is None or not life.status:
+            return
+        if life.status not in {COMPLETING, STABLE}:
+            self._report(event, f"the group is {life.status}, where nobody owes a SyncGroup")
+        elif life.had_synced:
+            self._report(event, f"it had sent its SyncGroup for generation {event.generation}")
+
+    def _report(self, event: MemberRemoved, why: str) -> None:
+        life = self.lives.life
+        started = life.started if life is not None else None
+        self.contradiction(
+            f"{event.member_id} is removed for a SyncGroup that it does not owe",
+            *([(f"generation {event.generation} started at {STEP}.", started)] if started is not None else []),
+            (f"{why}, and the sync timeout removed it at {STEP}: contradiction.", event),
+        )
+
+
+_PREMISE: Final = (
+    "the history holds the coordinator's events; an incarnation is known from its start, or its next generation"
+)
+
+LegalTransitions: Final = Invariant(
+    name="legal_transitions",
+    family="membership",
+    claim="the group moves only along the table of statuses: the last member leaves by way of PreparingRebalance",
+    source="ClassicGroupState; ClassicGroup.assertValidTransition",
+    premises=("the history holds the coordinator's GroupStatusChanged",),
+    violation=LegalTransitionsViolated,
+    fold=_Transitions,
+)
+"""The group moves only along the table of statuses. There is no way from Stable or CompletingRebalance to Empty.
+
+The smallest history that breaks it::
+
+    GroupStatusChanged(incarnation=0, generation=1, from_status="Stable", to_status="Empty")
+"""
+
+PendingIdsAreNoMembers: Final = Invariant(
+    name="pending_ids_are_no_members",
+    family="membership",
+    claim="a member id that MEMBER_ID_REQUIRED handed out is no member before a JoinGroup with it is accepted",
+    source="KIP-394; ClassicGroup.pendingJoinMembers",
+    premises=(_PREMISE, "pending ids hold a join phase open; that is no membership"),
+    violation=PendingIdsAreNoMembersViolated,
+    fold=_Pending,
+)
+"""Pending ids and members are disjoint.
+
+The smallest history that breaks it::
+
+    JoinGroupReplied(incarnation=0, generation=0, request=1, error="MEMBER_ID_REQUIRED", given_id="a")
+    GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
+"""
+
+OneMemberPerInstance: Final = Invariant(
+    name="one_member_per_instance",
+    family="membership",
+    claim="at most one member of the group has a given group instance id",
+    source="KIP-345; ClassicGroup.staticMembers, replaceStaticMember",
+    premises=(_PREMISE,),
+    violation=OneMemberPerInstanceViolated,
+    fold=_OnePerInstance,
+)
+"""The map from instance ids to member ids is a bijection: a restart takes the seat of its predecessor.
+
+The smallest history that breaks it::
+
+    MemberAdded(incarnation=0, generation=0, member_id="a", instance_id="i")
+    MemberAdded(incarnation=0, generation=0, member_id="b", instance_id="i")
+"""
+
+LeaderIsMember: Final = Invariant(
+    name="leader_is_member",
+    family="membership",
+    claim="a group has a leader exactly when it has members, and the leader is one of them",
+    source="ClassicGroup.add, remove, maybeElectNewJoinedLeader",
+    premises=(
+        _PREMISE,
+        "before JoinGroup v9 a static member that comes back is told the leader's id from before its replacement",
+    ),
+    violation=LeaderIsMemberViolated,
+    fold=_Leader,
+)
+"""A group has a leader exactly when it has members, and the leader is one of them.
+
+The smallest history that breaks it::
+
+    GenerationStarted(incarnation=0, generation=1, members=("a",), leader="b")
+"""
+
+EmptyGroupIsClean: Final = Invariant(
+    name="empty_group_is_clean",
+    family="membership",
+    claim="an Empty group has no member, no leader, no protocol, and nobody syncs with it",
+    source="GroupMetadataManager.completeClassicGroupJoin; ClassicGroup.initNextGeneration",
+    premises=(_PREMISE, "pending ids may be outstanding"),
+    violation=EmptyGroupIsCleanViolated,
+    fold=_Clean,
+)
+"""An Empty group has no member, no leader, no protocol. Ids handed out and not used yet may be outstanding.
+
+The smallest history that breaks it::
+
+    IncarnationStarted(incarnation=0, generation=0)
+    MemberAdded(incarnation=0, generation=0, member_id="a")
+    GroupStatusChanged(incarnation=0, generation=1, from_status="PreparingRebalance", to_status="Empty")
+"""
+
+OnlyLaggardsTimeOut: Final = Invariant(
+    name="only_laggards_time_out",
+    family="membership",
+    claim="the sync timeout removes only members that owe the SyncGroup of the present generation",
+    source="GroupMetadataManager.expirePendingSync; ClassicGroup.pendingSyncMembers",
+    premises=(
+        _PREMISE,
+        "a superseded static id that owed it may start one needless rebalance; nobody is removed by it",
+    ),
+    violation=OnlyLaggardsTimeOutViolated,
+    fold=_Laggards,
+)
+"""Who owes a SyncGroup is known in CompletingRebalance and Stable only, and only members that have not sent it do.
+
+The smallest history that breaks it::
+
+    GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
+    GroupStatusChanged(incarnation=0, generation=1, from_status="PreparingRebalance", to_status="CompletingRebalance")
+    RequestParked(incarnation=0, generation=1, api="SyncGroup", request=1, member_id="a")
+    MemberRemoved(incarnation=0, generation=1, member_id="a", reason="sync timeout")
+"""
+
+CLAIMS: Final = (
+    LegalTransitions,
+    PendingIdsAreNoMembers,
+    OneMemberPerInstance,
+    LeaderIsMember,
+    EmptyGroupIsClean,
+    OnlyLaggardsTimeOut,
+)
+"""In the order in which reports name them."""

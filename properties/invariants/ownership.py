@@ -1,0 +1,102 @@
+"""No double ownership: within one generation, a partition, connector or task has at most one owner."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.verdict import STEP, Because, Violation
+from rebalance_check.properties.views.holdings import GrantFold, Holder
+
+
+class NoDoubleOwnershipViolated(Violation):
+    """Two current members hold the same partition, connector or task."""
+
+
+class _Ownership(GrantFold):
+    """Looks at each thing when somebody comes to hold it, or joins a generation while holding it.
+
+    A member is *current* in the generation of its last MemberJoined, PartitionsAssigned or AssignmentCompleted, until
+    it learns that it belongs to none (MembershipLost), ends, or is seen removed by the coordinator.
+    """
+
+    def look(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
+        """Compare what ``holder`` holds with what the other current members hold."""
+        for thing in things:
+            holders = self.holdings.holders[thing]
+            if len(holders) > 1:
+                for other in list(holders.values()):
+                    if other is not holder and self._clash(holder, other, thing):
+                        self._report(holder, other, thing, event)
+
+    def _clash(self, one: Holder, other: Holder, thing: str) -> bool:
+        return (
+            one.round is not None
+            and one.round == other.round
+            and not (thing in one.unconfirmed or thing in other.unconfirmed)
+            and (self.rounds.are_told or not self.holdings.instances.share_a_seat(one.name, other.name))
+            and not any(self.rounds.is_removed(one.round[0], holder.member_id) for holder in (one, other))
+        )
+
+    def _report(self, holder: Holder, other: Holder, thing: str, event: Event) -> None:
+        generation = holder.round[1] if holder.round else NO_GENERATION
+        first, second = sorted((holder.name, other.name))
+        reasons = [
+            Because(f"{other.name} holds {thing} since {STEP}; no revoked, lost or stopped event for it follows.",
+                    other.holds[thing]),
+            Because(f"{other.name} speaks for generation {generation} since {STEP}.", other.joined),
+            self._contradiction(holder, thing, generation, event),
+        ]  # fmt: skip
+        concerned = [other.holds[thing], *([other.joined] if other.joined else []), holder.holds[thing], event]
+        self.violated(
+            f"{thing} is owned by {first} and {second} in generation {generation}",
+            reasons,
+            list(dict.fromkeys(concerned)),
+        )
+
+    def _contradiction(self, holder: Holder, thing: str, generation: int, event: Event) -> Because:
+        if holder.holds[thing] is event:
+            return Because(f"{holder.name} got {thing} in generation {generation} at {STEP}: contradiction.", event)
+        return Because(
+            f"{holder.name} joined generation {generation} at {STEP} and still holds {thing}: contradiction.", event
+        )
+
+
+NoDoubleOwnership: Final = Invariant(
+    name="no_double_ownership",
+    family="ownership",
+    claim="within one generation a partition, connector or task has at most one owner",
+    source="KIP-429; ConsumerCoordinator.onJoinPrepare, onJoinComplete; DistributedHerder.RebalanceListener",
+    premises=(
+        "a member is current in the generation it last joined, until it learns that it belongs to none, ends, or the "
+        "coordinator's events show its member id removed: such zombies may hold what they held, without violation",
+        "generations are told apart by the coordinator's incarnation; where no event tells it, the run had but one",
+        "a silent static member that the coordinator keeps in a new generation has not joined it and is not current; "
+        "when it joins a later one, what it held meanwhile counts again from its next assignment on",
+        "of two processes with one instance id the one that joined last is current, if the coordinator does not tell",
+        "a Connect worker that lost its membership may return with what it ran until its next assignment is complete",
+    ),
+    violation=NoDoubleOwnershipViolated,
+    fold=_Ownership,
+)
+"""Within one generation a partition, connector or task has at most one owner.
+
+Source: KIP-429 (cooperative rebalancing), ``ConsumerCoordinator`` and Connect's ``DistributedHerder``. Works on the
+events of clients alone; the coordinator's events sharpen it. The windows in which two processes may legally hold one
+partition all end in different generations or concern a member that is not current:
+
+- removed on session expiry, sync timeout or rebalance timeout, until its next heartbeat or commit is answered;
+- a silent static member kept in a new generation, still running on its old assignment;
+- a coordinator that answers heartbeats while it loads, or that has been replaced and does not know it;
+- a record committed but never propagated, then loaded after a failover: a new incarnation.
+
+The smallest history that breaks it::
+
+    PartitionsAssigned(member="m0", generation=1, partitions=("t-0",))
+    PartitionsAssigned(member="m1", generation=1, partitions=("t-0",))
+"""
+
+CLAIMS: Final = (NoDoubleOwnership,)
+"""In the order in which reports name them."""

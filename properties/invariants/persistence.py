@@ -1,0 +1,321 @@
+"""The log behind the group: what is handed out is on record first, and what is on record is what comes back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    GroupDeleted,
+    GroupMetadataAppended,
+    GroupMetadataWritten,
+    GroupStatusChanged,
+    IncarnationStarted,
+    LogTailLost,
+    MemberAdded,
+    SyncGroupReplied,
+)
+from rebalance_check.properties.kinds import Handler, Invariant
+from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.coordinator import ACCEPTED, EMPTY, PREPARING, STABLE, Life, LifeFold
+
+KEPT_GENERATIONS: Final = 8
+"""Of how many generations the assignments on record are kept: a replaced coordinator may answer from an old one."""
+
+
+class PersistedBeforeTheyArePropagatedViolated(Violation):
+    """A member was given an assignment that no committed record holds."""
+
+
+class OneAssignmentPerGenerationViolated(Violation):
+    """A member was given two different assignments in one generation."""
+
+
+class StableIsPersistedViolated(Violation):
+    """A group became Stable without a record of its generation and its members."""
+
+
+class LoadRestoresTheLogViolated(Violation):
+    """A coordinator began with a group that is not what the log holds."""
+
+
+class OnlyEmptyGroupsAreDeletedViolated(Violation):
+    """A group that was not Empty was deleted."""
+
+
+class _Propagated(LifeFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {GroupMetadataAppended: self.on_appended, SyncGroupReplied: self.on_replied})
+        self._records: dict[int, list[GroupMetadataAppended]] = {}
+        self._tells = False
+
+    def on_appended(self, event: GroupMetadataAppended) -> None:
+        """The record is committed."""
+        self._tells = True
+        kept = self._records.setdefault(event.generation, [])
+        kept.append(event)
+        while len(self._records) > KEPT_GENERATIONS:
+            del self._records[next(iter(self._records))]
+
+    def on_replied(self, event: SyncGroupReplied) -> None:
+        """Some record of this generation gives the member what it is told."""
+        life = self.lives.life
+        if event.error != ACCEPTED or life is None or not self._tells:
+            return
+        records = self._records.get(event.generation, [])
+        if not records and life.begun is not None and life.begun.members and event.generation == life.begun.generation:
+            return
+        if not any(self._grants(life, record, event) for record in records):
+            self.contradiction(
+                f"{event.member_id} is given an assignment of generation {event.generation} that is not on record",
+                *([(f"the last record of that generation was committed at {STEP}.", records[-1])] if records else []),
+                (f"its SyncGroup was answered at {STEP}, and no committed record gives it this: contradiction.", event),
+            )
+
+    @staticmethod
+    def _grants(life: Life, record: GroupMetadataAppended, event: SyncGroupReplied) -> bool:
+        told = record.assignments or tuple((member, event.assignment) for member in record.members)
+        return any(life.heir_of(member) == event.member_id and text == event.assignment for member, text in told)
+
+
+class _OneAssignment(LifeFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {SyncGroupReplied: self.on_replied})
+        self._told: dict[tuple[int, str], SyncGroupReplied] = {}
+
+    def on_replied(self, event: SyncGroupReplied) -> None:
+        """Whoever asks again is told the same."""
+        if event.error != ACCEPTED or event.incarnation < 0:
+            return
+        before = self._told.get((event.incarnation, event.member_id))
+        self._told[event.incarnation, event.member_id] = event
+        if before is not None and before.generation == event.generation and before.assignment != event.assignment:
+            self.contradiction(
+                f"{event.member_id} is given two different assignments in generation {event.generation}",
+                (f"its SyncGroup was answered {before.assignment or 'without bytes'} at {STEP}.", before),
+                (f"and {event.assignment or 'without bytes'} at {STEP}: contradiction.", event),
+            )
+
+
+class _Stable(LifeFold):
+    def __init__(self, invariant: Invariant) -> None:
+        handlers: dict[type[Event], Handler] = {
+            GroupStatusChanged: self.on_status,
+            GroupMetadataWritten: self.on_written,
+        }
+        super().__init__(invariant, handlers)
+        self._tells = False
+
+    def on_written(self, _event: GroupMetadataWritten) -> None:
+        """This subject tells of its records."""
+        self._tells = True
+
+    def on_status(self, event: GroupStatusChanged) -> None:
+        """The record that makes a group Stable is committed before."""
+        life = self.lives.life
+        if event.to_status != STABLE or life is None or not life.is_known or not (self._tells or life.record):
+            return
+        record, members = life.record, tuple(sorted(life.members))
+        if record is None or record.generation != event.generation or tuple(sorted(record.members)) != members:
+            self.contradiction(
+                f"the group is Stable in generation {event.generation}, of which there is no record",
+                *([(f"the last record, of generation {record.generation} with the members "
+                    f"{', '.join(record.members)}, was committed at {STEP}.", record)] if record is not None else []),
+                (f"the group became Stable at {STEP} with the members {', '.join(members)}: contradiction.", event),
+            )  # fmt: skip
+
+
+class _Load(LifeFold):
+    """The last committed record, and what was written after it: the log may hold it although nobody saw its commit."""
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(
+            invariant,
+            {
+                GroupMetadataAppended: self.on_appended,
+                GroupMetadataWritten: self.on_written,
+                GroupDeleted: self.on_deleted,
+                LogTailLost: self.on_lost,
+                IncarnationStarted: self.on_incarnation,
+                MemberAdded: self.on_added,
+            },
+        )
+        self._committed: Event | None = None
+        self._image: tuple[int, tuple[str, ...]] | None = None
+        self._possible: list[tuple[int, tuple[str, ...]]] = []
+
+    def on_appended(self, event: GroupMetadataAppended) -> None:
+        """This and what is written after it may be read."""
+        image = (event.generation, event.members)
+        if image in self._possible:
+            del self._possible[: self._possible.index(image) + 1]
+        self._committed, self._image = event, image
+
+    def on_written(self, event: GroupMetadataWritten) -> None:
+        """It may be in the log from now on."""
+        self._possible.append((event.generation, event.members))
+
+    def on_deleted(self, _event: GroupDeleted) -> None:
+        """A deleted group begins anew, or is still there: its tombstone is a write like another."""
+        self._possible.append((0, ()))
+
+    def on_lost(self, _event: LogTailLost) -> None:
+        """Nobody knows what is on record now."""
+        self._image = None
+        self._possible.clear()
+
+    def on_incarnation(self, event: IncarnationStarted) -> None:
+        """What comes back is what was written."""
+        image = (event.generation, event.members)
+        if event.status and self._image is not None and image != (0, ()):
+            if image != self._image and image not in self._possible:
+                self._report(f"generation {image[0]} with the members {', '.join(image[1]) or 'none'}", event)
+            elif (event.status == STABLE) != bool(event.members) or event.status not in {STABLE, EMPTY, PREPARING}:
+                self._report(f"the status {event.status} and {len(event.members)} members", event)
+        if event.status:
+            self._possible.clear()
+            self._committed, self._image = event, image
+
+    def on_added(self, event: MemberAdded) -> None:
+        """Ids that were handed out and not used are forgotten with their incarnation."""
+        for incarnation, life in self.lives.lives.items():
+            given = life.pending.get(event.member_id) if incarnation < event.incarnation else None
+            if given is not None:
+                self.contradiction(
+                    f"{event.member_id}, handed out in incarnation {incarnation}, is known in {event.incarnation}",
+                    (f"{event.member_id} was handed out at {STEP}, which no record tells.", given),
+                    (f"it was accepted at {STEP}, in incarnation {event.incarnation}: contradiction.", event),
+                )
+
+    def _report(self, what: str, event: IncarnationStarted) -> None:
+        on_record = self._image or (0, ())
+        self.contradiction(
+            f"incarnation {event.incarnation} begins with {what}, which is not on record",
+            (f"on record since {STEP}: generation {on_record[0]}, members {', '.join(on_record[1]) or 'none'}.",
+             self._committed),
+            (f"incarnation {event.incarnation} began at {STEP} with {what}: contradiction.", event),
+        )  # fmt: skip
+
+
+class _Deleted(LifeFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {GroupDeleted: self.on_deleted})
+
+    def on_deleted(self, event: GroupDeleted) -> None:
+        """Nobody is in a group that is deleted."""
+        life = self.lives.life
+        members = sorted(life.members) if life is not None and life.is_known else []
+        if event.status != EMPTY or members:
+            self.contradiction(
+                f"the group is deleted while it is {event.status}",
+                (f"at {STEP} it was {event.status} with {len(members)} members: contradiction.", event),
+            )
+
+
+_PREMISE: Final = "the history holds the coordinator's events, with its records and its answers"
+
+PersistedBeforeTheyArePropagated: Final = Invariant(
+    name="persisted_before_propagated",
+    family="persistence",
+    claim="an assignment that a SyncGroup is given is in a committed record of its generation",
+    source="GroupMetadataManager.classicGroupSyncToClassicGroup",
+    premises=(
+        _PREMISE,
+        "the successor of a static member is given what is on record for its predecessor",
+        "of a generation that was loaded, the record must be in the history, too",
+    ),
+    violation=PersistedBeforeTheyArePropagatedViolated,
+    fold=_Propagated,
+)
+"""An assignment that a SyncGroup is given is in a committed record of its generation.
+
+The smallest history that breaks it::
+
+    GroupMetadataAppended(incarnation=0, generation=0, members=(), offset=0)
+    SyncGroupReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", asked=1, assignment="t-0")
+"""
+
+OneAssignmentPerGeneration: Final = Invariant(
+    name="one_assignment_per_generation",
+    family="persistence",
+    claim="within a generation of an incarnation, a member is always given the same assignment",
+    source="GroupMetadataManager.setAndPropagateAssignment",
+    premises=(
+        _PREMISE,
+        "after a failover members may read another one, if the leader synced twice before the first was committed",
+    ),
+    violation=OneAssignmentPerGenerationViolated,
+    fold=_OneAssignment,
+)
+"""Within a generation of an incarnation, a member that asks again is given the same assignment.
+
+The smallest history that breaks it::
+
+    SyncGroupReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", asked=1, assignment="t-0")
+    SyncGroupReplied(incarnation=0, generation=1, request=2, error="NONE", member_id="a", asked=1, assignment="t-1")
+"""
+
+StableIsPersisted: Final = Invariant(
+    name="stable_is_persisted",
+    family="persistence",
+    claim="when a group becomes Stable, its last committed record has its generation and exactly its members",
+    source="GroupMetadataManager.classicGroupSyncToClassicGroup",
+    premises=(_PREMISE, "while Stable, the record of a replaced static member is behind until it is committed"),
+    violation=StableIsPersistedViolated,
+    fold=_Stable,
+)
+"""When a group becomes Stable, its last committed record has its generation and exactly its members.
+
+The smallest history that breaks it::
+
+    GroupMetadataAppended(incarnation=0, generation=1, members=("a",), offset=0)
+    GenerationStarted(incarnation=0, generation=2, members=("a",), leader="a")
+    GroupStatusChanged(incarnation=0, generation=2, from_status="CompletingRebalance", to_status="Stable")
+"""
+
+LoadRestoresTheLog: Final = Invariant(
+    name="load_restores_the_log",
+    family="persistence",
+    claim="a coordinator that loads a group begins with the generation and the members of its last record, no more",
+    source="GroupMetadataManager.replay, onLoaded",
+    premises=(
+        _PREMISE,
+        "a record whose commit was not seen may be read, or not; after LogTailLost nothing is known until the next one",
+        "the group begins Stable with members and Empty without; over capacity it prepares a rebalance at once",
+        "ids that were handed out, parked requests and protocols that were not selected are forgotten",
+    ),
+    violation=LoadRestoresTheLogViolated,
+    fold=_Load,
+)
+"""A coordinator that loads a group begins with what its last record tells, and with nothing that no record tells.
+
+The smallest history that breaks it::
+
+    GroupMetadataAppended(incarnation=0, generation=1, members=("a", "b"), offset=0)
+    IncarnationStarted(incarnation=1, generation=1, status="Stable", members=("a",), leader="a")
+"""
+
+OnlyEmptyGroupsAreDeleted: Final = Invariant(
+    name="only_empty_groups_are_deleted",
+    family="persistence",
+    claim="a group's tombstone is written only while it is Empty",
+    source="ClassicGroup.validateDeleteGroup; GroupCoordinatorShard.cleanupGroupMetadata",
+    premises=("the history holds the coordinator's GroupDeleted",),
+    violation=OnlyEmptyGroupsAreDeletedViolated,
+    fold=_Deleted,
+)
+"""A group's tombstone is written only while it is Empty.
+
+The smallest history that breaks it::
+
+    GroupDeleted(incarnation=0, generation=1, status="Stable")
+"""
+
+CLAIMS: Final = (
+    PersistedBeforeTheyArePropagated,
+    OneAssignmentPerGeneration,
+    StableIsPersisted,
+    LoadRestoresTheLog,
+    OnlyEmptyGroupsAreDeleted,
+)
+"""In the order in which reports name them."""

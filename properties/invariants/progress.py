@@ -1,0 +1,56 @@
+"""Progress: once nothing disturbs the group any more, its rebalances complete."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import RunEnded
+from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.verdict import STEP, Because, Violation
+
+
+class RebalanceCompletesViolated(Violation):
+    """The run healed, had its time, and something was still pending."""
+
+
+class _Completes(Fold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {RunEnded: self.on_ended})
+
+    def on_ended(self, event: RunEnded) -> None:
+        """The run names what has not converged."""
+        if event.pending:
+            first, *others = event.pending
+            more = f" and {len(others)} more" if others else ""
+            reasons = [
+                Because(f"when the run ended at {STEP}, this was pending: {why}.", event) for why in event.pending
+            ]
+            self.violated(f"{first}{more}", reasons, [event])
+
+
+RebalanceCompletes: Final = Invariant(
+    name="rebalance_completes",
+    family="progress",
+    claim="once the disturbances end, every rebalance completes and every partition finds its owner",
+    source="classic group protocol: join phase, sync phase and session expiry are all bounded in time",
+    premises=(
+        "the run ended in an orderly way, after a healed phase that was long enough",
+        "the subject names in RunEnded what had not converged",
+    ),
+    violation=RebalanceCompletesViolated,
+    fold=_Completes,
+    kind=Kind.PROGRESS,
+    needs_end=True,
+)
+"""Once the disturbances end, every rebalance completes and every partition finds its owner.
+
+Source: the join phase is bounded by the rebalance timeout, the sync phase by the same, a silent member by its session
+timeout; so a healed group comes to rest in bounded time.
+
+The smallest history that breaks it::
+
+    RunEnded(pending=("m0 waits for a SyncGroup reply",))
+"""
+
+CLAIMS: Final = (RebalanceCompletes,)
+"""In the order in which reports name them."""

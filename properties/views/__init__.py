@@ -1,0 +1,1 @@
+"""Folds of events into what an observer may conclude."""

@@ -1,0 +1,290 @@
+"""What an observer may conclude from events: who belongs to which generation, and who holds what since when.
+
+Folds share these memories instead of each inventing its own. What is unknown stays unknown: a client that cannot
+tell the coordinator's incarnation is placed in one only where the coordinator's own events say which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from rebalance_check.model.vocabulary.events import (
+    UNKNOWN_INCARNATION,
+    AssignmentCompleted,
+    ConnectorStarted,
+    ConnectorStopped,
+    Event,
+    GenerationEvent,
+    GenerationStarted,
+    IncarnationStarted,
+    MemberAdded,
+    MemberCrashed,
+    MemberEvent,
+    MemberJoined,
+    MemberLeft,
+    MemberRemoved,
+    MembershipLost,
+    MemberStarted,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
+    TaskStarted,
+    TaskStopped,
+)
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories, Memory
+
+Round: TypeAlias = tuple[int, int]
+"""Incarnation and generation: only the pair is unique, since a failover may hand out a generation again."""
+
+
+class Rounds(Memory):
+    """What the coordinator's own events tell: the members of each generation, and who was removed.
+
+    Empty where the history holds no coordinator events; then nobody is known to be removed.
+    """
+
+    def __init__(self) -> None:
+        self.members: dict[Round, frozenset[str]] = {}
+        self.incarnations = 0
+        self._round_of: dict[tuple[str, int], int] = {}
+        self._removed: set[tuple[int, str]] = set()
+        handlers: dict[type[Event], Handler] = {
+            IncarnationStarted: self.on_incarnation,
+            GenerationStarted: self.on_generation,
+            MemberAdded: self.on_added,
+            MemberRemoved: self.on_removed,
+        }
+        super().__init__(handlers)
+
+    def on_incarnation(self, _event: IncarnationStarted) -> None:
+        """Another life of the group at the coordinator."""
+        self.incarnations += 1
+
+    def on_generation(self, event: GenerationStarted) -> None:
+        """Remember who is in the generation, so that a member id and a generation tell the incarnation."""
+        self.members[event.incarnation, event.generation] = frozenset(event.members)
+        for member_id in event.members:
+            self._round_of[member_id, event.generation] = event.incarnation
+
+    def on_added(self, event: MemberAdded) -> None:
+        """A member id entered the group."""
+        self._removed.discard((event.incarnation, event.member_id))
+
+    def on_removed(self, event: MemberRemoved) -> None:
+        """A member id left the group; whoever still acts under it is a zombie."""
+        self._removed.add((event.incarnation, event.member_id))
+
+    def round_of(self, event: GenerationEvent) -> Round:
+        """The incarnation and generation a member speaks for; the incarnation stays unknown where nothing tells it."""
+        if event.incarnation != UNKNOWN_INCARNATION:
+            return event.incarnation, event.generation
+        return self._round_of.get((event.member_id, event.generation), UNKNOWN_INCARNATION), event.generation
+
+    @property
+    def are_told(self) -> bool:
+        """Whether the coordinator speaks in this history, so that a member id counts until it is seen removed."""
+        return self.incarnations > 0 or bool(self.members)
+
+    def is_removed(self, incarnation: int, member_id: str) -> bool:
+        """Whether the coordinator removed this member id in this incarnation."""
+        return (incarnation, member_id) in self._removed
+
+
+class Instances(Memory):
+    """Which process has which instance id (KIP-345), as far as processes tell when they start."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, str] = {}
+        super().__init__({MemberStarted: self.on_started})
+
+    def on_started(self, event: MemberStarted) -> None:
+        """A process starts, as a static member or not."""
+        self._of[event.member] = event.group_instance_id
+
+    def is_static(self, name: str) -> bool:
+        """Whether the process has an instance id."""
+        return self._of.get(name, "") != ""
+
+    def share_a_seat(self, one: str, other: str) -> bool:
+        """Whether two processes have one instance id: whoever joined last has the seat, the other is a zombie."""
+        return self.is_static(one) and self._of.get(one) == self._of.get(other)
+
+
+@dataclass(slots=True)
+class Holder:
+    """What one member process holds, and for which generation it speaks (None: it knows that it belongs to none)."""
+
+    name: str
+    round: Round | None = None
+    member_id: str = ""
+    joined: Event | None = None
+    holds: dict[str, Event] = field(default_factory=dict)
+    unconfirmed: set[str] = field(default_factory=set)
+
+
+class Holdings(Memory):
+    """Who holds which partition, connector and task.
+
+    A thing is named as reports print it: ``t-0``, ``connector c``, ``task c-0``. ``holds`` maps it to the event since
+    which it is held. ``granted`` is what the event at hand added to what is held in a generation, and whose it is: a
+    thing taken, or a generation entered with what is still held (not every client tells when it joins).
+    """
+
+    def __init__(self, rounds: Rounds, instances: Instances) -> None:
+        self.rounds = rounds
+        self.instances = instances
+        self.members: dict[str, Holder] = {}
+        self.holders: dict[str, dict[str, Holder]] = {}
+        self.granted: tuple[Holder, tuple[str, ...]] | None = None
+        handlers: dict[type[Event], Handler] = {
+            MemberStarted: self.on_gone,
+            MemberCrashed: self.on_gone,
+            MemberLeft: self.on_gone,
+            MemberJoined: self.on_joined,
+            MembershipLost: self.on_membership_lost,
+            PartitionsAssigned: self.on_assigned,
+            PartitionsRevoked: self.on_given_up,
+            PartitionsLost: self.on_given_up,
+            AssignmentCompleted: self.on_completed,
+            ConnectorStarted: self.on_connector_started,
+            ConnectorStopped: self.on_connector_stopped,
+            TaskStarted: self.on_task_started,
+            TaskStopped: self.on_task_stopped,
+        }
+        super().__init__(handlers)
+
+    @classmethod
+    def begin(cls, memories: Memories) -> Holdings:
+        """Built on what the coordinator and the starting processes tell."""
+        return cls(Rounds.among(memories), Instances.among(memories))
+
+    def of(self, name: str) -> Holder:
+        """What the member process ``name`` holds."""
+        holder = self.members.get(name)
+        if holder is None:
+            holder = self.members[name] = Holder(name)
+        return holder
+
+    def on_gone(self, event: MemberEvent) -> None:
+        """The process starts afresh or ended: it holds nothing and belongs to no generation."""
+        holder = self.of(event.member)
+        self._drop(holder, tuple(holder.holds))
+        holder.round, holder.member_id, holder.joined = None, "", None
+
+    def on_joined(self, event: MemberJoined) -> None:
+        """It speaks for the generation from here on, for all that it still holds."""
+        holder = self.of(event.member)
+        self._speak(holder, event)
+        self.granted = (holder, tuple(holder.holds)) if holder.holds else None
+
+    def on_membership_lost(self, event: MembershipLost) -> None:
+        """It knows that it belongs to no generation; what it still holds it holds as a zombie."""
+        holder = self.of(event.member)
+        holder.round, holder.joined = None, event
+        holder.unconfirmed.update(thing for thing in holder.holds if " " in thing)
+
+    def on_assigned(self, event: PartitionsAssigned) -> None:
+        """The partitions were added."""
+        self._take(event, event.partitions)
+
+    def on_given_up(self, event: PartitionsRevoked | PartitionsLost) -> None:
+        """The partitions were revoked or lost."""
+        self._drop(self.of(event.member), event.partitions)
+
+    def on_completed(self, event: AssignmentCompleted) -> None:
+        """It holds exactly these; anything else it held was silently replaced (EAGER)."""
+        holder = self.of(event.member)
+        held, confirmed = holder.holds, set(holder.unconfirmed)
+        holder.unconfirmed.clear()
+        if len(held) != len(event.owned) or any(thing not in held for thing in event.owned):
+            self._drop(holder, tuple(thing for thing in held if thing not in event.owned and " " not in thing))
+        entered = self._speak(holder, event)
+        fresh = tuple(thing for thing in event.owned if thing not in held)
+        for thing in fresh:
+            self._hold(holder, thing, event)
+        told = tuple(held) if entered else fresh + tuple(thing for thing in held if thing in confirmed)
+        self.granted = (holder, told) if told else None
+
+    def on_connector_started(self, event: ConnectorStarted) -> None:
+        """The worker runs the connector."""
+        self._take(event, (f"connector {event.connector}",))
+
+    def on_connector_stopped(self, event: ConnectorStopped) -> None:
+        """The worker runs the connector no more."""
+        self._drop(self.of(event.member), (f"connector {event.connector}",))
+
+    def on_task_started(self, event: TaskStarted) -> None:
+        """The worker runs the task."""
+        self._take(event, (f"task {event.task}",))
+
+    def on_task_stopped(self, event: TaskStopped) -> None:
+        """The worker runs the task no more."""
+        self._drop(self.of(event.member), (f"task {event.task}",))
+
+    def _speak(self, holder: Holder, event: GenerationEvent) -> bool:
+        """Note the generation it speaks for; whether that is another than before.
+
+        A static member may have been silent through a generation, which gave on what it holds: that counts again from
+        its next assignment on.
+        """
+        before = holder.round
+        if event.generation != NO_GENERATION:
+            holder.round, holder.member_id, holder.joined = self.rounds.round_of(event), event.member_id, event
+            if (
+                before is not None
+                and self.instances.is_static(holder.name)
+                and holder.round > (before[0], before[1] + 1)
+            ):
+                holder.unconfirmed.update(holder.holds)
+        return holder.round != before
+
+    def _take(self, event: GenerationEvent, things: tuple[str, ...]) -> None:
+        holder = self.of(event.member)
+        entered = self._speak(holder, event)
+        for thing in things:
+            self._hold(holder, thing, event)
+        self.granted = (holder, tuple(holder.holds) if entered else things)
+
+    def _hold(self, holder: Holder, thing: str, event: Event) -> None:
+        holder.holds[thing] = event
+        self.holders.setdefault(thing, {})[holder.name] = holder
+
+    def _drop(self, holder: Holder, things: tuple[str, ...]) -> None:
+        for thing in things:
+            if holder.holds.pop(thing, None) is not None:
+                self.holders[thing].pop(holder.name, None)
+                holder.unconfirmed.discard(thing)
+
+
+class GrantFold(Fold):
+    """A fold that looks at each grant: at what somebody came to hold in a generation, when that becomes known."""
+
+    rounds: Rounds
+    holdings: Holdings
+
+    def __init__(self, invariant: Invariant, more: Mapping[type[Event], Handler] | None = None) -> None:
+        grants: dict[type[Event], Handler] = {
+            MemberJoined: self.on_granted,
+            PartitionsAssigned: self.on_granted,
+            AssignmentCompleted: self.on_granted,
+            ConnectorStarted: self.on_granted,
+            TaskStarted: self.on_granted,
+        }
+        super().__init__(invariant, {**grants, **(more or {})})
+
+    def share(self, memories: Memories) -> None:
+        """All folds of a group look at the same holdings."""
+        self.holdings = Holdings.among(memories)
+        self.rounds = self.holdings.rounds
+        self.memories = (self.rounds, self.holdings.instances, self.holdings)
+
+    def on_granted(self, event: Event) -> None:
+        """Something is held in a generation of which that was not known before."""
+        if self.holdings.granted is not None:
+            self.look(*self.holdings.granted, event)
+
+    def look(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
+        """``holder`` holds ``things``, as ``event`` shows; to be overridden."""

@@ -1,0 +1,136 @@
+"""When each member was heard last, and for how long it asked to be waited for: what claims about time need."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from rebalance_check.model.vocabulary.events import (
+    CoordinatorEvent,
+    Event,
+    GenerationStarted,
+    HeartbeatReplied,
+    JoinGroupReplied,
+    MemberAdded,
+    MemberRemoved,
+    NodeChanged,
+    OffsetCommitReplied,
+    ReplyEvent,
+    RequestParked,
+    RunStarted,
+    SyncGroupReplied,
+)
+from rebalance_check.properties.kinds import Handler, Memories, Memory
+from rebalance_check.properties.views.coordinator import ACCEPTED, Life, Lives
+
+Key: TypeAlias = tuple[int, str]
+"""Incarnation and member id."""
+
+PROLONGS: Final = frozenset({ACCEPTED, "REBALANCE_IN_PROGRESS"})
+"""The answers to a heartbeat that start its sender's session anew."""
+
+
+class Sessions(Memory):
+    """When each member of each life was heard last, and the timeouts that it asked for.
+
+    ``punctual`` is what the run says of its timers, until a node is paused. ``joins`` is the JoinGroup that a member
+    waited with last: it tells its timeouts. ``prolonged`` is when its session certainly began anew last, ``seen`` the
+    last that was heard of it (while it waits: what it waits with), ``before`` what that was before the event at hand.
+    """
+
+    def __init__(self, lives: Lives) -> None:
+        self.lives = lives
+        self.punctual = False
+        self.joins: dict[Key, RequestParked] = {}
+        self.longest: dict[int, int] = {}
+        self.statics: set[int] = set()
+        self.seen: dict[Key, CoordinatorEvent] = {}
+        self.prolonged: dict[Key, CoordinatorEvent] = {}
+        self.before: CoordinatorEvent | None = None
+        handlers: dict[type[Event], Handler] = {
+            RunStarted: self.on_run,
+            NodeChanged: self.on_node,
+            RequestParked: self.on_parked,
+            GenerationStarted: self.on_generation,
+            MemberAdded: self.on_added,
+            MemberRemoved: self.on_removed,
+            JoinGroupReplied: self.on_join_replied,
+            HeartbeatReplied: self.on_heartbeat,
+            SyncGroupReplied: self.on_replied,
+            OffsetCommitReplied: self.on_replied,
+        }
+        super().__init__(handlers)
+
+    @classmethod
+    def begin(cls, memories: Memories) -> Sessions:
+        """Built on the lives of the group."""
+        return cls(Lives.among(memories))
+
+    def timeouts_of(self, life: Life) -> int:
+        """The longest rebalance timeout of this life so far; 0 where not all of them are told."""
+        is_told = life.begun is not None and not life.begun.members
+        return self.longest.get(life.incarnation, 0) if is_told else 0
+
+    def on_run(self, event: RunStarted) -> None:
+        """What the run promises."""
+        self.punctual = event.punctual
+
+    def on_node(self, event: NodeChanged) -> None:
+        """A node that is paused does not keep the promise: what it tells when it runs again is late."""
+        if event.change == "paused":
+            self.punctual = False
+
+    def on_parked(self, event: RequestParked) -> None:
+        """A JoinGroup tells its timeouts; version 0 has one for both."""
+        if event.api == "JoinGroup":
+            self.joins[event.incarnation, event.member_id] = event
+            longest = max(
+                event.rebalance_timeout_ms, event.session_timeout_ms if event.rebalance_timeout_ms <= 0 else 0
+            )
+            self.longest[event.incarnation] = max(longest, self.longest.get(event.incarnation, 0))
+        self._heard(event.member_id, event)
+
+    def on_generation(self, event: GenerationStarted) -> None:
+        """All sessions begin anew, those of silent static members, too; whoever waits is answered next."""
+        for member in event.members:
+            key = (event.incarnation, member)
+            if not isinstance(self.seen.get(key), RequestParked):
+                self.seen[key] = event
+
+    def on_added(self, event: MemberAdded) -> None:
+        """Its session begins."""
+        if event.instance_id:
+            self.statics.add(event.incarnation)
+        self._heard(event.member_id, event)
+
+    def on_removed(self, event: MemberRemoved) -> None:
+        """Nothing is heard of it any more."""
+        self.before = self.seen.pop((event.incarnation, event.member_id), None)
+
+    def on_join_replied(self, event: JoinGroupReplied) -> None:
+        """Whoever waited begins a session with the answer."""
+        if event.error != ACCEPTED:
+            return
+        self._heard(event.given_id, event)
+        key = (event.incarnation, event.given_id)
+        parked = self.joins.get(key)
+        if parked is not None and parked.request == event.request:
+            self.prolonged[key] = event
+
+    def on_heartbeat(self, event: HeartbeatReplied) -> None:
+        """A session begins anew when the heartbeat arrives, even if its answer waits for earlier writes."""
+        self._heard(event.member_id, event)
+        life = self.lives.life
+        if event.error in PROLONGS and life is not None:
+            arrival = life.arrival
+            self.prolonged[event.incarnation, event.member_id] = event if arrival is None else arrival.event
+
+    def on_replied(self, event: ReplyEvent) -> None:
+        """It was heard."""
+        self._heard(event.member_id, event)
+
+    def _heard(self, member_id: str, event: CoordinatorEvent) -> None:
+        key, life = (event.incarnation, member_id), self.lives.life
+        self.before = self.seen.get(key)
+        waits = life is not None and (member_id in life.joins or member_id in life.syncs)
+        if isinstance(event, RequestParked) or not (waits and isinstance(self.before, RequestParked)):
+            self.seen[key] = event

@@ -1,0 +1,128 @@
+"""``rebalance-check fuzz --broker virtual``: random stories for Kafka's own coordinator, and for ours beside it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from rebalance_check.commands.console import Face
+from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS
+from rebalance_check.impl.scenarios.random_scenarios import timeless_story
+from rebalance_check.integration.brokers import open_broker
+from rebalance_check.integration.conformance.guided_walks import DEFAULT_STEPS as WALK_STEPS
+from rebalance_check.integration.conformance.guided_walks import LOCKSTEP, Found, Guided, guided
+from rebalance_check.integration.differential import hold_equal, twin_of
+from rebalance_check.integration.differential.campaign import Campaign, Finding, campaign
+from rebalance_check.integration.differential.side_by_side import NAMES
+from rebalance_check.integration.live.topics import create_topic
+from rebalance_check.integration.virtual import VirtualKafka, find_release
+from rebalance_check.integration.virtual.release import is_virtual
+from rebalance_check.model.checker.safety import Path as ModelPath
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.properties.judge import EXIT_SAFETY
+
+TOPIC: Final = ("t", 2)
+"""The topic of the stories, with its partitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a campaign should do: ``steps`` lines of a story or actions of a walk, by default what each takes;
+    ``names`` are claims, `differential` or `LOCKSTEP`, by default all, each given up after ``variants`` findings;
+    ``minutes``: go on with further seeds until they are over."""
+
+    seeds: range
+    steps: int | None = None
+    names: tuple[str, ...] = ()
+    variants: int = 1
+    minutes: float = 0.0
+
+
+def fuzz_broker(face: Face, broker: str, wanted: Wanted) -> int:
+    """Tell stories to Kafka's coordinator and walk with it through the model, and show what was found, shrunk.
+
+    A broker that is not virtual is told timeless stories, and its virtual twin beside it.
+    """
+    if not is_virtual(broker):
+        return fuzz_twins(face, broker, wanted.seeds, wanted.steps or DEFAULT_STEPS)
+    names = wanted.names or (*NAMES, LOCKSTEP)
+    unknown = [name for name in names if name not in (*NAMES, LOCKSTEP)]
+    if unknown:
+        known = ", ".join((*NAMES, LOCKSTEP))
+        raise RebalanceCheckError(f"a broker is not judged by {unknown[0]!r}: choose among {known}")
+    found: list[Finding | Found] = []
+    rounds: list[Campaign | Guided] = []
+    with VirtualKafka(find_release(broker)) as kafka:
+        for seeds in rounds_of(wanted):
+            left = [name for name in names if all(each.name != name for each in found)]
+            for done in one_round(face, kafka, seeds, left, wanted):
+                rounds.append(done)
+                found += done.found
+                for each in done.found:
+                    face.say(f"\n{each}\n")
+                face.say(str(done))
+    return face.finish(document_of(rounds, found), EXIT_SAFETY if found else 0)
+
+
+def rounds_of(wanted: Wanted) -> Iterator[range]:
+    """The seeds; with minutes, as many further ones until these are over."""
+    deadline = time.monotonic() + 60 * wanted.minutes
+    seeds = wanted.seeds
+    yield seeds
+    while time.monotonic() < deadline:
+        seeds = range(seeds.stop, seeds.stop + max(1, len(seeds)))
+        yield seeds
+
+
+def one_round(
+    face: Face, kafka: VirtualKafka, seeds: range, names: Sequence[str], wanted: Wanted
+) -> Iterator[Campaign | Guided]:
+    """The stories and the walks of some seeds."""
+    stories = [name for name in names if name != LOCKSTEP]
+    with face.progress() as advance:
+        if stories:
+            yield campaign(
+                kafka, seeds, steps=wanted.steps or DEFAULT_STEPS, names=stories, variants=wanted.variants,
+                progress=lambda done, total: advance("stories", done, total),
+            )  # fmt: skip
+        if LOCKSTEP in names:
+            yield guided(
+                kafka, seeds, steps=wanted.steps or WALK_STEPS,
+                progress=lambda done, total: advance("walks", done, total),
+            )  # fmt: skip
+
+
+def fuzz_twins(face: Face, broker: str, seeds: range, steps: int) -> int:
+    """Tell the same stories to a live broker and to the virtual Kafka of its release, and show where they differ."""
+    with open_broker(broker) as opened, VirtualKafka(twin_of(opened)) as kafka:
+        create_topic(opened.bootstrap, *TOPIC)
+        result = hold_equal(opened, kafka, [timeless_story(seed, steps=steps) for seed in seeds])
+    for parted in result.parted:
+        face.say(f"\n{parted}\n")
+    face.say(str(result))
+    return face.finish(asdict(result), EXIT_SAFETY if result.parted else 0)
+
+
+def document_of(rounds: Sequence[Campaign | Guided], found: Sequence[Finding | Found]) -> dict[str, Any]:
+    """The JSON form of a campaign."""
+    campaigns = [each for each in rounds if isinstance(each, Campaign)]
+    walks = [each for each in rounds if isinstance(each, Guided)]
+    return {
+        "broker": rounds[0].coordinator,
+        "stories": sum(each.stories for each in campaigns),
+        "walks": sum(each.walks for each in walks),
+        "steps": sum(each.steps for each in rounds),
+        "requests": sum(each.requests for each in rounds),
+        "seconds": round(sum(each.seconds for each in rounds), 3),
+        "findings": [finding_document(each) for each in found],
+    }
+
+
+def finding_document(found: Finding | Found) -> dict[str, Any]:
+    """A story, or the address of a schedule."""
+    if isinstance(found, Finding):
+        return {"name": found.name, "seed": found.seed, "story": list(found.story), "told": list(found.told)}
+    path = ModelPath(found.schedule.bounds, found.schedule.actions)
+    return {"name": found.name, "seed": found.schedule.seed, "address": path.address(), "told": str(found.difference)}

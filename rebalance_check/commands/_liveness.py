@@ -1,0 +1,62 @@
+"""What ``rebalance-check explore --progress`` adds: the claims of progress, judged and told."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rebalance_check.commands.console import Face
+from rebalance_check.model.checker.liveness import ProgressCheck
+from rebalance_check.properties.judge import EXIT_HELD, EXIT_PROGRESS, EXIT_UNDECIDED
+from rebalance_check.report.lassos import lasso_document, lasso_section, lasso_text
+from rebalance_check.report.section import Section
+
+MOST_SHOWN: Final = 1
+"""Of several claims broken, this many are shown with their runs: one cause often breaks them all."""
+
+
+def tell_progress(face: Face, found: ProgressCheck) -> None:
+    """Figures, claims, and the shortest run that breaks one."""
+    if found.undecided:
+        face.say(f"progress is undecided: {found.undecided}")
+    else:
+        face.say(
+            f"{found.states:,} states and {found.steps:,} steps undisturbed, in any number of generations; "
+            f"{found.components:,} places where a fair run can stay, {found.seconds:.1f} s"
+        )
+    for name, verdict in found.claims.items():
+        face.say(f"  {verdict:<9} {name}")
+    for text in findings(found):
+        face.say(f"\n{text}")
+
+
+def findings(found: ProgressCheck) -> list[str]:
+    """The shortest runs that break a claim, as text; of equals that of the claim that stands first."""
+    shortest = sorted(found.counterexamples.items(), key=lambda each: len(each[1].actions))
+    return [lasso_text(path, name) for name, path in shortest[:MOST_SHOWN]]
+
+
+def sections(found: ProgressCheck) -> list[Section]:
+    """Every run that breaks a claim, for a page."""
+    return [lasso_section(path, name) for name, path in found.counterexamples.items()]
+
+
+def exit_code_of_progress(found: ProgressCheck) -> int:
+    """11 for a violated claim, 12 where nothing could be concluded, else 0."""
+    if found.violated:
+        return EXIT_PROGRESS
+    return EXIT_UNDECIDED if found.undecided else EXIT_HELD
+
+
+def progress_document(found: ProgressCheck) -> dict[str, Any]:
+    """The JSON form."""
+    return {
+        "verdict": "violated" if found.violated else "undecided" if found.undecided else "held",
+        "undecided": found.undecided,
+        "reached": found.reached,
+        "states": found.states,
+        "steps": found.steps,
+        "components": found.components,
+        "seconds": round(found.seconds, 3),
+        "claims": dict(found.claims),
+        "counterexamples": [lasso_document(path, name) for name, path in found.counterexamples.items()],
+    }

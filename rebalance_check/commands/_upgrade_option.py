@@ -1,0 +1,37 @@
+"""The option ``--path``: an upgrade from one assignor to another while the group runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
+from rebalance_check.model.vocabulary.upgrade_paths import PATHS, UpgradePath
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def path_option(what: str) -> Callable[[F], F]:
+    """``--path NAME``; ``what`` tells what the command does on it."""
+    return click.option("--path", "path", type=click.Choice([path.name for path in PATHS]), help=what)
+
+
+def first_protocol(path: UpgradePath) -> RebalanceProtocol:
+    """The protocol of the group before its first bounce."""
+    return RebalanceProtocol.COOPERATIVE if path.cooperative else RebalanceProtocol.EAGER
+
+
+def was_given(name: str) -> bool:
+    """Whether the user wrote this option."""
+    return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
+
+
+def sized_for(path: UpgradePath, sizes: dict[str, int]) -> dict[str, int]:
+    """The sizes given, and for the rest the smallest group in which the path matters, and bounces for all of it."""
+    members = sizes["members"] if was_given("members") else path.members
+    bounces = sizes["bounces"] if was_given("bounces") else members * (len(path.lists) - 1)
+    own = {"members": members, "partitions": 1, "crashes": 0, "generations": 3 * bounces, "bounces": bounces}
+    return {name: size if was_given(name) else own.get(name, size) for name, size in sizes.items()}

@@ -1,0 +1,33 @@
+"""``rebalance-check judge DIR``: a history table is judged as a whole, by either engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rebalance_check.commands.console import Face
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.pipeline.fuzz import judge_table
+from rebalance_check.report.documents import counterexample_document
+from rebalance_check.report.runs import explained
+
+
+def judge_folder(face: Face, paths: tuple[Path, ...], names: tuple[str, ...], engine: str) -> int:
+    """Judge the one history table of ``paths``, say what was found, and return the exit code."""
+    from rebalance_check.commands.fuzz import fuzz_document, tell  # noqa: PLC0415 - says it like fuzz does
+
+    if len(paths) != 1:
+        raise RebalanceCheckError(
+            f"{len(paths)} inputs and one of them a folder: judge a history table alone, and files together"
+        )
+    with face.progress() as advance:
+        result = judge_table(paths[0], engine=engine, invariants=names, progress=advance)
+    texts: list[str] = []
+    found: list[dict[str, Any]] = []
+    for run in result.counterexamples:
+        replay = f"rebalance-check judge {paths[0]} --invariant {run.counterexample.invariant}"
+        text, _, _ = explained(run.history, run.counterexample, replay)
+        texts.append(text)
+        found.append({"seed": run.seed, **(counterexample_document(run.counterexample) or {})})
+    tell(face, result, texts)
+    return face.finish(fuzz_document(result) | {"counterexamples": found}, result.exit_code)

@@ -1,0 +1,195 @@
+"""The search for a planted defect, whatever kind it is: who caught it, after how many steps, and how that looks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from rebalance_check.impl.mutants import Explored, Fuzzed, Judged, Mutant, Narrated, Posed, Told
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.scenarios import history_of
+from rebalance_check.impl.scenarios import search as stories
+from rebalance_check.impl.scenarios.invariants import PROMISES, Promise
+from rebalance_check.impl.scenarios.random_scenarios_wide import wide_story
+from rebalance_check.impl.scenarios.search import broken_promise, shrunk
+from rebalance_check.impl.simulator import churn_schedule
+from rebalance_check.integration.oracle.assignors import OurAssignors
+from rebalance_check.integration.oracle.played import play
+from rebalance_check.model.checker.safety import explore
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.pipeline.seed_run import breaks
+from rebalance_check.pipeline.shrink import shrink
+from rebalance_check.properties.assignment import problems
+from rebalance_check.properties.assignment import shrink as shrink_problem
+from rebalance_check.properties.assignment.claims import broken_claims
+from rebalance_check.properties.assignment.courses import broken_course_claims
+from rebalance_check.properties.assignment.problem import Problem
+from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.judge import judge
+
+COURSE: Final = "course"
+
+
+@dataclass(frozen=True, slots=True)
+class Caught:
+    """A defect that was caught by the claim it names.
+
+    ``steps`` is the size of the shrunk counterexample: the actions of a run or of a path, the lines of a story, the
+    members, topics and claims of an assignment problem. ``seconds`` is what finding it took, shrinking apart.
+    """
+
+    mutant: str
+    steps: int
+    seconds: float
+    lines: tuple[str, ...]
+
+
+def catch(mutant: Mutant) -> Caught | None:
+    """Run the search of a mutant and shrink what it finds; None when the claim it names does not break.
+
+    `RebalanceCheckError` for one that a story with a fixed end finds: its test has no counterexample to shrink.
+    """
+    match mutant.find:
+        case Fuzzed():
+            return _fuzzed(mutant, mutant.find)
+        case Explored():
+            return _explored(mutant, mutant.find)
+        case Posed():
+            return _posed(mutant, mutant.find)
+        case Narrated():
+            return _narrated(mutant, mutant.find)
+        case Judged():
+            return _judged(mutant, mutant.find)
+        case Told():
+            raise RebalanceCheckError(f"{mutant.name} is found by a test of its own: run '{mutant.command}'")
+
+
+def _claim(mutant: Mutant) -> str:
+    """The name of the claim, without the family that it belongs to."""
+    return mutant.caught_by.partition(".")[2]
+
+
+def _fuzzed(mutant: Mutant, find: Fuzzed) -> Caught | None:
+    options = replace(find.options, mutant=mutant.name)
+    (invariant,) = select([mutant.caught_by])
+    started = time.monotonic()
+    seed = next((seed for seed in range(find.first, find.last) if breaks(seed, options, invariant)), None)
+    if seed is None:
+        return None
+    seconds = time.monotonic() - started
+    small = shrink(seed, options, invariant)
+    lines = [f"seed {seed}", *_actions(seed, small.options), small.counterexample.headline, small.replay]
+    return Caught(mutant.name, len(lines) - 3, seconds, tuple(lines))
+
+
+def _actions(seed: int, options: SimulationOptions) -> list[str]:
+    """What a run is made of: the churn that is left, or the steps of a status run."""
+    if options.protocol is SimulatedProtocol.STATUS:
+        return [f"status step {index}" for index in range(options.steps) if index not in options.omit]
+    return [str(action) for action in churn_schedule(seed, options).actions]
+
+
+def _explored(mutant: Mutant, find: Explored) -> Caught | None:
+    started = time.monotonic()
+    found = explore(find.bounds, mutant=mutant.name)
+    if found.violated != mutant.caught_by or found.counterexample is None:
+        return None
+    seconds = time.monotonic() - started
+    lines = [str(action) for action in found.counterexample.actions]
+    return Caught(mutant.name, len(lines), seconds, (*lines, found.counterexample.address()))
+
+
+def _posed(mutant: Mutant, find: Posed) -> Caught | None:
+    finding = _finding_in(mutant, find)
+    started = time.monotonic()
+    shape = "tame" if find.shape == COURSE else find.shape
+    for seed in range(find.first, find.last):
+        problem = problems.random_problem(shape, seed)
+        if finding(problem):
+            seconds = time.monotonic() - started
+            small = shrink_problem.shrink(problem, lambda one: problems.fits(shape, one) and bool(finding(one)))
+            return Caught(mutant.name, _size(small), seconds, (f"seed {seed}", *_shown(small), finding(small)))
+    return None
+
+
+def _finding_in(mutant: Mutant, find: Posed) -> Callable[[Problem], str]:
+    """What a problem shows of the claim that the mutant breaks; empty for nothing."""
+    defects = frozenset({mutant.name})
+    ours = OurAssignors(defects)
+
+    def finding(problem: Problem) -> str:
+        if find.shape == COURSE:
+            broken = broken_course_claims(play(find.assignor, problem, defects))
+        else:
+            broken = list(broken_claims(find.assignor, problem, ours.answer(find.assignor, problem)))
+        return next((one.finding for one in broken if one.claim == _claim(mutant)), "")
+
+    return finding
+
+
+def _size(problem: Problem) -> int:
+    return len(problem.topics) + sum(1 + len(member.owned) for member in problem.members.values())
+
+
+def _shown(problem: Problem) -> list[str]:
+    racks = problem.racks or {}
+    topics = ", ".join(
+        f"{topic} with {count} partitions" + (f" in racks {racks[topic]}" if topic in racks else "")
+        for topic, count in problem.topics.items()
+    )
+    members = [
+        f"{name} wants {', '.join(one.topics) or 'nothing'}, claims "
+        f"{', '.join(f'{topic}-{number}' for topic, number in one.owned) or 'nothing'}"
+        + (f" in generation {one.generation}" if one.generation is not None else "")
+        + (f", is in rack {one.rack}" if one.rack is not None else "")
+        for name, one in problem.members.items()
+    ]
+    return [topics, *members]
+
+
+def _narrated(mutant: Mutant, find: Narrated) -> Caught | None:
+    promise = promise_of(_claim(mutant))
+    defects = frozenset({mutant.name})
+    started = time.monotonic()
+    for seed in range(find.first, find.last):
+        told = broken_promise(wide_story(seed), [promise], defects)
+        if told is not None:
+            seconds = time.monotonic() - started
+            small = shrunk(told, promise, defects)
+            return Caught(mutant.name, small.steps, seconds, (f"seed {seed}", *small.story, small.finding))
+    return None
+
+
+def _judged(mutant: Mutant, find: Judged) -> Caught | None:
+    (invariant,) = select([mutant.caught_by])
+    started = time.monotonic()
+
+    def again(story: Sequence[str]) -> stories.Told | None:
+        judgement = judge(history_of(story, frozenset({mutant.name})), [invariant])
+        found = next(iter(judgement.counterexamples), None)
+        return None if found is None else stories.Told(invariant.name, tuple(story), found.headline)
+
+    for seed in range(find.first, find.last):
+        told = again(wide_story(seed))
+        if told is not None:
+            seconds = time.monotonic() - started
+            small = stories.shortened(told, again)
+            return Caught(mutant.name, small.steps, seconds, (f"seed {seed}", *small.story, small.finding))
+    return None
+
+
+def promise_of(name: str) -> Promise:
+    """The promise of that name."""
+    return next(promise for promise in PROMISES if promise.name == name)
+
+
+def document(mutant: Mutant, caught: Caught | None) -> dict[str, Any]:
+    """A result as data."""
+    if caught is None:
+        return {"name": mutant.name, "caught": False}
+    return {
+        "name": mutant.name, "caught": True, "steps": caught.steps, "seconds": round(caught.seconds, 3),
+        "counterexample": list(caught.lines),
+    }  # fmt: skip
