@@ -26,7 +26,7 @@ from rebalance_check.impl.scenarios import InProcess, Played
 from rebalance_check.integration.conformance.exhaustive import conform
 from rebalance_check.integration.conformance.guided_walks import guided
 from rebalance_check.integration.differential.campaign import campaign
-from rebalance_check.integration.virtual import VirtualKafka, World, find_release
+from rebalance_check.integration.virtual import VirtualEnvironment, VirtualKafka, find_release
 from rebalance_check.integration.virtual.codec import decoded
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator, member_ids_of
 from rebalance_check.integration.wire.templates import encoded, ordinary
@@ -59,24 +59,26 @@ def one_by_one(coordinator: Played, requests: Sequence[GroupRequest]) -> None:
         coordinator.handle(token, request, 1)
 
 
-def batched(world: World, requests: Sequence[GroupRequest], encode: Callable[[GroupRequest], bytes] = encoded) -> None:
+def batched(
+    environment: VirtualEnvironment, requests: Sequence[GroupRequest], encode: Callable[[GroupRequest], bytes] = encoded
+) -> None:
     """Many go out together; while they are answered, those before are read, and those after are written."""
     asked: dict[int, GroupRequest] = {}
     ends: list[int] = []
     for first in range(0, len(requests), BATCH):
-        asked |= {world.post(encode(request)): request for request in requests[first : first + BATCH]}
-        ends.append(world.post_control("pending"))
-        world.kafka.flush()
+        asked |= {environment.post(encode(request)): request for request in requests[first : first + BATCH]}
+        ends.append(environment.post_control("pending"))
+        environment.kafka.flush()
         if len(ends) > 1:
-            read(world, ends.pop(0), asked)
-    read(world, ends.pop(), asked)
+            read(environment, ends.pop(0), asked)
+    read(environment, ends.pop(), asked)
     assert not asked
 
 
-def read(world: World, end: int, asked: dict[int, GroupRequest]) -> None:
+def read(environment: VirtualEnvironment, end: int, asked: dict[int, GroupRequest]) -> None:
     """Wait for the end of a batch, and decode the answers that have come."""
-    world.answer(end)
-    for number, body in world.take_replies():
+    environment.answer(end)
+    for number, body in environment.take_replies():
         assert body is not None
         decoded(asked.pop(number), body)
 
@@ -118,19 +120,19 @@ def main(spec: str) -> None:
     with VirtualKafka(find_release(spec)) as kafka:
         virtual = VirtualCoordinator(kafka, config, 1)
         member_id = formed(virtual)
-        world = virtual.world
+        environment = virtual.environment
         beats = [HeartbeatRequest(group_id="g", version=4, generation_id=1, member_id=member_id)] * REQUESTS
         for round_ in range(WARM_UP):
-            batched(world, mixed(member_id, round_ * REQUESTS))
-        batched(world, beats)
+            batched(environment, mixed(member_id, round_ * REQUESTS))
+        batched(environment, beats)
         print(f"{kafka.release.name}:")
         single, distinct = mixed(member_id, 10 * REQUESTS), mixed(member_id, 11 * REQUESTS)
         for what, work in (
             ("equal heartbeats one by one", lambda: one_by_one(virtual, beats)),
             ("mixed requests one by one, no two alike", lambda: one_by_one(virtual, single)),
-            ("equal heartbeats in batches", lambda: batched(world, beats)),
-            ("mixed requests in batches, no two alike, from templates", lambda: batched(world, distinct)),
-            ("the same by the ordinary encoder", lambda: batched(world, distinct[::-1], ordinary)),
+            ("equal heartbeats in batches", lambda: batched(environment, beats)),
+            ("mixed requests in batches, no two alike, from templates", lambda: batched(environment, distinct)),
+            ("the same by the ordinary encoder", lambda: batched(environment, distinct[::-1], ordinary)),
         ):
             measured(what, work, REQUESTS, base)
         told = campaign(kafka, SEEDS, names=["differential"])

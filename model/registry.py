@@ -9,11 +9,11 @@ from typing import Final
 
 from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.classic.mutants.core import CLASSIC_MUTANTS
-from rebalance_check.model.classic.mutants.liveness import PROGRESS_MUTANTS
-from rebalance_check.model.classic.mutants.new_members import NEWCOMER_MUTANTS
-from rebalance_check.model.classic.mutants.static_membership import STATIC_MUTANTS
-from rebalance_check.model.classic.mutants.timeouts import TIMER_MUTANTS
-from rebalance_check.model.classic.mutants.upgrades import VOTING_MUTANTS
+from rebalance_check.model.classic.mutants.liveness import LIVENESS_MUTANTS
+from rebalance_check.model.classic.mutants.new_members import NEW_MEMBER_MUTANTS
+from rebalance_check.model.classic.mutants.static_membership import STATIC_MEMBER_MUTANTS
+from rebalance_check.model.classic.mutants.timeouts import TIMEOUT_MUTANTS
+from rebalance_check.model.classic.mutants.upgrades import UPGRADE_MUTANTS
 from rebalance_check.model.connect.status.mutants import STATUS_MUTANTS
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
@@ -21,11 +21,11 @@ MUTANTS: Final[dict[str, ModelMutant]] = {
     mutant.name: mutant
     for mutant in (
         *CLASSIC_MUTANTS,
-        *TIMER_MUTANTS,
-        *STATIC_MUTANTS,
-        *VOTING_MUTANTS,
-        *NEWCOMER_MUTANTS,
-        *PROGRESS_MUTANTS,
+        *TIMEOUT_MUTANTS,
+        *STATIC_MEMBER_MUTANTS,
+        *UPGRADE_MUTANTS,
+        *NEW_MEMBER_MUTANTS,
+        *LIVENESS_MUTANTS,
         *STATUS_MUTANTS,
     )
 }

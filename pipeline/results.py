@@ -13,7 +13,7 @@ from rebalance_check.properties.kinds import Kind
 from rebalance_check.properties.verdict import Outcome
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Told the phase (``simulate``, ``judge``), the runs done in it and the runs to do, whenever some were done."""
+"""Receives the phase (``simulate``, ``judge``), the runs done in it and the runs to do, whenever some were done."""
 
 
 def silent(phase: str, done: int, total: int) -> None:

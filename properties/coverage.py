@@ -5,7 +5,7 @@ Kafka 4.0 (``GroupMetadataManager``, ``ClassicGroup``; ``AbstractCoordinator``, 
 Each stands here in a few words, with the claims that hold it. A claim is an invariant of the catalogue by its name, or
 
 - ``assignors.NAME``: a claim about one answer of an assignor (`properties.assignment.claims`);
-- ``promises.NAME``: a promise that stories hold a coordinator to (`impl.scenarios.invariants`);
+- ``promises.NAME``: a promise that scenarios hold a coordinator to (`impl.scenarios.invariants`);
 - ``model.NAME``: a claim that the explorer checks on every state of the classic model (`model.classic.invariants`);
 - ``progress.NAME``: a claim that is judged on the state graph of the classic model, under weak fairness and in any
   number of generations (`model.classic.liveness`);
@@ -162,7 +162,7 @@ CLIENT_SIDE: Final = (
               ("tests/impl/test_codec_properties.py",), "bytes, not histories"),
     Statement(24, "the upgrade path of two bounces is safe, a single bounce is refused", _MERGED,
               ("no_double_ownership", "common_protocol"),
-              "the upgrade path is a family of schedules (rebalance-check explore --path), judged by these"),
+              "the upgrade path is a family of schedules (rebalance-check explore --upgrade), judged by these"),
     *(Statement(number, says, _OTHER, (), "the consumer group protocol of KIP-848")
       for number, says in (
           (25, "partition epochs exclude each other"), (26, "a client owns no more than its record"),

@@ -121,7 +121,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def main() -> None:
-    """The console script. Told to end, it still gives back what it holds: temporary folders, processes, brokers."""
+    """The console script. Asked to end, it still gives back what it holds: temporary folders, processes, brokers."""
     with orderly_end():
         code = run(sys.argv[1:])
     sys.exit(code)

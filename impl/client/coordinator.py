@@ -9,7 +9,7 @@ How to use it as a base class: implement `protocol_type`, `metadata`, `on_join_p
 
 An application that does not poll while ticks go on is a zombie in the making, exactly as with the Java client.
 Callbacks run inside `poll` and `close` only. Rules for implementers: `on_join_complete` may see identical arguments
-again after it raised; a fencing token for the outside world comes from `generation_if_stable`, never from
+again after it raised; a fencing token for the outside environment comes from `generation_if_stable`, never from
 `generation`; leadership is a fact about one generation and must not be remembered across a rebalance.
 """
 

@@ -28,7 +28,7 @@ FAILOVER: Final = frozenset(
         ActionKind.ELECT_COORDINATOR,
         ActionKind.LOAD_COORDINATOR,
         ActionKind.DEPOSE_COORDINATOR,
-        ActionKind.ZOMBIE_RESIGNS,
+        ActionKind.RESIGN_ZOMBIE_COORDINATOR,
     }
 )
 """What happens to the coordinator itself. The choice of these is not its own but ours."""
@@ -45,8 +45,8 @@ COORDINATOR_STEPS: Final = (
         ActionKind.DELETE_GROUP,
         ActionKind.DELIVER_DUPLICATE,
         ActionKind.COMMIT_WITHOUT_GROUP,
-        ActionKind.COMMIT_BESIDE,
-        ActionKind.HEARTBEAT_BESIDE,
+        ActionKind.COMMIT_DURING_JOIN,
+        ActionKind.HEARTBEAT_DURING_SYNC,
     }
 )
 """The actions in which the coordinator under test has a part; all others are the model's own."""

@@ -93,9 +93,9 @@ def aside(action: Action, before: State, config: Config) -> tuple[Answer, ...]:
     match action.kind:
         case ActionKind.LEAVE_GROUP:
             return (Answer(f"m{m}", "LeaveGroup", leave_error(before, m).name),)
-        case ActionKind.COMMIT_BESIDE:
+        case ActionKind.COMMIT_DURING_JOIN:
             return (Answer(f"m{STRAY}", "OffsetCommit", Error(beside_error(config, before, m)).name),)
-        case ActionKind.HEARTBEAT_BESIDE:
+        case ActionKind.HEARTBEAT_DURING_SYNC:
             return (Answer(f"m{STRAY}", "Heartbeat", Error(fence(before, m, before.member[m].generation)).name),)
         case ActionKind.COMMIT_WITHOUT_GROUP:
             error = Error.NONE if before.status <= GroupStatus.EMPTY else Error.UNKNOWN_MEMBER_ID

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from rebalance_check.impl.conformance.outcome import Difference
-from rebalance_check.impl.conformance.run import Lockstep
+from rebalance_check.impl.conformance.outcome import Divergence
+from rebalance_check.impl.conformance.run import ConformanceRun
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
 
 
 @dataclass(frozen=True, slots=True)
-class Divergence:
+class DivergentPath:
     """A transition on which the coordinator differs from the model, and the schedule that leads there."""
 
     actions: tuple[Action, ...]
-    difference: Difference
+    divergence: Divergence
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class Conformance:
     states: int
     transitions: int
     answers: frozenset[tuple[str, str]]
-    divergences: tuple[Divergence, ...]
+    divergences: tuple[DivergentPath, ...]
 
 
-def every_transition(start: Lockstep, bounds: Bounds, stop_after: int = 1) -> Conformance:
+def every_transition(start: ConformanceRun, bounds: Bounds, stop_after: int = 1) -> Conformance:
     """Perform every transition within ``bounds`` from every state, breadth first, on a copy of the coordinator there.
 
     ``start`` is a fresh lockstep whose transport can be copied; at most ``stop_after`` divergences are collected, so
@@ -40,7 +40,7 @@ def every_transition(start: Lockstep, bounds: Bounds, stop_after: int = 1) -> Co
     parents: dict[bytes, tuple[bytes, Action] | None] = {pack(start.state): None}
     frontier = deque([start])
     answers: set[tuple[str, str]] = set()
-    divergences: list[Divergence] = []
+    divergences: list[DivergentPath] = []
     transitions = 0
     while frontier and len(divergences) < stop_after:
         here = frontier.popleft()
@@ -53,7 +53,7 @@ def every_transition(start: Lockstep, bounds: Bounds, stop_after: int = 1) -> Co
                 continue
             answers.update((answer.api, answer.error) for answer in step.answers)
             if step.difference is not None:
-                divergences.append(Divergence((*path(parents, at), action), step.difference))
+                divergences.append(DivergentPath((*path(parents, at), action), step.difference))
             elif (reached := pack(there.state)) not in parents:
                 parents[reached] = (at, action)
                 frontier.append(there)

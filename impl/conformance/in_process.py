@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rebalance_check.impl.conformance.answers import member_of
 from rebalance_check.impl.conformance.requests import GROUP_ID
-from rebalance_check.impl.conformance.subject import LockstepSubject
+from rebalance_check.impl.conformance.subject import ConformanceSubject
 from rebalance_check.impl.conformance.transport import Observation
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator, GroupStatus
 from rebalance_check.impl.coordinator.hash_order import Choices
@@ -233,7 +233,7 @@ class InProcess:
                 self._arrived.append((token[0], reply))
 
 
-class ReferenceSubject(LockstepSubject):
+class ReferenceSubject(ConformanceSubject):
     """The reference coordinator as a subject: the model's clients drive it, and it is held to the model's answers."""
 
     def __init__(self, defects: frozenset[str] = frozenset()) -> None:

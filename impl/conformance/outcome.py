@@ -27,7 +27,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Divergence:
     """Model and coordinator disagree: each outcome that the model allows, and the one that was seen."""
 
     step: int
@@ -49,4 +49,4 @@ class Step:
     answers: tuple[Answer, ...]
     before: Any
     after: Any
-    difference: Difference | None = None
+    difference: Divergence | None = None

@@ -94,7 +94,7 @@ class Speech:
             group_instance_id=self._bounds.instance(m),
         )
 
-    def commit_beside(self, m: int, generation: int) -> GroupRequest:
+    def commit_during_join(self, m: int, generation: int) -> GroupRequest:
         """A commit of ``m`` on another connection."""
         return self._commit(generation, m, 1)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rebalance_check.impl.conformance.action_kinds import BREAKS_THE_CONNECTION, COORDINATOR_STEPS, FAILOVER
 from rebalance_check.impl.conformance.answers import Answer, member_of, observed_answer
-from rebalance_check.impl.conformance.outcome import Difference, Outcome, Step
+from rebalance_check.impl.conformance.outcome import Divergence, Outcome, Step
 from rebalance_check.impl.conformance.predictions import Allowed, Moves
 from rebalance_check.impl.conformance.requests import Speech
 from rebalance_check.impl.conformance.transport import STRAY, FailingTransport, Transport
@@ -34,7 +34,7 @@ class _Begun:
     answers: tuple[Answer, ...] | None = None
 
 
-class Lockstep:
+class ConformanceRun:
     """Steps the model of ``bounds`` and holds the coordinator behind ``transport`` to each of its predictions.
 
     Where Kafka's answer depends on hash order (who leads next), any of the model's outcomes is accepted, and the run
@@ -50,7 +50,7 @@ class Lockstep:
         self._also_possible: list[Any] = []
         self.transport = transport
         self.steps = 0
-        self.difference: Difference | None = None
+        self.difference: Divergence | None = None
         self._speech = Speech(bounds)
         self._stray: GroupRequest | None = None
         self._shares_transport = False
@@ -69,7 +69,7 @@ class Lockstep:
     def perform(self, action: Action) -> Step | None:
         """Do one action; None, and nothing done, when it is not enabled (a coordinator may have chosen otherwise).
 
-        After a `Difference` nothing more can be predicted, and `RebalanceCheckError` says so.
+        After a `Divergence` nothing more can be predicted, and `RebalanceCheckError` says so.
         """
         return self.finish() if self.begin(action) else None
 
@@ -100,7 +100,7 @@ class Lockstep:
             raise RebalanceCheckError("no action has begun: call begin before finish")
         return self._compare(begun) if begun.allowed else Step(begun.action, (), begun.before, begun.after)
 
-    def fork(self) -> Lockstep:
+    def fork(self) -> ConformanceRun:
         """An independent copy of this run, coordinator included; the transport must be one that can be copied.
 
         Both share the coordinator until one of them touches it, since most steps are the members' own.
@@ -166,7 +166,7 @@ class Lockstep:
             patience += 1
             answers = tuple(sorted([*answers, *self._answers(0, begun)]))
         outcomes = tuple(dict.fromkeys(outcome for outcome, _, _ in allowed))
-        self.difference = Difference(self.steps, action, outcomes, seen)
+        self.difference = Divergence(self.steps, action, outcomes, seen)
         return Step(action, answers, before, begun.after, self.difference)
 
     def _agree(self, action: Action, answers: tuple[Answer, ...], agreed: list[tuple[Any, Any]]) -> Step:
@@ -213,9 +213,9 @@ class Lockstep:
                 self.transport.expire_sync()
             case ActionKind.DELETE_GROUP:
                 return (Answer("", "DeleteGroups", self.transport.delete_group().name),)
-            case ActionKind.COMMIT_BESIDE:
-                self.transport.request(STRAY, self._speech.commit_beside(m, before.member[m].generation))
-            case ActionKind.HEARTBEAT_BESIDE:
+            case ActionKind.COMMIT_DURING_JOIN:
+                self.transport.request(STRAY, self._speech.commit_during_join(m, before.member[m].generation))
+            case ActionKind.HEARTBEAT_DURING_SYNC:
                 self.transport.request(STRAY, self._speech.heartbeat(m, before.member[m].generation))
             case ActionKind.COMMIT_WITHOUT_GROUP:
                 self.transport.request(STRAY, self._speech.outside_commit())

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from rebalance_check.impl.conformance.action_kinds import COORDINATOR_STEPS
 from rebalance_check.impl.conformance.answers import Answer
-from rebalance_check.impl.conformance.outcome import Difference, Step
+from rebalance_check.impl.conformance.outcome import Divergence, Step
 from rebalance_check.impl.conformance.requests import GROUP_ID
-from rebalance_check.impl.conformance.run import Lockstep
+from rebalance_check.impl.conformance.run import ConformanceRun
 from rebalance_check.impl.conformance.transport import Transport
 from rebalance_check.model.classic.invariants import everyone_is_stable
 from rebalance_check.model.classic.model import RULES
@@ -25,7 +25,7 @@ ACTIONS = frozenset(rule.kind for rule in RULES)
 """What such a subject understands: the protocol steps of the classic model."""
 
 
-class LockstepSubject:
+class ConformanceSubject:
     """The coordinator behind ``transport``, called ``name``, driven by the model's clients.
 
     Events of members are the model's, which the members are; answers are those that the coordinator gave; what else it
@@ -40,18 +40,18 @@ class LockstepSubject:
         self.skipped = 0
         self._transport = transport
         self._heard = [] if heard is None else heard
-        self._lockstep: Lockstep | None = None
+        self._lockstep: ConformanceRun | None = None
         self._seed = 0
 
     @property
-    def lockstep(self) -> Lockstep:
+    def conformance(self) -> ConformanceRun:
         """The run that is open."""
         if self._lockstep is None:
             raise RebalanceCheckError(f"no run is open on {self.name}: open one before actions are performed")
         return self._lockstep
 
     @property
-    def difference(self) -> Difference | None:
+    def difference(self) -> Divergence | None:
         """Where model and coordinator disagreed, if they did."""
         return None if self._lockstep is None else self._lockstep.difference
 
@@ -59,7 +59,7 @@ class LockstepSubject:
         """Start a run; ``seed`` is noted in its first event and decides nothing."""
         self._heard.clear()
         self.skipped = 0
-        self._lockstep = Lockstep(self._transport, bounds)
+        self._lockstep = ConformanceRun(self._transport, bounds)
         self._observer = Observer(self._lockstep.machine.config, bounds, "", GROUP_ID)
         begun = self._observer.begin()
         return [replace(e, subject=self.name, seed=seed) if isinstance(e, RunStarted) else e for e in begun]
@@ -68,7 +68,7 @@ class LockstepSubject:
         """Do one action; its events. Nothing happens once there is a difference, or when it is not enabled."""
         if self.difference is not None:
             return []
-        step = self.lockstep.perform(action)
+        step = self.conformance.perform(action)
         if step is None:
             self.skipped += 1
             return []
@@ -89,9 +89,9 @@ class LockstepSubject:
             return self._observer.observe(step.action, step.before, step.after)
         heard = [replace(event, source=COORDINATOR) for event in self._heard]
         self._heard.clear()
-        if step.action.kind is ActionKind.HEARTBEAT_BESIDE:  # member and coordinator both have a part in it
+        if step.action.kind is ActionKind.HEARTBEAT_DURING_SYNC:  # member and coordinator both have a part in it
             self._observer.ledger.steps += 1
-            both = self._observer.heartbeat_beside(step.action.member, step.before, step.after)
+            both = self._observer.heartbeat_during_sync(step.action.member, step.before, step.after)
             return [self._observer.stamp(event) for event in [*heard, *both]]
         slots = slots_by_seat(step.after)
         answered = [self._answered(answer, slots) for answer in step.answers if answer.member in self._members]

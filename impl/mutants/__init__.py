@@ -8,19 +8,27 @@ lists both kinds.
 
 from __future__ import annotations
 
-from rebalance_check.impl.mutants.mutant import Explored, Fuzzed, Judged, Mutant, Narrated, Posed, Told
+from rebalance_check.impl.mutants.mutant import (
+    AssignmentSearch,
+    FuzzSearch,
+    ModelSearch,
+    Mutant,
+    PytestCase,
+    ScenarioInvariantSearch,
+    ScenarioPropertySearch,
+)
 from rebalance_check.impl.mutants.registry import IMPL_MUTANTS, MUTANTS, defects_of, find_mutant
 
 __all__ = [
     "IMPL_MUTANTS",
     "MUTANTS",
-    "Explored",
-    "Fuzzed",
-    "Judged",
+    "AssignmentSearch",
+    "FuzzSearch",
+    "ModelSearch",
     "Mutant",
-    "Narrated",
-    "Posed",
-    "Told",
+    "PytestCase",
+    "ScenarioInvariantSearch",
+    "ScenarioPropertySearch",
     "defects_of",
     "find_mutant",
 ]

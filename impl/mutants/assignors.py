@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant, Posed
+from rebalance_check.impl.mutants.mutant import AssignmentSearch, FuzzSearch, Mutant
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 
-_EAGER: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
-_COOPERATIVE: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
+_EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
+_COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
 
 ASSIGNOR_MUTANTS: Final = [
     Mutant(
@@ -30,7 +30,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="two members that claim one partition in one generation both keep it",
         caught_by="assignors.exclusive",
         where="impl",
-        find=Posed(assignor="sticky", shape="contested"),
+        find=AssignmentSearch(assignor="sticky", shape="contested"),
         catalogue_id="sticky-same-generation-multi-claim",
     ),
     Mutant(
@@ -38,7 +38,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="of two claims that of the older generation wins",
         caught_by="assignors.sticky",
         where="impl",
-        find=Posed(assignor="sticky", shape="outdated"),
+        find=AssignmentSearch(assignor="sticky", shape="outdated"),
         catalogue_id="librdkafka-lowest-generation-wins",
     ),
     Mutant(
@@ -46,7 +46,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="a cooperative leader does not read the generation of claims",
         caught_by="assignors.sticky",
         where="impl",
-        find=Posed(assignor="cooperative-sticky", shape="outdated"),
+        find=AssignmentSearch(assignor="cooperative-sticky", shape="outdated"),
         catalogue_id="cooperative-claims-carry-no-generation",
     ),
     Mutant(
@@ -54,7 +54,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="the scan of claims raises the highest generation after it took a member, and drops that one, too",
         caught_by="assignors.transfer",
         where="impl",
-        find=Posed(assignor="cooperative-sticky", shape="stale"),
+        find=AssignmentSearch(assignor="cooperative-sticky", shape="stale"),
         catalogue_id="sticky-max-generation-updated-too-late",
     ),
     Mutant(
@@ -62,7 +62,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="claims of any but the highest generation count for nothing",
         caught_by="assignors.transfer",
         where="impl",
-        find=Posed(assignor="cooperative-sticky", shape="stale"),
+        find=AssignmentSearch(assignor="cooperative-sticky", shape="stale"),
         catalogue_id="sticky-drops-all-older-generation-claims",
     ),
     Mutant(
@@ -70,7 +70,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="who has the minimum counts as unfilled although all that get one more have it",
         caught_by="assignors.answers",
         where="impl",
-        find=Posed(assignor="sticky", shape="tame"),
+        find=AssignmentSearch(assignor="sticky", shape="tame"),
         catalogue_id="sticky-quota-unfilled-after-max-reached",
     ),
     Mutant(
@@ -78,7 +78,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="an assignor goes on from the claims of its last run",
         caught_by="assignors.any_leader",
         where="impl",
-        find=Posed(assignor="sticky", shape="course"),
+        find=AssignmentSearch(assignor="sticky", shape="course"),
         catalogue_id="sticky-movement-memory-leaks-across-runs",
     ),
     Mutant(
@@ -86,7 +86,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="a topic without metadata makes the assignor fail",
         caught_by="assignors.answers",
         where="impl",
-        find=Posed(assignor="range", shape="stale"),
+        find=AssignmentSearch(assignor="range", shape="stale"),
         catalogue_id="sticky-fails-on-deleted-topic",
     ),
     Mutant(
@@ -94,7 +94,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="partitions move though the numbers stay what they are",
         caught_by="assignors.settles",
         where="impl",
-        find=Posed(assignor="cooperative-sticky", shape="course"),
+        find=AssignmentSearch(assignor="cooperative-sticky", shape="course"),
         catalogue_id="cooperative-sacrifices-stickiness-third-rebalance",
     ),
     Mutant(
@@ -102,7 +102,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="the balance score is the difference of the last two members alone",
         caught_by="assignors.balanced",
         where="impl",
-        find=Posed(assignor="sticky", shape="tame"),
+        find=AssignmentSearch(assignor="sticky", shape="tame"),
         catalogue_id="librdkafka-balance-score-overwritten",
     ),
     Mutant(
@@ -110,7 +110,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="the balancing loop begins anew where a topic has fewer subscribers than there are members",
         caught_by="assignors.answers",
         where="impl",
-        find=Posed(assignor="sticky", shape="tame"),
+        find=AssignmentSearch(assignor="sticky", shape="tame"),
         catalogue_id="librdkafka-sticky-index-shadowing-loop",
     ),
     Mutant(
@@ -118,7 +118,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="topics are no longer looked at when every member has matched one",
         caught_by="assignors.complete",
         where="impl",
-        find=Posed(assignor="range", shape="tame"),
+        find=AssignmentSearch(assignor="range", shape="tame"),
         catalogue_id="librdkafka-topics-skipped-when-more-than-members",
     ),
     Mutant(
@@ -126,7 +126,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="the circle of all members is walked modulo the number of those that subscribe",
         caught_by="assignors.answers",
         where="impl",
-        find=Posed(assignor="roundrobin", shape="tame"),
+        find=AssignmentSearch(assignor="roundrobin", shape="tame"),
         catalogue_id="librdkafka-roundrobin-modulus",
     ),
     Mutant(
@@ -134,7 +134,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="a claimed partition is compared with the upper bound only",
         caught_by="assignors.existing",
         where="impl",
-        find=Posed(assignor="sticky", shape="below"),
+        find=AssignmentSearch(assignor="sticky", shape="below"),
         catalogue_id="negative-claim-crashes-or-aliases",
     ),
     Mutant(
@@ -142,7 +142,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="the claims are taken from a list that was emptied before the member joins",
         caught_by="assignors.sticky_over_rounds",
         where="impl",
-        find=Posed(assignor="sticky", shape="course"),
+        find=AssignmentSearch(assignor="sticky", shape="course"),
         catalogue_id="sticky-uses-list-cleared-at-session-end",
     ),
     Mutant(
@@ -150,7 +150,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="ranges end at rounded fractions",
         caught_by="assignors.ranges",
         where="impl",
-        find=Posed(assignor="range", shape="tame"),
+        find=AssignmentSearch(assignor="range", shape="tame"),
         catalogue_id="sarama-range-differs-from-reference",
     ),
     Mutant(
@@ -158,7 +158,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="a member keeps partitions of a topic that it dropped and others still want",
         caught_by="assignors.subscribed",
         where="impl",
-        find=Posed(assignor="sticky", shape="dropped"),
+        find=AssignmentSearch(assignor="sticky", shape="dropped"),
         catalogue_id="sticky-keeps-unsubscribed-topic",
     ),
     Mutant(
@@ -166,7 +166,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="racks are matched topic by topic, also where equally large topics belong together",
         caught_by="assignors.copartitioned",
         where="impl",
-        find=Posed(assignor="range", shape="racks", last=50),
+        find=AssignmentSearch(assignor="range", shape="racks", last=50),
         catalogue_id="range-rack-aware-breaks-copartitioning",
     ),
     Mutant(
@@ -174,7 +174,7 @@ ASSIGNOR_MUTANTS: Final = [
         what="members near a partition get one more, also when as many have one more as may",
         caught_by="assignors.answers",
         where="impl",
-        find=Posed(assignor="sticky", shape="racks"),
+        find=AssignmentSearch(assignor="sticky", shape="racks"),
         catalogue_id="rack-aware-sticky-unfilled-check",
     ),
     Mutant(
@@ -182,13 +182,13 @@ ASSIGNOR_MUTANTS: Final = [
         what="what is far from its owner counts as free, not as something that is taken from it (KAFKA-15170)",
         caught_by="assignors.transfer",
         where="impl",
-        find=Posed(assignor="cooperative-sticky", shape="racks"),
+        find=AssignmentSearch(assignor="cooperative-sticky", shape="racks"),
     ),
     Mutant(
         name="earlier-owner-need-not-subscribe",
         what="a partition goes back to who claimed it before, although that one does not want its topic any more",
         caught_by="assignors.subscribed",
         where="impl",
-        find=Posed(assignor="sticky", shape="lapsed"),
+        find=AssignmentSearch(assignor="sticky", shape="lapsed"),
     ),
 ]

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant, Told
+from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, PytestCase
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 
-_EAGER: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
-_COOPERATIVE: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
-_CONNECT: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT))
-_ELECTION: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.ELECTION))
+_EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
+_COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
+_CONNECT: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT))
+_ELECTION: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.ELECTION))
 
 
-def _search(protocol: SimulatedProtocol, faults: str, first: int, last: int) -> Fuzzed:
+def _search(protocol: SimulatedProtocol, faults: str, first: int, last: int) -> FuzzSearch:
     kinds = tuple(FaultKind(kind) for kind in faults.split(",") if kind)
-    return Fuzzed(options=SimulationOptions(protocol=protocol, faults=kinds), first=first, last=last)
+    return FuzzSearch(options=SimulationOptions(protocol=protocol, faults=kinds), first=first, last=last)
 
 
-def _fuzzed(name: str, what: str, caught_by: str, find: Fuzzed) -> Mutant:
+def _fuzzed(name: str, what: str, caught_by: str, find: FuzzSearch) -> Mutant:
     """A defect that stands in the catalogue under its name."""
     return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=find, catalogue_id=name)
 
 
 def _told(name: str, what: str) -> Mutant:
-    test = Told(test="tests/impl/test_client_mutants.py")
-    return Mutant(name=name, what=what, caught_by="stories", where="impl", find=test, catalogue_id=name)
+    test = PytestCase(test="tests/impl/test_client_mutants.py")
+    return Mutant(name=name, what=what, caught_by="scenarios", where="impl", find=test, catalogue_id=name)
 
 
 CLIENT_MUTANTS: Final = [
@@ -98,17 +98,17 @@ CLIENT_MUTANTS: Final = [
     Mutant(
         name="outdated-join-reply-applied",
         what="the answer to a JoinGroup that was given up is applied to the present one",
-        caught_by="stories",
+        caught_by="scenarios",
         where="impl",
-        find=Told(test="tests/impl/test_client_error_tables.py", case="an_answer_to_an_abandoned_join"),
+        find=PytestCase(test="tests/impl/test_client_error_tables.py", case="an_answer_to_an_abandoned_join"),
         catalogue_id="outdated-join-response-applied",
     ),
     Mutant(
         name="stale-response-resets-generation",
         what="an error that belongs to an older generation resets the present one",
-        caught_by="stories",
+        caught_by="scenarios",
         where="impl",
-        find=Told(test="tests/impl/test_client_error_tables.py", case="an_error_of_an_older_generation"),
+        find=PytestCase(test="tests/impl/test_client_error_tables.py", case="an_error_of_an_older_generation"),
         catalogue_id="stale-response-resets-current-generation",
     ),
     _fuzzed(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant, Narrated, Told
+from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, PytestCase, ScenarioPropertySearch
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 
-_EAGER: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
-_COOPERATIVE: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
-_RARE: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE, steps=40), last=400)
-_STORIES: Final = Told(test="tests/impl/test_coordinator_stories.py")
+_EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
+_COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
+_RARE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE, steps=40), last=400)
+_SCENARIOS: Final = PytestCase(test="tests/impl/test_coordinator_scenarios.py")
 
 COORDINATOR_MUTANTS: Final = [
     Mutant(
@@ -60,7 +60,7 @@ COORDINATOR_MUTANTS: Final = [
         what="a heartbeat answered REBALANCE_IN_PROGRESS does not prolong the session",
         caught_by="promises.nobody_goes_early",
         where="impl",
-        find=Narrated(first=20, last=60),
+        find=ScenarioPropertySearch(first=20, last=60),
         catalogue_id="heartbeat-rejected-while-preparing",
     ),
     Mutant(
@@ -82,7 +82,7 @@ COORDINATOR_MUTANTS: Final = [
         what="a leave during the join phase does not look whether all others have joined",
         caught_by="promises.nobody_is_waited_for",
         where="impl",
-        find=Narrated(first=50, last=60),
+        find=ScenarioPropertySearch(first=50, last=60),
         catalogue_id="kop-leave-does-not-complete-join",
     ),
     Mutant(
@@ -96,9 +96,9 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="new-member-join-timeout-never-fires",
         what="a new member that waits in JoinGroup is never given up",
-        caught_by="stories",
+        caught_by="scenarios",
         where="impl",
-        find=_STORIES,
+        find=_SCENARIOS,
         catalogue_id="new-member-join-timeout-never-fires",
     ),
     Mutant(
@@ -106,22 +106,22 @@ COORDINATOR_MUTANTS: Final = [
         what="nothing removes a member that owes its SyncGroup",
         caught_by="promises.completing_ends",
         where="impl",
-        find=Narrated(first=0, last=10),
+        find=ScenarioPropertySearch(first=0, last=10),
         catalogue_id="no-sync-deadline-in-completing-rebalance",
     ),
     Mutant(
         name="parked-member-expires",
         what="a member waiting in JoinGroup or SyncGroup is removed when its session runs out",
-        caught_by="stories",
+        caught_by="scenarios",
         where="impl",
-        find=_STORIES,
+        find=_SCENARIOS,
     ),
     Mutant(
         name="stale-assignment-kept",
         what="members that the leader forgot keep the assignment of an earlier generation",
-        caught_by="stories",
+        caught_by="scenarios",
         where="impl",
-        find=_STORIES,
+        find=_SCENARIOS,
     ),
     Mutant(
         name="static-join-in-completing-gets-empty",
@@ -136,7 +136,7 @@ COORDINATOR_MUTANTS: Final = [
         what="a restarted static member shares the member id of its predecessor",
         caught_by="promises.fresh_ids",
         where="impl",
-        find=Narrated(first=20, last=30),
+        find=ScenarioPropertySearch(first=20, last=30),
         catalogue_id="static-rejoin-keeps-old-member-id",
     ),
     Mutant(
@@ -158,7 +158,7 @@ COORDINATOR_MUTANTS: Final = [
         what="the new id of a static member that comes back to a Stable group is answered and not written",
         caught_by="promises.nothing_committed_is_forgotten",
         where="impl",
-        find=Narrated(first=85, last=95),
+        find=ScenarioPropertySearch(first=85, last=95),
         catalogue_id="static-rejoin-new-id-not-persisted",
     ),
     Mutant(
@@ -166,7 +166,7 @@ COORDINATOR_MUTANTS: Final = [
         what="the id of a static member is made of its instance id and the time of the group's last change",
         caught_by="promises.fresh_ids",
         where="impl",
-        find=Narrated(first=20, last=30),
+        find=ScenarioPropertySearch(first=20, last=30),
         catalogue_id="static-member-id-not-unique",
     ),
     Mutant(
@@ -174,7 +174,7 @@ COORDINATOR_MUTANTS: Final = [
         what="JoinGroup v0, which has no rebalance timeout, gives its member a millisecond",
         caught_by="promises.nobody_goes_early",
         where="impl",
-        find=Narrated(first=0, last=20),
+        find=ScenarioPropertySearch(first=0, last=20),
         catalogue_id="join-v0-zero-rebalance-timeout",
     ),
     Mutant(
@@ -182,7 +182,7 @@ COORDINATOR_MUTANTS: Final = [
         what="a new member is admitted at once: whoever does not hear of it and asks again is another one",
         caught_by="promises.told_before_admitted",
         where="impl",
-        find=Narrated(first=0, last=5),
+        find=ScenarioPropertySearch(first=0, last=5),
         catalogue_id="join-retry-creates-ghost-members",
     ),
     Mutant(
@@ -190,7 +190,7 @@ COORDINATOR_MUTANTS: Final = [
         what="a group that has outgrown the limit refuses those that rejoin first",
         caught_by="promises.seats_before_refusals",
         where="impl",
-        find=Narrated(first=15, last=25),
+        find=ScenarioPropertySearch(first=15, last=25),
         catalogue_id="max-size-evicts-first-rejoiner",
     ),
     Mutant(
@@ -198,7 +198,7 @@ COORDINATOR_MUTANTS: Final = [
         what="the timer of a join phase that ended early goes on, and ends a later one",
         caught_by="promises.nobody_goes_early",
         where="impl",
-        find=Narrated(first=150, last=160),
+        find=ScenarioPropertySearch(first=150, last=160),
         catalogue_id="redpanda-join-timer-not-cancelled",
     ),
     Mutant(
@@ -206,7 +206,7 @@ COORDINATOR_MUTANTS: Final = [
         what="requests are served while the log is being read, from nothing",
         caught_by="promises.nothing_committed_is_forgotten",
         where="impl",
-        find=Narrated(first=0, last=20),
+        find=ScenarioPropertySearch(first=0, last=20),
         catalogue_id="redpanda-ops-served-before-recovery",
     ),
     Mutant(
@@ -214,7 +214,7 @@ COORDINATOR_MUTANTS: Final = [
         what="a tombstone in the log stops its reading, and the coordinator stays loading",
         caught_by="promises.served_after_loading",
         where="impl",
-        find=Narrated(first=70, last=80),
+        find=ScenarioPropertySearch(first=70, last=80),
         catalogue_id="redpanda-recovery-exception-leaves-loading",
     ),
     Mutant(
@@ -222,7 +222,7 @@ COORDINATOR_MUTANTS: Final = [
         what="a batch of leaves is looked up by place before the first one moves the places",
         caught_by="promises.leave_removes_who_is_named",
         where="impl",
-        find=Narrated(first=110, last=120),
+        find=ScenarioPropertySearch(first=110, last=120),
         catalogue_id="iggy-leave-lookup-outside-update",
     ),
     Mutant(
@@ -230,7 +230,7 @@ COORDINATOR_MUTANTS: Final = [
         what="a heartbeat of a member that was removed is answered as if there were no such group",
         caught_by="promises.documented_errors",
         where="impl",
-        find=Narrated(first=0, last=5),
+        find=ScenarioPropertySearch(first=0, last=5),
         catalogue_id="iggy-stale-client-misreported",
     ),
     Mutant(
@@ -238,15 +238,15 @@ COORDINATOR_MUTANTS: Final = [
         what="a commit is kept under the name of the member, not of the group",
         caught_by="promises.committed_is_fetched",
         where="impl",
-        find=Narrated(first=15, last=30),
+        find=ScenarioPropertySearch(first=15, last=30),
         catalogue_id="iggy-offset-keyed-by-member",
     ),
     Mutant(
         name="offsets-expired-while-rebalancing",
         what="while a group rebalances its old offsets go, whoever subscribes to their topics",
-        caught_by="stories",
+        caught_by="scenarios",
         where="impl",
-        find=_STORIES,
+        find=_SCENARIOS,
         catalogue_id="offsets-expired-while-rebalancing",
     ),
     Mutant(
@@ -254,7 +254,7 @@ COORDINATOR_MUTANTS: Final = [
         what="a resignation of an earlier epoch that comes late unloads what a newer election has loaded",
         caught_by="rebalance_completes",
         where="impl",
-        find=Fuzzed(
+        find=FuzzSearch(
             options=SimulationOptions(protocol=SimulatedProtocol.EAGER, faults=(FaultKind.FAILOVER,)), first=0, last=20
         ),
         catalogue_id="late-unload-wipes-newer-load",

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import Fuzzed, Judged, Mutant
+from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, ScenarioInvariantSearch
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 
-_EAGER: Final = Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
-_JUDGED: Final = Judged()
-_NODES: Final = Fuzzed(
+_EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
+_JUDGED: Final = ScenarioInvariantSearch()
+_NODES: Final = FuzzSearch(
     options=SimulationOptions(protocol=SimulatedProtocol.CONNECT, faults=(FaultKind.COORDINATOR_PAUSE,))
 )
 
 
-def _mutant(name: str, what: str, caught_by: str, find: Fuzzed | Judged = _EAGER) -> Mutant:
+def _mutant(name: str, what: str, caught_by: str, find: FuzzSearch | ScenarioInvariantSearch = _EAGER) -> Mutant:
     return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=find)
 
 
@@ -109,7 +109,7 @@ CLAIM_MUTANTS: Final = [
         "pending-id-outlives-its-session",
         "a member id that was handed out is known for twice its session timeout",
         "pending_ids_vanish_in_time",
-        Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER), first=100, last=130),
+        FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER), first=100, last=130),
     ),
     _mutant(
         "record-of-the-synced-only",
@@ -142,7 +142,7 @@ CLAIM_MUTANTS: Final = [
         "sync-deadline-runs-twice",
         "who does not sync is removed after twice the rebalance timeout",
         "laggards_are_removed_in_time",
-        Fuzzed(
+        FuzzSearch(
             options=SimulationOptions(protocol=SimulatedProtocol.EAGER, faults=(FaultKind.DROP,), steps=25),
             first=45,
             last=60,

@@ -11,7 +11,7 @@ from rebalance_check.model.vocabulary.upgrade_paths import path_numbered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fuzzed:
+class FuzzSearch:
     """Found by simulating the seeds from ``first`` up to, not including, ``last``.
 
     ``options`` leave the mutant's name out: it is filled in by whoever runs the search.
@@ -23,7 +23,7 @@ class Fuzzed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explored:
+class ModelSearch:
     """Found by exhausting these bounds of the model, and judging its ``progress`` where that is what breaks."""
 
     bounds: Bounds
@@ -31,7 +31,7 @@ class Explored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Posed:
+class AssignmentSearch:
     """Found by putting random problems to an assignor: those of ``shape`` for the seeds below ``last``.
 
     The shape ``course`` is several rounds of one group (`properties.assignment.courses`).
@@ -44,8 +44,8 @@ class Posed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Narrated:
-    """Found by telling random stories to the coordinator: those of the seeds from ``first`` up to ``last``.
+class ScenarioPropertySearch:
+    """Found by telling random scenarios to the coordinator: those of the seeds from ``first`` up to ``last``.
 
     They are judged by what any coordinator promises (`impl.scenarios.invariants`).
     """
@@ -55,8 +55,8 @@ class Narrated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """Found by telling random stories to the coordinator, those of the seeds from ``first`` up to ``last``.
+class ScenarioInvariantSearch:
+    """Found by telling random scenarios to the coordinator, those of the seeds from ``first`` up to ``last``.
 
     What it tells of itself meanwhile is judged by the invariant that the mutant names.
     """
@@ -66,8 +66,8 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """Found by telling the stories of ``test``: fixed sequences whose outcome is known, most of them seen on Kafka.
+class PytestCase:
+    """Found by telling the scenarios of ``test``: fixed sequences whose outcome is known, most of them seen on Kafka.
 
     For what a healthy group around it makes up for, so that no history ever shows it. ``case`` selects the test inside
     the file where it does not carry the mutant's name.
@@ -77,7 +77,9 @@ class Told:
     case: str = ""
 
 
-Find: TypeAlias = Fuzzed | Explored | Posed | Narrated | Judged | Told
+Find: TypeAlias = (
+    FuzzSearch | ModelSearch | AssignmentSearch | ScenarioPropertySearch | ScenarioInvariantSearch | PytestCase
+)
 """The search that finds a mutant."""
 
 
@@ -87,7 +89,7 @@ class Mutant:
 
     ``what`` says in one sentence what the mutant does wrong, ``catalogue_id`` which defect of the field it repeats
     (empty: an obvious one), ``caught_by`` the name of the invariant that must catch it, ``assignors.`` and a claim
-    about answers, ``promises.`` and a promise of coordinators, or ``stories``.
+    about answers, ``promises.`` and a promise of coordinators, or ``scenarios``.
     """
 
     name: str
@@ -100,20 +102,20 @@ class Mutant:
     @property
     def command(self) -> str:
         """The command that finds it."""
-        if isinstance(self.find, Told):
+        if isinstance(self.find, PytestCase):
             return f"pytest {self.find.test} -k {self.find.case or self.name}"
-        if isinstance(self.find, Fuzzed):
+        if isinstance(self.find, FuzzSearch):
             seeds = f"--seeds {self.find.first}:{self.find.last}"
             return f"rebalance-check fuzz {seeds} --mutant {self.name} {self.find.options.command_line()}".rstrip()
-        if isinstance(self.find, Posed | Narrated | Judged):
+        if isinstance(self.find, AssignmentSearch | ScenarioPropertySearch | ScenarioInvariantSearch):
             return f"rebalance-check mutants {self.name} --run"
         progress = " --progress" if self.find.progress else ""
         return f"rebalance-check explore --mutant {self.name} {_bounds_options(self.find.bounds)}{progress}"
 
 
 _BUDGETS: Final = (
-    "leaves", "expiries", "duplicates", "deletions", "statics", "twins", "losses", "failovers", "commits", "deposed",
-    "bounces", "beats",
+    "leaves", "expiries", "duplicates", "deletions", "static_members", "shared_instances", "losses", "failovers", "commits", "zombie_coordinators",
+    "rolling_restarts", "heartbeats_during_sync",
 )  # fmt: skip
 
 
@@ -127,12 +129,15 @@ def _bounds_options(bounds: Bounds) -> str:
     if bounds.protocol is RebalanceProtocol.STATUS:
         sizes += ["writes", "failures"]
     else:
-        sizes += [name for name in _BUDGETS if getattr(bounds, name) or (name == "bounces" and bounds.upgrade)]
-    words = [f"--protocol {bounds.protocol}", *(f"--{name} {getattr(bounds, name)}" for name in sizes)]
+        sizes += [name for name in _BUDGETS if getattr(bounds, name) or (name == "rolling_restarts" and bounds.upgrade)]
+    words = [
+        f"--protocol {bounds.protocol}",
+        *(f"--{name.replace('_', '-')} {getattr(bounds, name)}" for name in sizes),
+    ]
     if bounds.protocol is not RebalanceProtocol.STATUS:
         words += [] if bounds.initial_delay else ["--no-initial-delay"]
         words += ["--member-id-required"] if bounds.member_id_required else []
         words += ["--timeouts"] if bounds.timeouts else []
-        words += ["--newcomers"] if bounds.newcomers else []
-        words += [f"--path {path_numbered(bounds.upgrade).name}"] if bounds.upgrade else []
+        words += ["--new-members"] if bounds.new_members else []
+        words += [f"--upgrade {path_numbered(bounds.upgrade).name}"] if bounds.upgrade else []
     return " ".join(words)

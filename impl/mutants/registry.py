@@ -11,7 +11,7 @@ from rebalance_check.impl.mutants.client import CLIENT_MUTANTS
 from rebalance_check.impl.mutants.client_claims import CLIENT_CLAIM_MUTANTS
 from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
 from rebalance_check.impl.mutants.coordinator_claims import CLAIM_MUTANTS
-from rebalance_check.impl.mutants.mutant import Explored, Mutant
+from rebalance_check.impl.mutants.mutant import ModelSearch, Mutant
 from rebalance_check.impl.mutants.status import STATUS_MUTANTS
 from rebalance_check.impl.mutants.upgrade import UPGRADE_MUTANTS
 from rebalance_check.model.registry import MUTANTS as MODEL_MUTANTS
@@ -50,7 +50,7 @@ def _of_the_model() -> list[Mutant]:
             what=mutant.what,
             caught_by=mutant.caught_by,
             where="model",
-            find=Explored(bounds=mutant.bounds, progress=mutant.progress),
+            find=ModelSearch(bounds=mutant.bounds, progress=mutant.progress),
             catalogue_id=mutant.catalogue,
         )
         for mutant in MODEL_MUTANTS.values()

@@ -1,6 +1,6 @@
 """How many steps the shrunk counterexample of each mutant has: written by ``rebalance-check mutants --run --steps``.
 
-A run's steps are its actions, a story's its lines, an assignment problem's its topics, members and claims.
+A run's steps are its actions, a scenario's its lines, an assignment problem's its topics, members and claims.
 """
 
 from __future__ import annotations
@@ -134,4 +134,4 @@ STEPS: Final[dict[str, int]] = {
     "worker-keeps-tasks-while-joining": 6,
     "zombie-worker-keeps-tasks": 6,
 }
-"""By name; those that a test with a fixed story finds, and those of the model, have none."""
+"""By name; those that a test with a fixed scenario finds, and those of the model, have none."""

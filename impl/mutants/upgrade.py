@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import Fuzzed, Mutant
+from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
 from rebalance_check.impl.runtime.options import SimulationOptions
 
 UPGRADE_MUTANTS: Final = [
@@ -13,7 +13,7 @@ UPGRADE_MUTANTS: Final = [
         what="a member that lists an eager assignor, too, keeps its partitions while it rebalances",
         caught_by="revoked_before_reassigned",
         where="impl",
-        find=Fuzzed(options=SimulationOptions(path="legal")),
+        find=FuzzSearch(options=SimulationOptions(path="legal")),
         catalogue_id="cooperative-to-eager-flip-without-revoke",
     ),
 ]

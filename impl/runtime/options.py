@@ -75,7 +75,7 @@ COMMON_FAULTS: Final = tuple(FaultKind)[:8]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationOptions:
-    """The size of the simulated world and what may go wrong in it.
+    """The size of the simulated environment and what may go wrong in it.
 
     ``steps`` counts the churn actions of the disturbed phase, ``faults`` lists the kinds that the seed may draw,
     ``omit`` leaves out churn actions by their index (how a shrunk run is told), ``path`` names an upgrade path

@@ -1,4 +1,4 @@
-"""What a line of a story may say."""
+"""What a line of a scenario may say."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def commit(stage: Stage, words: list[str], options: Options) -> str:
 
 
 def offsets_in(options: Options) -> tuple[CommittedOffset, ...]:
-    """The one offset that a commit of a story commits."""
+    """The one offset that a commit of a scenario commits."""
     metadata = "x" * int(options.get("metadata", "0"))
     return (CommittedOffset(options.get("topic", "t"), 0, int(options.get("offset", "1")), metadata),)
 
@@ -312,7 +312,7 @@ COMMANDS: dict[str, Callable[[Stage, list[str], Options], str]] = {
     "groups": groups,
     "delete": lambda stage, words, _options: stage.coordinator.delete(words[0]).name,
 }
-"""What a line of a story may say; each docstring tells the form."""
+"""What a line of a scenario may say; each docstring tells the form."""
 
 
 def perform(stage: Stage, line: str) -> str:

@@ -1,4 +1,4 @@
-"""Who takes the part of the coordinator in a story, and the one in this process who does."""
+"""Who takes the part of the coordinator in a scenario, and the one in this process who does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a coordinator promises to whoever talks to it: claims with a memory, judged after each step of a story.
+"""What a coordinator promises to whoever talks to it: claims with a memory, judged after each step of a scenario.
 
 Sources: KIP-345, KIP-394, KIP-62, the documented errors of the protocol's messages, and the timeouts that every
 JoinGroup carries. A promise knows requests, replies and what DescribeGroups shows, and nothing of how a coordinator is
@@ -29,7 +29,7 @@ MEMBER_ID_REQUIRED_SINCE: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """A promise: its name, its sentence, and who watches one story for it."""
+    """A promise: its name, its sentence, and who watches one scenario for it."""
 
     name: str
     says: str

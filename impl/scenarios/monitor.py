@@ -1,4 +1,4 @@
-"""Who watches a story for the promises of a coordinator: what was sent is noted, and each step is judged."""
+"""Who watches a scenario for the promises of a coordinator: what was sent is noted, and each step is judged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WatchedStage(Stage):
 
 
 class Watching:
-    """The watches of one story; ``before`` is the group at its beginning, ``config`` the broker's settings."""
+    """The watches of one scenario; ``before`` is the group at its beginning, ``config`` the broker's settings."""
 
     def __init__(self, promises: Sequence[Promise], before: DescribedGroup, config: GroupConfig) -> None:
         self._watches = [(promise.name, promise.watch()) for promise in promises]

@@ -1,4 +1,4 @@
-"""Reading stories, and telling one to a coordinator."""
+"""Reading scenarios, and telling one to a coordinator."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from rebalance_check.impl.scenarios.runner import SETTINGS, Stage, settings_of
 from rebalance_check.model.vocabulary.events import Event
 
 
-def stories_in(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Title and lines of each story: a paragraph each, its title in brackets."""
+def scenarios_in(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Title and lines of each scenario: a paragraph each, its title in brackets."""
     for paragraph in text.split("\n\n"):
         title, *lines = [line for line in paragraph.splitlines() if line and not line.startswith("#")]
         yield title.strip("[]"), lines
 
 
 def history_of(lines: Sequence[str], defects: frozenset[str] = frozenset()) -> list[Event]:
-    """What our coordinator tells of itself while a story is told to it."""
+    """What our coordinator tells of itself while a scenario is told to it."""
     made = count(1)
     events: list[Event] = []
 
@@ -34,7 +34,7 @@ def history_of(lines: Sequence[str], defects: frozenset[str] = frozenset()) -> l
 
 
 def tell(lines: Sequence[str], cast: Callable[[GroupConfig], Played]) -> tuple[list[str], list[str]]:
-    """A story as it is written, and as it happens with the coordinator that ``cast`` makes."""
+    """A scenario as it is written, and as it happens with the coordinator that ``cast`` makes."""
     settings = settings_of(lines[0])
     stage = Stage(cast(settings or GroupConfig(**SETTINGS)))
     expected, seen = [], []

@@ -1,6 +1,6 @@
 """Random lines: single requests, faults and waits, as clients and coordinators may come by them.
 
-Those who tell whole stories of them (`random_stories`, `wide_stories`) say how a client joins.
+Those who tell whole scenarios of them (`random_scenarios`, `wide_scenarios`) say how a client joins.
 """
 
 from __future__ import annotations

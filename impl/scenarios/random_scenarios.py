@@ -1,7 +1,7 @@
-"""Random stories: what clients, lost or odd ones too, may send to a coordinator in whatever order.
+"""Random scenarios: what clients, lost or odd ones too, may send to a coordinator in whatever order.
 
 A line is random, not what it will meet: most lines follow the protocol as far as their sender knows it (``last`` is the
-generation that it was told last), so that groups form, and some do not. Now and then a story tells a longer piece: a
+generation that it was told last), so that groups form, and some do not. Now and then a scenario tells a longer piece: a
 whole round of joins and syncs, members that keep their sessions alive, a static member that is restarted once or twice,
 a log that stalls or refuses for a while.
 """
@@ -23,15 +23,15 @@ from rebalance_check.impl.scenarios.random_lines import (
 
 PATIENCE_MS: Final = 300_000
 TIMELESS: Final = "setting initial_rebalance_delay_ms=0 min_session_timeout_ms=100"
-"""The settings of a story in which no time passes: those of the brokers of this suite."""
+"""The settings of a scenario in which no time passes: those of the brokers of this suite."""
 
 AGEING: Final = " offsets_retention_minutes=1 offsets_retention_check_interval_ms=9973"
 AGEING_SEED: Final = 7
-"""The last digit of a seed whose story has transactions, and offsets that become too old."""
+"""The last digit of a seed whose scenario has transactions, and offsets that become too old."""
 
 
 class Storyteller(RandomLines):
-    """Draws one story; ``faults`` lets appends fail or hang, and coordinators crash or resign; ``ageing`` has
+    """Draws one scenario; ``faults`` lets appends fail or hang, and coordinators crash or resign; ``ageing`` has
     transactions, and offsets that become too old; in a ``timeless`` one no time passes and nobody is in a hurry."""
 
     def __init__(self, seed: int, *, faults: bool, ageing: bool = False, timeless: bool = False) -> None:
@@ -45,7 +45,7 @@ class Storyteller(RandomLines):
         self._protocols = {name: self._random.choice(PROTOCOLS) for name in NAMES}
 
     def tell(self, steps: int = DEFAULT_STEPS) -> list[str]:
-        """A story of so many lines, with a line of settings in front."""
+        """A scenario of so many lines, with a line of settings in front."""
         setting = self._setting()
         setting += AGEING if self._ageing else ""
         unwanted: tuple[str, ...] = ()
@@ -133,8 +133,8 @@ class Storyteller(RandomLines):
         return f"advance {self._random.choice((20_000, 70_000))}"
 
 
-def random_story(seed: int, *, steps: int = DEFAULT_STEPS, faults: bool | None = None) -> list[str]:
-    """The story of a seed: its settings, then ``steps`` lines.
+def random_scenario(seed: int, *, steps: int = DEFAULT_STEPS, faults: bool | None = None) -> list[str]:
+    """The scenario of a seed: its settings, then ``steps`` lines.
 
     Every second seed has faults, unless told otherwise; every tenth has transactions and ageing offsets instead.
     """
@@ -143,6 +143,6 @@ def random_story(seed: int, *, steps: int = DEFAULT_STEPS, faults: bool | None =
     return Storyteller(seed, faults=faulty and not ageing, ageing=ageing).tell(steps)
 
 
-def timeless_story(seed: int, *, steps: int = DEFAULT_STEPS) -> list[str]:
-    """A story without faults in which no time passes: a real broker can be told it, too."""
+def timeless_scenario(seed: int, *, steps: int = DEFAULT_STEPS) -> list[str]:
+    """A scenario without faults in which no time passes: a real broker can be told it, too."""
     return Storyteller(seed, faults=False, timeless=True).tell(steps)

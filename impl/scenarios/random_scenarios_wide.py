@@ -1,6 +1,6 @@
-"""Random stories for our own coordinator alone: what clients may send, old and lost ones, too, in whatever order.
+"""Random scenarios for our own coordinator alone: what clients may send, old and lost ones, too, in whatever order.
 
-They are drawn apart from those that Kafka's coordinators are told (`random_stories`): the seeds of planted defects stay
+They are drawn apart from those that Kafka's coordinators are told (`random_scenarios`): the seeds of planted defects stay
 what they are when those learn something new, for as long as that stands there and not in `random_lines`.
 """
 
@@ -13,9 +13,9 @@ from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS, NAMES, PR
 
 
 class WideStoryteller(RandomLines):
-    """Draws one story; ``faults`` lets appends fail or hang, and coordinators crash or resign.
+    """Draws one scenario; ``faults`` lets appends fail or hang, and coordinators crash or resign.
 
-    Some clients are of JoinGroup v0, groups are deleted in spite of faults, and every second story begins with a group
+    Some clients are of JoinGroup v0, groups are deleted in spite of faults, and every second scenario begins with a group
     that is formed and then befallen by something.
     """
 
@@ -25,7 +25,7 @@ class WideStoryteller(RandomLines):
         self._failover = "failover" if seed % 3 else "failover loading"
 
     def tell(self, steps: int = DEFAULT_STEPS) -> list[str]:
-        """A story of so many lines, with a line of settings in front."""
+        """A scenario of so many lines, with a line of settings in front."""
         setting = self._setting()
         slow = ["hold"] if self._faults and self._random.random() < 0.3 else []
         lines = [*slow, *(self._line() for _ in range(steps - len(slow)))]
@@ -71,6 +71,6 @@ class WideStoryteller(RandomLines):
         return "delete g" if line in {"fail", "unload"} and self._wide.random() < 0.5 else line
 
 
-def wide_story(seed: int, *, steps: int = DEFAULT_STEPS) -> list[str]:
-    """The story of a seed; every second one has faults."""
+def wide_scenario(seed: int, *, steps: int = DEFAULT_STEPS) -> list[str]:
+    """The scenario of a seed; every second one has faults."""
     return WideStoryteller(seed, faults=bool(seed % 2)).tell(steps)

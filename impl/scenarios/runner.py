@@ -25,13 +25,13 @@ SETTINGS: Final[dict[str, Any]] = {
     "initial_rebalance_delay_ms": 100,
     "offsets_retention_check_interval_ms": 1_000_000_000_000,
 }
-"""What holds in a story that does not say otherwise: nothing is ever too old."""
+"""What holds in a scenario that does not say otherwise: nothing is ever too old."""
 
 Options = dict[str, str]
 
 
 def settings_of(line: str) -> GroupConfig | None:
-    """The settings in a story's first line, ``setting max_size=2``; None for a line that is a step."""
+    """The settings in a scenario's first line, ``setting max_size=2``; None for a line that is a step."""
     if not line.startswith("setting "):
         return None
     told: dict[str, Any] = {name: int(value) for name, value in (w.split("=") for w in line.split()[1:])}

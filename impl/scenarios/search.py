@@ -1,4 +1,4 @@
-"""Random stories told to our coordinator alone, and judged by what any coordinator promises (`promises`)."""
+"""Random scenarios told to our coordinator alone, and judged by what any coordinator promises (`promises`)."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ SHRINK_RUNS: Final = 600
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A story that breaks a promise or an invariant, and how; where it is a promise, it ends there."""
+    """A scenario that breaks a promise or an invariant, and how; where it is a promise, it ends there."""
 
     promise: str
-    story: tuple[str, ...]
+    scenario: tuple[str, ...]
     finding: str
 
     @property
     def steps(self) -> int:
         """Its lines, without the settings."""
-        return len(self.story) - 1
+        return len(self.scenario) - 1
 
 
 def broken_promise(
-    story: Sequence[str], promises: Sequence[Promise] = PROMISES, defects: frozenset[str] = frozenset()
+    scenario: Sequence[str], promises: Sequence[Promise] = PROMISES, defects: frozenset[str] = frozenset()
 ) -> Told | None:
-    """Tell a story: the first promise that breaks, or None."""
-    config = settings_of(story[0])
+    """Tell a scenario: the first promise that breaks, or None."""
+    config = settings_of(scenario[0])
     if config is None:
-        raise RebalanceCheckError(f"{story[0]!r} is no line of settings: a story here begins with one")
+        raise RebalanceCheckError(f"{scenario[0]!r} is no line of settings: a scenario here begins with one")
     made = count(1)
     played = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", defects=defects)
     stage = WatchedStage(played)
     watching = Watching(promises, played.describe(GROUP), config)
-    for place, line in enumerate(story[1:], 1):
+    for place, line in enumerate(scenario[1:], 1):
         for piece in pieces(stage, line):
             if broken := _perform(stage, played, piece, watching):
-                return Told(broken[0], tuple(story[: place + 1]), broken[1])
+                return Told(broken[0], tuple(scenario[: place + 1]), broken[1])
     return None
 
 
@@ -73,16 +73,16 @@ def pieces(stage: Stage, line: str) -> Iterator[str]:
 
 def shrunk(told: Told, promise: Promise, defects: frozenset[str] = frozenset()) -> Told:
     """The same promise broken with as few lines as leaving out can reach."""
-    return shortened(told, lambda story: broken_promise(story, [promise], defects))
+    return shortened(told, lambda scenario: broken_promise(scenario, [promise], defects))
 
 
 def shortened(told: Told, again: Callable[[Sequence[str]], Told | None]) -> Told:
-    """The story with as few lines as leaving out can reach; ``again`` tells one, and says what it breaks."""
-    runs, size = 0, max(1, (len(told.story) - 1) // 2)
+    """The scenario with as few lines as leaving out can reach; ``again`` tells one, and says what it breaks."""
+    runs, size = 0, max(1, (len(told.scenario) - 1) // 2)
     while size and runs < SHRINK_RUNS:
         start = 1
-        while start < len(told.story) and runs < SHRINK_RUNS:
-            without = (*told.story[:start], *told.story[start + size :])
+        while start < len(told.scenario) and runs < SHRINK_RUNS:
+            without = (*told.scenario[:start], *told.scenario[start + size :])
             smaller = again(without)
             runs += 1
             if smaller is not None:

@@ -1,4 +1,4 @@
-"""One step of a story, as those see it who watch over what a coordinator promises."""
+"""One step of a scenario, as those see it who watch over what a coordinator promises."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Sent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a story: what was said, sent and heard, the group before and after, and who waits for an answer.
+    """One step of a scenario: what was said, sent and heard, the group before and after, and who waits for an answer.
 
     ``generation`` is that after the step, None where nobody can tell it; ``pending_ids`` may still come back with the
     JoinGroup that they were handed out for (KIP-394); ``waiting`` are the requests without an answer. Times are in ms.

@@ -1,6 +1,6 @@
 """The deterministic simulator: one seed in, one history out.
 
-``schedule`` draws the churn, ``world`` holds clock, network, nodes and processes, ``nodes`` are what coordinates,
+``schedule`` draws the churn, ``environment`` holds clock, network, nodes and processes, ``nodes`` are what coordinates,
 ``process`` is one member with its two threads, ``group`` says what runs inside them, ``convergence`` heals and waits,
 ``subject`` puts it all behind the one door.
 """

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
+from rebalance_check.impl.simulator.environment import Environment
 from rebalance_check.impl.simulator.group_config import (
     AWAITED_MS,
     CHECK_MS,
@@ -15,98 +16,99 @@ from rebalance_check.impl.simulator.group_config import (
     SETTLED_MS,
 )
 from rebalance_check.impl.simulator.network import STRAY_MS
-from rebalance_check.impl.simulator.world import World
 
 STRAYS_GONE_MS: Final = STRAY_MS + 10_000
 """For how long nothing of an older process may show up."""
 
 
-def settle(world: World) -> tuple[str, ...]:
+def settle(environment: Environment) -> tuple[str, ...]:
     """Let time pass until the group has been settled, in one generation, for `SETTLED_MS`.
 
     What is still pending after `HEALING_MS` or `HEALING_EVENTS` is returned, each as a short sentence; nothing when
     all is well.
     """
-    clock = world.clock
-    end_ms, limit = clock.now_ms + HEALING_MS, world.events + HEALING_EVENTS
+    clock = environment.clock
+    end_ms, limit = clock.now_ms + HEALING_MS, environment.events + HEALING_EVENTS
     since_ms, settled = clock.now_ms, None
-    while clock.now_ms < end_ms and world.events < limit:
+    while clock.now_ms < end_ms and environment.events < limit:
         clock.run_until(clock.now_ms + CHECK_MS)
-        present = None if _is_unsettled(world) else _standings(world)
+        present = None if _is_unsettled(environment) else _standings(environment)
         if present is None:
-            world.enforce_rebalance()
+            environment.enforce_rebalance()
         if present is None or present != settled:
             since_ms, settled = clock.now_ms, present
         elif clock.now_ms - since_ms >= SETTLED_MS:
             return ()
-    return pending(world) or ("the group rebalances again and again",)
+    return pending(environment) or ("the group rebalances again and again",)
 
 
-def await_group(world: World) -> None:
+def await_group(environment: Environment) -> None:
     """Let time pass until the group has held nobody but processes that run, for longer than any stray is on its way.
 
     Not for ever: the operator of a group that never gets there goes on.
     """
-    clock = world.clock
+    clock = environment.clock
     end_ms, since_ms = clock.now_ms + AWAITED_MS, clock.now_ms
     while clock.now_ms < end_ms and clock.now_ms - since_ms < STRAYS_GONE_MS:
         clock.run_until(clock.now_ms + CHECK_MS)
-        if not _holds_only_running_members(world):
+        if not _holds_only_running_members(environment):
             since_ms = clock.now_ms
 
 
-def _holds_only_running_members(world: World) -> bool:
-    known = {member_id for _, member_id in _standings(world)}
-    return all(member.member_id in known for member in world.coordinator.describe(GROUP).members)
+def _holds_only_running_members(environment: Environment) -> bool:
+    known = {member_id for _, member_id in _standings(environment)}
+    return all(member.member_id in known for member in environment.coordinator.describe(GROUP).members)
 
 
-def _standings(world: World) -> tuple[tuple[int, str], ...]:
+def _standings(environment: Environment) -> tuple[tuple[int, str], ...]:
     """Generation and member id of everybody; they change when anybody rebalances."""
-    return tuple(member.application.standing() for member in world.members if member.application is not None)
+    return tuple(member.application.standing() for member in environment.members if member.application is not None)
 
 
-def _is_unsettled(world: World) -> bool:
+def _is_unsettled(environment: Environment) -> bool:
     """Whether anything is pending; the first reason is enough."""
-    return next(_reasons(world), None) is not None
+    return next(_reasons(environment), None) is not None
 
 
-def pending(world: World) -> tuple[str, ...]:
+def pending(environment: Environment) -> tuple[str, ...]:
     """What keeps the group from being settled now: each member, the group's status, each thing to own, each death."""
-    return tuple(_reasons(world))
+    return tuple(_reasons(environment))
 
 
-def _reasons(world: World) -> Iterator[str]:
-    yield from _pending_members(world)
-    yield from _pending_group(world)
-    yield from _pending_ownership(world)
-    yield from (f"{member.name} died: {member.death}" for member in world.members if member.death)
+def _reasons(environment: Environment) -> Iterator[str]:
+    yield from _pending_members(environment)
+    yield from _pending_group(environment)
+    yield from _pending_ownership(environment)
+    yield from (f"{member.name} died: {member.death}" for member in environment.members if member.death)
 
 
-def _pending_members(world: World) -> Iterator[str]:
-    for member in world.members:
+def _pending_members(environment: Environment) -> Iterator[str]:
+    for member in environment.members:
         if member.application is not None and (reason := member.application.pending()):
             yield f"{member.name} {reason}"
-    generations = {generation for generation, _ in _standings(world)}
+    generations = {generation for generation, _ in _standings(environment)}
     if len(generations) > 1:
         yield f"members are in the generations {', '.join(map(str, sorted(generations)))} at once"
 
 
-def _pending_group(world: World) -> Iterator[str]:
-    group = world.coordinator.describe(GROUP)
-    alive = sum(member.is_up for member in world.members)
+def _pending_group(environment: Environment) -> Iterator[str]:
+    group = environment.coordinator.describe(GROUP)
+    alive = sum(member.is_up for member in environment.members)
     if group.state != "Stable":
         yield f"the group is {group.state}"
     if len(group.members) != alive:
         yield f"the group counts {len(group.members)} members, {alive} are alive"
 
 
-def _pending_ownership(world: World) -> Iterator[str]:
-    owners = Counter(thing for member in world.members if member.application for thing in member.application.holds)
-    for thing in world.to_own:
+def _pending_ownership(environment: Environment) -> Iterator[str]:
+    owners = Counter(
+        thing for member in environment.members if member.application for thing in member.application.holds
+    )
+    for thing in environment.to_own:
         if not owners[thing]:
             yield f"{thing} has no owner"
     for thing, count in sorted(owners.items()):
         if count > 1:
             yield f"{thing} has {count} owners"
-        if thing not in world.to_own:
+        if thing not in environment.to_own:
             yield f"{thing} is owned and does not exist"

@@ -1,4 +1,4 @@
-"""Clients and a group coordinator in one process, without a network between them: the calmest of all worlds.
+"""Clients and a group coordinator in one process, without a network between them: the calmest of all environments.
 
 For trying out a `Coordinator` of one's own, and for tests. Nothing is late and nothing is lost; `impl.simulator` is
 the place for bad days.

@@ -157,7 +157,7 @@ def _ending_alive(actions: Iterable[Action]) -> Iterator[Action]:
 
 
 def _bounds(options: SimulationOptions, protocol: SimulatedProtocol, actions: list[Action]) -> Bounds:
-    """The size of the world and what befalls it."""
+    """The size of the environment and what befalls it."""
     cooperative = protocol is SimulatedProtocol.COOPERATIVE
     counts = {kind: sum(action.kind is kind for action in actions) for kind in CHURN_STEPS}
     return Bounds(
@@ -169,5 +169,5 @@ def _bounds(options: SimulationOptions, protocol: SimulatedProtocol, actions: li
         leaves=min(counts[ActionKind.STOP_MEMBER], 100),
         expiries=min(counts[ActionKind.PAUSE_MEMBER], 100),
         upgrade=path_number(options.path) if options.path else 0,
-        bounces=sum(action.kind is ActionKind.START_MEMBER and action.choice > 0 for action in actions),
+        rolling_restarts=sum(action.kind is ActionKind.START_MEMBER and action.choice > 0 for action in actions),
     )

@@ -11,12 +11,12 @@ from rebalance_check.impl.runtime.faults import CALM, FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.consumers import SUBSCRIBE
 from rebalance_check.impl.simulator.convergence import await_group, settle
+from rebalance_check.impl.simulator.environment import Environment, Listener
 from rebalance_check.impl.simulator.group import build_members
 from rebalance_check.impl.simulator.group_config import GroupSettings, draw_settings
 from rebalance_check.impl.simulator.nodes import LOADING_MS
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
 from rebalance_check.impl.simulator.status_cluster import simulate_status
-from rebalance_check.impl.simulator.world import Listener, World
 from rebalance_check.model.vocabulary.actions import CHURN, COORDINATOR_FAULTS, UNUSUAL_CHURN, Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -39,19 +39,19 @@ class SimulatorSubject:
         self._options = options
         self._heard: list[Event] = []
         self._listener: Listener = listener or self._heard.append
-        self._world: World | None = None
+        self._environment: Environment | None = None
         self._pending: tuple[str, ...] = ()
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
-        """A fresh world; the sizes are those of ``bounds``, the rest is drawn from ``seed``."""
+        """A fresh environment; the sizes are those of ``bounds``, the rest is drawn from ``seed``."""
         protocol = drawn_protocol(seed, self._options)
         if protocol is SimulatedProtocol.STATUS:
             raise RebalanceCheckError("the status protocol has no churn schedule: call simulate() with these options")
         options = replace(self._options, protocol=protocol, members=bounds.members, partitions=bounds.partitions)
         plan, settings = draw_plan(seed, options), draw_settings(seed, protocol, options.upgrade)
         self._pending = ()
-        self._world = World(seed, plan, defects_of(options.mutant), self._listener)
-        self._world.harness.emit(
+        self._environment = Environment(seed, plan, defects_of(options.mutant), self._listener)
+        self._environment.harness.emit(
             RunStarted(
                 subject=NAME,
                 seed=seed,
@@ -60,34 +60,34 @@ class SimulatorSubject:
                 punctual=True,
             )
         )
-        build_members(self._world, options, settings)
+        build_members(self._environment, options, settings)
         return self._take()
 
     def perform(self, action: Action) -> Sequence[Event]:
         """Do one churn action, and let happen what it causes at once; time passes in `AdvanceClock` and `Heal` only."""
-        world = self._world
-        if world is None:
+        environment = self._environment
+        if environment is None:
             raise RebalanceCheckError(f"{action} came before open() or after close(): open the simulator first")
         if action.kind is ActionKind.HEAL:
-            self._heal(world)
+            self._heal(environment)
         else:
-            _EFFECTS[action.kind](world, action)
+            _EFFECTS[action.kind](environment, action)
         return self._take()
 
     def close(self) -> Sequence[Event]:
         """End the run; `RunEnded` names what had not settled when it was healed."""
-        world, self._world = self._world, None
-        if world is not None:
-            world.harness.emit(RunEnded(pending=self._pending))
+        environment, self._environment = self._environment, None
+        if environment is not None:
+            environment.harness.emit(RunEnded(pending=self._pending))
         return self._take()
 
-    def _heal(self, world: World) -> None:
-        world.network.plan = CALM
-        world.nodes.resume()
-        for member in world.members:
+    def _heal(self, environment: Environment) -> None:
+        environment.network.plan = CALM
+        environment.nodes.resume()
+        for member in environment.members:
             member.resume()
             member.change_subscription(SUBSCRIBE)
-        self._pending = settle(world)
+        self._pending = settle(environment)
 
     def _take(self) -> list[Event]:
         heard = self._heard[:]
@@ -95,28 +95,28 @@ class SimulatorSubject:
         return heard
 
 
-def _advance(world: World, action: Action) -> None:
-    world.clock.run_until(world.clock.now_ms + action.choice)
+def _advance(environment: Environment, action: Action) -> None:
+    environment.clock.run_until(environment.clock.now_ms + action.choice)
 
 
-_EFFECTS: Final[dict[ActionKind, Callable[[World, Action], None]]] = {
-    ActionKind.START_MEMBER: lambda world, action: world.members[action.member].start_with(action.choice),
-    ActionKind.STOP_MEMBER: lambda world, action: world.members[action.member].stop(),
-    ActionKind.CRASH_MEMBER: lambda world, action: world.members[action.member].crash(),
-    ActionKind.PAUSE_MEMBER: lambda world, action: world.members[action.member].pause(),
-    ActionKind.RESUME_MEMBER: lambda world, action: world.members[action.member].resume(),
-    ActionKind.CHANGE_CONFIG: lambda world, action: world.change_config(action.choice),
-    ActionKind.CHANGE_SUBSCRIPTION: lambda world, action: world.members[action.member].change_subscription(
+_EFFECTS: Final[dict[ActionKind, Callable[[Environment, Action], None]]] = {
+    ActionKind.START_MEMBER: lambda environment, action: environment.members[action.member].start_with(action.choice),
+    ActionKind.STOP_MEMBER: lambda environment, action: environment.members[action.member].stop(),
+    ActionKind.CRASH_MEMBER: lambda environment, action: environment.members[action.member].crash(),
+    ActionKind.PAUSE_MEMBER: lambda environment, action: environment.members[action.member].pause(),
+    ActionKind.RESUME_MEMBER: lambda environment, action: environment.members[action.member].resume(),
+    ActionKind.CHANGE_CONFIG: lambda environment, action: environment.change_config(action.choice),
+    ActionKind.CHANGE_SUBSCRIPTION: lambda environment, action: environment.members[action.member].change_subscription(
         action.choice
     ),
-    ActionKind.CHANGE_TOPICS: lambda world, action: world.change_topics(action.choice),
-    ActionKind.FAIL_OVER: lambda world, action: world.fail_over(action.choice),
-    ActionKind.KILL_COORDINATOR: lambda world, action: world.nodes.kill(action.choice),
-    ActionKind.PAUSE_COORDINATOR: lambda world, _action: world.nodes.pause(),
-    ActionKind.RESUME_COORDINATOR: lambda world, _action: world.nodes.resume(),
-    ActionKind.MOVE_COORDINATOR: lambda world, action: world.nodes.move(action.choice * LOADING_MS),
+    ActionKind.CHANGE_TOPICS: lambda environment, action: environment.change_topics(action.choice),
+    ActionKind.FAIL_OVER: lambda environment, action: environment.fail_over(action.choice),
+    ActionKind.KILL_COORDINATOR: lambda environment, action: environment.nodes.kill(action.choice),
+    ActionKind.PAUSE_COORDINATOR: lambda environment, _action: environment.nodes.pause(),
+    ActionKind.RESUME_COORDINATOR: lambda environment, _action: environment.nodes.resume(),
+    ActionKind.MOVE_COORDINATOR: lambda environment, action: environment.nodes.move(action.choice * LOADING_MS),
     ActionKind.ADVANCE_CLOCK: _advance,
-    ActionKind.AWAIT_GROUP: lambda world, _action: await_group(world),
+    ActionKind.AWAIT_GROUP: lambda environment, _action: await_group(environment),
 }
 
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.impl.simulator.consumers import OTHER_TOPIC, ConsumerApplication
+from rebalance_check.impl.simulator.environment import Environment
 from rebalance_check.impl.simulator.group_config import TOPIC
 from rebalance_check.impl.simulator.process import MemberProcess
-from rebalance_check.impl.simulator.world import World
 from rebalance_check.model.vocabulary.ids import partition
 
 METADATA_MS: Final = 5_000
@@ -19,12 +19,12 @@ INTERNAL_TOPIC: Final = "__consumer_offsets"
 
 
 class Topics:
-    """Which topics exist; ``world.to_own`` follows them. ``internal`` adds one that brokers call internal."""
+    """Which topics exist; ``environment.to_own`` follows them. ``internal`` adds one that brokers call internal."""
 
-    def __init__(self, world: World, partitions: int, *, internal: bool) -> None:
+    def __init__(self, environment: Environment, partitions: int, *, internal: bool) -> None:
         self.cluster: dict[str, int] = {OTHER_TOPIC: 1}
-        self._world = world
-        self._random = stream(world.seed, "metadata")
+        self._environment = environment
+        self._random = stream(environment.seed, "metadata")
         if internal:
             self.cluster[INTERNAL_TOPIC] = 1
         self.grow(partitions)
@@ -33,7 +33,7 @@ class Topics:
         """The first topic has so many partitions now, and everybody knows."""
         self.cluster[TOPIC] = partitions
         self._changed()
-        for member in self._world.members:
+        for member in self._environment.members:
             self._learn(member)
 
     def let_exist(self, count: int) -> None:
@@ -42,12 +42,12 @@ class Topics:
             del self.cluster[topic]
         self.cluster |= {f"{TOPIC}{number}": 1 for number in range(1, count + 1)}
         self._changed()
-        for member in self._world.members:
-            self._world.clock.after(self._random.randint(0, METADATA_MS), partial(self._learn, member))
+        for member in self._environment.members:
+            self._environment.clock.after(self._random.randint(0, METADATA_MS), partial(self._learn, member))
 
     def _changed(self) -> None:
         wanted = {topic: count for topic, count in self.cluster.items() if topic.startswith(TOPIC)}
-        self._world.to_own = tuple(
+        self._environment.to_own = tuple(
             partition(topic, index) for topic, count in sorted(wanted.items()) for index in range(count)
         )
 

@@ -1,7 +1,7 @@
 """Every transition of a bounded model, executed on virtual Kafka, and every answer compared with the model's.
 
 A JVM's state cannot be copied, so the transitions are covered by walks from the empty group. Many walks go at once,
-each in a world of its own; their requests travel together.
+each in a environment of its own; their requests travel together.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from rebalance_check.impl.conformance.action_kinds import COORDINATOR_STEPS
-from rebalance_check.impl.conformance.outcome import Difference, Step
+from rebalance_check.impl.conformance.outcome import Divergence, Step
 from rebalance_check.impl.conformance.predictions import Moves
-from rebalance_check.impl.conformance.run import Lockstep
+from rebalance_check.impl.conformance.run import ConformanceRun
 from rebalance_check.integration.conformance.pipelining import Rounds
 from rebalance_check.integration.conformance.tour import Tour
 from rebalance_check.integration.virtual.process import VirtualKafka
@@ -53,7 +53,7 @@ class Conformed:
     requests: int
     seconds: float
     answers: frozenset[tuple[str, str]]
-    differences: tuple[tuple[Schedule, Difference], ...]
+    differences: tuple[tuple[Schedule, Divergence], ...]
 
     def __str__(self) -> str:
         """One line of figures."""
@@ -66,16 +66,16 @@ class Conformed:
 
 
 class _Walk:
-    """One walk after another in one world."""
+    """One walk after another in one environment."""
 
     def __init__(self, transport: VirtualTransport, tour: Tour, moves: Moves, seeds: Iterator[int]) -> None:
         self.walks = self.steps = self.compared = 0
         self.answers: set[tuple[str, str]] = set()
-        self.differences: list[tuple[Schedule, Difference]] = []
+        self.differences: list[tuple[Schedule, Divergence]] = []
         self._transport, self._tour, self._bounds = transport, tour, moves.machine.bounds
         self._moves = moves
         self._seeds = seeds
-        self._lockstep: Lockstep | None = None
+        self._lockstep: ConformanceRun | None = None
         self._at = b""
         self._plan: list[Action] = []
         self._actions: list[Action] = []
@@ -104,7 +104,7 @@ class _Walk:
         return self
 
     def close(self) -> None:
-        """Give the world back."""
+        """Give the environment back."""
         self._transport.close()
 
     def _next_action(self) -> Action | None:
@@ -124,7 +124,7 @@ class _Walk:
             return False
         self.walks += 1
         self._transport.seed = next(self._seeds)
-        self._lockstep = Lockstep(self._transport, self._bounds, self._moves)
+        self._lockstep = ConformanceRun(self._transport, self._bounds, self._moves)
         self._at = self._moves.pack(self._lockstep.state)
         self._plan, self._actions = way, []
         return True

@@ -16,9 +16,9 @@ from typing import Any, ClassVar, Final
 
 from rebalance_check.impl.conformance.action_kinds import COORDINATOR_STEPS
 from rebalance_check.impl.conformance.in_process import InProcess
-from rebalance_check.impl.conformance.outcome import Difference, Step
+from rebalance_check.impl.conformance.outcome import Divergence, Step
 from rebalance_check.impl.conformance.predictions import Moves
-from rebalance_check.impl.conformance.run import Lockstep
+from rebalance_check.impl.conformance.run import ConformanceRun
 from rebalance_check.integration.conformance.known_differences import known
 from rebalance_check.integration.conformance.pipelining import Rounds
 from rebalance_check.integration.virtual.process import VirtualKafka
@@ -30,7 +30,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.schedule import Schedule
 from rebalance_check.model.vocabulary.upgrade_paths import PATHS
 
-LOCKSTEP: Final = "lockstep"
+CONFORMANCE: Final = "lockstep"
 """What a walk can show: that model, Kafka and ours do not do the same."""
 
 WALKS_AT_ONCE: Final = 32
@@ -98,11 +98,11 @@ class Curious:
 class Found:
     """A schedule that ends in a difference, and between whom."""
 
-    name: ClassVar = LOCKSTEP
+    name: ClassVar = CONFORMANCE
 
     between: str
     schedule: Schedule
-    difference: Difference
+    difference: Divergence
 
     def __str__(self) -> str:
         """The difference, and how to see it again."""
@@ -137,7 +137,7 @@ class Guided:
 
 
 class GuidedWalk:
-    """One walk: the model, Kafka's coordinator in a world of its own, and ours, which is led to what Kafka chose.
+    """One walk: the model, Kafka's coordinator in a environment of its own, and ours, which is led to what Kafka chose.
 
     ``defects`` are planted bugs of ours (`rebalance_check.impl.mutants`).
     """
@@ -154,14 +154,14 @@ class GuidedWalk:
         self._kafka = kafka
         self._transport = VirtualTransport(kafka, seed)
         self._moves = Moves(bounds)
-        self._lockstep = Lockstep(self._transport, bounds, self._moves)
-        self._ours = Lockstep(InProcess(defects), bounds, self._moves)
+        self._lockstep = ConformanceRun(self._transport, bounds, self._moves)
+        self._ours = ConformanceRun(InProcess(defects), bounds, self._moves)
         self._choose = choose
         self._left = steps
         self._variants: list[Action] = []
 
     def close(self) -> None:
-        """Give the world back."""
+        """Give the environment back."""
         self._transport.close()
 
     def begin(self) -> bool:
@@ -191,7 +191,7 @@ class GuidedWalk:
         difference = self._follow(step)
         return None if difference is None else self._end("ours", difference)
 
-    def _follow(self, step: Step) -> Difference | None:
+    def _follow(self, step: Step) -> Divergence | None:
         """Ours chooses as Kafka did where it can be told to; where it cannot, it goes its own way from there."""
         if not self.follows:
             return None
@@ -206,7 +206,7 @@ class GuidedWalk:
         self.follows = False
         return None
 
-    def _end(self, between: str, difference: Difference) -> Found:
+    def _end(self, between: str, difference: Divergence) -> Found:
         self._transport.close()
         return Found(f"model and {between}", Schedule(self.bounds, tuple(self.actions), self.seed), difference)
 

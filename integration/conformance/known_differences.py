@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from rebalance_check.impl.conformance import Difference
+from rebalance_check.impl.conformance import Divergence
 from rebalance_check.integration.virtual.release import Release
 from rebalance_check.model.classic.state import STATUS_NAMES, GroupStatus
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
@@ -20,7 +20,7 @@ from rebalance_check.model.vocabulary.schedule import Schedule
 
 
 @dataclass(frozen=True, slots=True)
-class KnownDifference:
+class KnownDivergence:
     """One difference: which coordinators show it, what happens and why, a schedule, and how it is recognised."""
 
     name: str
@@ -29,15 +29,15 @@ class KnownDifference:
     why: str
     schedule: Schedule
     concerns: Callable[[Release], bool]
-    recognises: Callable[[Difference], bool]
+    recognises: Callable[[Divergence], bool]
 
 
-def known(release: Release, difference: Difference) -> KnownDifference | None:
+def known(release: Release, difference: Divergence) -> KnownDivergence | None:
     """The entry that explains a difference of this release; None for one that nobody has looked at."""
     return next((each for each in KNOWN if each.concerns(release) and each.recognises(difference)), None)
 
 
-def _stays_in_the_initial_rebalance(difference: Difference) -> bool:
+def _stays_in_the_initial_rebalance(difference: Divergence) -> bool:
     """A member expired, the model ends the join phase, the coordinator waits on."""
     ends = all(outcome.view.status != "PreparingRebalance" for outcome in difference.predicted)
     waits = difference.observed.view.status == "PreparingRebalance"
@@ -45,7 +45,7 @@ def _stays_in_the_initial_rebalance(difference: Difference) -> bool:
     return difference.action.kind is ActionKind.EXPIRE_SESSION and ends and waits and told_alike
 
 
-def _goes_on_without_an_unused_id(difference: Difference) -> bool:
+def _goes_on_without_an_unused_id(difference: Divergence) -> bool:
     """An id was given back, the model begins a rebalance, the coordinator does not."""
     begins = all(outcome.view.status == "PreparingRebalance" for outcome in difference.predicted)
     told_alike = all(outcome.answers == difference.observed.answers for outcome in difference.predicted)
@@ -53,7 +53,7 @@ def _goes_on_without_an_unused_id(difference: Difference) -> bool:
     return difference.action.kind is ActionKind.LEAVE_GROUP and begins and goes_on and told_alike
 
 
-def _is_told_of_a_rebalance_while_loading(difference: Difference) -> bool:
+def _is_told_of_a_rebalance_while_loading(difference: Divergence) -> bool:
     """A SyncGroup meets a coordinator that is loading."""
     answers = [answer.error for outcome in difference.predicted for answer in outcome.answers]
     told = [answer.error for answer in difference.observed.answers]
@@ -64,19 +64,19 @@ def _is_told_of_a_rebalance_while_loading(difference: Difference) -> bool:
     )
 
 
-def _has_forgotten_the_empty_group(difference: Difference) -> bool:
+def _has_forgotten_the_empty_group(difference: Divergence) -> bool:
     """A group that should be Empty is not there to be deleted, or to refuse a commit as that of a stranger."""
     answers = {answer.error for outcome in difference.predicted for answer in outcome.answers}
     told = {answer.error for answer in difference.observed.answers}
     if difference.action.kind is ActionKind.DELETE_GROUP:
         return (answers, told) == ({"NONE"}, {"GROUP_ID_NOT_FOUND"})
-    commits = difference.action.kind in {ActionKind.COMMIT_BESIDE, ActionKind.OFFSET_COMMIT}
+    commits = difference.action.kind in {ActionKind.COMMIT_DURING_JOIN, ActionKind.OFFSET_COMMIT}
     dead = difference.observed.view.status == STATUS_NAMES[GroupStatus.DEAD]
     return commits and dead and (answers, told) == ({"UNKNOWN_MEMBER_ID"}, {"ILLEGAL_GENERATION"})
 
 
 KNOWN: Final = (
-    KnownDifference(
+    KnownDivergence(
         name="an expiry does not end the initial rebalance",
         coordinators="3.9.2 (Scala)",
         what=(
@@ -105,7 +105,7 @@ KNOWN: Final = (
         concerns=lambda release: release.scala,
         recognises=_stays_in_the_initial_rebalance,
     ),
-    KnownDifference(
+    KnownDivergence(
         name="a SyncGroup at a coordinator that is loading is told of a rebalance",
         coordinators="3.9.2 (Scala)",
         what=(
@@ -130,7 +130,7 @@ KNOWN: Final = (
         concerns=lambda release: release.scala,
         recognises=_is_told_of_a_rebalance_while_loading,
     ),
-    KnownDifference(
+    KnownDivergence(
         name="the leave of an id that was never used does not rebalance",
         coordinators="3.9.2 (Scala)",
         what=(
@@ -159,7 +159,7 @@ KNOWN: Final = (
         concerns=lambda release: release.scala,
         recognises=_goes_on_without_an_unused_id,
     ),
-    KnownDifference(
+    KnownDivergence(
         name="a group without a generation is not on record",
         coordinators="3.9.2 (Scala)",
         what=(

@@ -13,7 +13,7 @@ from rebalance_check.integration.virtual.process import VirtualKafka
 
 
 class Run(Protocol):
-    """A run in a world of its own, in steps that begin and finish."""
+    """A run in a environment of its own, in steps that begin and finish."""
 
     def begin(self) -> bool:
         """Send what the next step needs; False where there is none."""

@@ -1,4 +1,4 @@
-"""Lockstep on a socket with sessions that really run out: slower than `SocketTransport`, and nothing is simulated."""
+"""ConformanceRun on a socket with sessions that really run out: slower than `SocketTransport`, and nothing is simulated."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.impl.conformance import Difference
-from rebalance_check.impl.conformance.subject import LockstepSubject
+from rebalance_check.impl.conformance import Divergence
+from rebalance_check.impl.conformance.subject import ConformanceSubject
 from rebalance_check.integration.brokers.open import Broker
 from rebalance_check.integration.conformance.real_timers import RealTimeTransport
 from rebalance_check.integration.conformance.socket import SocketTransport
@@ -39,7 +39,7 @@ class Replayed:
     history: Path
     requests: int
     skipped: int
-    difference: Difference | None
+    difference: Divergence | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class ReplayResult:
         return sum(each.requests for each in self.replayed)
 
     @property
-    def differences(self) -> tuple[tuple[Schedule, Difference], ...]:
+    def differences(self) -> tuple[tuple[Schedule, Divergence], ...]:
         """The schedules on which broker and model differ, and where."""
         return tuple((each.schedule, each.difference) for each in self.replayed if each.difference is not None)
 
@@ -107,12 +107,12 @@ def _replay_one(broker: Broker, schedule: Schedule, history: Path, *, real_timer
     return Replayed(schedule, history, transport.requests, subject.skipped, subject.difference)
 
 
-def _subject(broker: Broker, *, real_timers: bool) -> tuple[SocketTransport | VirtualTransport, LockstepSubject]:
+def _subject(broker: Broker, *, real_timers: bool) -> tuple[SocketTransport | VirtualTransport, ConformanceSubject]:
     if broker.virtual is not None:
         virtual = VirtualSubject(broker.virtual)
         return virtual.transport, virtual
     transport = (RealTimeTransport if real_timers else SocketTransport)(broker.bootstrap)
-    return transport, LockstepSubject(broker.name, transport)
+    return transport, ConformanceSubject(broker.name, transport)
 
 
 class _Counter:

@@ -1,4 +1,4 @@
-"""A live broker and the virtual Kafka of the same release are told the same stories, and must say the same."""
+"""A live broker and the virtual Kafka of the same release are told the same scenarios, and must say the same."""
 
 from rebalance_check.integration.differential.live_scenario import Parted
 from rebalance_check.integration.differential.live_vs_virtual import TwinResult, hold_equal, twin_of

@@ -1,8 +1,8 @@
-"""Campaigns of random stories: our coordinator beside one of Kafka's, which is judged by claims of its own, too.
+"""Campaigns of random scenarios: our coordinator beside one of Kafka's, which is judged by claims of its own, too.
 
 Compared are all replies, whole, as their version of the wire carries them, the group as DescribeGroups shows it, its
 generation and its leader. Member ids are those of the seed, on both sides. Where hash order decides in Kafka (who
-leads, which protocol wins a tied vote), ours follows. Many stories are told at once, each in a world of its own.
+leads, which protocol wins a tied vote), ours follows. Many scenarios are told at once, each in a environment of its own.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ from dataclasses import dataclass
 from typing import Final
 
 from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS
-from rebalance_check.impl.scenarios.random_scenarios import random_story
+from rebalance_check.impl.scenarios.random_scenarios import random_scenario
 from rebalance_check.integration.conformance.pipelining import Rounds
 from rebalance_check.integration.differential.side_by_side import NAMES, Duet
 from rebalance_check.integration.virtual.process import VirtualKafka
 
 SHRINK_RUNS: Final = 600
-STORIES_AT_ONCE: Final = 32
+SCENARIOS_AT_ONCE: Final = 32
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A story that ends in a difference (``name`` is `DIFFERENTIAL`) or in a broken claim, and what was told then."""
+    """A scenario that ends in a difference (``name`` is `DIFFERENTIAL`) or in a broken claim, and what was told then."""
 
     name: str
     seed: int
-    story: tuple[str, ...]
+    scenario: tuple[str, ...]
     told: tuple[str, ...]
 
     def __str__(self) -> str:
-        """The story, as one could write it down, and its end."""
-        return "\n".join([f"[{self.name}, seed {self.seed}]", *self.story, *(f"  {line}" for line in self.told)])
+        """The scenario, as one could write it down, and its end."""
+        return "\n".join([f"[{self.name}, seed {self.seed}]", *self.scenario, *(f"  {line}" for line in self.told)])
 
     @property
     def ingredients(self) -> tuple[str, frozenset[str]]:
-        """What the story is made of: two that have the same are taken for one."""
-        marks = (f"{line.split()[0]}{' of an instance' if 'instance=' in line else ''}" for line in self.story[1:])
+        """What the scenario is made of: two that have the same are taken for one."""
+        marks = (f"{line.split()[0]}{' of an instance' if 'instance=' in line else ''}" for line in self.scenario[1:])
         return self.name, frozenset(marks)
 
 
@@ -50,7 +50,7 @@ class Campaign:
     """What a campaign did; ``found`` has the findings of each claim, shrunk, the first one first."""
 
     coordinator: str
-    stories: int
+    scenarios: int
     steps: int
     requests: int
     seconds: float
@@ -59,26 +59,26 @@ class Campaign:
     def __str__(self) -> str:
         """One line of figures."""
         return (
-            f"{self.stories:,} stories on {self.coordinator}: {self.steps:,} steps compared or judged, "
+            f"{self.scenarios:,} scenarios on {self.coordinator}: {self.steps:,} steps compared or judged, "
             f"{self.requests:,} requests, {self.seconds:.1f} s ({self.requests / self.seconds:,.0f} requests/s), "
             f"{len(self.found)} findings"
         )
 
 
 class Telling:
-    """A story on its way, in steps that begin and finish; closed when it has ended."""
+    """A scenario on its way, in steps that begin and finish; closed when it has ended."""
 
-    def __init__(self, kafka: VirtualKafka, story: Sequence[str], seed: int, names: Sequence[str]) -> None:
+    def __init__(self, kafka: VirtualKafka, scenario: Sequence[str], seed: int, names: Sequence[str]) -> None:
         self.seed = seed
-        self.story = tuple(story)
+        self.scenario = tuple(scenario)
         self.names = names
         self.steps = 0
         self._at = 0
-        self._duet = Duet(kafka, story[0], seed, names)
+        self._duet = Duet(kafka, scenario[0], seed, names)
         self._pieces = self._in_pieces()
 
     def begin(self) -> bool:
-        """Begin the next step; False at the end of the story."""
+        """Begin the next step; False at the end of the scenario."""
         piece = next(self._pieces, None)
         if piece is None:
             self.close()
@@ -87,29 +87,29 @@ class Telling:
         return True
 
     def finish(self) -> Finding | None:
-        """End the step; what it shows, with which the story ends."""
+        """End the step; what it shows, with which the scenario ends."""
         told = self._duet.finish()
         self.steps += 1
         if told is None:
             return None
         self.close()
-        return Finding(told[0], self.seed, self.story[: self._at + 1], told[1])
+        return Finding(told[0], self.seed, self.scenario[: self._at + 1], told[1])
 
     def close(self) -> None:
         """Give back what it held."""
         self._duet.__exit__()
 
     def _in_pieces(self) -> Iterator[str]:
-        for at, line in enumerate(self.story[1:], 1):
+        for at, line in enumerate(self.scenario[1:], 1):
             self._at = at
             yield from self._duet.pieces(line)
 
 
 def finding_in(
-    kafka: VirtualKafka, story: Sequence[str], seed: int, names: Sequence[str] = NAMES
+    kafka: VirtualKafka, scenario: Sequence[str], seed: int, names: Sequence[str] = NAMES
 ) -> tuple[Finding | None, int]:
-    """Tell a story: what is found first, and how many steps were compared or judged."""
-    telling = Telling(kafka, story, seed, names)
+    """Tell a scenario: what is found first, and how many steps were compared or judged."""
+    telling = Telling(kafka, scenario, seed, names)
     while telling.begin():
         found = telling.finish()
         if found is not None:
@@ -119,15 +119,15 @@ def finding_in(
 
 def shrunk(kafka: VirtualKafka, found: Finding) -> Finding:
     """The same finding (a difference must end in the same command) with as few lines as leaving out can reach."""
-    runs, size = 0, max(1, (len(found.story) - 1) // 2)
-    last = found.story[-1].split()[0]
+    runs, size = 0, max(1, (len(found.scenario) - 1) // 2)
+    last = found.scenario[-1].split()[0]
     while size and runs < SHRINK_RUNS:
         start = 1
-        while start < len(found.story) and runs < SHRINK_RUNS:
-            without = (*found.story[:start], *found.story[start + size :])
+        while start < len(found.scenario) and runs < SHRINK_RUNS:
+            without = (*found.scenario[:start], *found.scenario[start + size :])
             smaller, _ = finding_in(kafka, without, found.seed, (found.name,))
             runs += 1
-            if smaller is not None and smaller.story[-1].split()[0] == last:
+            if smaller is not None and smaller.scenario[-1].split()[0] == last:
                 found = smaller
             else:
                 start += size
@@ -145,10 +145,10 @@ def campaign(
     variants: int = 1,
     progress: Progress | None = None,
 ) -> Campaign:
-    """Tell the stories of ``seeds``. What is found is shrunk, and each claim is given up after ``variants`` findings
+    """Tell the scenarios of ``seeds``. What is found is shrunk, and each claim is given up after ``variants`` findings
     that are made of different things.
 
-    ``faults`` says whether stories have them; by default those of odd seeds do.
+    ``faults`` says whether scenarios have them; by default those of odd seeds do.
     """
     started, requests_before = time.monotonic(), kafka.requests
     hunt = _Hunt(kafka, names, variants)
@@ -157,9 +157,9 @@ def campaign(
 
     def fresh(count: int) -> Iterator[Telling]:
         for seed in itertools.islice(waiting, count):
-            yield hunt.telling(seed, random_story(seed, steps=steps, faults=faults), hunt.names)
+            yield hunt.telling(seed, random_scenario(seed, steps=steps, faults=faults), hunt.names)
 
-    rounds = Rounds(kafka, fresh, hunt.finish, done.append, STORIES_AT_ONCE)
+    rounds = Rounds(kafka, fresh, hunt.finish, done.append, SCENARIOS_AT_ONCE)
     while rounds.go() and hunt.names:
         if progress is not None:
             progress(len(done), len(seeds))
@@ -187,12 +187,12 @@ class _Hunt:
         """The claims that are not given up."""
         return [name for name, left in self._left.items() if left]
 
-    def telling(self, seed: int, story: Sequence[str], names: Sequence[str]) -> Telling:
-        """The beginning of a story."""
-        return Telling(self._kafka, story, seed, names)
+    def telling(self, seed: int, scenario: Sequence[str], names: Sequence[str]) -> Telling:
+        """The beginning of a scenario."""
+        return Telling(self._kafka, scenario, seed, names)
 
     def finish(self, telling: Telling) -> Telling | None:
-        """End a step; how to go on: with the same story, with it from its beginning but for the claim that it broke,
+        """End a step; how to go on: with the same scenario, with it from its beginning but for the claim that it broke,
         or not at all."""
         self.steps += 1
         finding = telling.finish()
@@ -200,10 +200,10 @@ class _Hunt:
             return telling
         self._take(finding)
         names = [name for name in telling.names if name != finding.name and self._left[name]]
-        return self.telling(telling.seed, telling.story, names) if names else None
+        return self.telling(telling.seed, telling.scenario, names) if names else None
 
     def _take(self, finding: Finding) -> None:
-        if not self._left[finding.name]:  # found by another story that was under way
+        if not self._left[finding.name]:  # found by another scenario that was under way
             return
         small = shrunk(self._kafka, finding)
         if small.ingredients not in self._seen:

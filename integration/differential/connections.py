@@ -19,9 +19,9 @@ DESCRIBE_VERSION: Final = 5
 
 
 class Address(NamedTuple):
-    """Where an answer belongs: the number of a story, and of the request in it."""
+    """Where an answer belongs: the number of a scenario, and of the request in it."""
 
-    story: int
+    scenario: int
     token: int
 
 
@@ -67,9 +67,9 @@ class Lanes:
         response = self._control.call(admin.DescribeGroupsRequest(groups=list(groups)), DESCRIBE_VERSION)
         return {group.group_id: without_hosts(described_group(group)) for group in response.groups}
 
-    def drop(self, story: int) -> None:
-        """Nobody waits for the answers of a story any more."""
-        for lane in [lane for lane, address in self._busy.items() if address.story == story]:
+    def drop(self, scenario: int) -> None:
+        """Nobody waits for the answers of a scenario any more."""
+        for lane in [lane for lane, address in self._busy.items() if address.scenario == scenario]:
             del self._busy[lane]
             self._selector.unregister(lane.socket)
             lane.socket.close()

@@ -1,4 +1,4 @@
-"""A story of a coordinator as a history: what its log took and committed, what was seen of the group, what it answered.
+"""A scenario of a coordinator as a history: what its log took and committed, what was seen of the group, what it answered.
 
 The log is the harness's own, so that every append and every acknowledgement is known: with them claims about what is on
 record are judged on Kafka itself. Members and statuses are those that are seen between two lines; why a member went is
@@ -59,11 +59,11 @@ class Observed(Played, Protocol):
         ...
 
 
-def chronicle(coordinator: Observed, name: str, story: Sequence[str]) -> list[Event]:
-    """Tell ``story``, whose first line is the settings that ``coordinator`` was made with: the history of its group."""
+def chronicle(coordinator: Observed, name: str, scenario: Sequence[str]) -> list[Event]:
+    """Tell ``scenario``, whose first line is the settings that ``coordinator`` was made with: the history of its group."""
     writer = _Chronicler(coordinator, name)
     stage = Stage(coordinator)
-    for line in story[1:]:
+    for line in scenario[1:]:
         for piece in pieces(stage, line):
             stage.heard.clear()
             perform(stage, piece)

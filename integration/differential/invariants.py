@@ -1,4 +1,4 @@
-"""Claims about a coordinator that need no other to compare with: judged after each line of a story.
+"""Claims about a coordinator that need no other to compare with: judged after each line of a scenario.
 
 They know what a client may rely on and nothing of how a coordinator is made, or of its defects.
 """
@@ -14,7 +14,7 @@ from rebalance_check.model.vocabulary.errors import Error
 EMPTY: Final = "Empty"
 DEAD: Final = "Dead"
 NEW_MEMBER_MS: Final = 300_000
-"""How long a member may be parked in its first JoinGroup; a story that takes less time has no such expiry."""
+"""How long a member may be parked in its first JoinGroup; a scenario that takes less time has no such expiry."""
 
 
 def _unknown_member(scene: Scene) -> str:

@@ -1,4 +1,4 @@
-"""A story on its way, at a live broker and at virtual Kafka."""
+"""A scenario on its way, at a live broker and at virtual Kafka."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ GROUP: Final = "g"
 
 @dataclass(frozen=True, slots=True)
 class Parted:
-    """Where the live broker and virtual Kafka did not say the same: the story until then, and what each said."""
+    """Where the live broker and virtual Kafka did not say the same: the scenario until then, and what each said."""
 
-    story: tuple[str, ...]
+    scenario: tuple[str, ...]
     live: str
     virtual: str
 
     def __str__(self) -> str:
-        """The story, as one could write it down, and its end."""
-        return "\n".join([*self.story, f"  live:    {self.live}", f"  virtual: {self.virtual}"])
+        """The scenario, as one could write it down, and its end."""
+        return "\n".join([*self.scenario, f"  live:    {self.live}", f"  virtual: {self.virtual}"])
 
 
 class TwinCoordinator(VirtualCoordinator):
@@ -43,7 +43,7 @@ class TwinCoordinator(VirtualCoordinator):
     def __init__(self, kafka: VirtualKafka, setting: str, lanes: Lanes, number: int, group_id: str) -> None:
         config = settings_of(setting)
         if config is None:
-            raise RebalanceCheckError(f"{setting!r} is no line of settings: a story here begins with one")
+            raise RebalanceCheckError(f"{setting!r} is no line of settings: a scenario here begins with one")
         super().__init__(kafka, config, number)
         self.defers = True
         self.group_id = group_id
@@ -65,13 +65,13 @@ class TwinCoordinator(VirtualCoordinator):
         self.look(GROUP)
 
 
-class TwinStory:
+class TwinScenario:
     """Performs its lines one by one: `begin`, `learn` until it knows enough, `follow`, `hear`, then `compare`."""
 
-    def __init__(self, coordinator: TwinCoordinator, story: Sequence[str]) -> None:
+    def __init__(self, coordinator: TwinCoordinator, scenario: Sequence[str]) -> None:
         self.coordinator = coordinator
         self.compared = 0
-        self._lines = list(story)
+        self._lines = list(scenario)
         self._at = 0
         self._stage = Stage(coordinator)
         self._known: set[str] = set()
@@ -80,7 +80,7 @@ class TwinStory:
         self._observation: Observation | None = None
 
     def begin(self) -> bool:
-        """Send the next request to the live broker; False at the end of the story."""
+        """Send the next request to the live broker; False at the end of the scenario."""
         self._at += 1
         if self._at >= len(self._lines):
             return False
@@ -128,7 +128,7 @@ class TwinStory:
         return described == self._shown()
 
     def compare(self, described: DescribedGroup) -> Parted | None:
-        """Both have said what they have to say: where they differ; the story goes on where they do not."""
+        """Both have said what they have to say: where they differ; the scenario goes on where they do not."""
         live = {token: in_order(reply) for token, reply in self._arrived.items()}
         virtual = {token: in_order(reply) for token, reply in self._due.items()}
         self._stage.tell(list(self._due.items()))

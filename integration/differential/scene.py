@@ -1,4 +1,4 @@
-"""What a claim about a coordinator may know of a line in a story: who heard what, and the group before and after.
+"""What a claim about a coordinator may know of a line in a scenario: who heard what, and the group before and after.
 
 Everything here was told to a client, or is shown by DescribeGroups; nothing is known of how a coordinator is made.
 """
@@ -29,7 +29,7 @@ FORMED: Final = ("CompletingRebalance", "Stable")
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One line of a story.
+    """One line of a scenario.
 
     ``reply`` is the answer that a request was given at once, ``waiting`` are the JoinGroups without an answer.
     ``known`` are the member ids that somebody was told, ``fenced`` those that were told that they are fenced, and
@@ -76,7 +76,7 @@ def in_order(group: DescribedGroup) -> DescribedGroup:
 
 
 class Audience:
-    """Sees a story line by line, and remembers what was told."""
+    """Sees a scenario line by line, and remembers what was told."""
 
     def __init__(self, claims: Sequence[Claim], config: GroupConfig, before: Observation) -> None:
         self._claims = claims

@@ -1,7 +1,7 @@
-"""One story told to two coordinators at once: Kafka's, and ours, which follows where hash order decides.
+"""One scenario told to two coordinators at once: Kafka's, and ours, which follows where hash order decides.
 
 Kafka's goes first. What it is told goes out in `Duet.begin`, what came of it is compared and judged in `Duet.finish`:
-between the two, other stories may begin their next step, so that many share a round trip.
+between the two, other scenarios may begin their next step, so that many share a round trip.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 GROUP: Final = "g"
 DIFFERENTIAL: Final = "differential"
 NAMES: Final = (DIFFERENTIAL, *(claim.name for claim in CLAIMS), *(promise.name for promise in PROMISES))
-"""What a story can show: a difference from ours, or a broken claim or promise."""
+"""What a scenario can show: a difference from ours, or a broken claim or promise."""
 
 NO_GROUP: Final = Observation(DescribedGroup(group_id=GROUP, state="Dead", protocol_type="", protocol_name=""))
-"""What is seen before a story begins."""
+"""What is seen before a scenario begins."""
 
 Told = tuple[str, tuple[str, ...]]
 """The name of a claim or promise that a line broke and how, or `DIFFERENTIAL` and what each said."""
@@ -71,13 +71,13 @@ class Followed(Choices):
 
 
 def is_compared(release: Release, setting: str) -> bool:
-    """Whether Kafka does as ours in a story: the coordinator in Scala never, the older one in Java where nothing ages,
+    """Whether Kafka does as ours in a scenario: the coordinator in Scala never, the older one in Java where nothing ages,
     since it deletes groups with open transactions."""
     return not release.scala and (not release.version.startswith("3.9.") or AGEING not in setting)
 
 
 class Duet:
-    """Both coordinators on stages of their own, at the beginning of a story; a context manager.
+    """Both coordinators on stages of their own, at the beginning of a scenario; a context manager.
 
     ``names`` are the claims and promises to judge, and `DIFFERENTIAL` to compare, where it `is_compared`.
     """
@@ -85,7 +85,7 @@ class Duet:
     def __init__(self, kafka: VirtualKafka, setting: str, seed: int, names: Sequence[str]) -> None:
         config = settings_of(setting)
         if config is None:
-            raise RebalanceCheckError(f"{setting!r} is no line of settings: a story here begins with one")
+            raise RebalanceCheckError(f"{setting!r} is no line of settings: a scenario here begins with one")
         self._release = kafka.release
         self._compares = DIFFERENTIAL in names and is_compared(kafka.release, setting)
         self._choices = Followed()
@@ -199,7 +199,7 @@ def _on_the_wire(request: GroupRequest, reply: GroupReply) -> GroupReply:
 
 
 def _is_known(release: Release, kafka: GroupReply, ours: GroupReply) -> bool:
-    """The one difference of the Java coordinator of Kafka 3.9 (`story_differences.IN_JAVA_3_9`)."""
+    """The one difference of the Java coordinator of Kafka 3.9 (`scenario_differences.IN_JAVA_3_9`)."""
     found = (kafka.error, ours.error) == (Error.REQUEST_TIMED_OUT, Error.NOT_COORDINATOR)
     return release.version.startswith("3.9.") and isinstance(kafka, OffsetFetchReply) and found
 

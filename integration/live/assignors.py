@@ -101,7 +101,7 @@ def recording_assignors(order: MemberOrder, watcher: Observer) -> list[Any]:
     """The assignors of the order, telling ``watcher`` what they compute."""
     made = [each() for each in assignors_of(order, UPGRADED if order.settings.path else ASSIGNORS)]
     for assignor in made:
-        assignor.eager = order.seat.protocol is LiveProtocol.EAGER
+        assignor.eager = order.choice.protocol is LiveProtocol.EAGER
         assignor.watcher = watcher
         assignor.forgets = order.settings.forget_claims_on_loss and isinstance(assignor, _CooperativeSticky)
     return made

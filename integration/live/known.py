@@ -19,7 +19,7 @@ Excuse = Callable[[Sequence[Event], frozenset[str]], Iterable[Event]]
 
 
 @dataclass(frozen=True, slots=True)
-class KnownDifference:
+class KnownDivergence:
     """A claim that members of one client break, in these releases and no other, how, and what of a history shows it.
     TRACK_RECORD.md has the command."""
 
@@ -61,21 +61,21 @@ def _less_pending(events: Iterable[Event], forgiven: set[str]) -> Iterator[Event
 
 
 KNOWN: Final = (
-    KnownDifference(
+    KnownDivergence(
         ClientName.KAFKA_PYTHON,
         "callbacks_alternate",
         frozenset({"3.0.12"}),
         "on_partitions_revoked is called a second time for what was revoked already, when the join in between failed",
         without_members,
     ),
-    KnownDifference(
+    KnownDivergence(
         ClientName.AIOKAFKA,
         "reset_loses_all",
         frozenset({"0.14.0"}),
         "it has no callback for what is lost: a zombie is told that its partitions are revoked",
         without_members,
     ),
-    KnownDifference(
+    KnownDivergence(
         ClientName.KAFKA_PYTHON,
         "rebalance_completes",
         frozenset({"3.0.12"}),

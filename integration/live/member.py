@@ -44,7 +44,7 @@ def run(order: MemberOrder, recording: RawRecording, leaving: threading.Event) -
 
 
 def _started(order: MemberOrder, consumer: LiveConsumer) -> MemberStarted:
-    seat = order.seat
+    seat = order.choice
     return MemberStarted(
         member=order.member,
         protocol=seat.protocol,

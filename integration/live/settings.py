@@ -105,14 +105,14 @@ class LiveSettings:
         """
         return replace(self, session_timeout_ms=3_000, heartbeat_interval_ms=300, max_poll_interval_ms=6_000)
 
-    def seat(self, slot: int, step: int = 0) -> Seat:
+    def choice(self, slot: int, step: int = 0) -> ClientChoice:
         """What the member in ``slot`` is when it is started, with the list at ``step`` of an upgrade path."""
         client = self.clients[slot % len(self.clients)]
         if not self.path:
-            return Seat(client=client, assignors=self._offered_by(client), protocol=self.protocol)
+            return ClientChoice(client=client, assignors=self._offered_by(client), protocol=self.protocol)
         listed = path_named(self.path).lists[step]
         protocol = LiveProtocol.COOPERATIVE if is_cooperative_list(listed) else LiveProtocol.EAGER
-        return Seat(client=client, assignors=tuple(map(known_as, listed)), protocol=protocol)
+        return ClientChoice(client=client, assignors=tuple(map(known_as, listed)), protocol=protocol)
 
     def _offered_by(self, client: ClientName) -> tuple[str, ...]:
         common = ASSIGNORS[self.protocol]
@@ -120,7 +120,7 @@ class LiveSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seat:
+class ClientChoice:
     """What one member is: its client library, the assignors that it offers by Kafka's names, most wanted first, and
     how it treats its partitions with them.
 
@@ -141,5 +141,5 @@ class MemberOrder:
     topic: str
     member: str
     recording: str
-    seat: Seat
+    choice: ClientChoice
     settings: LiveSettings

@@ -30,7 +30,7 @@ Shares = Mapping[str, frozenset[Partition]]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Divergence:
     """Two answers to one problem, and why they differ."""
 
     assignor: str
@@ -50,10 +50,10 @@ class Comparison:
     shape: str
     inputs: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[Divergence] = field(default_factory=list)
 
     @property
-    def examples(self) -> dict[str, Difference]:
+    def examples(self) -> dict[str, Divergence]:
         """The first difference of each reason."""
         return {one.reason: one for one in reversed(self.differences)}
 
@@ -90,7 +90,7 @@ def _compared(theirs: Assignors, result: Comparison, seeds: range, progress: Cal
     for seed, problem, their, our in differing:
         reason = reason_for(theirs, name, problem, their, our)
         result.reasons[reason] += 1
-        result.differences.append(Difference(name, result.shape, seed, reason, problem, their, our))
+        result.differences.append(Divergence(name, result.shape, seed, reason, problem, their, our))
     return result
 
 

@@ -1,4 +1,4 @@
-"""A world of virtual Kafka behind the door of `GroupCoordinator`: it can be `Played` in a story."""
+"""A environment of virtual Kafka behind the door of `GroupCoordinator`: it can be `Played` in a scenario."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rebalance_check.integration.virtual.codec import (
     observed,
 )
 from rebalance_check.integration.virtual.journal import records_in
-from rebalance_check.integration.virtual.process import VirtualKafka, World
+from rebalance_check.integration.virtual.process import VirtualEnvironment, VirtualKafka
 from rebalance_check.integration.wire.templates import encoded
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
@@ -48,7 +48,7 @@ def settings_for(config: GroupConfig) -> dict[str, str]:
 
 
 def member_ids_of(seed: int) -> Callable[[str], str]:
-    """What makes the member ids that a world of this seed makes, one after the other (see ``SeededRandom.java``)."""
+    """What makes the member ids that a environment of this seed makes, one after the other (see ``SeededRandom.java``)."""
     state = seed & _WORD
 
     def draw() -> bytes:
@@ -62,16 +62,16 @@ def member_ids_of(seed: int) -> Callable[[str], str]:
 
 
 class VirtualCoordinator:
-    """Kafka's coordinator in a world of its own. A node that crashed is followed by another that has its journal.
+    """Kafka's coordinator in a environment of its own. A node that crashed is followed by another that has its journal.
 
     While ``defers`` is set, nothing is waited for: what a call should answer, and what the group looks like then, comes
-    out of `collect`. So many worlds can do their next step in one round trip.
+    out of `collect`. So many environments can do their next step in one round trip.
     """
 
     def __init__(self, kafka: VirtualKafka, config: GroupConfig, seed: int = 0) -> None:
         self._kafka = kafka
-        self._world = kafka.world()
-        self._world.reset(seed, TOPICS, settings_for(config))
+        self._environment = kafka.environment()
+        self._environment.reset(seed, TOPICS, settings_for(config))
         self._asked: dict[int, tuple[Hashable, GroupRequest]] = {}
         self._now_ms = 0
         self._node = 0
@@ -81,22 +81,22 @@ class VirtualCoordinator:
         self.defers = False
 
     @property
-    def world(self) -> World:
-        """The world that it lives in."""
-        return self._world
+    def environment(self) -> VirtualEnvironment:
+        """The environment that it lives in."""
+        return self._environment
 
     def close(self) -> None:
-        """Give the world back."""
-        self._kafka.give_back(self._world)
+        """Give the environment back."""
+        self._kafka.give_back(self._environment)
 
     def handle(self, token: Hashable, request: GroupRequest, now_ms: int) -> list[tuple[Hashable, GroupReply]]:
         """Send a request at ``now_ms``: the answers that are due now, to earlier requests, too."""
         self._pass_until(now_ms)
-        number = self._world.post(encoded(request), self._node, awaited=not self.defers)
+        number = self._environment.post(encoded(request), self._node, awaited=not self.defers)
         self._asked[number] = (token, request)
         if self.defers:
             return []
-        self._world.answer(number)
+        self._environment.answer(number)
         return self._taken()
 
     def advance(self, now_ms: int) -> list[tuple[Hashable, GroupReply]]:
@@ -106,7 +106,7 @@ class VirtualCoordinator:
 
     def next_deadline(self) -> int | None:
         """When the next timer is due, in ms from the start; timers for housekeeping count."""
-        return _deadline(self._world.control("deadline", self._node))
+        return _deadline(self._environment.control("deadline", self._node))
 
     def give_id(self, member_id: str) -> None:
         """The next member id that is made ends as this one does: hash order is then that of whoever made it."""
@@ -115,19 +115,19 @@ class VirtualCoordinator:
     def look(self, group_id: str) -> None:
         """Ask what `collect` tells, behind what was sent so far."""
         self._looks = (
-            self._world.post_inspection(group_id, self._node), self._world.post_control("deadline", self._node)
+            self._environment.post_inspection(group_id, self._node), self._environment.post_control("deadline", self._node)
         )  # fmt: skip
 
     def collect(self) -> tuple[list[tuple[Hashable, GroupReply]], Observation, int | None]:
         """The answers since the last call, the group, and the next deadline, all as of the last `look`."""
         inspection, deadline = self._looks
-        body = self._world.answer(inspection)
-        until = _deadline(self._world.answer(deadline).decode())
+        body = self._environment.answer(inspection)
+        until = _deadline(self._environment.answer(deadline).decode())
         return self._taken(), observed(body, scala=self._kafka.release.scala), until
 
     def observe(self, group_id: str) -> Observation:
         """The group as DescribeGroups shows it, with generation and leader from inside."""
-        body = self._world.answer(self._world.post_inspection(group_id, self._node))
+        body = self._environment.answer(self._environment.post_inspection(group_id, self._node))
         return observed(body, scala=self._kafka.release.scala)
 
     def describe(self, group_id: str) -> DescribedGroup:
@@ -140,7 +140,9 @@ class VirtualCoordinator:
 
     def end_transaction(self, producer_id: int, *, is_committed: bool) -> Error:
         """The marker of a producer's transaction; NONE while the log withholds the outcome."""
-        told = self._world.control(f"end-transaction {producer_id} {'commit' if is_committed else 'abort'}", self._node)
+        told = self._environment.control(
+            f"end-transaction {producer_id} {'commit' if is_committed else 'abort'}", self._node
+        )
         return Error[told] if told else Error.NONE
 
     def delete(self, group_id: str) -> Error:
@@ -150,7 +152,7 @@ class VirtualCoordinator:
 
     def records(self) -> Sequence[Record]:
         """What the journal holds."""
-        return records_in(self._world.control("journal", self._node))
+        return records_in(self._environment.control("journal", self._node))
 
     def fail(self, error: Error) -> None:
         """Appends fail with this; with NONE they succeed again."""
@@ -171,7 +173,7 @@ class VirtualCoordinator:
         before, self._node = self._node, 1 - self._node
         self._epoch += 1
         self._asked.clear()
-        self._world.order("crash", before)
+        self._environment.order("crash", before)
         self._order(f"replica {before} {lost} unclean")
         self.fail(self._failure)
         self._order("hold-load")
@@ -190,7 +192,7 @@ class VirtualCoordinator:
         return self._answers()
 
     def _order(self, text: str) -> None:
-        self._world.order(text, self._node)
+        self._environment.order(text, self._node)
 
     def _pass_until(self, now_ms: int) -> None:
         if now_ms > self._now_ms:
@@ -199,30 +201,30 @@ class VirtualCoordinator:
 
     def _ask(self, request: bytes) -> bytes | None:
         """The answer to a request that is not of the group protocol; None while there is none."""
-        number = self._world.post(request, self._node)
-        self._world.control("pending", self._node)
-        replies = dict(self._world.take_replies())
+        number = self._environment.post(request, self._node)
+        self._environment.control("pending", self._node)
+        replies = dict(self._environment.take_replies())
         body = replies.pop(number, None)
-        self._world.replies = [*replies.items()]
+        self._environment.replies = [*replies.items()]
         return body
 
     def _answers(self) -> list[tuple[Hashable, GroupReply]]:
         """What has been answered, after all that was sent."""
         if self.defers:
             return []
-        self._world.control("pending", self._node)
+        self._environment.control("pending", self._node)
         return self._taken()
 
     def take_thrown(self) -> str:
         """What the coordinator threw since the last call without telling a request of it; empty if nothing."""
-        thrown, self._world.thrown = "; ".join(self._world.thrown), []
+        thrown, self._environment.thrown = "; ".join(self._environment.thrown), []
         return thrown
 
     def _taken(self) -> list[tuple[Hashable, GroupReply]]:
-        if self._world.thrown and not self.defers:
-            raise RebalanceCheckError(f"Kafka's coordinator threw {self._world.thrown[0]}: a broker would log it")
+        if self._environment.thrown and not self.defers:
+            raise RebalanceCheckError(f"Kafka's coordinator threw {self._environment.thrown[0]}: a broker would log it")
         found: list[tuple[Hashable, GroupReply]] = []
-        for number, body in self._world.take_replies():
+        for number, body in self._environment.take_replies():
             if number not in self._asked:  # the answer to a DeleteGroups that had to wait
                 continue
             token, request = self._asked.pop(number)

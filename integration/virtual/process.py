@@ -1,8 +1,8 @@
 """The Java process of virtual Kafka, and the frames that go to it and come from it.
 
-A frame to it is: int32 length of the rest, kind, int16 world, int8 node, int32 number, body; one from it: int32 length
-of the rest, kind, int32 number of the frame that it answers (of the world, for what was thrown), body. Frames are
-collected and go out in one write when an answer is waited for, so that many requests, also of many worlds, share a
+A frame to it is: int32 length of the rest, kind, int16 environment, int8 node, int32 number, body; one from it: int32 length
+of the rest, kind, int32 number of the frame that it answers (of the environment, for what was thrown), body. Frames are
+collected and go out in one write when an answer is waited for, so that many requests, also of many environments, share a
 round trip.
 """
 
@@ -39,8 +39,8 @@ _LENGTH_BYTES: Final = 4
 _READ_BYTES: Final = 1 << 18
 
 
-class World:
-    """One of the worlds in a process: a virtual time, a journal, its nodes. `reset` begins a run."""
+class VirtualEnvironment:
+    """One of the environments in a process: a virtual time, a journal, its nodes. `reset` begins a run."""
 
     def __init__(self, kafka: VirtualKafka, number: int) -> None:
         self.kafka = kafka
@@ -53,7 +53,7 @@ class World:
         """Exceptions of the coordinator that no request was told of: a broker writes them to its log, and goes on."""
 
     def reset(self, seed: int, topics: Mapping[str, int], settings: Mapping[str, str] | None = None) -> None:
-        """A fresh world: an empty journal, time at its start, node 0 elected in epoch 0, member ids after ``seed``.
+        """A fresh environment: an empty journal, time at its start, node 0 elected in epoch 0, member ids after ``seed``.
 
         ``topics`` has the number of partitions of each, ``settings`` a broker's, by Kafka's names.
         """
@@ -113,12 +113,12 @@ class VirtualKafka:
     def __init__(self, release: Release) -> None:
         self.release = release
         self.trace: list[bytes] | None = None
-        self._worlds: list[World] = []
-        self._idle: list[World] = []
+        self._environments: list[VirtualEnvironment] = []
+        self._idle: list[VirtualEnvironment] = []
         self._number = 0
         self._outgoing = bytearray()
         self._incoming = bytearray()
-        self._waiting: dict[int, World] = {}
+        self._waiting: dict[int, VirtualEnvironment] = {}
         self._answers: dict[int, tuple[int, bytes]] = {}
         self._ignored: set[int] = set()
         self._trusted: set[int] = set()
@@ -128,21 +128,21 @@ class VirtualKafka:
         self._readable = select.poll()
         self._readable.register(self._out, select.POLLIN)
 
-    def world(self) -> World:
-        """A world that nobody uses; it must be reset before anything else."""
+    def environment(self) -> VirtualEnvironment:
+        """A environment that nobody uses; it must be reset before anything else."""
         if self._idle:
             return self._idle.pop()
-        self._worlds.append(World(self, len(self._worlds)))
-        return self._worlds[-1]
+        self._environments.append(VirtualEnvironment(self, len(self._environments)))
+        return self._environments[-1]
 
-    def give_back(self, world: World) -> None:
-        """A world is not needed any more; the next run may have it."""
-        self._idle.append(world)
+    def give_back(self, environment: VirtualEnvironment) -> None:
+        """A environment is not needed any more; the next run may have it."""
+        self._idle.append(environment)
 
     @property
     def requests(self) -> int:
-        """How many requests were sent, in all worlds."""
-        return sum(world.requests for world in self._worlds)
+        """How many requests were sent, in all environments."""
+        return sum(environment.requests for environment in self._environments)
 
     def close(self) -> None:
         """End the process, and wait for its end."""
@@ -158,12 +158,12 @@ class VirtualKafka:
 
     # ------------------------------------------------------------------------------------------ frames
 
-    def send(self, kind: int, world: World, node: int, body: bytes) -> int:
+    def send(self, kind: int, environment: VirtualEnvironment, node: int, body: bytes) -> int:
         """Put a frame into the next write; its number."""
         self._number += 1
         if kind in (REQUEST, REQUEST_WITHOUT_END):
-            self._waiting[self._number] = world
-        self._outgoing += _TO.pack(_TO.size - _LENGTH_BYTES + len(body), kind, world.number, node, self._number)
+            self._waiting[self._number] = environment
+        self._outgoing += _TO.pack(_TO.size - _LENGTH_BYTES + len(body), kind, environment.number, node, self._number)
         self._outgoing += body
         return self._number
 
@@ -172,7 +172,7 @@ class VirtualKafka:
         self._write()
 
     def await_answer(self, number: int) -> tuple[int, bytes]:
-        """The kind and the body of what ends a frame; replies that come before go to their worlds."""
+        """The kind and the body of what ends a frame; replies that come before go to their environments."""
         while number not in self._answers:
             self._write()
             self._read()
@@ -235,7 +235,7 @@ class VirtualKafka:
         elif kind == CLOSED:
             self._waiting.pop(number).replies.append((number, None))
         elif kind == THROWN:
-            self._worlds[number].thrown.append(body.decode())
+            self._environments[number].thrown.append(body.decode())
         elif number in self._ignored:
             self._ignored.remove(number)
         elif number in self._trusted:

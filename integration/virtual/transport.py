@@ -10,7 +10,7 @@ from rebalance_check.impl.conformance.requests import GROUP_ID
 from rebalance_check.impl.conformance.transport import Observation
 from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
 from rebalance_check.integration.virtual.codec import decoded, delete_error, delete_request, observed
-from rebalance_check.integration.virtual.process import VirtualKafka, World
+from rebalance_check.integration.virtual.process import VirtualEnvironment, VirtualKafka
 from rebalance_check.integration.wire.templates import encoded
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
@@ -30,7 +30,7 @@ class _Asked:
 
 
 class VirtualTransport:
-    """One group in a world of its own, reset by `open`; ``seed`` decides the member ids, and so hash order.
+    """One group in a environment of its own, reset by `open`; ``seed`` decides the member ids, and so hash order.
 
     What the group looks like is asked along with each request, in the same round trip. A session ends when virtual time
     reaches the deadline of its timer; timers of others that become due on the way are late, as they may be in a broker,
@@ -41,7 +41,7 @@ class VirtualTransport:
         self.kafka = kafka
         self.seed = seed
         self.requests = 0
-        self._world: World | None = None
+        self._environment: VirtualEnvironment | None = None
         self._incarnations: dict[int, int] = {}
         self._asked: dict[int, _Asked] = {}
         self._inspection: int | None = None
@@ -50,36 +50,36 @@ class VirtualTransport:
         self._serving = True
 
     @property
-    def world(self) -> World:
-        """The world of the run that is open."""
-        if self._world is None:
+    def environment(self) -> VirtualEnvironment:
+        """The environment of the run that is open."""
+        if self._environment is None:
             raise RebalanceCheckError("no run is open on this transport: open one first")
-        return self._world
+        return self._environment
 
     def open(self, bounds: Bounds) -> None:
-        """Begin with an empty log in a world whose member ids follow from the seed."""
+        """Begin with an empty log in a environment whose member ids follow from the seed."""
         self._asked.clear()
         self._incarnations.clear()
         self._observation = None
         self._node, self._epoch, self._lost, self._serving = 0, 0, 0, True
-        self._world = self._world or self.kafka.world()
+        self._environment = self._environment or self.kafka.environment()
         settings = {INITIAL_DELAY: str(DELAY_MS if bounds.initial_delay else 0)}
-        self.world.reset(self.seed, {TOPIC: bounds.partitions}, settings)
+        self.environment.reset(self.seed, {TOPIC: bounds.partitions}, settings)
         self._look()
 
     def request(self, connection: int, request: GroupRequest) -> None:
         """Send a request, and ask right behind it what the group looks like."""
         self.requests += 1
-        number = self.world.post(encoded(request), self._node)
+        number = self.environment.post(encoded(request), self._node)
         self._asked[number] = _Asked(connection, self._incarnations.get(connection, 0), request)
         self._look()
 
     def answers(self, at_least: int) -> list[tuple[int, GroupReply]]:  # noqa: ARG002 - nothing is ever under way here
         """What the coordinator has answered since the last call."""
         if self.observe() is None:
-            self.world.control("pending", self._node)
+            self.environment.control("pending", self._node)
         found = []
-        for number, body in self.world.take_replies():
+        for number, body in self.environment.take_replies():
             asked = self._asked.pop(number, None)
             if asked is None or asked.incarnation != self._incarnations.get(asked.connection, 0):
                 continue
@@ -100,7 +100,7 @@ class VirtualTransport:
     def expire_initial_delay(self) -> None:
         """Fire the timer of the join phase until the phase is over: newcomers prolong the delay."""
         while self._observed().described.state == PREPARING:
-            self.world.control(f"join {GROUP_ID}", self._node)
+            self.environment.control(f"join {GROUP_ID}", self._node)
             self._look()
 
     def expire_rebalance(self) -> None:
@@ -117,12 +117,12 @@ class VirtualTransport:
 
     def delete_group(self) -> Error:
         """DeleteGroups."""
-        number = self.world.post(delete_request(GROUP_ID), self._node)
+        number = self.environment.post(delete_request(GROUP_ID), self._node)
         self._look()
         self.observe()
-        replies = dict(self.world.take_replies())
+        replies = dict(self.environment.take_replies())
         body = replies.pop(number, None)
-        self.world.replies = [*replies.items()]
+        self.environment.replies = [*replies.items()]
         if body is None:
             raise RebalanceCheckError("virtual Kafka left a DeleteGroups unanswered: this is a defect of its glue")
         return delete_error(body)
@@ -133,12 +133,12 @@ class VirtualTransport:
 
     def _observed(self) -> Observation:
         if self._inspection is not None:
-            self._observation = observed(self.world.answer(self._inspection), scala=self.kafka.release.scala)
+            self._observation = observed(self.environment.answer(self._inspection), scala=self.kafka.release.scala)
             self._inspection = None
         if self._observation is None:
             raise RebalanceCheckError("no run is open on this transport: open one first")
-        if self.world.thrown:
-            raise RebalanceCheckError(f"Kafka's coordinator threw {self.world.thrown[0]}: a broker would log it")
+        if self.environment.thrown:
+            raise RebalanceCheckError(f"Kafka's coordinator threw {self.environment.thrown[0]}: a broker would log it")
         return self._observation
 
     def may_change(self, patience: int) -> bool:  # noqa: ARG002 - see below
@@ -149,13 +149,13 @@ class VirtualTransport:
         """Kafka's hash order decides, and with it the seed."""
 
     def close(self) -> None:
-        """Give the world back; the process belongs to whoever started it."""
+        """Give the environment back; the process belongs to whoever started it."""
         if self._inspection is not None:
             self.kafka.ignore(self._inspection)
             self._inspection = None
-        if self._world is not None:
-            self.kafka.give_back(self._world)
-            self._world = None
+        if self._environment is not None:
+            self.kafka.give_back(self._environment)
+            self._environment = None
 
     def _look(self) -> None:
         """Ask what the group looks like after what was sent last."""
@@ -163,7 +163,7 @@ class VirtualTransport:
             self.kafka.ignore(self._inspection)
             self._inspection = None
         if self._serving:
-            self._inspection = self.world.post_inspection(GROUP_ID, self._node)
+            self._inspection = self.environment.post_inspection(GROUP_ID, self._node)
 
     # ------------------------------------------------------------------------------------------ failover
 
@@ -215,13 +215,13 @@ class VirtualTransport:
     def request_zombie(self, connection: int, request: GroupRequest) -> None:
         """Send a request to the node that was deposed."""
         self.requests += 1
-        number = self.world.post(encoded(request), self._zombie)
+        number = self.environment.post(encoded(request), self._zombie)
         self._asked[number] = _Asked(connection, self._incarnations.get(connection, 0), request)
-        self.world.control("pending", self._zombie)
+        self.environment.control("pending", self._zombie)
 
     def resign_zombie(self) -> None:
         """The node that was deposed learns of it."""
-        self.kafka.trust(self.world.post_control(f"resign {self._epoch}", self._zombie))
+        self.kafka.trust(self.environment.post_control(f"resign {self._epoch}", self._zombie))
 
     def _stop_looking(self) -> None:
         self._serving = False
@@ -229,8 +229,8 @@ class VirtualTransport:
 
     def _control(self, text: str) -> None:
         """Have the coordinator's node do what may not be possible, which is seen."""
-        self.kafka.ignore(self.world.post_control(text, self._node))
+        self.kafka.ignore(self.environment.post_control(text, self._node))
 
     def _steer(self, text: str) -> None:
         """Have the node that is, or becomes, the coordinator do what is always possible."""
-        self.kafka.trust(self.world.post_control(text, self._node))
+        self.kafka.trust(self.environment.post_control(text, self._node))

@@ -49,10 +49,10 @@ class Machine:
             for rule in model.rules
         ]
         self._steps = {kind: step for kind, _, step, _ in self._rules}
-        self._claims = named(model.claims, "c, s")
-        self._step_claims = named(model.step_claims, "c, s, t")
-        self._sometimes = named(model.sometimes, "c, s")
-        self._moments = named(model.moments, "c, s, t")
+        self._claims = named(model.invariants, "c, s")
+        self._step_claims = named(model.step_invariants, "c, s, t")
+        self._sometimes = named(model.reachable_states, "c, s")
+        self._moments = named(model.reachable_steps, "c, s, t")
         self._init = positional(model.init, "c, s")
         self.relabellings = relabellings(self.sizes)
         self._spare = self.new()

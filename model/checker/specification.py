@@ -10,9 +10,9 @@ How to write a model (see `model.classic.model` for the classic group protocol):
    and returns True; otherwise it returns False **and has not touched** ``s``. A `Rule` gives it its `ActionKind`;
    ``choices`` says how many outcomes there are to choose from (absent: one; ``members=False``: an action of nobody,
    tried with m=0).
-4. Write the claims: predicates over ``c`` and ``s`` (`Model.claims`: true in every state; `Model.sometimes`: true in
-   some), and over ``c``, ``s`` and the next state ``t`` (`Model.step_claims`: true of every step; `Model.moments`: true
-   of some). The function's name is the claim, its docstring the sentence. Progress (`Model.progress`) is an `Aim`: a
+4. Write the claims: predicates over ``c`` and ``s`` (`Model.invariants`: true in every state; `Model.reachable_states`: true in
+   some), and over ``c``, ``s`` and the next state ``t`` (`Model.step_invariants`: true of every step; `Model.reachable_steps`: true
+   of some). The function's name is the claim, its docstring the sentence. Progress (`Model.liveness`) is an `LivenessProperty`: a
    predicate that comes true again and again, or for good, once nothing disturbs any more (`model.checker.liveness`).
 5. ``within_bounds(c, s)`` cuts states that are too far out (a state constraint); it guards nothing inside the
    protocol.
@@ -63,7 +63,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class LivenessProperty:
     """A claim of progress: what ``holds`` says comes true again and again once nothing disturbs any more.
 
     With a parameter ``m`` it does so for each member, with ``p`` for each partition. An aim that ``settles`` comes true
@@ -71,7 +71,7 @@ class Aim:
     """
 
     holds: Callable[..., bool]
-    settles: bool = False
+    stabilises: bool = False
 
     @property
     def name(self) -> str:
@@ -91,11 +91,11 @@ class Model:
     init: Callable[..., None]
     rules: tuple[Rule, ...]
     within_bounds: Callable[..., bool]
-    claims: tuple[Callable[..., bool], ...]
-    step_claims: tuple[Callable[..., bool], ...] = ()
-    sometimes: tuple[Callable[..., bool], ...] = ()
-    moments: tuple[Callable[..., bool], ...] = ()
-    progress: tuple[Aim, ...] = ()
+    invariants: tuple[Callable[..., bool], ...]
+    step_invariants: tuple[Callable[..., bool], ...] = ()
+    reachable_states: tuple[Callable[..., bool], ...] = ()
+    reachable_steps: tuple[Callable[..., bool], ...] = ()
+    liveness: tuple[LivenessProperty, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ member (a returning leader then takes itself for a follower).
 from typing import Final
 
 from rebalance_check.model.checker.layout import NIL
-from rebalance_check.model.checker.specification import Aim, Model, Rule
+from rebalance_check.model.checker.specification import LivenessProperty, Model, Rule
 from rebalance_check.model.classic.client import (
     crash,
     join_choices,
@@ -57,11 +57,11 @@ from rebalance_check.model.classic.concerns.failover import (
     tail_choices,
 )
 from rebalance_check.model.classic.concerns.heartbeat_during_sync import (
-    heartbeat_beside,
-    heartbeat_beside_is_fenced,
+    heartbeat_during_sync,
+    heartbeat_during_sync_is_fenced,
     heartbeat_is_well_while_completing,
     heartbeat_tells_of_a_rebalance_before_the_sync,
-    receive_heartbeat_beside,
+    receive_heartbeat_during_sync,
     sync_is_in_vain,
     who_was_reset_takes_no_assignment,
 )
@@ -75,7 +75,7 @@ from rebalance_check.model.classic.concerns.message_loss import (
     unknown_outcome_resets_nothing,
 )
 from rebalance_check.model.classic.concerns.offset_commits import (
-    commit_beside,
+    commit_during_join,
     commit_is_accepted_in_a_rebalance,
     commit_is_by_the_owner,
     commit_is_fenced,
@@ -142,11 +142,11 @@ from rebalance_check.model.classic.concerns.zombie_coordinator import (
     heartbeat_at_zombie,
     join_group_at_zombie,
     past_assignment_is_told,
+    resign_zombie_coordinator,
     sync_group_at_zombie,
     zombie_is_believed,
     zombie_keeps_a_second_owner,
     zombie_owns_by_the_past,
-    zombie_resigns,
 )
 from rebalance_check.model.classic.config import configure
 from rebalance_check.model.classic.coordinator import (
@@ -242,7 +242,7 @@ RULES: Final = (
     Rule(ActionKind.LOSE_REQUEST, lose_request),
     Rule(ActionKind.LOSE_REPLY, lose_reply),
     Rule(ActionKind.DROP_CONNECTION, drop_connection),
-    Rule(ActionKind.BOUNCE, bounce),
+    Rule(ActionKind.ROLLING_RESTART, bounce),
     Rule(ActionKind.COMMIT_APPEND, commit_append, members=False, fair=True),
     Rule(ActionKind.CRASH_COORDINATOR, crash_coordinator, tail_choices, members=False),
     Rule(ActionKind.RESIGN_COORDINATOR, resign_coordinator, tail_choices, members=False),
@@ -252,17 +252,17 @@ RULES: Final = (
     Rule(ActionKind.RECEIVE_OFFSET_COMMIT, receive_offset_commit, fair=True),
     Rule(ActionKind.OFFSET_COMMIT, offset_commit, fair=True),
     Rule(ActionKind.COMMIT_WITHOUT_GROUP, commit_without_group, members=False),
-    Rule(ActionKind.COMMIT_BESIDE, commit_beside),
+    Rule(ActionKind.COMMIT_DURING_JOIN, commit_during_join),
     Rule(ActionKind.DEPOSE_COORDINATOR, depose_coordinator, members=False),
-    Rule(ActionKind.ZOMBIE_RESIGNS, zombie_resigns, members=False, fair=True),
+    Rule(ActionKind.RESIGN_ZOMBIE_COORDINATOR, resign_zombie_coordinator, members=False, fair=True),
     Rule(ActionKind.JOIN_GROUP_AT_ZOMBIE, join_group_at_zombie),
     Rule(ActionKind.SYNC_GROUP_AT_ZOMBIE, sync_group_at_zombie),
     Rule(ActionKind.HEARTBEAT_AT_ZOMBIE, heartbeat_at_zombie),
-    Rule(ActionKind.HEARTBEAT_BESIDE, heartbeat_beside),
-    Rule(ActionKind.RECEIVE_HEARTBEAT_BESIDE, receive_heartbeat_beside, fair=True),
+    Rule(ActionKind.HEARTBEAT_DURING_SYNC, heartbeat_during_sync),
+    Rule(ActionKind.RECEIVE_HEARTBEAT_DURING_SYNC, receive_heartbeat_during_sync, fair=True),
 )
 
-CLAIMS: Final = (
+INVARIANTS: Final = (
     at_most_one_owner,
     generation_is_not_ahead,
     eager_owns_nothing_while_joining,
@@ -286,7 +286,7 @@ CLAIMS: Final = (
     newcomers_are_parked,
 )
 
-STEP_CLAIMS: Final = (
+STEP_INVARIANTS: Final = (
     generation_is_monotone,
     generation_is_new_after_each_join_phase,
     generation_has_only_who_joined,
@@ -313,11 +313,11 @@ STEP_CLAIMS: Final = (
     join_phase_keeps_silent_static_members,
     who_gave_its_id_back_is_not_waited_for,
     newcomer_that_expires_is_told,
-    heartbeat_beside_is_fenced,
+    heartbeat_during_sync_is_fenced,
     who_was_reset_takes_no_assignment,
 )
 
-SOMETIMES: Final = (
+REACHABLE_STATES: Final = (
     everyone_is_stable,
     zombie_owns_beside_the_owner,
     second_round_happens,
@@ -383,19 +383,19 @@ SOMETIMES: Final = (
     sync_is_in_vain,
 )
 
-MOMENTS: Final = (
+REACHABLE_STEPS: Final = (
     loading_keeps_a_second_owner,
     zombie_is_believed,
     zombie_keeps_a_second_owner,
     past_assignment_is_told,
 )
 
-PROGRESS: Final = (
-    Aim(rebalance_completes, settles=True),
-    Aim(no_stuck_member),
-    Aim(parked_requests_are_answered),
-    Aim(pending_ids_vanish),
-    Aim(every_partition_gets_an_owner),
+LIVENESS: Final = (
+    LivenessProperty(rebalance_completes, stabilises=True),
+    LivenessProperty(no_stuck_member),
+    LivenessProperty(parked_requests_are_answered),
+    LivenessProperty(pending_ids_vanish),
+    LivenessProperty(every_partition_gets_an_owner),
 )
 
 
@@ -407,7 +407,7 @@ def init(c: Config, s: State) -> None:
         s.log[0].leader = NIL
         s.append[0].leader = NIL
     enlist(c, s)
-    if c.deposed > 0:
+    if c.zombie_coordinators > 0:
         s.zombie[0].leader = NIL
 
 
@@ -447,9 +447,9 @@ MODEL: Final = Model(
     init=init,
     rules=RULES,
     within_bounds=within_bounds,
-    claims=CLAIMS,
-    step_claims=STEP_CLAIMS,
-    sometimes=SOMETIMES,
-    moments=MOMENTS,
-    progress=PROGRESS,
+    invariants=INVARIANTS,
+    step_invariants=STEP_INVARIANTS,
+    reachable_states=REACHABLE_STATES,
+    reachable_steps=REACHABLE_STEPS,
+    liveness=LIVENESS,
 )

@@ -1,18 +1,18 @@
-"""The classic model as a world to walk through: one run, stepped action by action, interpreted.
+"""The classic model as a run to walk through: one run, stepped action by action, interpreted.
 
 This is what lockstep drives a coordinator under test with: the clients are the model's, and so is the prediction of
 every answer. A driver does, for each action of a schedule::
 
-    world = World(bounds)
-    request = world.request(member)              # what the process has in flight, to be sent for real
-    before = world.snapshot()
-    for choice in world.choices(kind, member):   # hash order decides among them: each is a prediction
-        events = world.step(Action(kind, member, choice))
-        world.replies                            # the answers of the coordinator in this step, as RequestAnswered
-        world.restore(before)                    # ... and take back what did not happen
+    run = ModelRun(bounds)
+    request = run.request(member)              # what the process has in flight, to be sent for real
+    before = run.snapshot()
+    for choice in run.choices(kind, member):   # hash order decides among them: each is a prediction
+        events = run.step(Action(kind, member, choice))
+        run.replies                            # the answers of the coordinator in this step, as RequestAnswered
+        run.restore(before)                    # ... and take back what did not happen
 
 Answers carry member names (``m0``), never member ids. The answer to a *copy* (`Action` DeliverDuplicate), also to one
-that is parked first, goes nowhere: the world doesn't predict it, and a driver ignores it. So it is with the answers to
+that is parked first, goes nowhere: the run doesn't predict it, and a driver ignores it. So it is with the answers to
 a process that crashed.
 """
 
@@ -66,19 +66,19 @@ class RequestInFlight:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A world's whole state, to go back to."""
+    """A run's whole state, to go back to."""
 
     packed: bytes
     ledger: Ledger
 
 
-class World:
+class ModelRun:
     """One run of the classic model; ``mutant`` switches on one of its defects. ``group`` names the group in events."""
 
     def __init__(self, bounds: Bounds, *, mutant: str = "", group: str = "group") -> None:
         model = model_for(bounds)
         if model.name != "classic":
-            raise RebalanceCheckError(f"a world speaks the protocol eager or cooperative, and not {bounds.protocol}")
+            raise RebalanceCheckError(f"a run speaks the protocol eager or cooperative, and not {bounds.protocol}")
         self.machine = Machine(edited(model, mutant_named(mutant).edit) if mutant else model, bounds)
         self.bounds = bounds
         self.state: State = self.machine.initial()

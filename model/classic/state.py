@@ -101,11 +101,11 @@ class Config(NamedTuple):
     initial_delay: bool
     member_id_required: bool
     timeouts: bool
-    statics: int
-    twins: int
+    static_members: int
+    shared_instances: int
     losses: int
     path: int
-    bounces: int
+    rolling_restarts: int
     order: int
     steps: int
     lists: tuple[int, ...]
@@ -114,9 +114,9 @@ class Config(NamedTuple):
     keeps: tuple[int, ...]
     failovers: int
     commits: int
-    deposed: int
-    newcomers: bool
-    beats: int
+    zombie_coordinators: int
+    new_members: bool
+    heartbeats_during_sync: int
     target_start: tuple[int, ...]
     targets: tuple[int, ...]
 
@@ -167,11 +167,11 @@ class Member(Layout):
     member, so that nobody took account of what it owns; it stays so until its next assignment. ``step`` is the list of
     assignors that the process has, by its place in the path; a ``bouncing`` process comes back with the next one.
     ``listed`` is the list that the coordinator has of the member, an older one while a static member restarts, and one
-    with a single name after a failover (``upgrade`` with ``statics`` or ``failovers``). ``origin`` is the incarnation
+    with a single name after a failover (``upgrade`` with ``static_members`` or ``failovers``). ``origin`` is the incarnation
     in which the member's generation began (``failovers``), ``twin`` the other process with the instance id of a static
-    member, itself if there is none, and NIL of a dynamic one (``statics``).
+    member, itself if there is none, and NIL of a dynamic one (``static_members``).
     ``beat`` is the answer to a heartbeat beside a SyncGroup, 1 more than its error (0: there is none), and
-    ``beat_generation`` the generation that it was sent in (``beats``).
+    ``beat_generation`` the generation that it was sent in (``heartbeats_during_sync``).
     """
 
     status: Number
@@ -187,9 +187,9 @@ class Member(Layout):
     listed: Annotated[list[Number], Dimension("listed")]
     net: Message
     origin: Annotated[list[Number], Dimension("failovers")]
-    twin: Annotated[list[Index], Dimension("statics")]
-    beat: Annotated[list[Number], Dimension("beats")]
-    beat_generation: Annotated[list[Ordinal], Dimension("beats")]
+    twin: Annotated[list[Index], Dimension("static_members")]
+    beat: Annotated[list[Number], Dimension("heartbeats_during_sync")]
+    beat_generation: Annotated[list[Ordinal], Dimension("heartbeats_during_sync")]
 
 
 @layout
@@ -234,15 +234,15 @@ class State(Layout):
 
     What follows belongs to a concern of `Bounds`, and is absent when that is off: ``owing`` are the members that still
     owe the SyncGroup of the generation (``timeouts``), ``losses`` counts what the network lost, ``selected`` is the
-    protocol that the members voted for and ``bounces`` counts the members bounced (``upgrade``). The
+    protocol that the members voted for and ``rolling_restarts`` counts the members bounced (``upgrade``). The
     rest is there with ``failovers``: how many there were (``incarnation``), in which of them the generation began
     (``origin``), the last record in the log and the one that is being appended, and the slots of which the coordinator
     knows another id than the process does (``strangers``). With ``commits`` it counts them, and those from ``outside``
     the group that were accepted; ``beside`` is what the last one was answered that went beside a member's join. With
-    ``statics``, ``ghost`` says that a member id owes a SyncGroup which was replaced since, and ``fenced`` are the
+    ``static_members``, ``ghost`` says that a member id owes a SyncGroup which was replaced since, and ``fenced`` are the
     processes that ended because another one took their seat. ``zombie`` is the coordinator that was
-    ``deposed`` and still answers. With ``newcomers``, ``fresh`` are the members whose first JoinGroup is parked;
-    ``beats`` counts the heartbeats beside a SyncGroup.
+    ``zombie_coordinators`` and still answers. With ``new_members``, ``fresh`` are the members whose first JoinGroup is parked;
+    ``heartbeats_during_sync`` counts the heartbeats beside a SyncGroup.
     """
 
     status: Number
@@ -264,7 +264,7 @@ class State(Layout):
     owing: Annotated[list[IndexSet], Dimension("timeouts")]
     losses: Annotated[list[Spent], Dimension("losses")]
     selected: Voting[Number]
-    bounces: Voting[Spent]
+    rolling_restarts: Voting[Spent]
     phase: Annotated[list[Number], Dimension("failovers")]
     incarnation: Annotated[list[Age], Dimension("failovers")]
     origin: Annotated[list[Number], Dimension("failovers")]
@@ -275,11 +275,11 @@ class State(Layout):
     outside: Annotated[list[Spent], Dimension("commits")]
     beside: Annotated[list[Spent], Dimension("commits")]
     ghost: Annotated[list[Number], Dimension("ghosts")]
-    fenced: Annotated[list[IndexSet], Dimension("statics")]
-    deposed: Annotated[list[Spent], Dimension("deposed")]
-    zombie: Annotated[list[Memory], Dimension("deposed")]
-    fresh: Annotated[list[IndexSet], Dimension("newcomers")]
-    beats: Annotated[list[Spent], Dimension("beats")]
+    fenced: Annotated[list[IndexSet], Dimension("static_members")]
+    zombie_coordinators: Annotated[list[Spent], Dimension("zombie_coordinators")]
+    zombie: Annotated[list[Memory], Dimension("zombie_coordinators")]
+    fresh: Annotated[list[IndexSet], Dimension("new_members")]
+    heartbeats_during_sync: Annotated[list[Spent], Dimension("heartbeats_during_sync")]
 
 
 def sizes(bounds: Bounds) -> dict[str, int]:
@@ -290,13 +290,13 @@ def sizes(bounds: Bounds) -> dict[str, int]:
         "losses": min(bounds.losses, 1),
         VOTING: min(bounds.upgrade, 1),
         "failovers": min(bounds.failovers, 1),
-        "listed": int(bounds.upgrade > 0 and bounds.statics + bounds.failovers > 0),
+        "listed": int(bounds.upgrade > 0 and bounds.static_members + bounds.failovers > 0),
         "commits": min(bounds.commits, 1),
-        "statics": min(bounds.statics, 1),
-        "ghosts": int(bounds.timeouts and bounds.statics > 0),
-        "deposed": min(bounds.deposed, 1),
-        "newcomers": int(bounds.newcomers),
-        "beats": min(bounds.beats, 1),
+        "static_members": min(bounds.static_members, 1),
+        "ghosts": int(bounds.timeouts and bounds.static_members > 0),
+        "zombie_coordinators": min(bounds.zombie_coordinators, 1),
+        "new_members": int(bounds.new_members),
+        "heartbeats_during_sync": min(bounds.heartbeats_during_sync, 1),
     }
 
 

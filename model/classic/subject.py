@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.observer.memory import HARNESS
-from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -14,11 +14,11 @@ from rebalance_check.model.vocabulary.events import Event, RunEnded
 
 
 class ModelSubject:
-    """Runs one schedule on the interpreted model, or on a ``mutant`` of it; `world` is the run, open or just ended."""
+    """Runs one schedule on the interpreted model, or on a ``mutant`` of it; `model_run` is the run, open or just ended."""
 
     def __init__(self, mutant: str = "") -> None:
         self._mutant = mutant
-        self._world: World | None = None
+        self._run: ModelRun | None = None
 
     @property
     def name(self) -> str:
@@ -31,24 +31,24 @@ class ModelSubject:
         return frozenset(rule.kind for rule in MODEL.rules)
 
     @property
-    def world(self) -> World:
+    def model_run(self) -> ModelRun:
         """The run; `RebalanceCheckError` when none was opened."""
-        if self._world is None:
+        if self._run is None:
             raise RebalanceCheckError("no run of the model is open: call open(bounds, seed) first")
-        return self._world
+        return self._run
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
         """Start a run. The model is deterministic: the seed changes nothing."""
         del seed
-        self._world = World(bounds, mutant=self._mutant)
-        return self._world.begin()
+        self._run = ModelRun(bounds, mutant=self._mutant)
+        return self._run.begin()
 
     def perform(self, action: Action) -> Sequence[Event]:
         """Perform one action; `RebalanceCheckError` when it is not enabled."""
-        return self.world.step(action)
+        return self.model_run.step(action)
 
     def close(self) -> Sequence[Event]:
         """End the run."""
-        if self._world is None:
+        if self._run is None:
             return []
-        return [self._world.observer.stamp(RunEnded(source=HARNESS))]
+        return [self._run.observer.stamp(RunEnded(source=HARNESS))]

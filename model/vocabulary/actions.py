@@ -20,23 +20,23 @@ class ActionKind(StrEnum):
     RECEIVE_SYNC_GROUP = "ReceiveSyncGroup"
     SEND_HEARTBEAT = "SendHeartbeat"
     RECEIVE_HEARTBEAT = "ReceiveHeartbeat"
-    RECEIVE_HEARTBEAT_BESIDE = "ReceiveHeartbeatBeside"
+    RECEIVE_HEARTBEAT_DURING_SYNC = "ReceiveHeartbeatDuringSync"
     RECEIVE_ERROR = "ReceiveError"
     SEND_LEAVE_GROUP = "SendLeaveGroup"
     SEND_OFFSET_COMMIT = "SendOffsetCommit"
     RECEIVE_OFFSET_COMMIT = "ReceiveOffsetCommit"
     CRASH = "Crash"
     RESTART = "Restart"
-    BOUNCE = "Bounce"
+    ROLLING_RESTART = "RollingRestart"
     # protocol steps of the coordinator
     JOIN_GROUP = "JoinGroup"
     SYNC_GROUP = "SyncGroup"
     HEARTBEAT = "Heartbeat"
-    HEARTBEAT_BESIDE = "HeartbeatBeside"
+    HEARTBEAT_DURING_SYNC = "HeartbeatDuringSync"
     LEAVE_GROUP = "LeaveGroup"
     OFFSET_COMMIT = "OffsetCommit"
     COMMIT_WITHOUT_GROUP = "CommitWithoutGroup"
-    COMMIT_BESIDE = "CommitBeside"
+    COMMIT_DURING_JOIN = "CommitDuringJoin"
     EXPIRE_SESSION = "ExpireSession"
     EXPIRE_INITIAL_DELAY = "ExpireInitialDelay"
     EXPIRE_REBALANCE = "ExpireRebalance"
@@ -55,7 +55,7 @@ class ActionKind(StrEnum):
     ELECT_COORDINATOR = "ElectCoordinator"
     LOAD_COORDINATOR = "LoadCoordinator"
     DEPOSE_COORDINATOR = "DeposeCoordinator"
-    ZOMBIE_RESIGNS = "ZombieResigns"
+    RESIGN_ZOMBIE_COORDINATOR = "ResignZombieCoordinator"
     JOIN_GROUP_AT_ZOMBIE = "JoinGroupAtZombie"
     SYNC_GROUP_AT_ZOMBIE = "SyncGroupAtZombie"
     HEARTBEAT_AT_ZOMBIE = "HeartbeatAtZombie"
@@ -145,7 +145,7 @@ TAKEOVERS: Final = frozenset(
         ActionKind.ELECT_COORDINATOR,
         ActionKind.LOAD_COORDINATOR,
         ActionKind.DEPOSE_COORDINATOR,
-        ActionKind.ZOMBIE_RESIGNS,
+        ActionKind.RESIGN_ZOMBIE_COORDINATOR,
     }
 )
 """The steps after which there is no group that could be compared with the one before."""

@@ -1,4 +1,4 @@
-"""Bounds: how large a world is explored, and how much may go wrong in it.
+"""Bounds: how large a environment is explored, and how much may go wrong in it.
 
 Every disturbance has a budget; actions that lead back to convergence have none.
 """
@@ -24,7 +24,7 @@ class RebalanceProtocol(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """The size of a world and its budgets of disturbance, all counts; see `address` for the short form.
+    """The size of a environment and its budgets of disturbance, all counts; see `address` for the short form.
 
     ``generations`` is the highest generation explored (for the status protocol: of a worker). ``crashes`` counts
     processes that die, ``leaves`` orderly departures, ``expiries`` sessions of *live* members that expire (zombies),
@@ -36,16 +36,16 @@ class Bounds:
     Concerns of their own, each off by default; off, the model is as if there were none. ``timeouts``: the rebalance and
     the sync timeout are actions apart from the end of a session, which otherwise stands for them. ``losses``: how many
     requests, replies and connections the network loses. ``upgrade``: the number of an upgrade path
-    (`model.vocabulary.upgrade_paths.PATHS`; off, members have one assignor, that of the protocol), on which ``bounces`` members may be
+    (`model.vocabulary.upgrade_paths.PATHS`; off, members have one assignor, that of the protocol), on which ``rolling_restarts`` members may be
     stopped and started with the next list of assignors. ``failovers``: how often another
     coordinator takes over; copies of requests do not outlive one, so it goes with no ``duplicates``. ``commits``: how
     many OffsetCommits there are, of members and of others.
-    ``statics``: how many processes have an instance id (KIP-345), ``twins``: how many pairs of them share one; not
-    with ``deposed``.
-    ``deposed``: how many of the failovers leave the coordinator of before alive, which goes on answering from memory.
-    ``newcomers``: a process may leave before it uses the id that it was handed out (KIP-394), and the first JoinGroup
-    of a member may expire while it is parked. ``beats``: how many heartbeats are sent beside a SyncGroup that is not
-    answered yet. Both go with neither ``failovers`` nor ``statics``.
+    ``static_members``: how many processes have an instance id (KIP-345), ``shared_instances``: how many pairs of them share one; not
+    with ``zombie_coordinators``.
+    ``zombie_coordinators``: how many of the failovers leave the coordinator of before alive, which goes on answering from memory.
+    ``new_members``: a process may leave before it uses the id that it was handed out (KIP-394), and the first JoinGroup
+    of a member may expire while it is parked. ``heartbeats_during_sync``: how many heartbeats are sent beside a SyncGroup that is not
+    answered yet. Both go with neither ``failovers`` nor ``static_members``.
 
     The status protocol reads ``members`` as workers, ``partitions`` as keys (tasks of one connector, whose own status
     is the last key where there are two or more), ``crashes`` as workers restarted with an empty cache. ``writes``
@@ -65,17 +65,17 @@ class Bounds:
     member_id_required: bool = False
     timeouts: bool = False
     upgrade: int = 0
-    bounces: int = 0
-    statics: int = 0
-    twins: int = 0
+    rolling_restarts: int = 0
+    static_members: int = 0
+    shared_instances: int = 0
     writes: int = 3
     failures: int = 1
     losses: int = 0
     failovers: int = 0
     commits: int = 0
-    deposed: int = 0
-    newcomers: bool = False
-    beats: int = 0
+    zombie_coordinators: int = 0
+    new_members: bool = False
+    heartbeats_during_sync: int = 0
 
     def __post_init__(self) -> None:
         for name, low, high in (("members", 1, 6), ("partitions", 1, 6), ("generations", 1, 100)):
@@ -91,13 +91,13 @@ class Bounds:
             "writes",
             "failures",
             "losses",
-            "bounces",
+            "rolling_restarts",
             "failovers",
             "commits",
-            "statics",
-            "twins",
-            "deposed",
-            "beats",
+            "static_members",
+            "shared_instances",
+            "zombie_coordinators",
+            "heartbeats_during_sync",
         )
         for name in budgets:
             value = getattr(self, name)
@@ -106,17 +106,17 @@ class Bounds:
         self._check_upgrade()
         self._check_statics()
         self._check_newcomers()
-        if self.deposed > self.failovers:
+        if self.zombie_coordinators > self.failovers:
             raise RebalanceCheckError(
-                f"deposed is {self.deposed} with failovers {self.failovers}: choose as many failovers, too"
+                f"zombie_coordinators is {self.zombie_coordinators} with failovers {self.failovers}: choose as many failovers, too"
             )
         if self.failovers and self.duplicates:
             raise RebalanceCheckError(
                 f"failovers is {self.failovers} with duplicates {self.duplicates}: choose 0 for one of them"
             )
-        if self.deposed and self.upgrade:
+        if self.zombie_coordinators and self.upgrade:
             raise RebalanceCheckError(
-                f"deposed is {self.deposed} with upgrade {self.upgrade}: choose 0 for one of them"
+                f"zombie_coordinators is {self.zombie_coordinators} with upgrade {self.upgrade}: choose 0 for one of them"
             )
 
     def _check_upgrade(self) -> None:
@@ -124,8 +124,10 @@ class Bounds:
         if not 0 <= self.upgrade <= len(PATHS):
             raise RebalanceCheckError(f"upgrade is {self.upgrade}: choose a number from 0 (none) to {len(PATHS)}")
         if not self.upgrade:
-            if self.bounces:
-                raise RebalanceCheckError(f"bounces is {self.bounces} without an upgrade path: choose a path, too")
+            if self.rolling_restarts:
+                raise RebalanceCheckError(
+                    f"rolling_restarts is {self.rolling_restarts} without an upgrade path: choose a path, too"
+                )
             return
         path = path_numbered(self.upgrade)
         first = RebalanceProtocol.COOPERATIVE if path.cooperative else RebalanceProtocol.EAGER
@@ -137,22 +139,22 @@ class Bounds:
 
     def _check_statics(self) -> None:
         """Twins are two static processes each; what a zombie coordinator tells static members is left out."""
-        if not 2 * self.twins <= self.statics <= self.members:
+        if not 2 * self.shared_instances <= self.static_members <= self.members:
             raise RebalanceCheckError(
-                f"statics is {self.statics} and twins is {self.twins}: there can be no more static processes than "
+                f"static_members is {self.static_members} and shared_instances is {self.shared_instances}: there can be no more static processes than "
                 f"members ({self.members}), and each pair of twins is two of them"
             )
-        if self.statics and self.deposed:
+        if self.static_members and self.zombie_coordinators:
             raise RebalanceCheckError(
-                f"statics is {self.statics} with deposed {self.deposed}: choose 0 for one of them"
+                f"static_members is {self.static_members} with zombie_coordinators {self.zombie_coordinators}: choose 0 for one of them"
             )
 
     def _check_newcomers(self) -> None:
         """What a record or a seat makes of a member that is new, or that waits for a Heartbeat, is not modelled."""
-        if (self.newcomers or self.beats) and (self.failovers or self.statics):
+        if (self.new_members or self.heartbeats_during_sync) and (self.failovers or self.static_members):
             raise RebalanceCheckError(
-                f"newcomers is {int(self.newcomers)} and beats is {self.beats} with failovers {self.failovers} and "
-                f"statics {self.statics}: choose 0 for the first two, or for the others"
+                f"new_members is {int(self.new_members)} and heartbeats_during_sync is {self.heartbeats_during_sync} with failovers {self.failovers} and "
+                f"static_members {self.static_members}: choose 0 for the first two, or for the others"
             )
 
     _LETTERS: ClassVar = (
@@ -167,36 +169,36 @@ class Bounds:
         ("initial_delay", "i"),
         ("member_id_required", "r"),
         ("upgrade", "u"),
-        ("bounces", "b"),
+        ("rolling_restarts", "b"),
         ("writes", "w"),
         ("failures", "f"),
         ("timeouts", "t"),
-        ("statics", "s"),
-        ("twins", "y"),
+        ("static_members", "s"),
+        ("shared_instances", "y"),
         ("losses", "n"),
         ("failovers", "o"),
         ("commits", "k"),
-        ("deposed", "q"),
-        ("newcomers", "e"),
-        ("beats", "h"),
+        ("zombie_coordinators", "q"),
+        ("new_members", "e"),
+        ("heartbeats_during_sync", "h"),
     )
     _CONCERNS: ClassVar = frozenset(
         {
             "timeouts",
-            "statics",
-            "twins",
+            "static_members",
+            "shared_instances",
             "losses",
             "failovers",
             "commits",
-            "deposed",
+            "zombie_coordinators",
             "upgrade",
-            "bounces",
-            "newcomers",
-            "beats",
+            "rolling_restarts",
+            "new_members",
+            "heartbeats_during_sync",
         }
     )
     """Left out of an address when they are off."""
-    _FLAGS: ClassVar = ("initial_delay", "member_id_required", "timeouts", "newcomers")
+    _FLAGS: ClassVar = ("initial_delay", "member_id_required", "timeouts", "new_members")
     _STATUS: ClassVar = frozenset({"members", "partitions", "generations", "crashes", "writes", "failures"})
     _ONLY_STATUS: ClassVar = frozenset({"writes", "failures"})
 
@@ -207,9 +209,9 @@ class Bounds:
 
     def instance(self, member: int) -> str | None:
         """The instance id of a process, ``i0``; None for a dynamic member. Twins are the first of all, in pairs."""
-        if member >= self.statics:
+        if member >= self.static_members:
             return None
-        return f"i{member - member % 2 if member < 2 * self.twins else member}"
+        return f"i{member - member % 2 if member < 2 * self.shared_instances else member}"
 
     def address(self) -> str:
         """``cooperative/3m3p4g1c0l0x0d0z1i0r``: every bound that the protocol reads, as a number and a letter.

@@ -120,7 +120,7 @@ class IncarnationStarted(CoordinatorEvent):
 class IncarnationEnded(CoordinatorEvent):
     """The coordinator died or resigned. One that loads believes every Heartbeat until the next `IncarnationStarted`.
 
-    ``deposed``: another one takes over and this one does not know; it answers from memory until it ends once more.
+    ``zombie_coordinators``: another one takes over and this one does not know; it answers from memory until it ends once more.
     """
 
     deposed: bool = False

@@ -79,7 +79,7 @@ class ClassicGroup(RuleBasedStateMachine):
     def step(self, kind: int, which: int) -> None:
         """One of the actions that may happen: first a kind, then one of that kind."""
         enabled: dict[ActionKind, list[Action]] = {}
-        for action in self.subject.lockstep.enabled():
+        for action in self.subject.conformance.enabled():
             enabled.setdefault(action.kind, []).append(action)
         if not enabled:
             return

@@ -1,4 +1,4 @@
-"""``rebalance-check fuzz --broker virtual``: random stories for Kafka's own coordinator, and for ours beside it."""
+"""``rebalance-check fuzz --broker virtual``: random scenarios for Kafka's own coordinator, and for ours beside it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from rebalance_check.commands.console import Face
+from rebalance_check.commands.console import Console
 from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS
-from rebalance_check.impl.scenarios.random_scenarios import timeless_story
+from rebalance_check.impl.scenarios.random_scenarios import timeless_scenario
 from rebalance_check.integration.brokers import open_broker
+from rebalance_check.integration.conformance.guided_walks import CONFORMANCE, Found, Guided, guided
 from rebalance_check.integration.conformance.guided_walks import DEFAULT_STEPS as WALK_STEPS
-from rebalance_check.integration.conformance.guided_walks import LOCKSTEP, Found, Guided, guided
 from rebalance_check.integration.differential import hold_equal, twin_of
 from rebalance_check.integration.differential.campaign import Campaign, Finding, campaign
 from rebalance_check.integration.differential.side_by_side import NAMES
@@ -24,13 +24,13 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.judge import EXIT_SAFETY
 
 TOPIC: Final = ("t", 2)
-"""The topic of the stories, with its partitions."""
+"""The topic of the scenarios, with its partitions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a campaign should do: ``steps`` lines of a story or actions of a walk, by default what each takes;
-    ``names`` are claims, `differential` or `LOCKSTEP`, by default all, each given up after ``variants`` findings;
+    """What a campaign should do: ``steps`` lines of a scenario or actions of a walk, by default what each takes;
+    ``names`` are claims, `differential` or `CONFORMANCE`, by default all, each given up after ``variants`` findings;
     ``minutes``: go on with further seeds until they are over."""
 
     seeds: range
@@ -40,30 +40,30 @@ class Wanted:
     minutes: float = 0.0
 
 
-def fuzz_broker(face: Face, broker: str, wanted: Wanted) -> int:
-    """Tell stories to Kafka's coordinator and walk with it through the model, and show what was found, shrunk.
+def fuzz_broker(console: Console, broker: str, wanted: Wanted) -> int:
+    """Tell scenarios to Kafka's coordinator and walk with it through the model, and show what was found, shrunk.
 
-    A broker that is not virtual is told timeless stories, and its virtual twin beside it.
+    A broker that is not virtual is told timeless scenarios, and its virtual twin beside it.
     """
     if not is_virtual(broker):
-        return fuzz_twins(face, broker, wanted.seeds, wanted.steps or DEFAULT_STEPS)
-    names = wanted.names or (*NAMES, LOCKSTEP)
-    unknown = [name for name in names if name not in (*NAMES, LOCKSTEP)]
+        return fuzz_twins(console, broker, wanted.seeds, wanted.steps or DEFAULT_STEPS)
+    names = wanted.names or (*NAMES, CONFORMANCE)
+    unknown = [name for name in names if name not in (*NAMES, CONFORMANCE)]
     if unknown:
-        known = ", ".join((*NAMES, LOCKSTEP))
+        known = ", ".join((*NAMES, CONFORMANCE))
         raise RebalanceCheckError(f"a broker is not judged by {unknown[0]!r}: choose among {known}")
     found: list[Finding | Found] = []
     rounds: list[Campaign | Guided] = []
     with VirtualKafka(find_release(broker)) as kafka:
         for seeds in rounds_of(wanted):
             left = [name for name in names if all(each.name != name for each in found)]
-            for done in one_round(face, kafka, seeds, left, wanted):
+            for done in one_round(console, kafka, seeds, left, wanted):
                 rounds.append(done)
                 found += done.found
                 for each in done.found:
-                    face.say(f"\n{each}\n")
-                face.say(str(done))
-    return face.finish(document_of(rounds, found), EXIT_SAFETY if found else 0)
+                    console.say(f"\n{each}\n")
+                console.say(str(done))
+    return console.finish(document_of(rounds, found), EXIT_SAFETY if found else 0)
 
 
 def rounds_of(wanted: Wanted) -> Iterator[range]:
@@ -77,32 +77,32 @@ def rounds_of(wanted: Wanted) -> Iterator[range]:
 
 
 def one_round(
-    face: Face, kafka: VirtualKafka, seeds: range, names: Sequence[str], wanted: Wanted
+    console: Console, kafka: VirtualKafka, seeds: range, names: Sequence[str], wanted: Wanted
 ) -> Iterator[Campaign | Guided]:
-    """The stories and the walks of some seeds."""
-    stories = [name for name in names if name != LOCKSTEP]
-    with face.progress() as advance:
-        if stories:
+    """The scenarios and the walks of some seeds."""
+    scenarios = [name for name in names if name != CONFORMANCE]
+    with console.progress() as advance:
+        if scenarios:
             yield campaign(
-                kafka, seeds, steps=wanted.steps or DEFAULT_STEPS, names=stories, variants=wanted.variants,
-                progress=lambda done, total: advance("stories", done, total),
+                kafka, seeds, steps=wanted.steps or DEFAULT_STEPS, names=scenarios, variants=wanted.variants,
+                progress=lambda done, total: advance("scenarios", done, total),
             )  # fmt: skip
-        if LOCKSTEP in names:
+        if CONFORMANCE in names:
             yield guided(
                 kafka, seeds, steps=wanted.steps or WALK_STEPS,
                 progress=lambda done, total: advance("walks", done, total),
             )  # fmt: skip
 
 
-def fuzz_twins(face: Face, broker: str, seeds: range, steps: int) -> int:
-    """Tell the same stories to a live broker and to the virtual Kafka of its release, and show where they differ."""
+def fuzz_twins(console: Console, broker: str, seeds: range, steps: int) -> int:
+    """Tell the same scenarios to a live broker and to the virtual Kafka of its release, and show where they differ."""
     with open_broker(broker) as opened, VirtualKafka(twin_of(opened)) as kafka:
         create_topic(opened.bootstrap, *TOPIC)
-        result = hold_equal(opened, kafka, [timeless_story(seed, steps=steps) for seed in seeds])
+        result = hold_equal(opened, kafka, [timeless_scenario(seed, steps=steps) for seed in seeds])
     for parted in result.parted:
-        face.say(f"\n{parted}\n")
-    face.say(str(result))
-    return face.finish(asdict(result), EXIT_SAFETY if result.parted else 0)
+        console.say(f"\n{parted}\n")
+    console.say(str(result))
+    return console.finish(asdict(result), EXIT_SAFETY if result.parted else 0)
 
 
 def document_of(rounds: Sequence[Campaign | Guided], found: Sequence[Finding | Found]) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def document_of(rounds: Sequence[Campaign | Guided], found: Sequence[Finding | F
     walks = [each for each in rounds if isinstance(each, Guided)]
     return {
         "broker": rounds[0].coordinator,
-        "stories": sum(each.stories for each in campaigns),
+        "scenarios": sum(each.scenarios for each in campaigns),
         "walks": sum(each.walks for each in walks),
         "steps": sum(each.steps for each in rounds),
         "requests": sum(each.requests for each in rounds),
@@ -121,8 +121,8 @@ def document_of(rounds: Sequence[Campaign | Guided], found: Sequence[Finding | F
 
 
 def finding_document(found: Finding | Found) -> dict[str, Any]:
-    """A story, or the address of a schedule."""
+    """A scenario, or the address of a schedule."""
     if isinstance(found, Finding):
-        return {"name": found.name, "seed": found.seed, "story": list(found.story), "told": list(found.told)}
+        return {"name": found.name, "seed": found.seed, "scenario": list(found.scenario), "told": list(found.told)}
     path = ModelPath(found.schedule.bounds, found.schedule.actions)
     return {"name": found.name, "seed": found.schedule.seed, "address": path.address(), "told": str(found.difference)}

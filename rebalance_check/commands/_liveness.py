@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from rebalance_check.commands.console import Face
-from rebalance_check.model.checker.liveness import ProgressCheck
+from rebalance_check.commands.console import Console
+from rebalance_check.model.checker.liveness import LivenessCheck
 from rebalance_check.properties.judge import EXIT_HELD, EXIT_PROGRESS, EXIT_UNDECIDED
 from rebalance_check.report.lassos import lasso_document, lasso_section, lasso_text
 from rebalance_check.report.section import Section
@@ -14,40 +14,40 @@ MOST_SHOWN: Final = 1
 """Of several claims broken, this many are shown with their runs: one cause often breaks them all."""
 
 
-def tell_progress(face: Face, found: ProgressCheck) -> None:
+def tell_progress(console: Console, found: LivenessCheck) -> None:
     """Figures, claims, and the shortest run that breaks one."""
     if found.undecided:
-        face.say(f"progress is undecided: {found.undecided}")
+        console.say(f"progress is undecided: {found.undecided}")
     else:
-        face.say(
+        console.say(
             f"{found.states:,} states and {found.steps:,} steps undisturbed, in any number of generations; "
             f"{found.components:,} places where a fair run can stay, {found.seconds:.1f} s"
         )
-    for name, verdict in found.claims.items():
-        face.say(f"  {verdict:<9} {name}")
+    for name, verdict in found.verdicts.items():
+        console.say(f"  {verdict:<9} {name}")
     for text in findings(found):
-        face.say(f"\n{text}")
+        console.say(f"\n{text}")
 
 
-def findings(found: ProgressCheck) -> list[str]:
+def findings(found: LivenessCheck) -> list[str]:
     """The shortest runs that break a claim, as text; of equals that of the claim that stands first."""
     shortest = sorted(found.counterexamples.items(), key=lambda each: len(each[1].actions))
     return [lasso_text(path, name) for name, path in shortest[:MOST_SHOWN]]
 
 
-def sections(found: ProgressCheck) -> list[Section]:
+def sections(found: LivenessCheck) -> list[Section]:
     """Every run that breaks a claim, for a page."""
     return [lasso_section(path, name) for name, path in found.counterexamples.items()]
 
 
-def exit_code_of_progress(found: ProgressCheck) -> int:
+def exit_code_of_progress(found: LivenessCheck) -> int:
     """11 for a violated claim, 12 where nothing could be concluded, else 0."""
     if found.violated:
         return EXIT_PROGRESS
     return EXIT_UNDECIDED if found.undecided else EXIT_HELD
 
 
-def progress_document(found: ProgressCheck) -> dict[str, Any]:
+def progress_document(found: LivenessCheck) -> dict[str, Any]:
     """The JSON form."""
     return {
         "verdict": "violated" if found.violated else "undecided" if found.undecided else "held",
@@ -57,6 +57,6 @@ def progress_document(found: ProgressCheck) -> dict[str, Any]:
         "steps": found.steps,
         "components": found.components,
         "seconds": round(found.seconds, 3),
-        "claims": dict(found.claims),
+        "claims": dict(found.verdicts),
         "counterexamples": [lasso_document(path, name) for name, path in found.counterexamples.items()],
     }

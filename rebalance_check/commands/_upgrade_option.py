@@ -1,4 +1,4 @@
-"""The option ``--path``: an upgrade from one assignor to another while the group runs."""
+"""The option ``--upgrade``: an upgrade from one assignor to another while the group runs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def path_option(what: str) -> Callable[[F], F]:
-    """``--path NAME``; ``what`` tells what the command does on it."""
-    return click.option("--path", "path", type=click.Choice([path.name for path in PATHS]), help=what)
+    """``--upgrade NAME``; ``what`` tells what the command does on it."""
+    return click.option("--upgrade", "path", type=click.Choice([path.name for path in PATHS]), help=what)
 
 
 def first_protocol(path: UpgradePath) -> RebalanceProtocol:
@@ -32,6 +32,6 @@ def was_given(name: str) -> bool:
 def sized_for(path: UpgradePath, sizes: dict[str, int]) -> dict[str, int]:
     """The sizes given, and for the rest the smallest group in which the path matters, and bounces for all of it."""
     members = sizes["members"] if was_given("members") else path.members
-    bounces = sizes["bounces"] if was_given("bounces") else members * (len(path.lists) - 1)
-    own = {"members": members, "partitions": 1, "crashes": 0, "generations": 3 * bounces, "bounces": bounces}
+    bounces = sizes["rolling_restarts"] if was_given("rolling_restarts") else members * (len(path.lists) - 1)
+    own = {"members": members, "partitions": 1, "crashes": 0, "generations": 3 * bounces, "rolling_restarts": bounces}
     return {name: size if was_given(name) else own.get(name, size) for name, size in sizes.items()}

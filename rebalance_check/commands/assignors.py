@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 import msgspec
 
-from rebalance_check.commands.console import Face, json_option
+from rebalance_check.commands.console import Console, json_option
 from rebalance_check.integration.oracle.assignors import Assignors, JavaAssignors, OurAssignors
 from rebalance_check.integration.oracle.compare import Comparison, compare
 from rebalance_check.integration.oracle.release import DEFAULT_VERSION
@@ -45,17 +45,17 @@ def command(*, version: str, names: tuple[str, ...], shapes: tuple[str, ...], cl
     Needs a JDK, and the release's jars from REBALANCE_CHECK_KAFKA_JARS or from Maven; `--version ours` needs neither.
     A seed is one problem of each shape.
     """
-    face = Face(as_json)
+    console = Console(as_json)
     chosen, looks, numbers = names or ASSIGNORS, shapes or tuple(SHAPES), parse_seeds(seeds)
     if comparing and (text is not None or version == OURS):
         raise RebalanceCheckError("--compare holds a release against ours: leave out --input, and name a release")
     with ExitStack() as stack:
         asked: Assignors = OurAssignors() if version == OURS else stack.enter_context(JavaAssignors(version))
         if comparing:
-            return finish_comparison(face, asked.name, list(compare(asked, chosen, looks, numbers)))
+            return finish_comparison(console, asked.name, list(compare(asked, chosen, looks, numbers)))
         if text is not None:
-            return finish(face, asked.name, judge_one(asked, chosen, read_problem(text), claims))
-        return finish(face, asked.name, search_watched(face, asked, chosen, looks, numbers, claims=claims))
+            return finish(console, asked.name, judge_one(asked, chosen, read_problem(text), claims))
+        return finish(console, asked.name, search_watched(console, asked, chosen, looks, numbers, claims=claims))
 
 
 def read_problem(text: str) -> Problem:
@@ -69,24 +69,24 @@ def read_problem(text: str) -> Problem:
 
 
 def search_watched(
-    face: Face, asked: Assignors, names: Sequence[str], shapes: Sequence[str], seeds: range,
+    console: Console, asked: Assignors, names: Sequence[str], shapes: Sequence[str], seeds: range,
     *, claims: Sequence[str],
 ) -> Search:  # fmt: skip
     """Search with a progress bar on a terminal."""
     total = len(names) * len(shapes) * len(seeds)
-    with face.progress() as advance:
+    with console.progress() as advance:
         return search(
             asked, names, shapes, seeds, claims=claims, progress=lambda done: advance("assignors", done, total)
         )
 
 
-def finish(face: Face, whose: str, found: Search) -> int:
+def finish(console: Console, whose: str, found: Search) -> int:
     """Every finding, then the figures."""
     for finding in found.findings:
-        face.say(finding_text(finding, whose))
-        face.say()
+        console.say(finding_text(finding, whose))
+        console.say()
     broken = len(found.findings)
-    face.say(f"{whose}: {found.inputs:,} inputs, {broken} ways to break a claim" if broken else
+    console.say(f"{whose}: {found.inputs:,} inputs, {broken} ways to break a claim" if broken else
              f"{whose}: {found.inputs:,} inputs, every claim holds")  # fmt: skip
     document: dict[str, Any] = {
         "assignors": whose,
@@ -94,22 +94,22 @@ def finish(face: Face, whose: str, found: Search) -> int:
         "verdict": "violated" if broken else "held",
         "findings": [finding_document(one) for one in found.findings],
     }
-    return face.finish(document, EXIT_SAFETY if broken else 0)
+    return console.finish(document, EXIT_SAFETY if broken else 0)
 
 
-def finish_comparison(face: Face, whose: str, comparisons: Sequence[Comparison]) -> int:
+def finish_comparison(console: Console, whose: str, comparisons: Sequence[Comparison]) -> int:
     """A table of reasons; only what nothing explains is a failure."""
     rows: list[tuple[str, ...]] = [
         (one.assignor, one.shape, f"{one.inputs:,}", ", ".join(f"{n:,} {why}" for why, n in one.reasons.most_common()))
         for one in comparisons
     ]
-    face.table(f"our answers beside those of {whose}", ("assignor", "shape", "inputs", "answers"), rows)
+    console.table(f"our answers beside those of {whose}", ("assignor", "shape", "inputs", "answers"), rows)
     unexplained = sum(one.unexplained for one in comparisons)
-    face.say(f"{sum(one.inputs for one in comparisons):,} inputs, {unexplained} differences that nothing explains")
+    console.say(f"{sum(one.inputs for one in comparisons):,} inputs, {unexplained} differences that nothing explains")
     document: dict[str, Any] = {
         "assignors": whose,
         "verdict": "violated" if unexplained else "held",
         "unexplained": unexplained,
         "comparisons": [comparison_document(one) for one in comparisons],
     }
-    return face.finish(document, EXIT_SAFETY if unexplained else 0)
+    return console.finish(document, EXIT_SAFETY if unexplained else 0)

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 import click
 import msgspec
-from rich.console import Console
+from rich.console import Console as RichConsole
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -23,7 +23,7 @@ _WIDEST = 160
 F = TypeVar("F", bound=Callable[..., Any])
 
 Advance = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is (0: nobody knows)."""
+"""Receives what is being done, how much of it is done, and how much there is (0: nobody knows)."""
 
 
 def json_option(command: F) -> F:
@@ -33,13 +33,13 @@ def json_option(command: F) -> F:
     )(command)
 
 
-class Face:
+class Console:
     """Where a sub-command says things. ``as_json``: prose goes to standard error, and `finish` prints the document."""
 
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
-        self.console = Console(stderr=as_json, highlight=False, soft_wrap=True)
-        self._errors = Console(stderr=True, highlight=False, soft_wrap=True)
+        self.console = RichConsole(stderr=as_json, highlight=False, soft_wrap=True)
+        self._errors = RichConsole(stderr=True, highlight=False, soft_wrap=True)
 
     def say(self, text: str = "") -> None:
         """One line or several, exactly as they are."""
@@ -52,7 +52,7 @@ class Face:
             table.add_column(column, no_wrap=True)
         for row in rows:
             table.add_row(*(escape(cell) for cell in row))
-        wide = Console(file=self.console.file, width=max(self.console.width, _WIDEST), highlight=False)
+        wide = RichConsole(file=self.console.file, width=max(self.console.width, _WIDEST), highlight=False)
         wide.print(table)
 
     @contextmanager

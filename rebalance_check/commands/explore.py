@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from rebalance_check.commands._upgrade_option import first_protocol, path_option, sized_for, was_given
-from rebalance_check.commands.console import Face, json_option
+from rebalance_check.commands.console import Console, json_option
 from rebalance_check.model.checker.safety import Exploration, Progress, explore
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.upgrade_paths import path_named, path_number
@@ -30,14 +30,14 @@ SIZES = {
     "expiries": "Sessions of live members that expire (zombies).",
     "duplicates": "Requests that the network delivers a second time.",
     "deletions": "Deletions of the empty group.",
-    "bounces": "Members stopped and started with the next assignors of the --path.",
-    "statics": "Processes with an instance id (static members).",
-    "twins": "Pairs of static processes that share their instance id.",
+    "rolling_restarts": "Members stopped and started with the next assignors of the --upgrade.",
+    "static_members": "Processes with an instance id (static members).",
+    "shared_instances": "Pairs of static processes that share their instance id.",
     "losses": "Requests, replies and connections that the network loses.",
     "failovers": "Coordinators that die or resign, while another one loads the log.",
     "commits": "Offset commits, of members and of others.",
-    "deposed": "Coordinators that go on answering after another one took over.",
-    "beats": "Heartbeats beside a SyncGroup that is not answered yet.",
+    "zombie_coordinators": "Coordinators that go on answering after another one took over.",
+    "heartbeats_during_sync": "Heartbeats beside a SyncGroup that is not answered yet.",
     "writes": "Status writes (protocol status).",
     "failures": "Failed sends of status writes (protocol status).",
 }
@@ -54,7 +54,9 @@ def size_options(**defaults: int) -> Callable[[F], F]:
     def decorate(command: F) -> F:
         for name, what in reversed(SIZES.items()):
             default = defaults.get(name, fields[name])
-            command = click.option(f"--{name}", type=int, default=default, show_default=True, help=what)(command)
+            command = click.option(
+                f"--{name.replace('_', '-')}", type=int, default=default, show_default=True, help=what
+            )(command)
         return command
 
     return decorate
@@ -90,9 +92,11 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
     "--timeouts/--no-timeouts", default=False, help="Rebalance and sync timeouts are actions apart from session expiry."
 )
 @click.option(
-    "--newcomers/--no-newcomers", default=False, help="Unused ids are given back, and members that are new may expire."
+    "--new-members/--no-new-members",
+    default=False,
+    help="Unused ids are given back, and members that are new may expire.",
 )
-@path_option("Members are upgraded from one assignor to another. The world is then small by default: 2 or 3 members, "
+@path_option("Members are upgraded from one assignor to another. The environment is then small by default: 2 or 3 members, "
              "1 partition, no crash, every member bounced to the end.")  # fmt: skip
 @click.option("--symmetry", type=click.Choice(["on", "off"]), default="on", show_default=True,
               help="Explore one of all states that differ only in how members are named.")  # fmt: skip
@@ -104,57 +108,57 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page with every counterexample.")
 @json_option
 def command(
-    *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, newcomers: bool,
+    *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, new_members: bool,
     path: str | None, symmetry: str, mutant: str | None, threads: int, interpreted: bool, max_states: int | None,
     progress: bool, html: Path | None, as_json: bool, **sizes: int,
 ) -> int:  # fmt: skip
     """Check the claims on every state of the model within bounds; print a shortest counterexample if one breaks."""
-    face = Face(as_json)
+    console = Console(as_json)
     bounds = Bounds(
         initial_delay=initial_delay,
         member_id_required=member_id_required,
         timeouts=timeouts,
-        newcomers=newcomers,
+        new_members=new_members,
         **chosen(sizes, protocol, path),
     )
-    face.say(f"explore {bounds.address()}, symmetry {symmetry}" + (f", mutant {mutant}" if mutant else ""))
+    console.say(f"explore {bounds.address()}, symmetry {symmetry}" + (f", mutant {mutant}" if mutant else ""))
     found = explore_watched(
-        face, bounds, symmetry=symmetry == "on", threads=threads, mutant=mutant, compiled=not interpreted,
+        console, bounds, symmetry=symmetry == "on", threads=threads, mutant=mutant, compiled=not interpreted,
         max_states=max_states,
     )  # fmt: skip
-    tell(face, found)
+    tell(console, found)
     if progress:
-        return progress_too(face, found, max_states, html)
+        return progress_too(console, found, max_states, html)
     if html is not None:
-        write_page(face, html, found)
-    return face.finish(exploration_document(found), exit_code(found))
+        write_page(console, html, found)
+    return console.finish(exploration_document(found), exit_code(found))
 
 
-def write_page(face: Face, html: Path, found: Exploration, lassos: Sequence[Section] = ()) -> None:
+def write_page(console: Console, html: Path, found: Exploration, lassos: Sequence[Section] = ()) -> None:
     """A page with the counterexamples."""
     from rebalance_check.report.page import page  # noqa: PLC0415 - needs an extra
 
     paths = [path_section(found.counterexample, found.violated)] if found.counterexample else []
     html.write_text(page("rebalance-check", [*paths, *lassos]), encoding="utf-8")
-    face.say(f"page: {html}")
+    console.say(f"page: {html}")
 
 
-def progress_too(face: Face, found: Exploration, max_states: int | None, html: Path | None) -> int:
+def progress_too(console: Console, found: Exploration, max_states: int | None, html: Path | None) -> int:
     """Judge the claims of progress behind those of safety."""
     from rebalance_check.commands import _liveness  # noqa: PLC0415 - needs an extra, which interpreting does not
-    from rebalance_check.model.checker.liveness import check_progress  # noqa: PLC0415 - the same
+    from rebalance_check.model.checker.liveness import check_liveness  # noqa: PLC0415 - the same
 
-    judged = check_progress(found.bounds, mutant=found.mutant or None, compiled=found.compiled, max_states=max_states)
-    _liveness.tell_progress(face, judged)
+    judged = check_liveness(found.bounds, mutant=found.mutant or None, compiled=found.compiled, max_states=max_states)
+    _liveness.tell_progress(console, judged)
     if html is not None:
-        write_page(face, html, found, _liveness.sections(judged))
+        write_page(console, html, found, _liveness.sections(judged))
     document = exploration_document(found) | {"progress": _liveness.progress_document(judged)}
-    return face.finish(document, exit_code(found) or _liveness.exit_code_of_progress(judged))
+    return console.finish(document, exit_code(found) or _liveness.exit_code_of_progress(judged))
 
 
-def explore_watched(face: Face, bounds: Bounds, **options: Any) -> Exploration:
+def explore_watched(console: Console, bounds: Bounds, **options: Any) -> Exploration:
     """Explore with a progress line on a terminal."""
-    with face.progress() as advance:
+    with console.progress() as advance:
 
         def listen(progress: Progress) -> None:
             advance(f"depth {progress.depth:3}", progress.distinct, 0)
@@ -169,18 +173,18 @@ def exit_code(found: Exploration) -> int:
     return EXIT_HELD if found.complete else EXIT_UNDECIDED
 
 
-def tell(face: Face, found: Exploration) -> None:
+def tell(console: Console, found: Exploration) -> None:
     """Figures, claims, what was reached, and the counterexample."""
-    face.say(
+    console.say(
         f"{found.distinct:,} distinct states, {found.generated:,} transitions, depth {found.depth}, "
         f"{found.seconds:.1f} s ({found.states_per_second:,.0f} states/s), {found.peak_bytes / 2**20:,.0f} MiB"
     )
-    for name, verdict in found.claims.items():
-        face.say(f"  {verdict:<9} {name}")
-    for name, met in found.sometimes.items():
-        face.say(f"  {'reached' if met else 'missed':<9} {name}")
+    for name, verdict in found.verdicts.items():
+        console.say(f"  {verdict:<9} {name}")
+    for name, met in found.reachable_states.items():
+        console.say(f"  {'reached' if met else 'missed':<9} {name}")
     if found.counterexample is not None:
-        face.say(f"\n{path_text(found.counterexample, found.violated)}")
+        console.say(f"\n{path_text(found.counterexample, found.violated)}")
 
 
 def exploration_document(found: Exploration) -> dict[str, Any]:
@@ -199,8 +203,8 @@ def exploration_document(found: Exploration) -> dict[str, Any]:
         "states_per_second": round(found.states_per_second),
         "peak_bytes": found.peak_bytes,
         "complete": found.complete,
-        "claims": dict(found.claims),
-        "sometimes": dict(found.sometimes),
+        "claims": dict(found.verdicts),
+        "sometimes": dict(found.reachable_states),
         "actions": {str(kind): count for kind, count in found.actions.items()},
         "verdict": "violated" if found.violated else "held" if found.complete else "undecided",
         "counterexample": path_document(found.counterexample, found.violated) if found.counterexample else None,

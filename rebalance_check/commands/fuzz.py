@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from rebalance_check.commands._upgrade_option import path_option
-from rebalance_check.commands.console import Face, json_option
+from rebalance_check.commands.console import Console, json_option
 from rebalance_check.impl.runtime.options import (
     ALL_FAULTS,
     COMMON_FAULTS,
@@ -73,34 +73,34 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
             broker: str | None, history: Path | None, shrinking: bool, as_json: bool, **sizes: Any) -> int:  # fmt: skip
     """Simulate seeds, judge every run, and explain the shortest run that broke each claim.
 
-    With --broker virtual, random stories are told to Kafka's own coordinator and to ours: both are compared after each
+    With --broker virtual, random scenarios are told to Kafka's own coordinator and to ours: both are compared after each
     line, and Kafka's is judged by claims that need no comparison. Then all of them walk through the model (`lockstep`),
     which says what may happen and what is answered. With a live broker, it and the virtual Kafka of its
     release are told the same, and must answer the same.
     """
-    face = Face(as_json)
+    console = Console(as_json)
     if broker is not None:
         from rebalance_check.commands._fuzz_broker import Wanted, fuzz_broker  # noqa: PLC0415 - needs the extra 'brokers'
 
         chosen_by = click.get_current_context().get_parameter_source("steps")
         steps = None if chosen_by is ParameterSource.DEFAULT else sizes["steps"]
         wanted = Wanted(parse_seeds(seeds), steps, names, sizes["variants"], sizes["minutes"])
-        return fuzz_broker(face, broker, wanted)
+        return fuzz_broker(console, broker, wanted)
     del sizes["variants"], sizes["minutes"]
     options = options_of(**sizes)
     chosen = parse_seeds(seeds)
-    face.say(f"fuzz --seeds {seeds} {options.command_line()}".rstrip())
-    with face.progress() as advance:
+    console.say(f"fuzz --seeds {seeds} {options.command_line()}".rstrip())
+    with console.progress() as advance:
         result = fuzz(
             chosen, options, engine=engine, out=out, invariants=names, master=master, workers=workers, progress=advance
         )
     found = [explain(run.seed, options, run.counterexample.invariant, shrinking, run) for run in result.counterexamples]
-    tell(face, result, [text for text, _ in found])
+    tell(console, result, [text for text, _ in found])
     if history is not None and result.counterexamples:
         write_history(history, result.counterexamples[0].history)
-        face.say(f"history of seed {result.counterexamples[0].seed}: {history}")
+        console.say(f"history of seed {result.counterexamples[0].seed}: {history}")
     document = fuzz_document(result) | {"counterexamples": [one for _, one in found]}
-    return face.finish(document, result.exit_code)
+    return console.finish(document, result.exit_code)
 
 
 def options_of(
@@ -149,12 +149,12 @@ def explain(seed: int, options: SimulationOptions, name: str, shrinking: bool, r
     return text, {"seed": seed, "replay": replay, "events": len(history), **(counterexample_document(found) or {})}
 
 
-def tell(face: Face, result: FuzzResult, texts: list[str]) -> None:
+def tell(console: Console, result: FuzzResult, texts: list[str]) -> None:
     """Each counterexample, then the figures and the verdicts."""
     for text in texts:
-        face.say(f"\n{text}\n")
+        console.say(f"\n{text}\n")
     speed = result.events / result.seconds if result.seconds else 0
-    face.say(
+    console.say(
         f"{result.runs:,} runs, {result.events:,} events, {result.seconds:.1f} s ({speed:,.0f} events/s), "
         f"engine {result.engine}" + (f", {result.resumed:,} runs were there already" if result.resumed else "")
     )
@@ -162,11 +162,11 @@ def tell(face: Face, result: FuzzResult, texts: list[str]) -> None:
         runs = claim.outcomes[Outcome.VIOLATED] or claim.outcomes[Outcome.UNDECIDED]
         more = f" in {runs} runs" if claim.outcome is not Outcome.HELD else ""
         reason = f": {claim.reason}" if claim.outcome is Outcome.UNDECIDED else ""
-        face.say(f"  {claim.outcome:<9} {name}{more}{reason}")
+        console.say(f"  {claim.outcome:<9} {name}{more}{reason}")
     if result.failing_seeds:
         shown = ", ".join(map(str, result.failing_seeds[:20]))
-        face.say(f"failing seeds: {shown}{' ...' if len(result.failing_seeds) > 20 else ''}")
-    face.say(f"verdict: {result.outcome}")
+        console.say(f"failing seeds: {shown}{' ...' if len(result.failing_seeds) > 20 else ''}")
+    console.say(f"verdict: {result.outcome}")
 
 
 def fuzz_document(result: FuzzResult) -> dict[str, Any]:

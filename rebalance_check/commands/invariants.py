@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rebalance_check.commands.console import Face, json_option
+from rebalance_check.commands.console import Console, json_option
 from rebalance_check.properties.catalogue import select
 from rebalance_check.report.catalogue_page import catalogue_markdown
 from rebalance_check.report.documents import invariant_document
@@ -16,16 +16,16 @@ from rebalance_check.report.documents import invariant_document
 @json_option
 def command(names: tuple[str, ...], markdown: bool, as_json: bool) -> int:
     """List the invariants, with their claims, sources and premises; NAMES are names or families (default: all)."""
-    face = Face(as_json)
+    console = Console(as_json)
     chosen = select(names)
     if markdown:
         click.echo(catalogue_markdown(chosen), nl=False, err=as_json)
     elif not as_json:
         for invariant in chosen:
-            face.say(f"{invariant.name}  ({invariant.kind}, {invariant.family})")
-            face.say(f"  claim    {invariant.claim}")
-            face.say(f"  source   {invariant.source}")
+            console.say(f"{invariant.name}  ({invariant.kind}, {invariant.family})")
+            console.say(f"  claim    {invariant.claim}")
+            console.say(f"  source   {invariant.source}")
             for number, premise in enumerate(invariant.premises):
-                face.say(f"  {'' if number else 'premises':<8} {premise}")
-            face.say()
-    return face.finish({"invariants": [invariant_document(i) for i in chosen]}, 0)
+                console.say(f"  {'' if number else 'premises':<8} {premise}")
+            console.say()
+    return console.finish({"invariants": [invariant_document(i) for i in chosen]}, 0)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from rebalance_check.commands.console import Advance, Face, json_option
+from rebalance_check.commands.console import Advance, Console, json_option
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.history import read_history
@@ -37,7 +37,7 @@ def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | No
 
     Exits with 0 when every claim held, 10 when a safety claim is violated, 11 for a progress claim, 12 undecided.
     """
-    face = Face(as_json)
+    console = Console(as_json)
     invariants = select(names)
     if any(path.is_dir() for path in histories):
         from rebalance_check.commands.judge_table import judge_folder  # noqa: PLC0415 - needs the extra `tables`
@@ -46,20 +46,20 @@ def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | No
             raise RebalanceCheckError(
                 "--html draws history files, not tables: leave it out, or keep a failing run with `fuzz --history FILE`"
             )
-        return judge_folder(face, histories, names, engine)
-    with face.progress() as advance:
+        return judge_folder(console, histories, names, engine)
+    with console.progress() as advance:
         judged = [Judged(path, judge_file(path, invariants, advance)) for path in histories]
     for one in judged:
-        tell(face, one)
+        tell(console, one)
     if html is not None:
         write_page(html, judged)
-        face.say(f"page: {html}")
+        console.say(f"page: {html}")
     worst = max(judged, key=lambda one: list(Outcome).index(one.judgement.outcome))
     document = judgement_document(worst.judgement) | {
         "events": sum(one.judgement.events for one in judged),
         "histories": [{"file": str(one.path), **judgement_document(one.judgement)} for one in judged],
     }
-    return face.finish(document, combined_exit_code(judged))
+    return console.finish(document, combined_exit_code(judged))
 
 
 def judge_file(path: Path, invariants: tuple[Invariant, ...], advance: Advance) -> Judgement:
@@ -78,36 +78,36 @@ def combined_exit_code(judged: list[Judged]) -> int:
     return next((code for code in (10, 11, 12) if code in codes), 0)
 
 
-def tell(face: Face, one: Judged) -> None:
+def tell(console: Console, one: Judged) -> None:
     """The verdict on one history, then every counterexample, then every doubt."""
     judgement = one.judgement
     held = sum(verdict.outcome is Outcome.HELD for verdict in judgement.verdicts.values())
-    face.say(f"{one.path}: {judgement.outcome} ({held} of {len(judgement.verdicts)} invariants held on "
+    console.say(f"{one.path}: {judgement.outcome} ({held} of {len(judgement.verdicts)} invariants held on "
              f"{judgement.events} events)")  # fmt: skip
     if judgement.counterexamples:
         history = list(read_history(one.path))
         for found in judgement.counterexamples:
             text, _, _ = explained(history, found, f"rebalance-check judge {one.path} --invariant {found.invariant}")
-            face.say(f"\n{text}\n")
-    tell_doubts(face, judgement)
-    tell_vacuous(face, judgement)
+            console.say(f"\n{text}\n")
+    tell_doubts(console, judgement)
+    tell_vacuous(console, judgement)
 
 
-def tell_vacuous(face: Face, judgement: Judgement) -> None:
+def tell_vacuous(console: Console, judgement: Judgement) -> None:
     """What held only because nothing in the history put it to the test."""
     names = [i.name for i, verdict in judgement.verdicts.items() if isinstance(verdict, Held) and not verdict.heard]
     if names:
-        face.say(f"  heard nothing: {', '.join(names)}")
+        console.say(f"  heard nothing: {', '.join(names)}")
 
 
-def tell_doubts(face: Face, judgement: Judgement) -> None:
+def tell_doubts(console: Console, judgement: Judgement) -> None:
     """Each reason for which something is undecided, after the names of what is."""
     doubts: dict[str, list[str]] = {}
     for invariant, verdict in judgement.verdicts.items():
         if isinstance(verdict, Undecided):
             doubts.setdefault(verdict.reason, []).append(invariant.name)
     for reason, names in doubts.items():
-        face.say(f"  undecided: {', '.join(names)}: {reason}")
+        console.say(f"  undecided: {', '.join(names)}: {reason}")
 
 
 def write_page(html: Path, judged: list[Judged]) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rebalance_check.commands.console import Face
+from rebalance_check.commands.console import Console
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.fuzz import judge_table
 from rebalance_check.report.documents import counterexample_document
 from rebalance_check.report.runs import explained
 
 
-def judge_folder(face: Face, paths: tuple[Path, ...], names: tuple[str, ...], engine: str) -> int:
+def judge_folder(console: Console, paths: tuple[Path, ...], names: tuple[str, ...], engine: str) -> int:
     """Judge the one history table of ``paths``, say what was found, and return the exit code."""
     from rebalance_check.commands.fuzz import fuzz_document, tell  # noqa: PLC0415 - says it like fuzz does
 
@@ -20,7 +20,7 @@ def judge_folder(face: Face, paths: tuple[Path, ...], names: tuple[str, ...], en
         raise RebalanceCheckError(
             f"{len(paths)} inputs and one of them a folder: judge a history table alone, and files together"
         )
-    with face.progress() as advance:
+    with console.progress() as advance:
         result = judge_table(paths[0], engine=engine, invariants=names, progress=advance)
     texts: list[str] = []
     found: list[dict[str, Any]] = []
@@ -29,5 +29,5 @@ def judge_folder(face: Face, paths: tuple[Path, ...], names: tuple[str, ...], en
         text, _, _ = explained(run.history, run.counterexample, replay)
         texts.append(text)
         found.append({"seed": run.seed, **(counterexample_document(run.counterexample) or {})})
-    tell(face, result, texts)
-    return face.finish(fuzz_document(result) | {"counterexamples": found}, result.exit_code)
+    tell(console, result, texts)
+    return console.finish(fuzz_document(result) | {"counterexamples": found}, result.exit_code)

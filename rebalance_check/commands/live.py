@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from rebalance_check.commands._upgrade_option import path_option
-from rebalance_check.commands.console import Face, json_option
+from rebalance_check.commands.console import Console, json_option
 from rebalance_check.commands.judge import Judged, combined_exit_code, tell
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
@@ -142,18 +142,18 @@ def command(*, broker: str, protocol: str, clients: str, assignors: str, path: s
     The stores of several Connect workers write to one compacted topic. What disturbs is drawn from the seed; what the
     clients then do is up to time and the operating system.
     """
-    face = Face(as_json)
+    console = Console(as_json)
     asked = parse_clients(clients)
     offered = tuple(name.strip() for name in assignors.split(",") if name.strip())
     claims, path = select(names), path or ""
     runs = LiveRuns(protocol, members, partitions, steps, poll_timeout_ms, asked, nodes, out, claims, path, offered)
     chosen = parse_seeds(seeds)
     with open_broker(broker) if nodes == 1 else open_cluster(broker, nodes) as opened:
-        face.say(f"live on {opened.name} ({opened.bootstrap}): {runs.name}, seeds {seeds}, histories in {out}")
-        judged = live_runs(face, opened, runs, chosen)
+        console.say(f"live on {opened.name} ({opened.bootstrap}): {runs.name}, seeds {seeds}, histories in {out}")
+        judged = live_runs(console, opened, runs, chosen)
     for one in judged:
-        tell(face, one)
-    return face.finish(live_document(opened, judged), combined_exit_code(judged))
+        tell(console, one)
+    return console.finish(live_document(opened, judged), combined_exit_code(judged))
 
 
 def parse_clients(text: str) -> tuple[ClientName, ...]:
@@ -165,10 +165,10 @@ def parse_clients(text: str) -> tuple[ClientName, ...]:
     return tuple(ClientName(name) for name in names)
 
 
-def live_runs(face: Face, broker: Broker, runs: LiveRuns, seeds: Sequence[int]) -> list[Judged]:
+def live_runs(console: Console, broker: Broker, runs: LiveRuns, seeds: Sequence[int]) -> list[Judged]:
     """Run and judge each seed in turn."""
     judged: list[Judged] = []
-    with face.progress() as advance:
+    with console.progress() as advance:
         for number, seed in enumerate(seeds):
             advance("live runs", number, len(seeds))
             judged.append(live_run(broker, runs, seed))

@@ -7,12 +7,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from rebalance_check.impl.mutants import Explored, Fuzzed, Judged, Mutant, Narrated, Posed, Told
+from rebalance_check.impl.mutants import (
+    AssignmentSearch,
+    FuzzSearch,
+    ModelSearch,
+    Mutant,
+    PytestCase,
+    ScenarioInvariantSearch,
+    ScenarioPropertySearch,
+)
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.scenarios import history_of
-from rebalance_check.impl.scenarios import search as stories
+from rebalance_check.impl.scenarios import search as scenarios
 from rebalance_check.impl.scenarios.invariants import PROMISES, Promise
-from rebalance_check.impl.scenarios.random_scenarios_wide import wide_story
+from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.scenarios.search import broken_promise, shrunk
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.oracle.assignors import OurAssignors
@@ -36,7 +44,7 @@ COURSE: Final = "course"
 class Caught:
     """A defect that was caught by the claim it names.
 
-    ``steps`` is the size of the shrunk counterexample: the actions of a run or of a path, the lines of a story, the
+    ``steps`` is the size of the shrunk counterexample: the actions of a run or of a path, the lines of a scenario, the
     members, topics and claims of an assignment problem. ``seconds`` is what finding it took, shrinking apart.
     """
 
@@ -49,20 +57,20 @@ class Caught:
 def catch(mutant: Mutant) -> Caught | None:
     """Run the search of a mutant and shrink what it finds; None when the claim it names does not break.
 
-    `RebalanceCheckError` for one that a story with a fixed end finds: its test has no counterexample to shrink.
+    `RebalanceCheckError` for one that a scenario with a fixed end finds: its test has no counterexample to shrink.
     """
     match mutant.find:
-        case Fuzzed():
+        case FuzzSearch():
             return _fuzzed(mutant, mutant.find)
-        case Explored():
+        case ModelSearch():
             return _explored(mutant, mutant.find)
-        case Posed():
+        case AssignmentSearch():
             return _posed(mutant, mutant.find)
-        case Narrated():
+        case ScenarioPropertySearch():
             return _narrated(mutant, mutant.find)
-        case Judged():
+        case ScenarioInvariantSearch():
             return _judged(mutant, mutant.find)
-        case Told():
+        case PytestCase():
             raise RebalanceCheckError(f"{mutant.name} is found by a test of its own: run '{mutant.command}'")
 
 
@@ -71,7 +79,7 @@ def _claim(mutant: Mutant) -> str:
     return mutant.caught_by.partition(".")[2]
 
 
-def _fuzzed(mutant: Mutant, find: Fuzzed) -> Caught | None:
+def _fuzzed(mutant: Mutant, find: FuzzSearch) -> Caught | None:
     options = replace(find.options, mutant=mutant.name)
     (invariant,) = select([mutant.caught_by])
     started = time.monotonic()
@@ -91,7 +99,7 @@ def _actions(seed: int, options: SimulationOptions) -> list[str]:
     return [str(action) for action in churn_schedule(seed, options).actions]
 
 
-def _explored(mutant: Mutant, find: Explored) -> Caught | None:
+def _explored(mutant: Mutant, find: ModelSearch) -> Caught | None:
     started = time.monotonic()
     found = explore(find.bounds, mutant=mutant.name)
     if found.violated != mutant.caught_by or found.counterexample is None:
@@ -101,7 +109,7 @@ def _explored(mutant: Mutant, find: Explored) -> Caught | None:
     return Caught(mutant.name, len(lines), seconds, (*lines, found.counterexample.address()))
 
 
-def _posed(mutant: Mutant, find: Posed) -> Caught | None:
+def _posed(mutant: Mutant, find: AssignmentSearch) -> Caught | None:
     finding = _finding_in(mutant, find)
     started = time.monotonic()
     shape = "tame" if find.shape == COURSE else find.shape
@@ -114,7 +122,7 @@ def _posed(mutant: Mutant, find: Posed) -> Caught | None:
     return None
 
 
-def _finding_in(mutant: Mutant, find: Posed) -> Callable[[Problem], str]:
+def _finding_in(mutant: Mutant, find: AssignmentSearch) -> Callable[[Problem], str]:
     """What a problem shows of the claim that the mutant breaks; empty for nothing."""
     defects = frozenset({mutant.name})
     ours = OurAssignors(defects)
@@ -149,34 +157,34 @@ def _shown(problem: Problem) -> list[str]:
     return [topics, *members]
 
 
-def _narrated(mutant: Mutant, find: Narrated) -> Caught | None:
+def _narrated(mutant: Mutant, find: ScenarioPropertySearch) -> Caught | None:
     promise = promise_of(_claim(mutant))
     defects = frozenset({mutant.name})
     started = time.monotonic()
     for seed in range(find.first, find.last):
-        told = broken_promise(wide_story(seed), [promise], defects)
+        told = broken_promise(wide_scenario(seed), [promise], defects)
         if told is not None:
             seconds = time.monotonic() - started
             small = shrunk(told, promise, defects)
-            return Caught(mutant.name, small.steps, seconds, (f"seed {seed}", *small.story, small.finding))
+            return Caught(mutant.name, small.steps, seconds, (f"seed {seed}", *small.scenario, small.finding))
     return None
 
 
-def _judged(mutant: Mutant, find: Judged) -> Caught | None:
+def _judged(mutant: Mutant, find: ScenarioInvariantSearch) -> Caught | None:
     (invariant,) = select([mutant.caught_by])
     started = time.monotonic()
 
-    def again(story: Sequence[str]) -> stories.Told | None:
-        judgement = judge(history_of(story, frozenset({mutant.name})), [invariant])
+    def again(scenario: Sequence[str]) -> scenarios.Told | None:
+        judgement = judge(history_of(scenario, frozenset({mutant.name})), [invariant])
         found = next(iter(judgement.counterexamples), None)
-        return None if found is None else stories.Told(invariant.name, tuple(story), found.headline)
+        return None if found is None else scenarios.Told(invariant.name, tuple(scenario), found.headline)
 
     for seed in range(find.first, find.last):
-        told = again(wide_story(seed))
+        told = again(wide_scenario(seed))
         if told is not None:
             seconds = time.monotonic() - started
-            small = stories.shortened(told, again)
-            return Caught(mutant.name, small.steps, seconds, (f"seed {seed}", *small.story, small.finding))
+            small = scenarios.shortened(told, again)
+            return Caught(mutant.name, small.steps, seconds, (f"seed {seed}", *small.scenario, small.finding))
     return None
 
 

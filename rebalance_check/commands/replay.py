@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from rebalance_check.commands._upgrade_option import path_option
-from rebalance_check.commands.console import Face, json_option
+from rebalance_check.commands.console import Console, json_option
 from rebalance_check.commands.explore import chosen as chosen_sizes
 from rebalance_check.commands.explore import size_options
 from rebalance_check.commands.judge import Judged, combined_exit_code, tell
@@ -56,10 +56,10 @@ def command(*, addresses: tuple[str, ...], broker: str | None, schedules: int, s
     Without ADDRESS, walks through the model's state graph that prefer what no walk has done yet. With one (as
     `explore` prints it), that path: on the model alone, or on --broker.
     """
-    face = Face(as_json)
+    console = Console(as_json)
     paths = [ModelPath.from_address(address) for address in addresses]
     if paths and broker is None:
-        return show(face, paths)
+        return show(console, paths)
     bounds = Bounds(initial_delay=False, member_id_required=False, **chosen_sizes(sizes, protocol, path))
     on_socket = not (broker or "").startswith(BrokerSpec.VIRTUAL)
     chosen = [schedule_of(path, on_socket=on_socket) for path in paths]
@@ -68,25 +68,25 @@ def command(*, addresses: tuple[str, ...], broker: str | None, schedules: int, s
         folder = out or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rebalance-check-replay-")))
         opened = stack.enter_context(open_broker(broker or "embedded", or_virtual=True))
         what = f"{len(paths)} paths" if paths else f"{schedules} schedules of {bounds.address()}, seed {seed}"
-        face.say(f"replay on {opened.name} ({opened.bootstrap}): {what}")
-        result = replay_watched(face, opened, chosen, folder, real_timers=real_timers)
+        console.say(f"replay on {opened.name} ({opened.bootstrap}): {what}")
+        result = replay_watched(console, opened, chosen, folder, real_timers=real_timers)
         judged = judge_replayed(result)
-        return finish(face, result, judged)
+        return finish(console, result, judged)
 
 
-def show(face: Face, paths: Sequence[ModelPath]) -> int:
+def show(console: Console, paths: Sequence[ModelPath]) -> int:
     """The paths on the model alone: what happens, and whether a claim breaks at the end."""
     documents = []
     for path in paths:
         document = path_document(path, broken_claim(path)) if path.loop is None else lasso_document(path)
-        face.say(document["text"])
+        console.say(document["text"])
         documents.append(document)
     codes = {
         EXIT_SAFETY if path.loop is None else EXIT_PROGRESS
         for path, document in zip(paths, documents, strict=True)
         if document["invariant"]
     }
-    return face.finish({"paths": documents}, min(codes, default=0))
+    return console.finish({"paths": documents}, min(codes, default=0))
 
 
 def lasso_document(path: ModelPath) -> dict[str, Any]:
@@ -118,10 +118,10 @@ def schedule_of(path: ModelPath, *, on_socket: bool) -> Schedule:
 
 
 def replay_watched(
-    face: Face, broker: Broker, schedules: Sequence[Schedule], folder: Path, *, real_timers: bool = False
+    console: Console, broker: Broker, schedules: Sequence[Schedule], folder: Path, *, real_timers: bool = False
 ) -> ReplayResult:
     """Replay with a progress bar on a terminal."""
-    with face.progress() as advance:
+    with console.progress() as advance:
         return replay(
             broker, schedules, folder, real_timers=real_timers,
             progress=lambda done, total: advance("replay", done, total),
@@ -133,20 +133,20 @@ def judge_replayed(result: ReplayResult) -> list[Judged]:
     return [Judged(path, judge(read_history(path), CATALOGUE)) for path in result.histories]
 
 
-def finish(face: Face, result: ReplayResult, judged: Sequence[Judged]) -> int:
+def finish(console: Console, result: ReplayResult, judged: Sequence[Judged]) -> int:
     """Differences first, then violations, then the figures."""
     for schedule, difference in result.differences[:5]:
-        face.say(f"\ndifference on {result.broker}: {difference}\n  replay    {address_of(schedule)}")
+        console.say(f"\ndifference on {result.broker}: {difference}\n  replay    {address_of(schedule)}")
     for one in judged:
         if one.judgement.outcome is Outcome.VIOLATED:
-            tell(face, one)
+            tell(console, one)
     speed = result.schedules / result.seconds if result.seconds else 0
-    face.say(
+    console.say(
         f"{result.schedules} schedules, {result.requests:,} requests, {result.seconds:.1f} s ({speed:.0f} schedules/s)"
     )
-    face.say(f"{len(result.differences)} schedules differ, {violated(judged)} histories break a claim")
+    console.say(f"{len(result.differences)} schedules differ, {violated(judged)} histories break a claim")
     code = EXIT_SAFETY if result.differences else safety_of(judged)
-    return face.finish(replay_document(result, judged), code)
+    return console.finish(replay_document(result, judged), code)
 
 
 def violated(judged: Sequence[Judged]) -> int:

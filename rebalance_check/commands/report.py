@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rebalance_check.commands.console import Face, json_option
+from rebalance_check.commands.console import Console, json_option
 from rebalance_check.commands.judge import Judged, tell_doubts, write_page
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
@@ -36,21 +36,21 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
 
     The verdict decides the exit code, as for `judge`.
     """
-    face = Face(as_json)
+    console = Console(as_json)
     events = of_group(list(read_history(history)), group)
     judgement = judge(events, select(()))
     if html is not None:
         write_page(html, [Judged(history, judgement)])
-        face.say(f"page: {html}")
+        console.say(f"page: {html}")
     else:
-        face.say(origin_of_history(events, "").run)
-        face.say(table_text(history_lanes(events, context=last)))
+        console.say(origin_of_history(events, "").run)
+        console.say(table_text(history_lanes(events, context=last)))
         for found in judgement.counterexamples:
-            face.say(f"\n{explained(events, found, f'rebalance-check judge {history}')[0]}")
-    tell_doubts(face, judgement)
-    face.say(f"\nverdict: {judgement.outcome}")
+            console.say(f"\n{explained(events, found, f'rebalance-check judge {history}')[0]}")
+    tell_doubts(console, judgement)
+    console.say(f"\nverdict: {judgement.outcome}")
     document = {"steps": table_document(history_lanes(events, context=last)), **judgement_document(judgement)}
-    return face.finish(document, judgement.exit_code)
+    return console.finish(document, judgement.exit_code)
 
 
 def of_group(events: list[Event], group: str | None) -> list[Event]:

@@ -15,7 +15,7 @@ import click
 from rebalance_check.commands import explore as explore_command
 from rebalance_check.commands import fuzz as fuzz_command
 from rebalance_check.commands import replay as replay_command
-from rebalance_check.commands.console import Face, json_option
+from rebalance_check.commands.console import Console, json_option
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.integration.brokers import open_broker
 from rebalance_check.integration.conformance.schedules import walks
@@ -67,37 +67,37 @@ def command(*, seeds: str, schedules: int, table_seeds: str, broker: str, as_jso
 
     Takes a few minutes at most. Where there is no Java, the table is made by the local engine, and the summary says so.
     """
-    face = Face(as_json)
+    console = Console(as_json)
     for asked in (seeds, table_seeds):
         parse_seeds(asked)  # here, before the first minute is spent
     open_broker(broker)  # refuses what names no broker; nothing starts before it is entered
-    face.say(f"run: seeds {seeds}, {schedules} schedules per protocol on {broker}, table of seeds {table_seeds}")
+    console.say(f"run: seeds {seeds}, {schedules} schedules per protocol on {broker}, table of seeds {table_seeds}")
     parts: list[Callable[[], Stage]] = [
-        *(lambda bounds=bounds: explored(face, bounds) for bounds in EXPLORED),
+        *(lambda bounds=bounds: explored(console, bounds) for bounds in EXPLORED),
         *(lambda bounds=bounds: progressed(bounds) for bounds in EXPLORED if has_progress(bounds)),
-        lambda: fuzzed(face, seeds),
-        *(lambda name=name: replayed(face, broker, name, schedules) for name in ("eager", "cooperative")),
-        lambda: tabled(face, table_seeds),
+        lambda: fuzzed(console, seeds),
+        *(lambda name=name: replayed(console, broker, name, schedules) for name in ("eager", "cooperative")),
+        lambda: tabled(console, table_seeds),
     ]
-    stages = [timed(face, part) for part in parts]
-    return finish(face, stages)
+    stages = [timed(console, part) for part in parts]
+    return finish(console, stages)
 
 
-def timed(face: Face, part: Callable[[], Stage]) -> Stage:
+def timed(console: Console, part: Callable[[], Stage]) -> Stage:
     """Do one part, and tell at once what it came to."""
     started = time.monotonic()
     stage = part()
     stage.seconds = time.monotonic() - started
     for finding in stage.findings:
-        face.say(f"\n{finding}\n")
-    face.say(f"  {VERDICTS[stage.code]:<9} {stage.name} {stage.what}: {stage.figures} ({stage.seconds:.0f} s)")
+        console.say(f"\n{finding}\n")
+    console.say(f"  {VERDICTS[stage.code]:<9} {stage.name} {stage.what}: {stage.figures} ({stage.seconds:.0f} s)")
     return stage
 
 
-def explored(face: Face, bounds: Bounds) -> Stage:
+def explored(console: Console, bounds: Bounds) -> Stage:
     """Exhaust one bound of the model."""
     compiled = find_spec("numba") is not None
-    found = explore_command.explore_watched(face, bounds, compiled=compiled)
+    found = explore_command.explore_watched(console, bounds, compiled=compiled)
     figures = f"{found.distinct:,} states, {found.generated:,} transitions, {found.states_per_second:,.0f} states/s"
     findings = [path_text(found.counterexample, found.violated)] if found.counterexample else []
     document = explore_command.exploration_document(found)
@@ -106,41 +106,41 @@ def explored(face: Face, bounds: Bounds) -> Stage:
 
 def has_progress(bounds: Bounds) -> bool:
     """Whether the model claims progress, and what judges it is installed."""
-    return bool(model_for(bounds).progress) and find_spec("networkx") is not None
+    return bool(model_for(bounds).liveness) and find_spec("networkx") is not None
 
 
 def progressed(bounds: Bounds) -> Stage:
     """Judge the progress of one bound of the model."""
     from rebalance_check.commands import _liveness  # noqa: PLC0415 - needs an extra
-    from rebalance_check.model.checker.liveness import check_progress  # noqa: PLC0415 - the same
+    from rebalance_check.model.checker.liveness import check_liveness  # noqa: PLC0415 - the same
 
-    found = check_progress(bounds, compiled=find_spec("numba") is not None)
+    found = check_liveness(bounds, compiled=find_spec("numba") is not None)
     figures = f"{found.states:,} states, {found.steps:,} steps, {found.components:,} places to stay"
     code, document = _liveness.exit_code_of_progress(found), _liveness.progress_document(found)
     return Stage("progress", str(bounds.protocol), figures, code, document, _liveness.findings(found))
 
 
-def fuzzed(face: Face, seeds: str) -> Stage:
+def fuzzed(console: Console, seeds: str) -> Stage:
     """Simulate seeds of all protocols and judge them."""
-    return campaign(face, "fuzz", seeds, "local", None)
+    return campaign(console, "fuzz", seeds, "local", None)
 
 
-def tabled(face: Face, seeds: str) -> Stage:
+def tabled(console: Console, seeds: str) -> Stage:
     """Make a small history table and judge it, with Spark where there is a Java for it."""
     spark = java_available() and find_spec("pyspark") is not None
     with tempfile.TemporaryDirectory(prefix="rebalance-check-run-") as folder:
-        stage = campaign(face, "table", seeds, "spark" if spark else "local", Path(folder) / "table")
+        stage = campaign(console, "table", seeds, "spark" if spark else "local", Path(folder) / "table")
     if not spark:
         missing = "no PySpark" if java_available() else "no Java"
         stage.what += f" ({missing}: local engine)"
-        face.say(f"  {missing} was found, so the table is made and judged by the local engine instead of Spark")
+        console.say(f"  {missing} was found, so the table is made and judged by the local engine instead of Spark")
     return stage
 
 
-def campaign(face: Face, name: str, seeds: str, engine: str, out: Path | None) -> Stage:
+def campaign(console: Console, name: str, seeds: str, engine: str, out: Path | None) -> Stage:
     """One campaign of the pipeline."""
     options = SimulationOptions()
-    with face.progress() as advance:
+    with console.progress() as advance:
         result = fuzz(parse_seeds(seeds), options, engine=engine, out=out, progress=advance)
     findings = [
         explained(run.history, run.counterexample, seed_command(run.seed, options))[0] for run in result.counterexamples
@@ -154,11 +154,11 @@ def campaign(face: Face, name: str, seeds: str, engine: str, out: Path | None) -
     return Stage(name, f"{engine}, seeds {seeds}", figures, result.exit_code, document, findings)
 
 
-def replayed(face: Face, broker: str, protocol: str, schedules: int) -> Stage:
+def replayed(console: Console, broker: str, protocol: str, schedules: int) -> Stage:
     """Replay walks of the model on the broker and judge what it told."""
     bounds = replace(REPLAYED, protocol=RebalanceProtocol(protocol))
     with tempfile.TemporaryDirectory(prefix="rebalance-check-run-") as folder, open_broker(broker) as opened:
-        result = replay_command.replay_watched(face, opened, list(walks(bounds, schedules)), Path(folder))
+        result = replay_command.replay_watched(console, opened, list(walks(bounds, schedules)), Path(folder))
         judged = replay_command.judge_replayed(result)
         document = replay_command.replay_document(result, judged)
     code = EXIT_SAFETY if result.differences else replay_command.safety_of(judged)
@@ -167,16 +167,16 @@ def replayed(face: Face, broker: str, protocol: str, schedules: int) -> Stage:
     return Stage("replay", f"{protocol} on {result.broker}", figures, code, document, findings)
 
 
-def finish(face: Face, stages: list[Stage]) -> int:
+def finish(console: Console, stages: list[Stage]) -> int:
     """The summary, and the worst verdict."""
     code = max((stage.code for stage in stages), key=EXIT_ORDER.index)
-    face.say()
-    face.table(
+    console.say()
+    console.table(
         "",
         ("part", "of", "result", "seconds", "verdict"),
         [(s.name, s.what, s.figures, f"{s.seconds:.1f}", VERDICTS[s.code]) for s in stages],
     )
-    face.say(f"\nverdict: {VERDICTS[code]} ({sum(stage.seconds for stage in stages):.0f} s)")
+    console.say(f"\nverdict: {VERDICTS[code]} ({sum(stage.seconds for stage in stages):.0f} s)")
     document = {
         "verdict": VERDICTS[code],
         "seconds": round(sum(stage.seconds for stage in stages), 1),
@@ -185,4 +185,4 @@ def finish(face: Face, stages: list[Stage]) -> int:
             for s in stages
         ],
     }
-    return face.finish(document, code)
+    return console.finish(document, code)

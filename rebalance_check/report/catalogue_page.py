@@ -22,7 +22,7 @@ _REFERENCE = """\
 ## Where each statement about the protocol is held
 
 The classic protocol, in statements drawn up from the source of Apache Kafka: of the broker's side and of the client's.
-`assignors.*` are claims about one answer of an assignor ([assignors](assignors.md)), `promises.*` what stories hold a
+`assignors.*` are claims about one answer of an assignor ([assignors](assignors.md)), `promises.*` what scenarios hold a
 coordinator to, `model.*` what the explorer checks on every state.
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rebalance_check.model.checker.liveness import broken_aims
+from rebalance_check.model.checker.liveness import broken_liveness_properties
 from rebalance_check.model.checker.safety import Path
 from rebalance_check.report.lanes import LaneTable, lanes
 from rebalance_check.report.paths import claim_sentence, path_steps
@@ -29,7 +29,7 @@ def lasso_section(path: Path, claim: str) -> Section:
 
 def lasso_document(path: Path, claim: str = "") -> dict[str, Any]:
     """The JSON form: of the claim named, or of the first that the run breaks; it breaks others, perhaps."""
-    broken = list(dict.fromkeys(one.aim.name for one in broken_aims(path)))
+    broken = list(dict.fromkeys(one.aim.name for one in broken_liveness_properties(path)))
     shown = claim or next(iter(broken), "")
     return {
         "invariant": shown,
@@ -45,10 +45,10 @@ def lasso_document(path: Path, claim: str = "") -> dict[str, Any]:
 
 def headline(path: Path, claim: str) -> str:
     """``no_stuck_member: never for m0``: whom the claim fails, or that it never comes true for good."""
-    broken = [one for one in broken_aims(path) if one.aim.name == claim]
+    broken = [one for one in broken_liveness_properties(path) if one.aim.name == claim]
     if not broken:
         return "a run that goes on for ever, and breaks no claim of progress"
-    return f"{claim}: never {'for good' if broken[0].aim.settles else 'for ' + ', '.join(map(str, broken))}"
+    return f"{claim}: never {'for good' if broken[0].aim.stabilises else 'for ' + ', '.join(map(str, broken))}"
 
 
 def because(path: Path) -> list[str]:

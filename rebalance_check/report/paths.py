@@ -7,7 +7,7 @@ from typing import Any
 
 from rebalance_check.model.checker.safety import Path
 from rebalance_check.model.checker.specification import model_for
-from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.upgrade_paths import names_of, path_numbered
@@ -25,11 +25,11 @@ def path_steps(path: Path) -> Steps:
     """Each action of a path with the events it causes; a status path has actions only."""
     if path.bounds.protocol is RebalanceProtocol.STATUS:
         return [(str(action), ()) for action in path.actions]
-    world = World(path.bounds, mutant=path.mutant)
-    opening = world.begin()
+    model_run = ModelRun(path.bounds, mutant=path.mutant)
+    opening = model_run.begin()
     steps: list[tuple[str, Sequence[Event]]] = []
     for number, action in enumerate(path.actions):
-        caused = world.step(action)
+        caused = model_run.step(action)
         steps.append((str(action), caused if number else [*opening, *caused]))
     return steps
 
@@ -37,7 +37,7 @@ def path_steps(path: Path) -> Steps:
 def claim_sentence(path: Path, name: str) -> str:
     """What a claim of the model says: the first sentence of its docstring."""
     model = model_for(path.bounds)
-    for claim in (*model.claims, *model.step_claims, *(aim.holds for aim in model.progress)):
+    for claim in (*model.invariants, *model.step_invariants, *(aim.holds for aim in model.liveness)):
         if claim.__name__ == name:
             return " ".join((claim.__doc__ or "").split()).partition(". ")[0].rstrip(".")
     return ""
@@ -97,14 +97,18 @@ def _upgrade(path: Path) -> list[str]:
     """The upgrade that a path is part of, and which assignors each member lists at its end."""
     if not path.bounds.upgrade:
         return []
-    upgrade, world = path_numbered(path.bounds.upgrade), World(path.bounds, mutant=path.mutant)
+    upgrade, model_run = path_numbered(path.bounds.upgrade), ModelRun(path.bounds, mutant=path.mutant)
     for action in path.actions:
-        world.step(action)
-    lists = [names_of(upgrade.lists[member.step[0]]) for member in world.state.member]
+        model_run.step(action)
+    lists = [names_of(upgrade.lists[member.step[0]]) for member in model_run.state.member]
     return [
         f"  upgrade  {upgrade.name}, {' -> '.join(map(names_of, upgrade.lists))}: {upgrade.what}",
         f"  at last  {', '.join(f'm{m} lists {names}' for m, names in enumerate(lists))}",
-        *(f"  answer   {each.api} of {each.member}: {each.error}" for each in world.replies if each.error != "NONE"),
+        *(
+            f"  answer   {each.api} of {each.member}: {each.error}"
+            for each in model_run.replies
+            if each.error != "NONE"
+        ),
     ]
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("model", "properties", "impl", "integration", "pipeline")
-FACE = "rebalance_check"
+PACKAGES = ("model", "properties", "impl", "integration", "pipeline")
+COMMAND_LINE = "rebalance_check"
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Source:
     text: str
 
     @property
-    def room(self) -> str:
+    def package(self) -> str:
         return self.path.split("/", maxsplit=1)[0]
 
     @cached_property
@@ -68,8 +68,8 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def product() -> list[Source]:
-    """The files of the rooms and of the face."""
-    return read_sources(*ROOMS, FACE)
+    """The files of the packages and of the console."""
+    return read_sources(*PACKAGES, COMMAND_LINE)
 
 
 @pytest.fixture(scope="session")

@@ -11,8 +11,8 @@ import pytest
 # `Source` is the data class of conftest.py; test files of this project import nothing but the package itself.
 Source = Any
 
-ROOMS = frozenset({"model", "properties", "impl", "integration", "pipeline"})
-FACE = "rebalance_check"
+PACKAGES = frozenset({"model", "properties", "impl", "integration", "pipeline"})
+COMMAND_LINE = "rebalance_check"
 
 MAY_IMPORT = {
     "model": {"model"},
@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "impl": {"model", "impl"},
     "integration": {"model", "properties", "impl", "integration"},
     "pipeline": {"model", "properties", "impl", "pipeline"},
-    FACE: ROOMS | {FACE},
+    COMMAND_LINE: PACKAGES | {COMMAND_LINE},
 }
 MACHINES = "properties/machines/"
 """Hypothesis machines hold the implementation against the model, so they may import both."""
@@ -31,7 +31,7 @@ MAY_IMPORT_FROM_OUTSIDE = {
     "impl": {"msgspec"},
     "integration": {"msgspec", "kafka", "confluent_kafka", "aiokafka", "testcontainers", "docker"},
     "pipeline": {"msgspec", "pyspark", "pyarrow", "py4j"},
-    FACE: {"click", "rich", "msgspec", "jinja2"},
+    COMMAND_LINE: {"click", "rich", "msgspec", "jinja2"},
 }
 
 FILE_LIMIT, TEST_FILE_LIMIT, FUNCTION_LIMIT = 500, 600, 70
@@ -51,14 +51,14 @@ BANNED_INSIDE = {
     "time.perf_counter": "speed is measured by whoever calls",
     "uuid.uuid4": "draw from the random.Random that is handed down",
     "open": "no I/O in here: the caller reads and writes",
-    "print": "no output in here: return data, the face prints",
+    "print": "no output in here: return data, the console prints",
 }
 INSIDE = ("model/", "impl/")
-"""The pure rooms: no clock, no I/O, no randomness of their own."""
+"""The pure packages: no clock, no I/O, no randomness of their own."""
 
 MAY_BREAK = {
-    ("model/explore/", "time.perf_counter"): "a search reports its own speed and progress",
-    ("model/progress/", "time.perf_counter"): "a check reports its own speed",
+    ("model/checker/safety/", "time.perf_counter"): "a search reports its own speed and progress",
+    ("model/checker/liveness/", "time.perf_counter"): "a check reports its own speed",
 }
 RANDOM_OF_A_SEED = {"Random"}
 
@@ -81,12 +81,12 @@ def calls(source: Source) -> Iterator[tuple[int, str]]:
 
 def test_imports_go_one_way(product: list[Source]) -> None:
     wrong = [
-        f"{source.path}:{line}: {source.room} may not import {name}"
+        f"{source.path}:{line}: {source.package} may not import {name}"
         for source in product
         for line, name in source.imports
-        if name.startswith(f"{FACE}.")
-        for target in [name.split(".")[1] if name.split(".")[1] in ROOMS else FACE]
-        if target not in MAY_IMPORT[source.room] | ({"impl"} if source.path.startswith(MACHINES) else set())
+        if name.startswith(f"{COMMAND_LINE}.")
+        for target in [name.split(".")[1] if name.split(".")[1] in PACKAGES else COMMAND_LINE]
+        if target not in MAY_IMPORT[source.package] | ({"impl"} if source.path.startswith(MACHINES) else set())
     ]
     assert wrong == []
 
@@ -96,18 +96,20 @@ def test_no_room_is_imported_bare_and_nothing_relative(everything: list[Source])
         f"{source.path}:{line}: write rebalance_check.{name.lstrip('.')}"
         for source in everything
         for line, name in source.imports
-        if name.startswith(".") or name.split(".")[0] in ROOMS
+        if name.startswith(".") or name.split(".")[0] in PACKAGES
     ]
     assert wrong == []
 
 
 def test_a_room_imports_only_the_libraries_it_declared(product: list[Source], stdlib: frozenset[str]) -> None:
     wrong = [
-        f"{source.path}:{line}: {source.room} does not use {name}"
+        f"{source.path}:{line}: {source.package} does not use {name}"
         for source in product
         for line, name in source.imports
         for top in [name.split(".")[0]]
-        if top not in stdlib and top not in {FACE, "__future__"} and top not in MAY_IMPORT_FROM_OUTSIDE[source.room]
+        if top not in stdlib
+        and top not in {COMMAND_LINE, "__future__"}
+        and top not in MAY_IMPORT_FROM_OUTSIDE[source.package]
     ]
     assert wrong == []
 
@@ -115,7 +117,7 @@ def test_a_room_imports_only_the_libraries_it_declared(product: list[Source], st
 def test_files_and_functions_stay_short(everything: list[Source]) -> None:
     wrong = []
     for source in everything:
-        limit = TEST_FILE_LIMIT if source.room == "tests" else FILE_LIMIT
+        limit = TEST_FILE_LIMIT if source.package == "tests" else FILE_LIMIT
         if (lines := source.text.count("\n")) > limit:
             wrong.append(f"{source.path}: {lines} lines, the limit is {limit}")
         for node in ast.walk(source.tree):
@@ -217,5 +219,5 @@ def test_the_rules_see_what_they_forbid(tmp_path: Path, product: list[Source]) -
     )
     assert len(list(banned_calls(bad))) == 3
     assert shared_random(bad)
-    assert list(banned_calls(kind("model/explore/bad.py", "import time\ntime.perf_counter()\n"))) == []
+    assert list(banned_calls(kind("model/checker/safety/bad.py", "import time\ntime.perf_counter()\n"))) == []
     assert [name for _, name in kind("model/x.py", "import a.b\nfrom ..c import d\n").imports] == ["a.b", "..c.d"]

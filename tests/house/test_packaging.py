@@ -1,4 +1,4 @@
-"""What is installed is complete: every room, every data file, typed, and cheap to import without the extras."""
+"""What is installed is complete: every package, every data file, typed, and cheap to import without the extras."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 import rebalance_check
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("model", "properties", "impl", "integration", "pipeline")
+PACKAGES = ("model", "properties", "impl", "integration", "pipeline")
 INSTALLED = Path(rebalance_check.__file__).parent
 NOT_SHIPPED = {".pyc"}
 
@@ -48,13 +48,13 @@ def shipped(folder: Path) -> set[str]:
 
 
 def test_every_room_is_installed_whole() -> None:
-    for room in ROOMS:
-        assert shipped(INSTALLED / room) == shipped(ROOT / room), room
+    for package in PACKAGES:
+        assert shipped(INSTALLED / package) == shipped(ROOT / package), package
 
 
 def test_the_face_is_installed_whole__and_typed() -> None:
-    own = {name for name in shipped(ROOT / "rebalance_check") if name.split("/")[0] not in ROOMS}
-    assert {name for name in shipped(INSTALLED) if name.split("/")[0] not in ROOMS} == own
+    own = {name for name in shipped(ROOT / "rebalance_check") if name.split("/")[0] not in PACKAGES}
+    assert {name for name in shipped(INSTALLED) if name.split("/")[0] not in PACKAGES} == own
     assert "py.typed" in own
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from statistics import median
 
-from rebalance_check.impl.mutants import MUTANTS, Told
+from rebalance_check.impl.mutants import MUTANTS, PytestCase
 from rebalance_check.impl.mutants.out_of_reach import OUT_OF_REACH
 from rebalance_check.impl.mutants.shrunk_lengths import STEPS
 
@@ -26,7 +26,7 @@ def test_at_least_seventy_entries_are_planted() -> None:
 
 
 def test_the_median_of_the_counterexamples_that_were_measured_is_short() -> None:
-    searched = {name for name, one in MUTANTS.items() if one.where == "impl" and not isinstance(one.find, Told)}
+    searched = {name for name, one in MUTANTS.items() if one.where == "impl" and not isinstance(one.find, PytestCase)}
     of_the_field = {name for name in searched if MUTANTS[name].catalogue_id in IDS}
     assert len(of_the_field & set(STEPS)) >= 50
     assert set(STEPS) <= searched

@@ -26,7 +26,7 @@ Asked = tuple[ConsumerCoordinator, OffsetFetch, Callable[[GroupReply | None], No
 
 
 @pytest.fixture
-def world() -> Loopback:
+def environment() -> Loopback:
     """A group of one member that is stable and owns t-0 and t-1."""
     made = Loopback()
     config = ClientConfig(group_id="g", client_id="m0", session_timeout_ms=10_000, rebalance_timeout_ms=30_000)
@@ -42,35 +42,35 @@ def world() -> Loopback:
 
 
 @pytest.fixture
-def consumer(world: Loopback) -> ConsumerCoordinator:
+def consumer(environment: Loopback) -> ConsumerCoordinator:
     """Its member."""
-    client = world.clients["m0"]
+    client = environment.clients["m0"]
     assert isinstance(client, ConsumerCoordinator)
     return client
 
 
 @pytest.fixture
-def asked(world: Loopback, consumer: ConsumerCoordinator) -> Asked:
+def asked(environment: Loopback, consumer: ConsumerCoordinator) -> Asked:
     """A question that waits for the answer that a test makes up."""
-    fetch = consumer.committed([T1, T0], world.now_ms)
+    fetch = consumer.committed([T1, T0], environment.now_ms)
     ((number, request),) = consumer.take_requests()
     assert isinstance(request, OffsetFetchRequest)
     assert (request.partitions, request.require_stable) == ((("t", 0), ("t", 1)), True)
-    return consumer, fetch, lambda reply: consumer.receive(number, reply, world.now_ms)
+    return consumer, fetch, lambda reply: consumer.receive(number, reply, environment.now_ms)
 
 
 def test_what_was_committed_is_fetched__and_what_was_not_is_left_out(
-    world: Loopback, consumer: ConsumerCoordinator
+    environment: Loopback, consumer: ConsumerCoordinator
 ) -> None:
-    consumer.commit({T0: 5}, world.now_ms)
-    fetch = consumer.committed([T0, T1], world.now_ms)
-    world.exchange()
+    consumer.commit({T0: 5}, environment.now_ms)
+    fetch = consumer.committed([T0, T1], environment.now_ms)
+    environment.exchange()
 
     assert (fetch.outcome, fetch.offsets) == (FetchOutcome.FETCHED, {T0: 5})
 
 
 def test_a_consumer_goes_on_where_the_group_stopped__but_not_behind_itself(
-    world: Loopback, consumer: ConsumerCoordinator
+    environment: Loopback, consumer: ConsumerCoordinator
 ) -> None:
     consumer.consumed(T1, 9)
     consumer.start_from(OffsetFetch((T0, T1, U0), FetchOutcome.FETCHED, {T0: 5, T1: 7, U0: 1}))
@@ -127,17 +127,17 @@ def test_what_an_error_of_a_partition_means(asked: Asked, errors: tuple[Error, .
     assert (fetch.outcome, fetch.offsets) == (outcome, {})
 
 
-def test_an_open_transaction_is_waited_for(world: Loopback, consumer: ConsumerCoordinator) -> None:
+def test_an_open_transaction_is_waited_for(environment: Loopback, consumer: ConsumerCoordinator) -> None:
     request = TxnOffsetCommitRequest(
         group_id="g", version=3, transactional_id="x", producer_id=7, producer_epoch=0,
         offsets=(CommittedOffset("t", 0, 8),),
     )  # fmt: skip
-    world.coordinator.handle("producer", request, world.now_ms)
-    early = consumer.committed([T0], world.now_ms)
-    world.exchange()
-    world.coordinator.end_transaction(7, is_committed=True)
-    late = consumer.committed([T0], world.now_ms)
-    world.exchange()
+    environment.coordinator.handle("producer", request, environment.now_ms)
+    early = consumer.committed([T0], environment.now_ms)
+    environment.exchange()
+    environment.coordinator.end_transaction(7, is_committed=True)
+    late = consumer.committed([T0], environment.now_ms)
+    environment.exchange()
 
     assert (early.outcome, early.error) == (FetchOutcome.RETRIABLE, Error.UNSTABLE_OFFSET_COMMIT)
     assert (late.outcome, late.offsets) == (FetchOutcome.FETCHED, {T0: 8})

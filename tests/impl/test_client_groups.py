@@ -46,7 +46,7 @@ def cooperative() -> Sequence[Assignor]:
     return [CooperativeStickyAssignor()]
 
 
-class World(Loopback):
+class Environment(Loopback):
     """Consumers m0, m1, ... of topic t with six partitions."""
 
     def start(
@@ -95,169 +95,171 @@ class World(Loopback):
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
+def environment() -> Environment:
+    return Environment()
 
 
 each_protocol = pytest.mark.parametrize("make", [eager, sticky, cooperative])
 
 
 @each_protocol
-def test_members_that_come_and_go_share_all_partitions(world: World, make: Make) -> None:
+def test_members_that_come_and_go_share_all_partitions(environment: Environment, make: Make) -> None:
     for count, member in enumerate(["m0", "m1", "m2"], start=1):
-        world.start(member, make)
-        world.run(8_000)
-        sizes = [len(partitions) for partitions in world.owned().values()]
+        environment.start(member, make)
+        environment.run(8_000)
+        sizes = [len(partitions) for partitions in environment.owned().values()]
         assert (sum(sizes), max(sizes)) == (6, 6 // count)
-    world.close("m1")
-    world.run(8_000)
-    assert sorted(n for owned in world.owned().values() for n in owned) == list(range(6))
-    world.kill("m0")
-    world.run(20_000)
-    assert world.owned() == {"m2": [0, 1, 2, 3, 4, 5]}
-    assert world.violated() == []
+    environment.close("m1")
+    environment.run(8_000)
+    assert sorted(n for owned in environment.owned().values() for n in owned) == list(range(6))
+    environment.kill("m0")
+    environment.run(20_000)
+    assert environment.owned() == {"m2": [0, 1, 2, 3, 4, 5]}
+    assert environment.violated() == []
 
 
-def test_a_cooperative_group_needs_a_second_round_only_for_what_moves(world: World) -> None:
-    world.start("m0", cooperative)
-    world.run(5_000)
-    assert world.generations() == 1
-    world.start("m1", cooperative)
-    world.run(8_000)
-    assert world.generations() == 3
-    moved = [e.partitions for e in world.events if isinstance(e, PartitionsRevoked)]
+def test_a_cooperative_group_needs_a_second_round_only_for_what_moves(environment: Environment) -> None:
+    environment.start("m0", cooperative)
+    environment.run(5_000)
+    assert environment.generations() == 1
+    environment.start("m1", cooperative)
+    environment.run(8_000)
+    assert environment.generations() == 3
+    moved = [e.partitions for e in environment.events if isinstance(e, PartitionsRevoked)]
     assert [len(partitions) for partitions in moved] == [3]
-    world.close("m1")
-    world.run(8_000)
-    assert world.generations() == 4, "what a leaver gave up is free at once"
+    environment.close("m1")
+    environment.run(8_000)
+    assert environment.generations() == 4, "what a leaver gave up is free at once"
 
 
-def test_sticky_keeps_partitions_although_everybody_gives_up_everything(world: World) -> None:
+def test_sticky_keeps_partitions_although_everybody_gives_up_everything(environment: Environment) -> None:
     for member in ("m0", "m1"):
-        world.start(member, sticky)
-        world.run(8_000)
-    before = world.owned()
-    world.start("m2", sticky)
-    world.run(8_000)
-    after = world.owned()
+        environment.start(member, sticky)
+        environment.run(8_000)
+    before = environment.owned()
+    environment.start("m2", sticky)
+    environment.run(8_000)
+    after = environment.owned()
     assert all(set(after[member]) <= set(before[member]) for member in before)
 
 
-def test_the_second_bounce_of_an_upgrade_is_safe(world: World) -> None:
+def test_the_second_bounce_of_an_upgrade_is_safe(environment: Environment) -> None:
     """Members with both assignors are EAGER, members with cooperative-sticky alone are COOPERATIVE (KIP-429)."""
 
     def both() -> Sequence[Assignor]:
         return [CooperativeStickyAssignor(), RangeAssignor()]
 
     for member, make in [("m0", both), ("m1", cooperative), ("m2", both)]:
-        world.start(member, make)
-        world.run(8_000)
-    assert [len(owned) for owned in world.owned().values()] == [2, 2, 2]
-    assert world.violated() == []
+        environment.start(member, make)
+        environment.run(8_000)
+    assert [len(owned) for owned in environment.owned().values()] == [2, 2, 2]
+    assert environment.violated() == []
 
 
-def test_a_member_without_a_common_assignor_is_refused_and_the_others_go_on(world: World) -> None:
-    world.start("m0", eager)
-    world.run(5_000)
-    world.start("m1", cooperative)
+def test_a_member_without_a_common_assignor_is_refused_and_the_others_go_on(environment: Environment) -> None:
+    environment.start("m0", eager)
+    environment.run(5_000)
+    environment.start("m1", cooperative)
     with pytest.raises(GroupError) as refused:
-        world.run(5_000)
+        environment.run(5_000)
     assert refused.value.error is Error.INCONSISTENT_GROUP_PROTOCOL
-    world.kill("m1")
-    world.run(5_000)
-    assert world.owned() == {"m0": [0, 1, 2, 3, 4, 5]}
+    environment.kill("m1")
+    environment.run(5_000)
+    assert environment.owned() == {"m0": [0, 1, 2, 3, 4, 5]}
 
 
 @each_protocol
 def test_an_application_that_stalls_becomes_a_zombie_and_loses_everything_when_it_polls(
-    world: World, make: Make
+    environment: Environment, make: Make
 ) -> None:
     for member in ("m0", "m1"):
-        world.start(member, make)
-        world.run(8_000)
-    world.stalled.add("m0")
-    world.run(45_000)
-    held = world.owned()
+        environment.start(member, make)
+        environment.run(8_000)
+    environment.stalled.add("m0")
+    environment.run(45_000)
+    held = environment.owned()
     assert held["m1"] == [0, 1, 2, 3, 4, 5], "the group went on without it"
     assert held["m0"] != [], "and it does not know"
-    assert [e.reason for e in world.events if isinstance(e, MembershipLost)] == ["poll timeout expired"]
-    world.stalled.clear()
-    world.run(10_000)
-    lost = [e for e in world.events if isinstance(e, PartitionsLost)]
+    assert [e.reason for e in environment.events if isinstance(e, MembershipLost)] == ["poll timeout expired"]
+    environment.stalled.clear()
+    environment.run(10_000)
+    lost = [e for e in environment.events if isinstance(e, PartitionsLost)]
     assert [e.member for e in lost] == ["m0"]
-    assert [len(owned) for owned in world.owned().values()] == [3, 3]
-    assert world.violated() == []
+    assert [len(owned) for owned in environment.owned().values()] == [3, 3]
+    assert environment.violated() == []
 
 
-def test_a_stalled_cooperative_member_is_waited_for_and_then_left_behind(world: World) -> None:
+def test_a_stalled_cooperative_member_is_waited_for_and_then_left_behind(environment: Environment) -> None:
     """Its heartbeats go on, so only the rebalance timeout removes it."""
-    world.start("m0", cooperative)
-    world.run(5_000)
-    world.stalled.add("m0")
-    world.start("m1", cooperative)
-    world.run(29_000)
-    assert world.consumer("m1").state is MemberState.PREPARING_REBALANCE
-    world.run(10_000)
-    assert world.consumer("m1").owned == tuple(TopicPartition("t", n) for n in range(6))
-    assert world.violated() == []
+    environment.start("m0", cooperative)
+    environment.run(5_000)
+    environment.stalled.add("m0")
+    environment.start("m1", cooperative)
+    environment.run(29_000)
+    assert environment.consumer("m1").state is MemberState.PREPARING_REBALANCE
+    environment.run(10_000)
+    assert environment.consumer("m1").owned == tuple(TopicPartition("t", n) for n in range(6))
+    assert environment.violated() == []
 
 
-def test_a_static_member_returns_without_a_rebalance(world: World) -> None:
+def test_a_static_member_returns_without_a_rebalance(environment: Environment) -> None:
     for member in ("m0", "m1"):
-        world.start(member, eager, instance=f"i-{member}")
-        world.run(8_000)
-    before, generation = world.owned(), world.generations()
-    world.kill("m1")
-    world.run(2_000)
-    world.start("m1", eager, instance="i-m1")
-    world.run(5_000)
-    assert (world.owned(), world.generations()) == (before, generation)
+        environment.start(member, eager, instance=f"i-{member}")
+        environment.run(8_000)
+    before, generation = environment.owned(), environment.generations()
+    environment.kill("m1")
+    environment.run(2_000)
+    environment.start("m1", eager, instance="i-m1")
+    environment.run(5_000)
+    assert (environment.owned(), environment.generations()) == (before, generation)
 
 
-def test_a_second_process_of_one_instance_id_fences_the_first(world: World) -> None:
-    world.start("m0", eager, instance="i")
-    world.run(5_000)
-    world.start("m1", eager, instance="i")
+def test_a_second_process_of_one_instance_id_fences_the_first(environment: Environment) -> None:
+    environment.start("m0", eager, instance="i")
+    environment.run(5_000)
+    environment.start("m1", eager, instance="i")
     with pytest.raises(GroupError, match="FENCED_INSTANCE_ID"):
-        world.run(10_000)
-    assert world.violated() == []
+        environment.run(10_000)
+    assert environment.violated() == []
 
 
-def test_a_leader_that_learns_of_new_partitions_deals_them(world: World) -> None:
+def test_a_leader_that_learns_of_new_partitions_deals_them(environment: Environment) -> None:
     for member in ("m0", "m1"):
-        world.start(member, cooperative)
-        world.run(8_000)
+        environment.start(member, cooperative)
+        environment.run(8_000)
     for member in ("m0", "m1"):
-        world.consumer(member).update_metadata({"t": 8})
-    world.run(8_000)
-    assert sorted(n for owned in world.owned().values() for n in owned) == list(range(8))
-    assert world.violated() == []
+        environment.consumer(member).update_metadata({"t": 8})
+    environment.run(8_000)
+    assert sorted(n for owned in environment.owned().values() for n in owned) == list(range(8))
+    assert environment.violated() == []
 
 
-def test_a_leader_that_does_not_withhold_makes_two_owners__and_the_judge_says_so(world: World) -> None:
+def test_a_leader_that_does_not_withhold_makes_two_owners__and_the_judge_says_so(environment: Environment) -> None:
     defects = frozenset({"cooperative-leader-does-not-withhold"})
     for member in ("m0", "m1"):
-        world.start(member, lambda: [CooperativeStickyAssignor(defects)])
-        world.run(8_000)
-    assert "no_double_ownership" in world.violated()
+        environment.start(member, lambda: [CooperativeStickyAssignor(defects)])
+        environment.run(8_000)
+    assert "no_double_ownership" in environment.violated()
 
 
-def test_eager_members_that_keep_their_partitions_make_two_owners__and_the_judge_says_so(world: World) -> None:
+def test_eager_members_that_keep_their_partitions_make_two_owners__and_the_judge_says_so(
+    environment: Environment,
+) -> None:
     for member in ("m0", "m1"):
-        world.start(member, eager, defects=frozenset({"eager-keeps-partitions-while-joining"}))
-        world.run(8_000)
-    assert "no_double_ownership" in world.violated()
+        environment.start(member, eager, defects=frozenset({"eager-keeps-partitions-while-joining"}))
+        environment.run(8_000)
+    assert "no_double_ownership" in environment.violated()
 
 
 def test_the_same_world_tells_the_same_history() -> None:
     histories = []
     for _ in range(2):
-        world = World()
+        environment = Environment()
         for member in ("m0", "m1", "m2"):
-            world.start(member, cooperative)
-            world.run(4_000)
-        world.kill("m1")
-        world.run(20_000)
-        histories.append(world.events)
+            environment.start(member, cooperative)
+            environment.run(4_000)
+        environment.kill("m1")
+        environment.run(20_000)
+        histories.append(environment.events)
     assert histories[0] == histories[1]
     assert any(isinstance(event, PartitionsAssigned) for event in histories[0])

@@ -9,7 +9,7 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.loopback import Loopback
 
 
-def leader_in(world: Loopback, rack: str | None) -> ConsumerCoordinator:
+def leader_in(environment: Loopback, rack: str | None) -> ConsumerCoordinator:
     config = ClientConfig(group_id="g", client_id="m0", session_timeout_ms=10_000, rebalance_timeout_ms=30_000)
 
     def build(recorder: Recorder) -> ConsumerCoordinator:
@@ -25,10 +25,10 @@ def leader_in(world: Loopback, rack: str | None) -> ConsumerCoordinator:
         made.update_metadata({"t": 1}, {"t": [{"a", "b"}]})
         return made
 
-    world.add(build, group="g", member="m0")
-    leader = world.clients["m0"]
+    environment.add(build, group="g", member="m0")
+    leader = environment.clients["m0"]
     assert isinstance(leader, ConsumerCoordinator)
-    world.run(1_000)
+    environment.run(1_000)
     return leader
 
 
@@ -38,11 +38,11 @@ def joins(leader: ConsumerCoordinator) -> float:
 
 @pytest.mark.parametrize(("rack", "joined"), [("a", 2), (None, 1)])
 def test_a_leader_with_a_rack_joins_again_when_replicas_moved(rack: str | None, joined: int) -> None:
-    world = Loopback()
-    leader = leader_in(world, rack)
+    environment = Loopback()
+    leader = leader_in(environment, rack)
     leader.update_metadata({"t": 1}, {"t": [{"b", "a"}]})
-    world.run(1_000)
+    environment.run(1_000)
     assert joins(leader) == 1
     leader.update_metadata({"t": 1}, {"t": [{"b", "c"}]})
-    world.run(1_000)
+    environment.run(1_000)
     assert joins(leader) == joined

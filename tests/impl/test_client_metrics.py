@@ -22,7 +22,7 @@ OF_CONSUMERS = {"commit-latency-avg", "commit-latency-max", "commit-rate", "comm
 
 
 def group(delay_ms: int = 0) -> tuple[Loopback, ConsumerCoordinator]:
-    world = Loopback(GroupConfig(initial_rebalance_delay_ms=delay_ms))
+    environment = Loopback(GroupConfig(initial_rebalance_delay_ms=delay_ms))
     config = ClientConfig(group_id="g", client_id="m0", session_timeout_ms=10_000, rebalance_timeout_ms=30_000)
 
     def build(recorder: Recorder) -> ConsumerCoordinator:
@@ -30,10 +30,10 @@ def group(delay_ms: int = 0) -> tuple[Loopback, ConsumerCoordinator]:
             config, recorder, member="m0", topics=("t",), assignors=[RangeAssignor()], partitions_per_topic={"t": 2}
         )
 
-    world.add(build, group="g", member="m0")
-    client = world.clients["m0"]
+    environment.add(build, group="g", member="m0")
+    client = environment.clients["m0"]
     assert isinstance(client, ConsumerCoordinator)
-    return world, client
+    return environment, client
 
 
 def test_before_anything_happened_there_is_nothing_to_average() -> None:
@@ -53,9 +53,9 @@ def test_a_consumer_has_the_metrics_of_kafkas_consumer_coordinator() -> None:
 
 
 def test_a_join_is_measured_from_the_request_to_its_answer() -> None:
-    world, client = group(delay_ms=3_000)
-    world.run(5_000)
-    values = client.metric_values(world.now_ms)
+    environment, client = group(delay_ms=3_000)
+    environment.run(5_000)
+    values = client.metric_values(environment.now_ms)
 
     assert (values["join-total"], values["sync-total"], values["rebalance-total"]) == (1, 1, 1)
     assert values["join-time-max"] == 3_000
@@ -65,18 +65,18 @@ def test_a_join_is_measured_from_the_request_to_its_answer() -> None:
 
 
 def test_being_told_a_member_id_counts_as_a_failed_rebalance__as_in_kafka() -> None:
-    world, client = group()
-    world.run(1_000)
+    environment, client = group()
+    environment.run(1_000)
 
-    assert client.metric_values(world.now_ms)["failed-rebalance-total"] == 1
+    assert client.metric_values(environment.now_ms)["failed-rebalance-total"] == 1
 
 
 def test_heartbeats_and_commits_are_counted() -> None:
-    world, client = group()
-    world.run(10_500)
-    client.commit({TopicPartition("t", 0): 5}, world.now_ms)
-    world.exchange()
-    values = client.metric_values(world.now_ms)
+    environment, client = group()
+    environment.run(10_500)
+    client.commit({TopicPartition("t", 0): 5}, environment.now_ms)
+    environment.exchange()
+    values = client.metric_values(environment.now_ms)
 
     assert values["heartbeat-total"] == 3
     assert values["last-heartbeat-seconds-ago"] == 1

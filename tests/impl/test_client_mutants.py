@@ -1,4 +1,4 @@
-"""Short stories of one consumer whose coordinator the test plays: what each planted defect does otherwise.
+"""Short scenarios of one consumer whose coordinator the test plays: what each planted defect does otherwise.
 
 For defects that a healthy group around the member makes up for, or that need two threads in one order.
 """
@@ -15,7 +15,7 @@ from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
-from rebalance_check.impl.mutants import Told
+from rebalance_check.impl.mutants import PytestCase
 from rebalance_check.impl.mutants.client import CLIENT_MUTANTS
 from rebalance_check.impl.protocol.consumer_protocol import Assignment, write_assignment
 from rebalance_check.impl.protocol.messages import (
@@ -158,10 +158,10 @@ def polls_while_the_last_commit_is_under_way(defects: frozenset[str]) -> list[st
     return script.seen
 
 
-Story = Callable[[frozenset[str]], list[str]]
+Scenario = Callable[[frozenset[str]], list[str]]
 LEFT = ["JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "JoinGroup"]
 
-STORIES: dict[str, tuple[Story, list[str]]] = {
+SCENARIOS: dict[str, tuple[Scenario, list[str]]] = {
     "strategy-preference-order-ignored": (the_order_of_assignors, ["roundrobin", "range"]),
     "heartbeat-thread-clears-generation-before-completion": (
         the_poll_interval_ends_before_an_assignment_is_applied, LEFT,
@@ -177,21 +177,21 @@ STORIES: dict[str, tuple[Story, list[str]]] = {
         polls_while_the_last_commit_is_under_way, ["OffsetCommit", "JoinGroup"],
     ),
 }  # fmt: skip
-"""By mutant: the story, and what a healthy member does in it."""
+"""By mutant: the scenario, and what a healthy member does in it."""
 
 
-@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize("name", SCENARIOS)
 def test_a_healthy_member_does_what_is_expected(name: str) -> None:
-    story, expected = STORIES[name]
-    assert story(frozenset()) == expected
+    scenario, expected = SCENARIOS[name]
+    assert scenario(frozenset()) == expected
 
 
-@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize("name", SCENARIOS)
 def test_a_member_does_otherwise__with_the_mutant(name: str) -> None:
-    story, expected = STORIES[name]
-    assert story(frozenset({name})) != expected
+    scenario, expected = SCENARIOS[name]
+    assert scenario(frozenset({name})) != expected
 
 
-def test_every_mutant_that_needs_a_story_has_one() -> None:
-    told = {mutant.name for mutant in CLIENT_MUTANTS if isinstance(mutant.find, Told) and not mutant.find.case}
-    assert set(STORIES) == told
+def test_every_mutant_that_needs_a_scenario_has_one() -> None:
+    told = {mutant.name for mutant in CLIENT_MUTANTS if isinstance(mutant.find, PytestCase) and not mutant.find.case}
+    assert set(SCENARIOS) == told

@@ -27,7 +27,7 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Violated
 
 
-class World(Loopback):
+class Environment(Loopback):
     """Workers w0, w1, ... that share one config topic, each reading it at its own pace."""
 
     def __init__(self, connectors: dict[str, int]) -> None:
@@ -76,13 +76,13 @@ class World(Loopback):
         return sum(not any(work for _, work in e.assignments) for e in computed)
 
 
-def everything(world: World) -> list[str]:
-    return sorted(work for running in world.running().values() for work in running)
+def everything(environment: Environment) -> list[str]:
+    return sorted(work for running in environment.running().values() for work in running)
 
 
 @pytest.fixture
-def world() -> World:
-    return World({"c1": 2, "c2": 3})
+def environment() -> Environment:
+    return Environment({"c1": 2, "c2": 3})
 
 
 ALL = ["c1", "c1-0", "c1-1", "c2", "c2-0", "c2-1", "c2-2"]
@@ -115,102 +115,102 @@ def test_a_mismatch_tells_everybody_the_furthest_offset_and_assigns_nothing() ->
     assert {(one.error, one.config_offset, one.connectors, one.tasks) for one in failed.values()} == {(1, 9, (), ())}
 
 
-def test_workers_share_all_work_and_take_over_what_a_leaver_ran(world: World) -> None:
+def test_workers_share_all_work_and_take_over_what_a_leaver_ran(environment: Environment) -> None:
     for member in ("w0", "w1"):
-        world.start(member)
-        world.run(8_000)
-        assert everything(world) == ALL
-    world.close("w0")
-    world.run(8_000)
-    assert world.running() == {"w1": ALL}
-    assert world.violated() == []
+        environment.start(member)
+        environment.run(8_000)
+        assert everything(environment) == ALL
+    environment.close("w0")
+    environment.run(8_000)
+    assert environment.running() == {"w1": ALL}
+    assert environment.violated() == []
 
 
-def test_everything_stops_before_a_worker_joins_again(world: World) -> None:
-    world.start("w0")
-    world.run(5_000)
-    world.start("w1")
-    world.run(8_000)
-    stopped = [e.task for e in world.events if isinstance(e, TaskStopped)]
-    restarted = [e.task for e in world.events if isinstance(e, TaskStarted) and e.generation == 2]
+def test_everything_stops_before_a_worker_joins_again(environment: Environment) -> None:
+    environment.start("w0")
+    environment.run(5_000)
+    environment.start("w1")
+    environment.run(8_000)
+    stopped = [e.task for e in environment.events if isinstance(e, TaskStopped)]
+    restarted = [e.task for e in environment.events if isinstance(e, TaskStarted) and e.generation == 2]
     assert sorted(stopped) == sorted(restarted) == [name for name in ALL if "-" in name]
 
 
-def test_a_leader_that_is_behind_reads_on_and_the_next_round_assigns(world: World) -> None:
-    world.start("w0", behind=True)
-    world.start("w1")
-    world.run(10_000)
-    assert everything(world) == ALL
-    assert world.violated() == []
+def test_a_leader_that_is_behind_reads_on_and_the_next_round_assigns(environment: Environment) -> None:
+    environment.start("w0", behind=True)
+    environment.start("w1")
+    environment.run(10_000)
+    assert everything(environment) == ALL
+    assert environment.violated() == []
 
 
-def test_a_config_mismatch_is_followed_by_another_round(world: World) -> None:
+def test_a_config_mismatch_is_followed_by_another_round(environment: Environment) -> None:
     for member in ("w0", "w1"):
-        world.start(member)
-        world.run(8_000)
-    world.log.append({"c3": 1})
-    follower = next(name for name in world.clients if not world.worker(name).is_leader())
-    world.readers[follower].advance()
-    world.run(10_000)
-    assert world.mismatches() == 1
-    assert everything(world) == ["c3", "c3-0"]
-    assert world.violated() == []
+        environment.start(member)
+        environment.run(8_000)
+    environment.log.append({"c3": 1})
+    follower = next(name for name in environment.clients if not environment.worker(name).is_leader())
+    environment.readers[follower].advance()
+    environment.run(10_000)
+    assert environment.mismatches() == 1
+    assert everything(environment) == ["c3", "c3-0"]
+    assert environment.violated() == []
 
 
-def test_a_follower_that_is_behind_reads_up_to_the_assignment_before_it_starts(world: World) -> None:
+def test_a_follower_that_is_behind_reads_up_to_the_assignment_before_it_starts(environment: Environment) -> None:
     for member in ("w0", "w1"):
-        world.start(member)
-        world.run(8_000)
-    world.log.append({"c3": 4})
-    leader = next(name for name in world.clients if world.worker(name).is_leader())
-    world.readers[leader].advance()
-    world.run(10_000)
-    assert (everything(world), world.mismatches()) == (["c3", "c3-0", "c3-1", "c3-2", "c3-3"], 0)
-    assert world.violated() == []
+        environment.start(member)
+        environment.run(8_000)
+    environment.log.append({"c3": 4})
+    leader = next(name for name in environment.clients if environment.worker(name).is_leader())
+    environment.readers[leader].advance()
+    environment.run(10_000)
+    assert (everything(environment), environment.mismatches()) == (["c3", "c3-0", "c3-1", "c3-2", "c3-3"], 0)
+    assert environment.violated() == []
 
 
-def test_a_worker_that_read_past_the_assignment_starts_nothing_and_joins_again(world: World) -> None:
-    world.start("w0")
-    worker = world.worker("w0")
-    world.run(1)
-    world.log.append({"c3": 1})
-    world.readers["w0"].advance()
-    world.run(5_000)
-    assert world.running() == {"w0": ["c3", "c3-0"]}
+def test_a_worker_that_read_past_the_assignment_starts_nothing_and_joins_again(environment: Environment) -> None:
+    environment.start("w0")
+    worker = environment.worker("w0")
+    environment.run(1)
+    environment.log.append({"c3": 1})
+    environment.readers["w0"].advance()
+    environment.run(5_000)
+    assert environment.running() == {"w0": ["c3", "c3-0"]}
     assert worker.assignment is not None
     assert worker.assignment.config_offset == 2
 
 
-def test_a_worker_that_cannot_read_the_configs_leaves_and_returns_later(world: World) -> None:
+def test_a_worker_that_cannot_read_the_configs_leaves_and_returns_later(environment: Environment) -> None:
     for member in ("w0", "w1"):
-        world.start(member)
-        world.run(8_000)
-    world.log.append({"c3": 1})
-    follower = next(name for name in world.clients if not world.worker(name).is_leader())
-    leader = next(name for name in world.clients if name != follower)
-    world.readers[follower].readable = False
-    world.readers[leader].advance()
-    world.run(10_000)
-    assert world.running() == {follower: [], leader: ["c3", "c3-0"]}
-    assert [e.reason for e in world.events if isinstance(e, MembershipLost)] == [
+        environment.start(member)
+        environment.run(8_000)
+    environment.log.append({"c3": 1})
+    follower = next(name for name in environment.clients if not environment.worker(name).is_leader())
+    leader = next(name for name in environment.clients if name != follower)
+    environment.readers[follower].readable = False
+    environment.readers[leader].advance()
+    environment.run(10_000)
+    assert environment.running() == {follower: [], leader: ["c3", "c3-0"]}
+    assert [e.reason for e in environment.events if isinstance(e, MembershipLost)] == [
         "taking too long to read the config log"
     ]
-    world.readers[follower].readable = True
-    world.run(30_000)
-    assert everything(world) == ["c3", "c3-0"]
-    assert sorted(map(len, world.running().values())) == [1, 1]
-    assert world.violated() == []
+    environment.readers[follower].readable = True
+    environment.run(30_000)
+    assert everything(environment) == ["c3", "c3-0"]
+    assert sorted(map(len, environment.running().values())) == [1, 1]
+    assert environment.violated() == []
 
 
-def test_a_worker_without_a_coordinator_stops_its_work_after_a_heartbeat_interval(world: World) -> None:
-    world.start("w0")
-    world.run(5_000)
-    worker = world.worker("w0")
-    world.reachable = False
-    worker.tick(world.now_ms)
+def test_a_worker_without_a_coordinator_stops_its_work_after_a_heartbeat_interval(environment: Environment) -> None:
+    environment.start("w0")
+    environment.run(5_000)
+    worker = environment.worker("w0")
+    environment.reachable = False
+    worker.tick(environment.now_ms)
     for number, _ in worker.take_requests():
-        worker.receive(number, None, world.now_ms)
-    cut_off_ms = world.now_ms
+        worker.receive(number, None, environment.now_ms)
+    cut_off_ms = environment.now_ms
     while not worker.coordinator_unknown():
         cut_off_ms += 500
         worker.tick(cut_off_ms)
@@ -223,10 +223,10 @@ def test_a_worker_without_a_coordinator_stops_its_work_after_a_heartbeat_interva
     assert (worker.running.tasks, worker.running.connectors, worker.assignment) == (set(), set(), None)
 
 
-def test_a_worker_left_out_of_the_assignment_is_told_so(world: World) -> None:
+def test_a_worker_left_out_of_the_assignment_is_told_so(environment: Environment) -> None:
     """A leader must emit an assignment for everybody; zero bytes end a worker in Kafka, too."""
-    world.start("w0")
-    worker = world.worker("w0")
+    environment.start("w0")
+    worker = environment.worker("w0")
     worker.poll(0)
     ((number, _),) = worker.take_requests()
     reply = JoinGroupReply(generation_id=1, protocol_name="default", leader="other", member_id="id")
@@ -238,15 +238,15 @@ def test_a_worker_left_out_of_the_assignment_is_told_so(world: World) -> None:
         worker.poll(0)
 
 
-def test_a_static_worker_is_refused(world: World) -> None:
+def test_a_static_worker_is_refused(environment: Environment) -> None:
     config = ClientConfig(group_id="g", group_instance_id="i")
-    recorder = world.recorder("g", "w")
+    recorder = environment.recorder("g", "w")
     with pytest.raises(RebalanceCheckError, match="never static"):
-        WorkerCoordinator(config, recorder, member="w", url="u", configs=ConfigReader(world.log))
+        WorkerCoordinator(config, recorder, member="w", url="u", configs=ConfigReader(environment.log))
 
 
-def test_workers_that_keep_their_tasks_run_them_twice__and_the_judge_says_so(world: World) -> None:
+def test_workers_that_keep_their_tasks_run_them_twice__and_the_judge_says_so(environment: Environment) -> None:
     for member in ("w0", "w1"):
-        world.start(member, defects=frozenset({"worker-keeps-tasks-while-joining"}))
-        world.run(8_000)
-    assert "no_double_ownership" in world.violated()
+        environment.start(member, defects=frozenset({"worker-keeps-tasks-while-joining"}))
+        environment.run(8_000)
+    assert "no_double_ownership" in environment.violated()

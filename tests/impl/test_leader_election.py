@@ -121,7 +121,7 @@ def test_whoever_is_elected_is_an_eligible_member__in_whatever_order_they_stand(
 # ------------------------------------------------------------------------------------------------ members
 
 
-class World(Loopback):
+class Environment(Loopback):
     """Candidates in one group."""
 
     def start(self, member: str, identity: Identity, *, sticky: bool = False) -> None:
@@ -142,90 +142,90 @@ class World(Loopback):
 
 
 def test_all_members_agree_on_one_primary() -> None:
-    world = World()
+    environment = Environment()
     for member, identity in (("m0", C), ("m1", A), ("m2", B)):
-        world.start(member, identity)
-    world.run(10_000)
+        environment.start(member, identity)
+    environment.run(10_000)
 
-    assert world.primaries() == ["m1"]
-    assert [world.elector(member).primary for member in world.clients] == [A, A, A]
-    judge(world.events).check()
+    assert environment.primaries() == ["m1"]
+    assert [environment.elector(member).primary for member in environment.clients] == [A, A, A]
+    judge(environment.events).check()
 
 
 def test_another_takes_over__when_the_primary_leaves() -> None:
-    world = World()
-    world.start("m0", A)
-    world.start("m1", B)
-    world.run(10_000)
-    world.close("m0")
-    world.run(10_000)
+    environment = Environment()
+    environment.start("m0", A)
+    environment.start("m1", B)
+    environment.run(10_000)
+    environment.close("m0")
+    environment.run(10_000)
 
-    assert world.primaries() == ["m1"]
-    roles = [(type(e).__name__, e.member) for e in world.events if isinstance(e, TaskStarted | TaskStopped)]
+    assert environment.primaries() == ["m1"]
+    roles = [(type(e).__name__, e.member) for e in environment.events if isinstance(e, TaskStarted | TaskStopped)]
     assert roles == [("TaskStarted", "m0"), ("TaskStopped", "m0"), ("TaskStarted", "m1")]
 
 
 def test_another_takes_over__when_the_session_of_the_primary_ends() -> None:
-    world = World()
-    world.start("m0", A)
-    world.start("m1", B)
-    world.run(10_000)
-    world.kill("m0")
-    world.run(80_000)
+    environment = Environment()
+    environment.start("m0", A)
+    environment.start("m1", B)
+    environment.run(10_000)
+    environment.kill("m0")
+    environment.run(80_000)
 
-    assert world.primaries() == ["m1"]
+    assert environment.primaries() == ["m1"]
 
 
 def test_nobody_is_the_primary_while_it_is_decided() -> None:
-    world = World()
-    world.start("m0", B)
-    world.run(5_000)
-    assert world.primaries() == ["m0"]
-    world.start("m1", A)
-    world.run(5_000)
+    environment = Environment()
+    environment.start("m0", B)
+    environment.run(5_000)
+    assert environment.primaries() == ["m0"]
+    environment.start("m1", A)
+    environment.run(5_000)
 
-    assert world.primaries() == ["m1"]
-    tasks = [(type(e).__name__, e.member) for e in world.events if isinstance(e, TaskStarted | TaskStopped)]
+    assert environment.primaries() == ["m1"]
+    tasks = [(type(e).__name__, e.member) for e in environment.events if isinstance(e, TaskStarted | TaskStopped)]
     assert tasks == [("TaskStarted", "m0"), ("TaskStopped", "m0"), ("TaskStarted", "m1")]
 
 
 def test_a_sticky_primary_stays__though_a_smaller_url_comes() -> None:
-    world = World()
-    world.start("m0", B, sticky=True)
-    world.run(5_000)
-    world.start("m1", A, sticky=True)
-    world.run(5_000)
+    environment = Environment()
+    environment.start("m0", B, sticky=True)
+    environment.run(5_000)
+    environment.start("m1", A, sticky=True)
+    environment.run(5_000)
 
-    assert world.primaries() == ["m0"]
-    assert world.elector("m1").primary is not None
-    assert [e.task for e in world.events if isinstance(e, TaskStopped)] == []
+    assert environment.primaries() == ["m0"]
+    assert environment.elector("m1").primary is not None
+    assert [e.task for e in environment.events if isinstance(e, TaskStopped)] == []
 
 
 def test_with_nobody_eligible_all_know_that_there_is_no_primary() -> None:
-    world = World()
-    world.start("m0", NOT_ELIGIBLE)
-    world.run(5_000)
+    environment = Environment()
+    environment.start("m0", NOT_ELIGIBLE)
+    environment.run(5_000)
 
-    assert (world.primaries(), world.elector("m0").primary) == ([], None)
-    assert not world.elector("m0").rejoin_needed_or_pending()
+    assert (environment.primaries(), environment.elector("m0").primary) == ([], None)
+    assert not environment.elector("m0").rejoin_needed_or_pending()
 
 
 def test_an_election_that_failed_is_raised_at_each_poll() -> None:
-    world = World()
-    world.start("m0", A)
-    world.run(1_000)
-    world.start("m1", A)
+    environment = Environment()
+    environment.start("m0", A)
+    environment.run(1_000)
+    environment.start("m1", A)
     with pytest.raises(ElectionFailed, match="error 1: two members use one URL"):
-        world.run(5_000)
+        environment.run(5_000)
     with pytest.raises(ElectionFailed):
-        world.elector("m0").poll(world.now_ms)
+        environment.elector("m0").poll(environment.now_ms)
 
 
 def test_the_role_is_part_of_what_an_answer_gives() -> None:
-    world = World()
-    world.start("m0", A)
-    world.run(1_000)
-    elector = world.elector("m0")
+    environment = Environment()
+    environment.start("m0", A)
+    environment.run(1_000)
+    elector = environment.elector("m0")
     mine = Election(NO_ERROR, elector.member_id(), A)
 
     assert elector.describe_assignment(write_election(mine)) == (PRIMARY,)

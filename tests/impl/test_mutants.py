@@ -12,13 +12,13 @@ import rebalance_check.impl
 from rebalance_check.impl.mutants import (
     IMPL_MUTANTS,
     MUTANTS,
-    Explored,
-    Fuzzed,
-    Judged,
+    AssignmentSearch,
+    FuzzSearch,
+    ModelSearch,
     Mutant,
-    Narrated,
-    Posed,
-    Told,
+    PytestCase,
+    ScenarioInvariantSearch,
+    ScenarioPropertySearch,
     defects_of,
     find_mutant,
 )
@@ -78,38 +78,38 @@ def test_two_mutants_of_one_name_are_our_own_mistake() -> None:
     ("find", "command"),
     [
         (
-            Fuzzed(options=SimulationOptions(protocol=SimulatedProtocol.EAGER), last=50),
+            FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER), last=50),
             "rebalance-check fuzz --seeds 0:50 --mutant x --protocol eager",
         ),
         (
-            Explored(bounds=Bounds(members=2)),
+            ModelSearch(bounds=Bounds(members=2)),
             "rebalance-check explore --mutant x --protocol eager "
             "--members 2 --partitions 3 --generations 4 --crashes 1",
         ),
         (
-            Explored(bounds=Bounds.from_address("eager/2m1p4g0c1l1x1d1z0i1r")),
+            ModelSearch(bounds=Bounds.from_address("eager/2m1p4g0c1l1x1d1z0i1r")),
             "rebalance-check explore --mutant x --protocol eager --members 2 --partitions 1 --generations 4 "
             "--crashes 0 --leaves 1 --expiries 1 --duplicates 1 --deletions 1 --no-initial-delay --member-id-required",
         ),
         (
-            Explored(bounds=Bounds.from_address("status/2m1p2g0c2w0f")),
+            ModelSearch(bounds=Bounds.from_address("status/2m1p2g0c2w0f")),
             "rebalance-check explore --mutant x --protocol status --members 2 --partitions 1 --generations 2 "
             "--crashes 0 --writes 2 --failures 0",
         ),
-        (Posed(assignor="range", shape="tame"), "rebalance-check mutants x --run"),
-        (Judged(), "rebalance-check mutants x --run"),
-        (Narrated(), "rebalance-check mutants x --run"),
-        (Told(test="tests/x.py"), "pytest tests/x.py -k x"),
-        (Told(test="tests/x.py", case="a_story"), "pytest tests/x.py -k a_story"),
+        (AssignmentSearch(assignor="range", shape="tame"), "rebalance-check mutants x --run"),
+        (ScenarioInvariantSearch(), "rebalance-check mutants x --run"),
+        (ScenarioPropertySearch(), "rebalance-check mutants x --run"),
+        (PytestCase(test="tests/x.py"), "pytest tests/x.py -k x"),
+        (PytestCase(test="tests/x.py", case="a_scenario"), "pytest tests/x.py -k a_scenario"),
     ],
 )
 def test_the_command_that_finds_a_mutant(find: Find, command: str) -> None:
     assert Mutant(name="x", what="", caught_by="y", where="impl", find=find).command == command
 
 
-def test_every_story_that_finds_a_mutant_is_there() -> None:
+def test_every_scenario_that_finds_a_mutant_is_there() -> None:
     root = Path(__file__).parents[2]
     for mutant in IMPL_MUTANTS.values():
-        if isinstance(mutant.find, Told):
+        if isinstance(mutant.find, PytestCase):
             text = (root / mutant.find.test).read_text(encoding="utf-8")
             assert (mutant.find.case or mutant.name) in text or "COORDINATOR_MUTANTS" in text

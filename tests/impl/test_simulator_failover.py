@@ -11,7 +11,7 @@ from rebalance_check.impl.runtime.faults import FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import ALL_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import SimulatorSubject, simulate
 from rebalance_check.impl.simulator.consumers import SUBSCRIBE_MORE, UNSUBSCRIBE
-from rebalance_check.impl.simulator.world import CRASH, CRASH_AND_LOAD, RESIGN, RESIGN_LATE, World
+from rebalance_check.impl.simulator.environment import CRASH, CRASH_AND_LOAD, RESIGN, RESIGN_LATE, Environment
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import Error
@@ -62,12 +62,12 @@ def test_a_coordinator_that_loads_sends_a_sync_back_to_joining__unless_it_is_to_
     named: bool,
 ) -> None:
     plan = FaultPlan(kinds=(FaultKind.LOADING_SYNC,) if named else ())
-    world = World(1, plan, frozenset(), lambda _event: None)
-    world.fail_over(CRASH_AND_LOAD)
+    environment = Environment(1, plan, frozenset(), lambda _event: None)
+    environment.fail_over(CRASH_AND_LOAD)
     sync = SyncGroupRequest(
         group_id="g", member_id="m", generation_id=1, protocol_type="consumer", protocol_name="range"
     )
-    ((_, reply),) = world.coordinator.handle(1, sync, 0)
+    ((_, reply),) = environment.coordinator.handle(1, sync, 0)
     assert reply.error is (Error.COORDINATOR_LOAD_IN_PROGRESS if named else Error.REBALANCE_IN_PROGRESS)
 
 

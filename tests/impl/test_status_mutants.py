@@ -2,7 +2,7 @@
 
 import pytest
 
-from rebalance_check.impl.mutants import IMPL_MUTANTS, Fuzzed, Mutant
+from rebalance_check.impl.mutants import IMPL_MUTANTS, FuzzSearch, Mutant
 from rebalance_check.impl.mutants.status import STATUS_MUTANTS
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.status_cluster import simulate_status
@@ -22,7 +22,7 @@ def judged(seed: int, mutant: str = "", steps: int = 40) -> Judgement:
 @pytest.mark.parametrize("mutant", STATUS_MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_caught_by_the_claim_that_it_names(mutant: Mutant) -> None:
     assert IMPL_MUTANTS[mutant.name] is mutant
-    assert isinstance(mutant.find, Fuzzed)
+    assert isinstance(mutant.find, FuzzSearch)
     seeds = range(mutant.find.first, mutant.find.last)
     caught = (judged(seed, mutant.name, mutant.find.options.steps).verdict(mutant.caught_by).outcome for seed in seeds)
     assert any(outcome is Outcome.VIOLATED for outcome in caught)

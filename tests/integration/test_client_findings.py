@@ -144,7 +144,7 @@ def test_aiokafka_joins_once_for_each_assignor_that_it_offers(
     with recording_broker() as (broker, told):
         order = MemberOrder(
             bootstrap=broker.bootstrap, group="g", topic="t", member="m0", recording="",
-            seat=settings.seat(0), settings=settings,
+            choice=settings.choice(0), settings=settings,
         )  # fmt: skip
         consumer = open_consumer(order, Observer("m0", Recorder("g", "m0", lambda: 0, lambda _event: None)))
         poll_until_owned(consumer)

@@ -101,10 +101,10 @@ def test_librdkafkas_group_metadata_are_read() -> None:
 
 def test_a_seat_is_dealt_to_each_member_in_turn() -> None:
     settings = LiveSettings(clients=(LIBRDKAFKA, AIOKAFKA))
-    assert [settings.seat(slot).client for slot in range(3)] == [LIBRDKAFKA, AIOKAFKA, LIBRDKAFKA]
-    assert [settings.seat(slot).assignors for slot in range(2)] == [("range", "roundrobin"), ("range",)]
+    assert [settings.choice(slot).client for slot in range(3)] == [LIBRDKAFKA, AIOKAFKA, LIBRDKAFKA]
+    assert [settings.choice(slot).assignors for slot in range(2)] == [("range", "roundrobin"), ("range",)]
     chosen = LiveSettings(clients=(LIBRDKAFKA, AIOKAFKA), assignors=("roundrobin",))
-    assert [chosen.seat(slot).assignors for slot in range(2)] == [("roundrobin",), ("roundrobin",)]
+    assert [chosen.choice(slot).assignors for slot in range(2)] == [("roundrobin",), ("roundrobin",)]
 
 
 def test_an_assignor_that_the_protocol_has_not_is_refused() -> None:

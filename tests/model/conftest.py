@@ -1,7 +1,7 @@
-"""What the tests of the models share: state spaces of a pinned size, and worlds stepped action by action."""
+"""What the tests of the models share: state spaces of a pinned size, and runs stepped action by action."""
 
 from rebalance_check.model.checker.safety import Exploration, explore
-from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.events import Event
@@ -13,7 +13,7 @@ def explored(
     """The exploration of these bounds, after a check that it has its pinned size and that every claim held."""
     found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=compiled)
     assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
-    assert set(found.claims.values()) == {"held"}
+    assert set(found.verdicts.values()) == {"held"}
     return found
 
 
@@ -22,15 +22,11 @@ def of(m: int, *kinds: ActionKind) -> list[tuple[ActionKind, int]]:
     return [(kind, m) for kind in kinds]
 
 
-def play(world: World, *steps: tuple[ActionKind, int]) -> list[Event]:
+def play(run: ModelRun, *steps: tuple[ActionKind, int]) -> list[Event]:
     """Perform actions with choice 0; the events of them all."""
-    return [
-        event for kind, member in steps for event in world.step(Action(kind, member, world.choices(kind, member)[0]))
-    ]
+    return [event for kind, member in steps for event in run.step(Action(kind, member, run.choices(kind, member)[0]))]
 
 
-def walk(world: World, *kinds: str) -> list[Event]:
+def walk(run: ModelRun, *kinds: str) -> list[Event]:
     """Perform of each kind the first action that is enabled; the events of them all."""
-    return [
-        event for kind in kinds for event in world.step(next(each for each in world.enabled() if each.kind == kind))
-    ]
+    return [event for kind in kinds for event in run.step(next(each for each in run.enabled() if each.kind == kind))]

@@ -5,7 +5,7 @@ import pytest
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.classic.model import MODEL
-from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.classic.state import GroupStatus, MemberStatus, MessageKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.events import OffsetCommitted
@@ -39,13 +39,13 @@ def test_a_zombie_commits_in_vain__and_a_member_may_commit_until_the_join_phase_
         "commit_meets_unknown_member",
         "outside_commit_is_accepted",
     ):
-        assert found.sometimes[witness], witness
+        assert found.reachable_states[witness], witness
 
 
 def test_a_commit_beside_a_join_meets_every_refusal() -> None:
     found = explore(Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r1k"), compiled=False)
-    assert found.sometimes["commit_meets_rebalance"]
-    assert found.sometimes["commit_meets_illegal_generation"]
+    assert found.reachable_states["commit_meets_rebalance"]
+    assert found.reachable_states["commit_meets_illegal_generation"]
 
 
 def test_two_owners_of_what_is_committed_are_a_violation() -> None:
@@ -76,9 +76,9 @@ def test_a_commit_of_the_generation_before_is_a_violation__once_the_next_has_beg
 
 
 def test_a_member_tells_what_it_committed() -> None:
-    world = World(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1k"))
+    run = ModelRun(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1k"))
     events = walk(
-        world, "SendJoinGroup", "JoinGroup", "ReceiveJoinGroup", "SyncGroup", "ReceiveSyncGroup",
+        run, "SendJoinGroup", "JoinGroup", "ReceiveJoinGroup", "SyncGroup", "ReceiveSyncGroup",
         "SendOffsetCommit", "OffsetCommit", "ReceiveOffsetCommit",
     )  # fmt: skip
     (committed,) = [event for event in events if isinstance(event, OffsetCommitted)]
@@ -86,9 +86,9 @@ def test_a_member_tells_what_it_committed() -> None:
 
 
 def test_offsets_in_the_log_make_a_group__of_whoever_loads_it() -> None:
-    world = World(Bounds.from_address("eager/1m1p2g0c0l0x0d1z0i0r1o2k"))
+    run = ModelRun(Bounds.from_address("eager/1m1p2g0c0l0x0d1z0i0r1o2k"))
     for kind in ("CommitWithoutGroup", "CrashCoordinator", "LoadCoordinator"):
-        world.step(next(each for each in world.enabled() if each.kind == kind))
-    assert world.status.name == "EMPTY"
-    world.step(next(each for each in world.enabled() if each.kind == "DeleteGroup"))
-    assert world.status.name == "DEAD"
+        run.step(next(each for each in run.enabled() if each.kind == kind))
+    assert run.status.name == "EMPTY"
+    run.step(next(each for each in run.enabled() if each.kind == "DeleteGroup"))
+    assert run.status.name == "DEAD"

@@ -47,7 +47,7 @@ class Witnessed(ParallelSearch):
 
 
 @pytest.mark.parametrize(("address", "symmetry"), SMALL)
-def test_both_backends_reach_the_same_states_and_tell_the_same_story(address: str, symmetry: bool) -> None:
+def test_both_backends_reach_the_same_states_and_tell_the_same_scenario(address: str, symmetry: bool) -> None:
     bounds = Bounds.from_address(address)
     machine = Machine(MODEL, bounds)
     reference = Search(machine, symmetry=symmetry, limits=Limits(), progress=None)
@@ -81,7 +81,7 @@ def test_three_members_three_partitions_four_generations_and_a_crash_are_exhaust
     found = explore(bounds, symmetry=symmetry, threads=threads)
     assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
     assert found.complete
-    assert set(found.claims.values()) == {"held"}
+    assert set(found.verdicts.values()) == {"held"}
 
 
 def test_a_limit_ends_the_search_early() -> None:
@@ -93,8 +93,8 @@ def test_a_limit_ends_the_search_early() -> None:
 def test_a_missed_generation_makes_a_zombie__and_not_a_second_owner() -> None:
     bounds = Bounds.from_address("cooperative/3m2p3g0c0l1x1d0z1i1r")
     found = explore(bounds, max_states=400_000)
-    assert set(found.claims.values()) <= {"held", "undecided"}
-    assert found.sometimes["copy_takes_the_place"]
+    assert set(found.verdicts.values()) <= {"held", "undecided"}
+    assert found.reachable_states["copy_takes_the_place"]
 
 
 def test_the_buffer_has_room_for_the_successors_of_any_state__of_the_largest_bounds() -> None:

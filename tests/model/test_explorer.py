@@ -35,7 +35,7 @@ def test_the_state_space_has_its_pinned_size(
     found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=False)
     assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
     assert found.complete
-    assert set(found.claims.values()) == {"held"}
+    assert set(found.verdicts.values()) == {"held"}
     assert found.counterexample is None
 
 
@@ -52,32 +52,32 @@ def test_the_orbits_of_the_representatives_are_all_states(address: str) -> None:
 
 def test_what_a_bound_can_show_is_met__and_what_it_cannot_is_not() -> None:
     found = explore(Bounds.from_address("eager/2m1p4g1c0l0x1d0z0i0r"), compiled=False)
-    assert found.sometimes["everyone_is_stable"]
-    assert found.sometimes["sync_meets_illegal_generation"]
-    assert found.sometimes["copy_takes_the_place"]
-    assert not found.sometimes["second_round_happens"]  # cooperative only
-    assert not found.sometimes["id_is_required"]
+    assert found.reachable_states["everyone_is_stable"]
+    assert found.reachable_states["sync_meets_illegal_generation"]
+    assert found.reachable_states["copy_takes_the_place"]
+    assert not found.reachable_states["second_round_happens"]  # cooperative only
+    assert not found.reachable_states["id_is_required"]
     assert found.actions["DeliverDuplicate"] > 0
     assert found.actions["SendLeaveGroup"] == 0
 
 
 def test_a_zombie_owns_beside_the_owner__when_a_live_member_expires() -> None:
     found = explore(Bounds.from_address("cooperative/2m1p3g0c0l1x0d0z0i0r"), compiled=False)
-    assert found.sometimes["zombie_owns_beside_the_owner"]
-    assert found.claims["at_most_one_owner"] == "held"
+    assert found.reachable_states["zombie_owns_beside_the_owner"]
+    assert found.verdicts["at_most_one_owner"] == "held"
 
 
 def test_the_second_cooperative_round_happens__when_partitions_move() -> None:
     found = explore(Bounds.from_address("cooperative/2m2p3g0c0l0x0d0z0i0r"), compiled=False)
-    assert found.sometimes["second_round_happens"]
-    assert found.sometimes["partition_is_withheld"]
+    assert found.reachable_states["second_round_happens"]
+    assert found.reachable_states["partition_is_withheld"]
 
 
 def test_a_limit_leaves_the_claims_undecided() -> None:
     found = explore(Bounds.from_address("eager/2m2p3g1c0l0x0d0z1i0r"), compiled=False, max_states=100)
     assert not found.complete
     assert 100 <= found.distinct < 400
-    assert set(found.claims.values()) == {"undecided"}
+    assert set(found.verdicts.values()) == {"undecided"}
 
 
 def test_progress_is_told_after_each_level() -> None:

@@ -5,7 +5,7 @@ import pytest
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.classic.model import MODEL
-from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.classic.state import Phase
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -40,7 +40,7 @@ def test_larger_state_spaces_have_their_pinned_size__with_failovers(
     address: str, symmetry: bool, distinct: int, generated: int, depth: int
 ) -> None:
     found = explored(address, distinct, generated, depth, symmetry=symmetry, compiled=True)
-    assert found.sometimes["forgotten_id_comes_back"]
+    assert found.reachable_states["forgotten_id_comes_back"]
 
 
 def test_what_a_failover_brings_about_is_met() -> None:
@@ -56,12 +56,12 @@ def test_what_a_failover_brings_about_is_met() -> None:
         "join_meets_no_coordinator",
         "heartbeat_meets_no_coordinator",
     ):
-        assert found.sometimes[witness], witness
+        assert found.reachable_states[witness], witness
 
 
 def test_an_id_that_its_process_has_not_any_more_comes_back_from_the_log() -> None:
     found = explore(Bounds.from_address("eager/2m1p1g0c0l1x0d0z1i0r1o"), compiled=False)
-    assert found.sometimes["forgotten_id_comes_back"]
+    assert found.reachable_states["forgotten_id_comes_back"]
 
 
 def test_copies_do_not_go_with_failovers() -> None:
@@ -86,10 +86,10 @@ def test_a_second_assignment_of_a_generation_in_the_log_is_a_violation() -> None
 def test_a_record_that_was_not_committed_is_found_by_the_next_coordinator__or_lost(
     choice: int, generation: int
 ) -> None:
-    world = World(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"))
-    events = walk(world, "SendJoinGroup", "JoinGroup", "ReceiveJoinGroup", "SyncGroup")
-    events += world.step(Action(ActionKind.CRASH_COORDINATOR, choice=choice))
-    events += walk(world, "LoadCoordinator")
+    run = ModelRun(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"))
+    events = walk(run, "SendJoinGroup", "JoinGroup", "ReceiveJoinGroup", "SyncGroup")
+    events += run.step(Action(ActionKind.CRASH_COORDINATOR, choice=choice))
+    events += walk(run, "LoadCoordinator")
     lives = [
         (type(event).__name__, event.incarnation, event.generation)
         for event in events

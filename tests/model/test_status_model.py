@@ -9,7 +9,7 @@ from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.safety import Path, explore
 from rebalance_check.model.checker.safety.path import machine_for
-from rebalance_check.model.connect.status.model import MODEL, RULES, SOMETIMES
+from rebalance_check.model.connect.status.model import MODEL, REACHABLE_STATES, RULES
 from rebalance_check.model.connect.status.mutants import STATUS_MUTANTS
 from rebalance_check.model.connect.status.subject import StatusModelSubject
 from rebalance_check.model.registry import MUTANTS
@@ -45,7 +45,7 @@ def status(
 def test_the_number_of_states_is_pinned__interpreted(bounds: Bounds, whole: int, folded: int) -> None:
     found = [explore(bounds, symmetry=symmetry, compiled=False) for symmetry in (False, True)]
     assert [whole, folded] == [exploration.distinct for exploration in found]
-    assert all(verdict == "held" for exploration in found for verdict in exploration.claims.values())
+    assert all(verdict == "held" for exploration in found for verdict in exploration.verdicts.values())
 
 
 def test_the_number_of_states_is_pinned__compiled__and_the_races_are_reached() -> None:
@@ -53,22 +53,22 @@ def test_the_number_of_states_is_pinned__compiled__and_the_races_are_reached() -
     assert found[False].distinct == 425_754
     assert found[True].distinct == 212_895
     for exploration in found.values():
-        assert set(exploration.claims.values()) == {"held"}
+        assert set(exploration.verdicts.values()) == {"held"}
         assert min(exploration.actions.values()) > 0
-        unmet = {name for name, met in exploration.sometimes.items() if not met}
+        unmet = {name for name, met in exploration.reachable_states.items() if not met}
         assert unmet == {"late_task_outlives_connector"}  # one key is a task: see the next test
 
 
 def test_a_task_outlives_its_connector__one_worker_with_two_keys() -> None:
     found = explore(status(members=1, keys=2, generations=1, failures=0), compiled=False)
-    assert found.sometimes["late_task_outlives_connector"]
+    assert found.reachable_states["late_task_outlives_connector"]
 
 
 @pytest.mark.parametrize("mutant", STATUS_MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_found_by_the_claim_that_it_names(mutant: ModelMutant) -> None:
     assert MUTANTS[mutant.name] is mutant
     found = explore(mutant.bounds, mutant=mutant.name, compiled=False)
-    assert found.claims[mutant.caught_by] == "violated"
+    assert found.verdicts[mutant.caught_by] == "violated"
     assert found.counterexample is not None
     assert broken_along(found.counterexample) == [""] * len(found.counterexample.actions) + [mutant.caught_by]
 
@@ -117,6 +117,6 @@ def test_paths_of_the_model_hold_safe_status_writes() -> None:
 
 
 def test_every_sometimes_claim_says_which_race_it_is() -> None:
-    assert all(claim.__doc__ for claim in SOMETIMES)
-    names = [claim.__name__ for claim in itertools.chain(MODEL.claims, MODEL.step_claims, SOMETIMES)]
+    assert all(claim.__doc__ for claim in REACHABLE_STATES)
+    names = [claim.__name__ for claim in itertools.chain(MODEL.invariants, MODEL.step_invariants, REACHABLE_STATES)]
     assert len(names) == len(set(names))

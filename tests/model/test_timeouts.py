@@ -3,7 +3,7 @@
 import pytest
 
 from rebalance_check.model.checker.safety import explore
-from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.events import Event, MemberRemoved
@@ -36,11 +36,11 @@ def test_larger_state_spaces_have_their_pinned_size(address: str, distinct: int,
 
 def test_every_situation_is_met__and_none_without_the_concern() -> None:
     found = explore(Bounds.from_address(DISTURBED), compiled=False)
-    met = {name for name, seen in found.sometimes.items() if seen}
+    met = {name for name, seen in found.reachable_states.items() if seen}
     without = explore(Bounds.from_address(DISTURBED.removesuffix("1t")), compiled=False)
     assert met >= SITUATIONS
-    assert set(found.claims.values()) == {"held"}
-    assert not any(without.sometimes[name] for name in SITUATIONS)
+    assert set(found.verdicts.values()) == {"held"}
+    assert not any(without.reachable_states[name] for name in SITUATIONS)
     assert without.actions[ActionKind.EXPIRE_REBALANCE] == without.actions[ActionKind.EXPIRE_SYNC] == 0
 
 
@@ -55,29 +55,29 @@ def removed(events: list[Event]) -> list[tuple[str, str]]:
 
 
 def test_a_leader_that_is_late_is_removed__and_another_leads_the_next_generation() -> None:
-    world = World(Bounds.from_address("eager/2m1p3g1c0l1x0d0z0i0r1t"))
-    play(world, *((kind, 0) for kind in JOIN), (ActionKind.RECEIVE_JOIN_GROUP, 0), (ActionKind.SYNC_GROUP, 0))
-    play(world, *((kind, 1) for kind in JOIN))
-    assert (world.leader, world.is_parked(1)) == (0, True)
-    events = play(world, (ActionKind.EXPIRE_REBALANCE, 0))
+    run = ModelRun(Bounds.from_address("eager/2m1p3g1c0l1x0d0z0i0r1t"))
+    play(run, *((kind, 0) for kind in JOIN), (ActionKind.RECEIVE_JOIN_GROUP, 0), (ActionKind.SYNC_GROUP, 0))
+    play(run, *((kind, 1) for kind in JOIN))
+    assert (run.leader, run.is_parked(1)) == (0, True)
+    events = play(run, (ActionKind.EXPIRE_REBALANCE, 0))
     assert removed(events) == [("m0-1", "rebalance timeout")]
-    assert (world.members(), world.leader, world.state.generation) == ([1], 1, 2)
+    assert (run.members(), run.leader, run.state.generation) == ([1], 1, 2)
 
 
 def test_a_leader_that_never_syncs_is_removed__and_who_waits_for_it_joins_again() -> None:
-    world = World(Bounds.from_address("eager/2m1p3g1c0l0x0d0z1i0r1t"))
-    play(world, *((kind, m) for m in (0, 1) for kind in JOIN), (ActionKind.EXPIRE_INITIAL_DELAY, 0))
-    play(world, (ActionKind.RECEIVE_JOIN_GROUP, 1), (ActionKind.SYNC_GROUP, 1), (ActionKind.CRASH, 0))
-    events = play(world, (ActionKind.EXPIRE_SYNC, 0))
+    run = ModelRun(Bounds.from_address("eager/2m1p3g1c0l0x0d0z1i0r1t"))
+    play(run, *((kind, m) for m in (0, 1) for kind in JOIN), (ActionKind.EXPIRE_INITIAL_DELAY, 0))
+    play(run, (ActionKind.RECEIVE_JOIN_GROUP, 1), (ActionKind.SYNC_GROUP, 1), (ActionKind.CRASH, 0))
+    events = play(run, (ActionKind.EXPIRE_SYNC, 0))
     assert removed(events) == [("m0-1", "sync timeout")]
-    assert [(reply.member, reply.error) for reply in world.replies] == [("m1", "REBALANCE_IN_PROGRESS")]
-    assert (world.status.name, world.leader) == ("PREPARING", 1)
+    assert [(reply.member, reply.error) for reply in run.replies] == [("m1", "REBALANCE_IN_PROGRESS")]
+    assert (run.status.name, run.leader) == ("PREPARING", 1)
 
 
 def test_who_lives_is_late_only_as_often_as_the_bounds_allow() -> None:
-    world = World(Bounds.from_address("eager/2m1p3g1c0l0x0d0z0i0r1t"))
-    play(world, *((kind, 0) for kind in JOIN), (ActionKind.RECEIVE_JOIN_GROUP, 0), (ActionKind.SYNC_GROUP, 0))
-    play(world, *((kind, 1) for kind in JOIN))
-    assert world.choices(ActionKind.EXPIRE_REBALANCE) == []
-    play(world, (ActionKind.CRASH, 0))
-    assert world.choices(ActionKind.EXPIRE_REBALANCE) == [0]
+    run = ModelRun(Bounds.from_address("eager/2m1p3g1c0l0x0d0z0i0r1t"))
+    play(run, *((kind, 0) for kind in JOIN), (ActionKind.RECEIVE_JOIN_GROUP, 0), (ActionKind.SYNC_GROUP, 0))
+    play(run, *((kind, 1) for kind in JOIN))
+    assert run.choices(ActionKind.EXPIRE_REBALANCE) == []
+    play(run, (ActionKind.CRASH, 0))
+    assert run.choices(ActionKind.EXPIRE_REBALANCE) == [0]

@@ -12,7 +12,7 @@ from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.checker.safety.search import Limits, Search
 from rebalance_check.model.checker.walks import enabled
 from rebalance_check.model.classic.model import MODEL
-from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import MemberCrashed, MemberJoined, MemberStarted
@@ -42,10 +42,10 @@ def test_a_legal_path_holds__at_every_step_and_interleaving(
     address: str, distinct: int, generated: int, depth: int
 ) -> None:
     found = explore(Bounds.from_address(address), compiled=False)
-    assert set(found.claims.values()) == {"held"}
-    assert found.sometimes["upgrade_is_over"]
-    assert found.sometimes["eager_and_cooperative_are_stable_together"] or found.bounds.partitions == 1
-    assert not found.sometimes["join_meets_inconsistent_protocol"]
+    assert set(found.verdicts.values()) == {"held"}
+    assert found.reachable_states["upgrade_is_over"]
+    assert found.reachable_states["eager_and_cooperative_are_stable_together"] or found.bounds.partitions == 1
+    assert not found.reachable_states["join_meets_inconsistent_protocol"]
     assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
 
 
@@ -59,8 +59,8 @@ def test_an_illegal_path_is_found__by_a_shortest_counterexample(address: str, cl
 
 def test_a_reused_name_harms_no_group_of_two__because_only_its_own_bounce_makes_the_old_leader_rebalance() -> None:
     found = explore(Bounds.from_address("eager/2m2p7g0c0l0x0d0z0i0r3u2b"), compiled=False)
-    assert set(found.claims.values()) == {"held"}
-    assert found.sometimes["eager_and_cooperative_are_stable_together"]
+    assert set(found.verdicts.values()) == {"held"}
+    assert found.reachable_states["eager_and_cooperative_are_stable_together"]
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_a_reused_name_harms_no_group_of_two__because_only_its_own_bounce_makes_
     ],
 )
 def test_a_member_that_is_refused_harms_nobody__but_itself(address: str) -> None:
-    others = tuple(claim for claim in MODEL.claims if claim.__name__ != "nobody_is_refused_for_its_protocols")
-    machine = Machine(replace(MODEL, claims=others), Bounds.from_address(address))
+    others = tuple(claim for claim in MODEL.invariants if claim.__name__ != "nobody_is_refused_for_its_protocols")
+    machine = Machine(replace(MODEL, invariants=others), Bounds.from_address(address))
     found = Search(machine, symmetry=True, limits=Limits(), progress=None).run()
     assert found.complete
     assert not found.violated
@@ -82,8 +82,8 @@ def test_a_member_that_is_refused_harms_nobody__but_itself(address: str) -> None
 
 def test_eager_and_cooperative_members_share_a_generation__in_the_second_bounce() -> None:
     found = explore(Bounds.from_address("eager/2m2p10g0c0l0x0d0z0i0r1u3b"), compiled=False)
-    assert found.sometimes["eager_and_cooperative_are_stable_together"]
-    assert found.sometimes["cooperative_assignor_runs_among_eager_members"]
+    assert found.reachable_states["eager_and_cooperative_are_stable_together"]
+    assert found.reachable_states["cooperative_assignor_runs_among_eager_members"]
 
 
 def test_members_without_lists_cost_nothing() -> None:
@@ -100,7 +100,7 @@ def test_members_without_lists_cost_nothing() -> None:
     ("changes", "said"),
     [
         ({"upgrade": len(PATHS) + 1}, f"upgrade is {len(PATHS) + 1}: choose a number from 0 .none. to {len(PATHS)}"),
-        ({"bounces": 2}, "bounces is 2 without an upgrade path: choose a path, too"),
+        ({"rolling_restarts": 2}, "rolling_restarts is 2 without an upgrade path: choose a path, too"),
         (
             {"upgrade": path_number("downgrade")},
             "the upgrade path downgrade begins with cooperative members, and the protocol is eager: choose cooperative",
@@ -120,15 +120,15 @@ def test_an_unknown_path_is_told_with_those_there_are() -> None:
 def test_the_observer_tells_what_members_run_and_what_they_voted_for() -> None:
     found = explore(Bounds.from_address("eager/2m1p4g0c0l0x0d0z0i0r2u2b"), compiled=False)
     assert found.counterexample is not None
-    world = World(found.counterexample.bounds)
-    events = world.begin()
+    run = ModelRun(found.counterexample.bounds)
+    events = run.begin()
     for action in found.counterexample.actions:
-        events += world.step(action)
+        events += run.step(action)
     assert [e.protocol for e in events if isinstance(e, MemberStarted)] == ["eager", "eager", "cooperative"]
     assert {e.protocol for e in events if isinstance(e, MemberJoined)} == {"range"}
-    assert world.replies[0].error == "INCONSISTENT_GROUP_PROTOCOL"
-    refused = next(a for a in enabled(world.bounds, world.state) if a.kind == "ReceiveError")
-    assert [type(e) for e in world.step(refused)] == [MemberCrashed]
+    assert run.replies[0].error == "INCONSISTENT_GROUP_PROTOCOL"
+    refused = next(a for a in enabled(run.bounds, run.state) if a.kind == "ReceiveError")
+    assert [type(e) for e in run.step(refused)] == [MemberCrashed]
 
 
 @pytest.mark.nightly
@@ -143,8 +143,8 @@ def test_the_observer_tells_what_members_run_and_what_they_voted_for() -> None:
 def test_a_legal_path_holds__at_every_step_and_interleaving_of_larger_bounds(address: str, distinct: int) -> None:
     pytest.importorskip("numba", reason="the extra 'explore' is not installed")
     found = explore(Bounds.from_address(address))
-    assert set(found.claims.values()) == {"held"}
-    assert found.sometimes["upgrade_is_over"]
+    assert set(found.verdicts.values()) == {"held"}
+    assert found.reachable_states["upgrade_is_over"]
     assert found.distinct == distinct
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from rebalance_check.model.checker.safety import Path, explore
 from rebalance_check.model.checker.safety.witness import witness
-from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import IncarnationEnded, RequestAnswered
@@ -29,24 +29,32 @@ def test_the_state_space_has_its_pinned_size__with_a_zombie_coordinator(
 
 def test_a_zombie_coordinator_is_asked_everything() -> None:
     found = explore(Bounds.from_address("eager/2m1p1g0c0l0x0d0z0i0r1o1q"), compiled=False)
-    for kind in ("DeposeCoordinator", "JoinGroupAtZombie", "SyncGroupAtZombie", "HeartbeatAtZombie", "ZombieResigns"):
+    for kind in (
+        "DeposeCoordinator",
+        "JoinGroupAtZombie",
+        "SyncGroupAtZombie",
+        "HeartbeatAtZombie",
+        "ResignZombieCoordinator",
+    ):
         assert found.actions[kind] > 0, kind
 
 
 def test_only_a_failover_deposes() -> None:
-    with pytest.raises(RebalanceCheckError, match="deposed is 2 with failovers 1: choose as many failovers, too"):
-        Bounds(failovers=1, deposed=2)
+    with pytest.raises(
+        RebalanceCheckError, match="zombie_coordinators is 2 with failovers 1: choose as many failovers, too"
+    ):
+        Bounds(failovers=1, zombie_coordinators=2)
 
 
 WAY = (
     "SendJoinGroup", "JoinGroup", "ReceiveJoinGroup", "SyncGroup", "CommitAppend", "ReceiveSyncGroup",
-    "DeposeCoordinator", "SendHeartbeat", "HeartbeatAtZombie", "ReceiveHeartbeat", "ZombieResigns", "LoadCoordinator",
+    "DeposeCoordinator", "SendHeartbeat", "HeartbeatAtZombie", "ReceiveHeartbeat", "ResignZombieCoordinator", "LoadCoordinator",
 )  # fmt: skip
 
 
 def test_a_member_hears_from_the_coordinator_of_the_past_that_all_is_well() -> None:
-    world = World(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o1q"))
-    events = [*world.begin(), *walk(world, *WAY)]
+    run = ModelRun(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o1q"))
+    events = [*run.begin(), *walk(run, *WAY)]
     ended = [event.deposed for event in events if isinstance(event, IncarnationEnded)]
     heartbeats = [event.error for event in events if isinstance(event, RequestAnswered) and event.api == "Heartbeat"]
     assert ended == [True, False]
@@ -63,22 +71,22 @@ DEPOSED_AND_EXPIRED = "eager/2m1p2g0c0l1x0d0z0i0r1o1q"
 @pytest.mark.parametrize("name", WINDOWS | FORGOTTEN)
 def test_a_pinned_path_leads_into_its_window__and_what_is_heard_on_it_breaks_no_claim(name: str) -> None:
     path = Path.from_address((WINDOWS | FORGOTTEN)[name])
-    world = World(path.bounds)
-    machine, before, events = world.machine, world.state, list(world.begin())
+    run = ModelRun(path.bounds)
+    machine, before, events = run.machine, run.state, list(run.begin())
     for action in path.actions:
-        before = machine.copy(world.state)
-        events += world.step(action)
-    assert name in machine.met(world.state) | machine.happened(before, world.state)
+        before = machine.copy(run.state)
+        events += run.step(action)
+    assert name in machine.met(run.state) | machine.happened(before, run.state)
     assert judge(events, CATALOGUE).counterexamples == ()
 
 
 def test_in_a_window_two_processes_own_one_partition() -> None:
     for name in ("loading_keeps_a_second_owner", "zombie_keeps_a_second_owner", "zombie_owns_by_the_past"):
         path = Path.from_address(WINDOWS[name])
-        world = World(path.bounds)
+        run = ModelRun(path.bounds)
         for action in path.actions:
-            world.step(action)
-        assert (world.owned(0), world.owned(1)) == (("t-0",), ("t-0",)), name
+            run.step(action)
+        assert (run.owned(0), run.owned(1)) == (("t-0",), ("t-0",)), name
 
 
 def test_a_witness_is_a_shortest_path__and_none_where_there_is_none() -> None:
@@ -95,5 +103,5 @@ def test_a_witness_is_a_shortest_path__and_none_where_there_is_none() -> None:
 def test_every_window_is_met__and_every_claim_holds_in_all_states_around_it() -> None:
     found = explore(Bounds.from_address(DEPOSED_AND_EXPIRED), compiled=False)
     assert (found.distinct, found.generated, found.depth) == (36_330, 104_722, 44)
-    assert set(found.claims.values()) == {"held"}
-    assert [name for name in WINDOWS if not found.sometimes[name]] == []
+    assert set(found.verdicts.values()) == {"held"}
+    assert [name for name in WINDOWS if not found.reachable_states[name]] == []

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from rebalance_check.impl.mutants import IMPL_MUTANTS, Fuzzed, Mutant
+from rebalance_check.impl.mutants import IMPL_MUTANTS, FuzzSearch, Mutant
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.pipeline.seed_run import run_seed
 from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.verdict import Outcome
 
-FUZZED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, Fuzzed)]
+FUZZED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, FuzzSearch)]
 PROTOCOLS = [protocol for protocol in SimulatedProtocol if protocol is not SimulatedProtocol.MIXED]
 
 
 def is_caught(mutant: Mutant) -> bool:
-    assert isinstance(mutant.find, Fuzzed)
+    assert isinstance(mutant.find, FuzzSearch)
     options = replace(mutant.find.options, mutant=mutant.name)
     invariants = select([mutant.caught_by])
     return any(
@@ -60,5 +60,5 @@ def test_every_invariant_has_something_to_say__on_clean_runs() -> None:
             for name, verdict in run_seed(seed, SimulationOptions(protocol=protocol)).verdicts.items():
                 heard[name] += getattr(verdict, "heard", 0)
 
-    # Nobody deletes a group in the simulator; the stories that are judged do.
+    # Nobody deletes a group in the simulator; the scenarios that are judged do.
     assert {name for name, count in heard.items() if not count} == {"only_empty_groups_are_deleted"}

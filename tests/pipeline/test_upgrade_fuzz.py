@@ -50,7 +50,7 @@ def test_an_illegal_path_is_found_and_shrunk(path: str, seeds: int, invariant: s
     small = shrink(result.failing_seeds[0], options, select([invariant])[0])
     assert said in " ".join(reason.text for reason in small.counterexample.because)
     assert len(churn_schedule(small.seed, small.options).actions) <= most
-    assert f"--path {path}" in small.replay
+    assert f"--upgrade {path}" in small.replay
 
 
 def test_a_reused_name_gives_a_partition_two_owners__in_the_end() -> None:
@@ -96,6 +96,6 @@ def test_a_seed_makes_one_history() -> None:
 
 
 def test_the_path_is_an_option_that_is_checked() -> None:
-    assert SimulationOptions(path="legal").command_line() == "--path legal"
+    assert SimulationOptions(path="legal").command_line() == "--upgrade legal"
     with pytest.raises(RebalanceCheckError, match="'sideways' is no upgrade path"):
         SimulationOptions(path="sideways")

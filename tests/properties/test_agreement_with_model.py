@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.registry import MUTANTS
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.events import Event
@@ -27,15 +27,15 @@ DISTURBED = Bounds(members=3, partitions=2, generations=6, crashes=1, leaves=1, 
 
 def walk(bounds: Bounds, mutant: str, seed: int) -> tuple[list[Event], set[str]]:
     """A random path: its events, and the claims of the model that break on it."""
-    world, random = World(bounds, mutant=mutant), Random(seed)
-    events, broken = list(world.begin()), set()
+    run, random = ModelRun(bounds, mutant=mutant), Random(seed)
+    events, broken = list(run.begin()), set()
     for _ in range(STEPS):
-        enabled = world.enabled()
+        enabled = run.enabled()
         if not enabled:
             break
-        before = world.machine.copy(world.state)
-        events += world.step(random.choice(enabled))
-        broken |= {world.machine.violated(world.state), world.machine.violated_step(before, world.state)}
+        before = run.machine.copy(run.state)
+        events += run.step(random.choice(enabled))
+        broken |= {run.machine.violated(run.state), run.machine.violated_step(before, run.state)}
     return events, broken - {""}
 
 
@@ -50,8 +50,8 @@ def test_no_claim_is_violated__on_healthy_paths_with_zombies_and_duplicates__hol
         initial_delay=seed % 2 == 0,
         member_id_required=seed % 3 == 0,
         timeouts=seed % 4 > 1,
-        statics=seed % 3,
-        twins=int(seed % 6 == 2),
+        static_members=seed % 3,
+        shared_instances=int(seed % 6 == 2),
     )
     events, broken = walk(bounds, "", seed)
     assert broken == set()
@@ -59,7 +59,14 @@ def test_no_claim_is_violated__on_healthy_paths_with_zombies_and_duplicates__hol
     assert judgement.counterexamples == ()
 
 
-CONCERNS = {"losses": 3, "failovers": 2, "commits": 4, "deposed": 1, "newcomers": True, "beats": 4}
+CONCERNS = {
+    "losses": 3,
+    "failovers": 2,
+    "commits": 4,
+    "zombie_coordinators": 1,
+    "new_members": True,
+    "heartbeats_during_sync": 4,
+}
 """What the model's concerns add, one at a time."""
 
 
@@ -70,7 +77,7 @@ def test_no_claim_is_violated__on_healthy_paths_of_each_concern__holds(
     protocol: RebalanceProtocol, concern: str, seed: int
 ) -> None:
     budget: dict[str, Any] = {concern: CONCERNS[concern]}
-    if concern == "deposed":
+    if concern == "zombie_coordinators":
         budget["failovers"] = 2
     bounds = replace(DISTURBED, protocol=protocol, duplicates=0, member_id_required=seed % 3 == 0, **budget)
     events, broken = walk(bounds, "", seed)

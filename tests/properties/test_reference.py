@@ -22,8 +22,8 @@ def known_claims() -> set[str]:
         *(invariant.name for invariant in CATALOGUE),
         *(f"assignors.{claim.name}" for claim in CLAIMS),
         *(f"promises.{promise.name}" for promise in PROMISES),
-        *(f"model.{claim.__name__}" for claim in (*MODEL.claims, *MODEL.step_claims)),
-        *(f"progress.{aim.name}" for aim in MODEL.progress),
+        *(f"model.{claim.__name__}" for claim in (*MODEL.invariants, *MODEL.step_invariants)),
+        *(f"progress.{aim.name}" for aim in MODEL.liveness),
     }
 
 

@@ -3,7 +3,7 @@
 A client is a module here with a class that has the methods of `LiveConsumer`, its `ClientName`, and its line in
 `open_consumer`. The adapter subscribes an unmodified consumer, hands the callbacks that the library makes to the
 member's `Observer` (assigned, revoked, lost: those that it has), and answers what the library shows of itself between
-two polls. What a library does not show stays unknown. What a member offers (`Seat.assignors`) is given with the order,
+two polls. What a library does not show stays unknown. What a member offers (`ClientChoice.assignors`) is given with the order,
 so a member that is started again may offer something else.
 """
 
@@ -34,7 +34,7 @@ def require_installed(client: ClientName) -> None:
 
 def open_consumer(order: MemberOrder, observer: Observer) -> LiveConsumer:
     """The consumer that ``order`` asks for; it joins when it is polled. Only its own library is imported."""
-    match order.seat.client:
+    match order.choice.client:
         case ClientName.KAFKA_PYTHON:
             from rebalance_check.integration.live.clients.kafka_python import KafkaPython  # noqa: PLC0415 - see above
 

@@ -71,9 +71,9 @@ class LiveConsumer(Protocol):
 
 def assignors_of(order: MemberOrder, offered: Mapping[str, T]) -> list[T]:
     """What stands for the assignors of an order; `RebalanceCheckError` for one that the client does not have."""
-    unknown = [name for name in order.seat.assignors if name not in offered]
+    unknown = [name for name in order.choice.assignors if name not in offered]
     if unknown:
         raise RebalanceCheckError(
-            f"{order.seat.client} has no assignor {unknown[0]!r} that live members use: it has {', '.join(offered)}"
+            f"{order.choice.client} has no assignor {unknown[0]!r} that live members use: it has {', '.join(offered)}"
         )
-    return [offered[name] for name in order.seat.assignors]
+    return [offered[name] for name in order.choice.assignors]

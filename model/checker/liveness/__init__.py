@@ -1,9 +1,9 @@
 """Progress: what must happen once nothing disturbs any more, checked on the state graph under weak fairness.
 
-``check_progress(bounds)`` is the door. What a held claim means: take any run of the model whose disturbances all happen
+``check_liveness(bounds)`` is the door. What a held claim means: take any run of the model whose disturbances all happen
 within the bounds (members, budgets, and generations up to the bound), and that goes on for ever without another one, in
 *any* number of generations, putting off no fair action for ever (`Rule.fair`). Then what the claim wants comes true
-again and again, or for good where its `Aim` settles. A run that stops counts as one: where no fair action is enabled,
+again and again, or for good where its `LivenessProperty` stabilises. A run that stops counts as one: where no fair action is enabled,
 it may stay for ever.
 
 How: `quotient` makes the states of all generations finitely many, without changing what can happen; `steps` and `graph`
@@ -18,7 +18,7 @@ before, and lacks for the renamed member what it lacked for the other.
 
 from __future__ import annotations
 
-from rebalance_check.model.checker.liveness.check import ProgressCheck, check_progress
-from rebalance_check.model.checker.liveness.evidence import broken_aims
+from rebalance_check.model.checker.liveness.check import LivenessCheck, check_liveness
+from rebalance_check.model.checker.liveness.evidence import broken_liveness_properties
 
-__all__ = ["ProgressCheck", "broken_aims", "check_progress"]
+__all__ = ["LivenessCheck", "broken_liveness_properties", "check_liveness"]

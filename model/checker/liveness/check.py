@@ -1,4 +1,4 @@
-"""``check_progress``: builds the calm graph of a bound, judges every aim on it, and makes lassos of what is broken."""
+"""``check_liveness``: builds the calm graph of a bound, judges every aim on it, and makes lassos of what is broken."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProgressCheck:
+class LivenessCheck:
     """The outcome: a verdict for each claim of progress, and a lasso for each that is violated.
 
     ``reached`` states were explored, up to renaming of members; the calm graph that begins there has ``states`` and
@@ -32,18 +32,18 @@ class ProgressCheck:
     components: int
     seconds: float
     undecided: str
-    claims: Mapping[str, str]
+    verdicts: Mapping[str, str]
     counterexamples: Mapping[str, Path]
 
     @property
     def violated(self) -> str:
         """The name of the first violated claim, empty when there is none."""
-        return next((name for name, verdict in self.claims.items() if verdict == "violated"), "")
+        return next((name for name, verdict in self.verdicts.items() if verdict == "violated"), "")
 
 
-def check_progress(
+def check_liveness(
     bounds: Bounds, *, mutant: str | None = None, compiled: bool = True, max_states: int | None = None
-) -> ProgressCheck:
+) -> LivenessCheck:
     """Judge the claims of progress of the model within ``bounds`` (see the package for what is proven).
 
     ``mutant`` names a defect to switch on; ``compiled=False`` interprets (small bounds only). ``max_states`` ends the
@@ -57,7 +57,7 @@ def check_progress(
     started = time.perf_counter()
     findings = Judge(Machine(model, bounds), mutant or "", compiled=compiled, most_states=max_states).run()
     unseen = "undecided" if findings.undecided else "held"
-    return ProgressCheck(
+    return LivenessCheck(
         bounds=bounds,
         mutant=mutant or "",
         compiled=compiled,
@@ -67,6 +67,6 @@ def check_progress(
         components=findings.components,
         seconds=time.perf_counter() - started,
         undecided=findings.undecided,
-        claims={aim.name: "violated" if aim.name in findings.lassos else unseen for aim in model.progress},
+        verdicts={aim.name: "violated" if aim.name in findings.lassos else unseen for aim in model.liveness},
         counterexamples=findings.lassos,
     )

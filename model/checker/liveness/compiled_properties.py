@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from rebalance_check.model.checker.interpreter import Machine, positional
-from rebalance_check.model.checker.specification import EACH, Aim, Model, each_of
+from rebalance_check.model.checker.specification import EACH, LivenessProperty, Model, each_of
 from rebalance_check.model.vocabulary.bounds import Bounds
 
 
 class Instance(NamedTuple):
     """An aim, and which member or partition it is about (0 where it is about none)."""
 
-    aim: Aim
+    aim: LivenessProperty
     at: int
 
     def __str__(self) -> str:
@@ -27,7 +27,7 @@ SUBJECTS: Final = {"m": "m{}", "p": "partition {}", "": "the group"}
 def instances(model: Model, bounds: Bounds) -> list[Instance]:
     """Every aim for each that it is about, in the order in which `kernel.survey` writes them."""
     found = []
-    for aim in model.progress:
+    for aim in model.liveness:
         each = each_of(aim.holds)
         count = int(getattr(bounds, EACH[each])) if each else 1
         found += [Instance(aim, at) for at in range(count)]

@@ -1,6 +1,6 @@
 """A lasso as evidence: a path of the interpreted model whose last part repeats for ever, made and judged.
 
-`broken_aims` knows nothing about how the path was found: it steps the model along, sees that the part leads back to
+`broken_liveness_properties` knows nothing about how the path was found: it steps the model along, sees that the part leads back to
 where it began but for spent budgets and the names of generations, that it is calm and fair, and what is lacking on it.
 """
 
@@ -27,7 +27,7 @@ def endless(bounds: Bounds) -> Bounds:
     return replace(bounds, generations=MOST_GENERATIONS)
 
 
-def broken_aims(path: Path) -> list[Instance]:
+def broken_liveness_properties(path: Path) -> list[Instance]:
     """What a path whose end repeats for ever never brings about; empty when its run is no fair one.
 
     `RebalanceCheckError` when the part that repeats does not lead back to where it began.
@@ -51,7 +51,7 @@ def broken_aims(path: Path) -> list[Instance]:
 
 def is_missed(instance: Instance, held: Sequence[bool]) -> bool:
     """Whether a claim is broken by a run that goes for ever through states in which its aim held so."""
-    return not all(held) if instance.aim.settles else not any(held)
+    return not all(held) if instance.aim.stabilises else not any(held)
 
 
 def along(machine: Machine, actions: Iterable[Action]) -> list[Any]:
@@ -68,7 +68,7 @@ def along(machine: Machine, actions: Iterable[Action]) -> list[Any]:
 def is_round(machine: Machine, quotient: Quotient, states: Sequence[Any]) -> bool:
     """Whether no step of a path spends a budget, and it ends where it began in all that matters from then on."""
     rows = as_rows([machine.pack(state) for state in states], quotient.width)
-    calm = quotient.is_calm(rows[:-1], rows[1:]).all()
+    calm = quotient.is_fault_free(rows[:-1], rows[1:]).all()
     folded = quotient.fold(rows.copy())
     return bool(calm) and folded[0].tobytes() == folded[-1].tobytes()
 
@@ -86,7 +86,7 @@ def fair_actions(machine: Machine, quotient: Quotient, state: Any) -> set[tuple[
     return {
         (action.kind, action.member)
         for action, after in machine.transitions(machine.unpack(folded[0].tobytes()))
-        if action.kind in fair and quotient.is_calm(folded, as_rows([machine.pack(after)], quotient.width))[0]
+        if action.kind in fair and quotient.is_fault_free(folded, as_rows([machine.pack(after)], quotient.width))[0]
     }
 
 

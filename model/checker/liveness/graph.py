@@ -74,7 +74,9 @@ class Index:
         self.keys, self.numbers = keys[order], numbers[order]
 
 
-def calm_graph(backend: Backend, quotient: Quotient, reached: Any, most_states: int = MOST_STATES) -> StateGraph | None:
+def fault_free_graph(
+    backend: Backend, quotient: Quotient, reached: Any, most_states: int = MOST_STATES
+) -> StateGraph | None:
     """The calm steps from all states reached, and on from where they lead; None where it grows beyond all bounds."""
     index = Index()
     folded = quotient.fold(reached.copy())
@@ -83,7 +85,7 @@ def calm_graph(backend: Backend, quotient: Quotient, reached: Any, most_states: 
     rows, edges = [frontier], []
     while len(frontier):
         found = backend.steps(frontier)
-        calm = quotient.is_calm(frontier[found.parents], found.rows)
+        calm = quotient.is_fault_free(frontier[found.parents], found.rows)
         after = quotient.fold(found.rows[calm])
         targets, new = index.number(after)
         edges.append((found.parents[calm] + base, targets, found.labels[calm]))

@@ -11,8 +11,14 @@ import numpy as np
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.liveness.compiled_properties import instances
 from rebalance_check.model.checker.liveness.components import Fairness
-from rebalance_check.model.checker.liveness.evidence import Target, broken_aims, endless, followed, path_of
-from rebalance_check.model.checker.liveness.graph import MOST_STATES, StateGraph, calm_graph
+from rebalance_check.model.checker.liveness.evidence import (
+    Target,
+    broken_liveness_properties,
+    endless,
+    followed,
+    path_of,
+)
+from rebalance_check.model.checker.liveness.graph import MOST_STATES, StateGraph, fault_free_graph
 from rebalance_check.model.checker.liveness.graph_source import Backend, Compiled, Interpreted, action_of
 from rebalance_check.model.checker.liveness.lasso import Lasso, Lassos
 from rebalance_check.model.checker.liveness.quotient import Quotient
@@ -24,7 +30,7 @@ from rebalance_check.model.registry import mutant_named
 
 @dataclass(slots=True)
 class Findings:
-    """What is known; `door.ProgressCheck` tells what the fields mean."""
+    """What is known; `door.LivenessCheck` tells what the fields mean."""
 
     reached: int = 0
     states: int = 0
@@ -60,7 +66,7 @@ class Judge:
             return self.give_up(
                 f"the exploration ended after {reached.outcome.distinct} states, before it was complete"
             )
-        graph = calm_graph(self.backend, self.quotient, reached.rows, self.most_states or MOST_STATES)
+        graph = fault_free_graph(self.backend, self.quotient, reached.rows, self.most_states or MOST_STATES)
         if graph is None:
             return self.give_up("the graph of what happens undisturbed is larger than the limit, or has no end")
         self.findings.states, self.findings.steps = graph.states, graph.steps
@@ -81,7 +87,7 @@ class Judge:
         lassos, found = Lassos(graph, fairness, depths), defaultdict[str, list[Lasso]](list)
         for number, instance in enumerate(instances(self.machine.model, self.machine.bounds)):
             lacks = ~held[:, number] & (places >= 0)
-            where = places if instance.aim.settles or not lacks.any() else fairness.components(lacks)
+            where = places if instance.aim.stabilises or not lacks.any() else fairness.components(lacks)
             if (lacks & (where >= 0)).any():
                 found[instance.aim.name].append(lassos.shortest(where, lacks))
         for name, candidates in found.items():
@@ -93,7 +99,7 @@ class Judge:
 
     def keep(self, name: str, path: Path) -> None:
         """Keep the lasso of a claim, once the interpreted model agrees."""
-        if name not in {one.aim.name for one in broken_aims(path)}:
+        if name not in {one.aim.name for one in broken_liveness_properties(path)}:
             raise AssertionError(f"the run {path.address()} was found to break {name}, and does not")
         self.findings.lassos[name] = path
 

@@ -39,7 +39,7 @@ class Quotient:
         self.counters = places(kinds, "counter")
         self.ordinals = places(kinds, "ordinal", "counter")
 
-    def is_calm(self, before: Any, after: Any) -> Any:
+    def is_fault_free(self, before: Any, after: Any) -> Any:
         """Of each pair of states that one step leads from and to, whether the step is no disturbance."""
         return (before[:, self.disturbed] == after[:, self.disturbed]).all(axis=1)
 

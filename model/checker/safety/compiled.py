@@ -67,8 +67,8 @@ def glue(model: Model, sizes: Sizes) -> str:
             successors_source(model, sizes),
             claims_source(model),
             achieved_source(model),
-            witness_source("witness(c, s, met)", model.sometimes),
-            witness_source("moment(c, s, t, met)", model.moments),
+            witness_source("witness(c, s, met)", model.reachable_states),
+            witness_source("moment(c, s, t, met)", model.reachable_steps),
         ]
     )
 
@@ -100,10 +100,10 @@ def rule_source(number: int, rule: Rule, members: int) -> list[str]:
 def claims_source(model: Model) -> str:
     """Source of ``violated`` and ``violated_step``."""
     lines = ["def violated(c, s):"]
-    for number, claim in enumerate(model.claims, 1):
+    for number, claim in enumerate(model.invariants, 1):
         lines += [f"    if not {call(claim)}:", f"        return {number}"]
     lines += ["    return 0", "def violated_step(c, s, t):"]
-    for number, claim in enumerate(model.step_claims, len(model.claims) + 1):
+    for number, claim in enumerate(model.step_invariants, len(model.invariants) + 1):
         lines += [f"    if not {call(claim)}:", f"        return {number}"]
     return "\n".join([*lines, "    return 0", ""])
 
@@ -120,7 +120,7 @@ def witness_source(head: str, claims: Sequence[Callable[..., bool]]) -> str:
 def achieved_source(model: Model) -> str:
     """Source of ``achieved``: every aim for every member or partition, in the order of `progress.aims.instances`."""
     lines = ["def achieved(c, s, out, i):", "    z = 0"]
-    for aim in model.progress:
+    for aim in model.liveness:
         indent, each = "    ", each_of(aim.holds)
         if each:
             lines.append(f"{indent}for {each} in range(c.{EACH[each]}):")

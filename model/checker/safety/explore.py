@@ -68,8 +68,10 @@ def explore(
         compile_seconds=time.perf_counter() - started - outcome.seconds if compiled else 0.0,
         peak_bytes=peak_resident_bytes(),
         complete=outcome.complete,
-        claims=verdicts(model, outcome),
-        sometimes={claim.__name__: claim.__name__ in outcome.met for claim in (*model.sometimes, *model.moments)},
+        verdicts=verdicts(model, outcome),
+        reachable_states={
+            claim.__name__: claim.__name__ in outcome.met for claim in (*model.reachable_states, *model.reachable_steps)
+        },
         actions={rule.kind: outcome.fired[rule.kind] for rule in model.rules},
         counterexample=Path(bounds, tuple(path), mutant or "") if outcome.violated else None,
     )
@@ -93,7 +95,7 @@ def run_compiled(
 def verdicts(model: Model, outcome: Outcome) -> dict[str, str]:
     """What the search says about each claim; a search that stopped early decides only what it saw violated."""
     unseen = "held" if outcome.complete else "undecided"
-    names = [claim.__name__ for claim in (*model.claims, *model.step_claims)]
+    names = [claim.__name__ for claim in (*model.invariants, *model.step_invariants)]
     return {name: "violated" if name == outcome.violated else unseen for name in names}
 
 

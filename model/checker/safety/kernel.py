@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         ...
 
     def achieved(c: Any, s: Any, out: Any, i: int) -> None:
-        """Write into row i of ``out`` which aims of progress hold in the state (`Model.progress`)."""
+        """Write into row i of ``out`` which aims of progress hold in the state (`Model.liveness`)."""
         ...
 
     def within_bounds(c: Any, s: Any) -> bool:

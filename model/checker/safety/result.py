@@ -29,7 +29,7 @@ class Exploration:
 
     ``distinct`` states were found along ``generated`` transitions (the initial state counts as one), ``depth`` levels
     deep; ``cut`` successors were beyond the bounds. ``claims`` tells of each claim held, violated or, when the search
-    stopped early, undecided; ``sometimes`` whether each was met. ``actions`` counts how often each action fired.
+    stopped early, undecided; ``reachable_states`` whether each was met. ``actions`` counts how often each action fired.
     ``complete`` is False when a violation or a limit ended the search. ``peak_bytes`` is the peak resident memory of
     the process.
 
@@ -50,15 +50,15 @@ class Exploration:
     compile_seconds: float
     peak_bytes: int
     complete: bool
-    claims: Mapping[str, str]
-    sometimes: Mapping[str, bool]
+    verdicts: Mapping[str, str]
+    reachable_states: Mapping[str, bool]
     actions: Mapping[str, int]
     counterexample: Path | None
 
     @property
     def violated(self) -> str:
         """The name of the violated claim, empty when there is none."""
-        return next((name for name, verdict in self.claims.items() if verdict == "violated"), "")
+        return next((name for name, verdict in self.verdicts.items() if verdict == "violated"), "")
 
     @property
     def states_per_second(self) -> float:

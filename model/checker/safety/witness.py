@@ -40,7 +40,7 @@ def witness(bounds: Bounds, goal: str) -> Path | None:
     claims that always hold breaks on the way.
     """
     model = model_for(bounds)
-    names = [claim.__name__ for claim in (*model.sometimes, *model.moments)]
+    names = [claim.__name__ for claim in (*model.reachable_states, *model.reachable_steps)]
     if goal not in names:
         raise RebalanceCheckError(f"{goal!r} is no situation of the model: choose one of {', '.join(names)}")
     machine = Machine(model, bounds)

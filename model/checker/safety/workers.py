@@ -249,13 +249,13 @@ class ParallelSearch:
             cut=int(st[kernel.CUT]),
             depth=self.depth,
             complete=complete,
-            met=self.met(kernel.MET, model.sometimes) | self.met(kernel.HAPPENED, model.moments),
+            met=self.met(kernel.MET, model.reachable_states) | self.met(kernel.HAPPENED, model.reachable_steps),
             seconds=time.perf_counter() - self.started,
         )
         outcome.fired.update(fired)
         bad = next((worker for worker in self.workers if worker.st[kernel.CLAIM]), None)
         if bad is not None:
-            claims = (*model.claims, *model.step_claims)
+            claims = (*model.invariants, *model.step_invariants)
             outcome.violated = claims[int(bad.st[kernel.CLAIM]) - 1].__name__
             last = [] if bad.st[kernel.LABEL] < 0 else [int(bad.st[kernel.LABEL])]
             outcome.path = self.path_to(int(bad.st[kernel.BAD]), bad.me, last)

@@ -19,20 +19,24 @@ ANSWERED_WELL = 1
 """What ``beat`` says of a heartbeat that was not refused; else it is 1 more than the error."""
 
 
-def heartbeat_beside(c: Config, s: State, m: int) -> bool:
+def heartbeat_during_sync(c: Config, s: State, m: int) -> bool:
     """A member whose SyncGroup is outstanding sends a heartbeat, and the coordinator answers it."""
     me = s.member[m]
-    if c.beats == 0 or s.beats[0] >= c.beats or me.status != MemberStatus.SYNCING:
+    if (
+        c.heartbeats_during_sync == 0
+        or s.heartbeats_during_sync[0] >= c.heartbeats_during_sync
+        or me.status != MemberStatus.SYNCING
+    ):
         return False
     if is_reset(me) or awaits_heartbeat(c, me):
         return False
-    s.beats[0] += 1
+    s.heartbeats_during_sync[0] += 1
     me.beat[0] = ANSWERED_WELL + fence(s, m, me.generation)
     me.beat_generation[0] = me.generation
     return True
 
 
-def receive_heartbeat_beside(c: Config, s: State, m: int) -> bool:
+def receive_heartbeat_during_sync(c: Config, s: State, m: int) -> bool:
     """The member learns how the group stands; it may have been answered its SyncGroup meanwhile, or not."""
     me = s.member[m]
     if not awaits_heartbeat(c, me):
@@ -52,9 +56,9 @@ def receive_heartbeat_beside(c: Config, s: State, m: int) -> bool:
 # ------------------------------------------------------------------------------------------------ claims
 
 
-def heartbeat_beside_is_fenced(c: Config, s: State, t: State) -> bool:
+def heartbeat_during_sync_is_fenced(c: Config, s: State, t: State) -> bool:
     """A heartbeat beside a SyncGroup is answered well only to a member, in the group's generation, once it began."""
-    if c.beats > 0 and s.beats[0] != t.beats[0]:
+    if c.heartbeats_during_sync > 0 and s.heartbeats_during_sync[0] != t.heartbeats_during_sync[0]:
         for m in range(c.members):
             if s.member[m].beat[0] == 0 and t.member[m].beat[0] == ANSWERED_WELL:
                 if not has(t.members, m) or t.member[m].beat_generation[0] != t.generation:
@@ -66,7 +70,7 @@ def heartbeat_beside_is_fenced(c: Config, s: State, t: State) -> bool:
 
 def who_was_reset_takes_no_assignment(c: Config, s: State, t: State) -> bool:
     """A member that lost its generation while its SyncGroup was out doesn't become stable by the answer."""
-    if c.beats > 0:
+    if c.heartbeats_during_sync > 0:
         for m in range(c.members):
             if is_reset(s.member[m]) and t.member[m].status == MemberStatus.STABLE:
                 return False
@@ -78,7 +82,7 @@ def who_was_reset_takes_no_assignment(c: Config, s: State, t: State) -> bool:
 
 def heartbeat_is_well_while_completing(c: Config, s: State) -> bool:
     """A Heartbeat is answered well while the group waits for the leader's assignment."""
-    if c.beats > 0 and s.status == GroupStatus.COMPLETING:
+    if c.heartbeats_during_sync > 0 and s.status == GroupStatus.COMPLETING:
         for m in range(c.members):
             me = s.member[m]
             if me.beat[0] == ANSWERED_WELL and me.status == MemberStatus.SYNCING and me.generation == s.generation:
@@ -88,7 +92,7 @@ def heartbeat_is_well_while_completing(c: Config, s: State) -> bool:
 
 def heartbeat_tells_of_a_rebalance_before_the_sync(c: Config, s: State) -> bool:
     """A Heartbeat is answered REBALANCE_IN_PROGRESS while the SyncGroup beside it is outstanding."""
-    if c.beats > 0:
+    if c.heartbeats_during_sync > 0:
         for m in range(c.members):
             me = s.member[m]
             if me.beat[0] == ANSWERED_WELL + Error.REBALANCE_IN_PROGRESS and me.status == MemberStatus.SYNCING:
@@ -98,7 +102,7 @@ def heartbeat_tells_of_a_rebalance_before_the_sync(c: Config, s: State) -> bool:
 
 def sync_is_in_vain(c: Config, s: State) -> bool:
     """A member learned beside its SyncGroup that the coordinator has forgotten it."""
-    if c.beats > 0:
+    if c.heartbeats_during_sync > 0:
         for m in range(c.members):
             if is_reset(s.member[m]):
                 return True

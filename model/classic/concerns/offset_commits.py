@@ -105,7 +105,7 @@ ACCEPTED = 1
 """What ``beside`` says of a commit that was not refused; else it is the error."""
 
 
-def commit_beside(c: Config, s: State, m: int) -> bool:
+def commit_during_join(c: Config, s: State, m: int) -> bool:
     """A process commits for its generation on another connection, whatever its membership is about.
 
     Kafka's consumer does so only while it is stable; others do so while their JoinGroup or SyncGroup is parked.

@@ -12,7 +12,7 @@ def bounce(c: Config, s: State, m: int) -> bool:
     A static member does not leave: its seat waits for it.
     """
     me = s.member[m]
-    if c.path == 0 or s.bounces[0] >= c.bounces or not may_bounce(c, s, m):
+    if c.path == 0 or s.rolling_restarts[0] >= c.rolling_restarts or not may_bounce(c, s, m):
         return False
     if me.status != MemberStatus.DOWN:
         if me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING:
@@ -20,6 +20,6 @@ def bounce(c: Config, s: State, m: int) -> bool:
         stop(c, me)
         if not is_static(c, s, m):
             me.net.kind = MessageKind.LEAVE_REQUEST
-    s.bounces[0] += 1
+    s.rolling_restarts[0] += 1
     me.bouncing[0] = 1
     return True

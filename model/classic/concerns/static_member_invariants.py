@@ -21,12 +21,12 @@ def one_member_has_the_seat(c: Config, s: State) -> bool:
 
 def replaced_id_owes_only_while_stable(c: Config, s: State) -> bool:
     """An id that was replaced can owe a SyncGroup only as long as its generation lasts, which is stable."""
-    return c.statics == 0 or not c.timeouts or s.ghost[0] == 0 or s.status == GroupStatus.STABLE
+    return c.static_members == 0 or not c.timeouts or s.ghost[0] == 0 or s.status == GroupStatus.STABLE
 
 
 def eager_assignment_leaves_nothing_out(c: Config, s: State) -> bool:
     """In a stable group with static members, all of them EAGER, every partition is assigned."""
-    if c.statics == 0 or c.cooperative or c.path != 0 or s.status != GroupStatus.STABLE:
+    if c.static_members == 0 or c.cooperative or c.path != 0 or s.status != GroupStatus.STABLE:
         return True
     given = 0
     for m in range(c.members):
@@ -39,7 +39,7 @@ def eager_assignment_leaves_nothing_out(c: Config, s: State) -> bool:
 
 def who_was_replaced_is_fenced(c: Config, s: State, t: State) -> bool:
     """A static member hears FENCED_INSTANCE_ID when another id has its seat, and UNKNOWN_MEMBER_ID when none has."""
-    if c.statics > 0:
+    if c.static_members > 0:
         for m in range(c.members):
             if is_static(c, s, m) and s.member[m].net.error == 0 and t.member[m].net.error != 0:
                 seated = holder(c, t, m) != NIL
@@ -52,7 +52,7 @@ def who_was_replaced_is_fenced(c: Config, s: State, t: State) -> bool:
 
 def seat_keeps_its_assignment(c: Config, s: State, t: State) -> bool:
     """While a group stays stable, a seat keeps its assignment, whoever has it."""
-    if c.statics > 0 and s.status == GroupStatus.STABLE and t.status == GroupStatus.STABLE:
+    if c.static_members > 0 and s.status == GroupStatus.STABLE and t.status == GroupStatus.STABLE:
         for m in range(c.members):
             if has(s.members, m) and is_static(c, s, m):
                 heir = holder(c, t, m)
@@ -66,7 +66,12 @@ def join_phase_keeps_silent_static_members(c: Config, s: State, t: State) -> boo
 
     One member alone may also have left, or its session may have ended.
     """
-    if c.statics == 0 or s.status != GroupStatus.PREPARING or t.generation == s.generation or not same_life(s, t):
+    if (
+        c.static_members == 0
+        or s.status != GroupStatus.PREPARING
+        or t.generation == s.generation
+        or not same_life(s, t)
+    ):
         return True
     gone = 0
     static_goes = False
@@ -83,7 +88,7 @@ def join_phase_keeps_silent_static_members(c: Config, s: State, t: State) -> boo
 
 def silent_static_member_is_kept(c: Config, s: State) -> bool:
     """A stable group counts on a member that lives, and knows nothing of its generation."""
-    if c.statics > 0 and s.status == GroupStatus.STABLE:
+    if c.static_members > 0 and s.status == GroupStatus.STABLE:
         for m in range(c.members):
             me = s.member[m]
             if has(s.members, m) and is_static(c, s, m) and me.status == MemberStatus.STABLE:
@@ -94,7 +99,7 @@ def silent_static_member_is_kept(c: Config, s: State) -> bool:
 
 def silent_static_member_returns_as_an_owner(c: Config, s: State) -> bool:
     """A member that missed a generation is in the present one, and owns what another owns."""
-    if c.statics > 0:
+    if c.static_members > 0:
         for m in range(c.members):
             if s.member[m].aux_missed == 1 and has(s.members, m) and s.member[m].generation == s.generation:
                 for x in range(c.members):
@@ -128,7 +133,7 @@ def heartbeat_meets_fenced_instance(c: Config, s: State) -> bool:
 
 def member_is_fenced_by_its_own_past(c: Config, s: State) -> bool:
     """The log brought back the id that a static member had before it restarted, and the member is fenced by it."""
-    if c.statics > 0 and c.failovers > 0:
+    if c.static_members > 0 and c.failovers > 0:
         for m in range(c.members):
             if s.member[m].net.error == Error.FENCED_INSTANCE_ID and has(s.members & s.strangers[0], m):
                 return True
@@ -137,7 +142,7 @@ def member_is_fenced_by_its_own_past(c: Config, s: State) -> bool:
 
 def restarted_member_finds_its_seat_in_the_log(c: Config, s: State) -> bool:
     """A static member that was down when the coordinator changed is told of its seat by the next one."""
-    if c.statics > 0 and c.failovers > 0 and s.incarnation[0] > 0:
+    if c.static_members > 0 and c.failovers > 0 and s.incarnation[0] > 0:
         for m in range(c.members):
             net = s.member[m].net
             if net.kind == MessageKind.JOIN_REPLY and net.flag == SKIPS_ASSIGNMENT and s.origin[0] < s.incarnation[0]:
@@ -147,12 +152,12 @@ def restarted_member_finds_its_seat_in_the_log(c: Config, s: State) -> bool:
 
 def replaced_id_owes_a_sync(c: Config, s: State) -> bool:
     """The sync timeout is bound to fire, because a member was replaced before it synced."""
-    return c.statics > 0 and c.timeouts and s.ghost[0] == 1
+    return c.static_members > 0 and c.timeouts and s.ghost[0] == 1
 
 
 def seat_is_taken_while_the_group_prepares(c: Config, s: State) -> bool:
     """A static member waits in the join phase under an id that it has not learned yet."""
-    if c.statics == 0 or s.status != GroupStatus.PREPARING or s.initial == 1:
+    if c.static_members == 0 or s.status != GroupStatus.PREPARING or s.initial == 1:
         return False
     for m in range(c.members):
         if has(s.joined, m) and is_static(c, s, m) and s.member[m].has_id == 0 and size(s.members) > 1:

@@ -24,7 +24,7 @@ def late_to_sync(s: State) -> int:
 
 def ghost_owes(c: Config, s: State) -> bool:
     """Whether an id owes a SyncGroup that was replaced since: its time runs out, too, and removes nobody."""
-    return c.statics > 0 and s.ghost[0] == 1
+    return c.static_members > 0 and s.ghost[0] == 1
 
 
 def may_expire(c: Config, s: State, late: int) -> bool:

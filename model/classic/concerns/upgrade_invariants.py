@@ -83,14 +83,18 @@ def bounced_member_keeps_its_seat(c: Config, s: State) -> bool:
 
 def bounced_member_changes_the_vote(c: Config, s: State) -> bool:
     """A static member comes back with a list by which the group selects another protocol, in a new generation."""
-    if c.statics == 0 or s.status != GroupStatus.PREPARING or not bounced_member_waits(c, s, MessageKind.NOTHING):
+    if (
+        c.static_members == 0
+        or s.status != GroupStatus.PREPARING
+        or not bounced_member_waits(c, s, MessageKind.NOTHING)
+    ):
         return False
     return would_change_the_protocol(c, s)
 
 
 def bounced_member_waits(c: Config, s: State, kind: int) -> bool:
     """Whether a member that came back with another list has not learned its new id, with this message in its slot."""
-    if c.path != 0 and c.statics > 0:
+    if c.path != 0 and c.static_members > 0:
         for m in range(c.members):
             me = s.member[m]
             if has(s.members, m) and me.step[0] > 0 and me.has_id == 0 and me.net.kind == kind:

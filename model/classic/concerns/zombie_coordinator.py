@@ -27,13 +27,17 @@ from rebalance_check.model.vocabulary.errors import Error
 
 def depose_coordinator(c: Config, s: State) -> bool:
     """Another coordinator begins to load, and the present one does not know."""
-    if c.deposed == 0 or s.deposed[0] >= c.deposed or s.incarnation[0] >= c.failovers:
+    if (
+        c.zombie_coordinators == 0
+        or s.zombie_coordinators[0] >= c.zombie_coordinators
+        or s.incarnation[0] >= c.failovers
+    ):
         return False
     if s.phase[0] != Phase.SERVING or s.zombie[0].status != GroupStatus.DEAD or s.status == GroupStatus.DEAD:
         return False
     if is_writing(c, s) or s.joined | s.synced | s.pending != 0:
         return False
-    s.deposed[0] += 1
+    s.zombie_coordinators[0] += 1
     z = s.zombie[0]
     z.status = s.status
     z.generation = s.generation
@@ -49,9 +53,9 @@ def depose_coordinator(c: Config, s: State) -> bool:
     return True
 
 
-def zombie_resigns(c: Config, s: State) -> bool:
+def resign_zombie_coordinator(c: Config, s: State) -> bool:
     """It learns at last that it is none any more."""
-    if c.deposed == 0 or s.zombie[0].status == GroupStatus.DEAD:
+    if c.zombie_coordinators == 0 or s.zombie[0].status == GroupStatus.DEAD:
         return False
     z = s.zombie[0]
     z.status = GroupStatus.DEAD
@@ -78,7 +82,7 @@ def zombie_fence(s: State, m: int, generation: int) -> int:
 
 def heartbeat_at_zombie(c: Config, s: State, m: int) -> bool:
     """A Heartbeat arrives at the coordinator of the past."""
-    if c.deposed == 0 or s.zombie[0].status == GroupStatus.DEAD:
+    if c.zombie_coordinators == 0 or s.zombie[0].status == GroupStatus.DEAD:
         return False
     net = s.member[m].net
     if net.kind != MessageKind.HEARTBEAT_REQUEST:
@@ -89,7 +93,7 @@ def heartbeat_at_zombie(c: Config, s: State, m: int) -> bool:
 
 def sync_group_at_zombie(c: Config, s: State, m: int) -> bool:
     """A SyncGroup arrives at the coordinator of the past; while it waits for an assignment it would wait in vain."""
-    if c.deposed == 0 or s.zombie[0].status == GroupStatus.DEAD:
+    if c.zombie_coordinators == 0 or s.zombie[0].status == GroupStatus.DEAD:
         return False
     net = s.member[m].net
     if net.kind != MessageKind.SYNC_REQUEST:
@@ -107,7 +111,7 @@ def sync_group_at_zombie(c: Config, s: State, m: int) -> bool:
 
 def join_group_at_zombie(c: Config, s: State, m: int) -> bool:
     """A JoinGroup arrives at the coordinator of the past, which answers it at once, or it would change its memory."""
-    if c.deposed == 0 or s.zombie[0].status == GroupStatus.DEAD:
+    if c.zombie_coordinators == 0 or s.zombie[0].status == GroupStatus.DEAD:
         return False
     net, z = s.member[m].net, s.zombie[0]
     if net.kind != MessageKind.JOIN_REQUEST or net.flag == 0:
@@ -130,7 +134,7 @@ def join_group_at_zombie(c: Config, s: State, m: int) -> bool:
 
 def zombie_owns_by_the_past(c: Config, s: State) -> bool:
     """A member owns by the word of the coordinator of the past what another one owns in the group."""
-    if c.deposed > 0 and s.zombie[0].members != 0 and is_serving(c, s):
+    if c.zombie_coordinators > 0 and s.zombie[0].members != 0 and is_serving(c, s):
         for m in range(c.members):
             if has(s.zombie[0].members, m) and s.member[m].generation == s.zombie[0].generation:
                 if another_owns(c, s, m):
@@ -148,7 +152,7 @@ def another_owns(c: Config, s: State, m: int) -> bool:
 
 def is_left_behind(c: Config, s: State, m: int) -> bool:
     """Whether a coordinator serves that would refuse m for its generation."""
-    return c.deposed > 0 and is_serving(c, s) and not (has(s.members, m) and is_of_the_generation(s, m))
+    return c.zombie_coordinators > 0 and is_serving(c, s) and not (has(s.members, m) and is_of_the_generation(s, m))
 
 
 def zombie_is_believed(c: Config, s: State, t: State) -> bool:

@@ -11,7 +11,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 _COORDINATOR: Final = "rebalance_check.model.classic.coordinator"
 _MEMBER: Final = "rebalance_check.model.classic.client"
 
-PROGRESS_MUTANTS: Final = (
+LIVENESS_MUTANTS: Final = (
     ModelMutant(
         name="sessions-stop-while-preparing",
         what="no session runs out during a join phase, which so waits for a dead member for ever",

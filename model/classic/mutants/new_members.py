@@ -1,4 +1,4 @@
-"""Mutants of the concerns ``newcomers`` and ``beats`` of the classic model."""
+"""Mutants of the concerns ``new_members`` and ``heartbeats_during_sync`` of the classic model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BEATS: Final = "rebalance_check.model.classic.concerns.heartbeat_during_sync"
 _COORDINATOR: Final = "rebalance_check.model.classic.coordinator"
 _MEMBER: Final = "rebalance_check.model.classic.client"
 
-NEWCOMER_MUTANTS: Final = (
+NEW_MEMBER_MUTANTS: Final = (
     ModelMutant(
         name="leave-ignores-pending-id",
         what="an id that is given back before it was used is waited for until it expires",
@@ -48,7 +48,7 @@ NEWCOMER_MUTANTS: Final = (
         edit=Edit(
             _MEMBER,
             "    if is_reset(me):\n        me.status = MemberStatus.UNJOINED\n",
-            "    if is_reset(me) and c.beats == 0:\n        me.status = MemberStatus.UNJOINED\n",
+            "    if is_reset(me) and c.heartbeats_during_sync == 0:\n        me.status = MemberStatus.UNJOINED\n",
         ),
         caught_by="who_was_reset_takes_no_assignment",
         bounds=Bounds.from_address("eager/2m1p2g0c0l1x0d0z0i0r1h"),
@@ -61,7 +61,7 @@ NEWCOMER_MUTANTS: Final = (
             "    me.beat[0] = ANSWERED_WELL + fence(s, m, me.generation)",
             "    me.beat[0] = ANSWERED_WELL",
         ),
-        caught_by="heartbeat_beside_is_fenced",
+        caught_by="heartbeat_during_sync_is_fenced",
         bounds=Bounds.from_address("eager/2m1p2g0c0l1x0d0z0i0r1h"),
     ),
 )

@@ -13,7 +13,7 @@ _STATICS: Final = "rebalance_check.model.classic.parts.static_members"
 _COMMITS: Final = "rebalance_check.model.classic.concerns.offset_commits"
 _TIMEOUTS: Final = "rebalance_check.model.classic.concerns.timeouts"
 
-STATIC_MUTANTS: Final = (
+STATIC_MEMBER_MUTANTS: Final = (
     ModelMutant(
         name="static-rejoin-does-not-replace",
         what="a process with an instance id that a member has is let in beside that member",

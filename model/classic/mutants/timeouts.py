@@ -11,7 +11,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 _COORDINATOR: Final = "rebalance_check.model.classic.coordinator"
 _TIMEOUTS: Final = "rebalance_check.model.classic.concerns.timeouts"
 
-TIMER_MUTANTS: Final = (
+TIMEOUT_MUTANTS: Final = (
     ModelMutant(
         name="late-member-keeps-its-seat",
         what="the rebalance timeout begins a generation with members that did not join it",

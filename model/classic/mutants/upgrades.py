@@ -11,7 +11,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 _COORDINATOR: Final = "rebalance_check.model.classic.coordinator"
 _VOTING: Final = "rebalance_check.model.classic.parts.protocol_vote"
 
-VOTING_MUTANTS: Final = (
+UPGRADE_MUTANTS: Final = (
     ModelMutant(
         name="any-cooperative-assignor-counts",
         what="a member that lists an eager assignor, too, keeps its partitions while it rebalances",

@@ -112,15 +112,15 @@ class Members:
         """SendHeartbeat."""
         yield self.sent(m, "Heartbeat", before.member[m].generation)
 
-    def heartbeat_beside(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """HeartbeatBeside: what the process sends, and the coordinator answers at once."""
+    def heartbeat_during_sync(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """HeartbeatDuringSync: what the process sends, and the coordinator answers at once."""
         sent = self.numbered(m, "Heartbeat", before.member[m].generation)
         yield sent
         error = Error(after.member[m].beat[0] - ANSWERED_WELL).name
         yield RequestAnswered(source=COORDINATOR, member=name(m), api="Heartbeat", request=sent.request, error=error)
 
-    def receive_heartbeat_beside(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """ReceiveHeartbeatBeside: the process may learn that it has lost its generation."""
+    def receive_heartbeat_during_sync(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """ReceiveHeartbeatDuringSync: the process may learn that it has lost its generation."""
         was, me = before.member[m], after.member[m]
         if was.generation and not me.generation:
             yield from self.reset(m, was, Error(was.beat[0] - ANSWERED_WELL))
@@ -260,15 +260,15 @@ CLIENT: Final = {
     ActionKind.RECEIVE_SYNC_GROUP: Members.receive_sync,
     ActionKind.SEND_HEARTBEAT: Members.send_heartbeat,
     ActionKind.RECEIVE_HEARTBEAT: Members.nothing,
-    ActionKind.HEARTBEAT_BESIDE: Members.heartbeat_beside,
-    ActionKind.RECEIVE_HEARTBEAT_BESIDE: Members.receive_heartbeat_beside,
+    ActionKind.HEARTBEAT_DURING_SYNC: Members.heartbeat_during_sync,
+    ActionKind.RECEIVE_HEARTBEAT_DURING_SYNC: Members.receive_heartbeat_during_sync,
     ActionKind.RECEIVE_ERROR: Members.receive_error,
     ActionKind.SEND_LEAVE_GROUP: Members.leave,
     ActionKind.SEND_OFFSET_COMMIT: Members.send_commit,
     ActionKind.RECEIVE_OFFSET_COMMIT: Members.receive_commit,
     ActionKind.CRASH: Members.crash,
     ActionKind.RESTART: Members.restart,
-    ActionKind.BOUNCE: Members.bounce,
+    ActionKind.ROLLING_RESTART: Members.bounce,
     ActionKind.DUPLICATE_REQUEST: Members.nothing,
     ActionKind.LOSE_REQUEST: Members.lost,
     ActionKind.LOSE_REPLY: Members.lost,

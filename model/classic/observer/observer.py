@@ -176,7 +176,7 @@ class Observer(Members):
             yield IncarnationEnded(
                 source=COORDINATOR, incarnation=life_of(before), generation=before.generation, deposed=True
             )
-        if action.kind is ActionKind.ZOMBIE_RESIGNS:
+        if action.kind is ActionKind.RESIGN_ZOMBIE_COORDINATOR:
             life, generation = self.ledger.deposed_life, before.zombie[0].generation
             yield IncarnationEnded(source=COORDINATOR, incarnation=life, generation=generation)
         if action.kind is ActionKind.LOAD_COORDINATOR and after.status != GroupStatus.DEAD:

@@ -134,7 +134,7 @@ def give_new_id(c: Config, s: State, m: int) -> None:
     """Slot m gets another id: what the log holds of it is nobody's from now on."""
     if c.failovers > 0:
         s.strangers[0] = without(s.strangers[0], m)
-        if c.deposed > 0:
+        if c.zombie_coordinators > 0:
             s.zombie[0].members = without(s.zombie[0].members, m)
         if has(s.log[0].members, m):
             s.log[0].old = with_(s.log[0].old, m)
@@ -236,7 +236,7 @@ def forget_origin(c: Config, me: Member) -> None:
 
 def is_told_by_zombie(c: Config, s: State, m: int, generation: int) -> bool:
     """Whether a coordinator that was deposed would answer m for a generation."""
-    if c.deposed == 0 or s.zombie[0].status < GroupStatus.COMPLETING:
+    if c.zombie_coordinators == 0 or s.zombie[0].status < GroupStatus.COMPLETING:
         return False
     return has(s.zombie[0].members, m) and s.zombie[0].generation == generation
 

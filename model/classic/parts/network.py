@@ -52,12 +52,12 @@ def is_abandoned(s: State, m: int) -> bool:
 def awaits_heartbeat(c: Config, me: Member) -> bool:
     """Whether a process waits for the answer to a heartbeat that it sent beside its SyncGroup: it sends one at a time,
     and joins again when it has been answered."""
-    return c.beats > 0 and me.beat[0] != 0
+    return c.heartbeats_during_sync > 0 and me.beat[0] != 0
 
 
 def forget_heartbeat(c: Config, me: Member) -> None:
     """Nobody waits for the answer any more."""
-    if c.beats > 0:
+    if c.heartbeats_during_sync > 0:
         me.beat[0] = 0
         me.beat_generation[0] = 0
 

@@ -22,24 +22,24 @@ from rebalance_check.model.vocabulary.errors import Error
 
 def note_newcomer(c: Config, s: State, m: int) -> None:
     """The first JoinGroup of m is parked."""
-    if c.newcomers:
+    if c.new_members:
         s.fresh[0] = with_(s.fresh[0], m)
 
 
 def begin_anew(c: Config, s: State) -> None:
     """The join phase is over, and nobody is new."""
-    if c.newcomers:
+    if c.new_members:
         s.fresh[0] = 0
 
 
 def expires_parked(c: Config, s: State, m: int) -> bool:
     """Whether m's timer runs although its JoinGroup is parked."""
-    return c.newcomers and has(s.fresh[0], m)
+    return c.new_members and has(s.fresh[0], m)
 
 
 def may_give_back(c: Config, me: Member) -> bool:
     """Whether a process has an id and no generation: Kafka's clients say goodbye then, too (``maybeLeaveGroup``)."""
-    return c.newcomers and me.status == MemberStatus.UNJOINED and me.has_id == 1 and me.generation == 0
+    return c.new_members and me.status == MemberStatus.UNJOINED and me.has_id == 1 and me.generation == 0
 
 
 # ------------------------------------------------------------------------------------------------ claims
@@ -47,12 +47,12 @@ def may_give_back(c: Config, me: Member) -> bool:
 
 def newcomers_are_parked(c: Config, s: State) -> bool:
     """A member is new only while its JoinGroup is parked."""
-    return not c.newcomers or s.fresh[0] & ~s.joined == 0
+    return not c.new_members or s.fresh[0] & ~s.joined == 0
 
 
 def who_gave_its_id_back_is_not_waited_for(c: Config, s: State, t: State) -> bool:
     """Once a LeaveGroup has arrived the id in it is neither a member's nor pending."""
-    if c.newcomers and (c.losses == 0 or s.losses[0] == t.losses[0]):
+    if c.new_members and (c.losses == 0 or s.losses[0] == t.losses[0]):
         for m in range(c.members):
             arrives = s.member[m].net.kind == MessageKind.LEAVE_REQUEST and t.member[m].net.kind == MessageKind.NOTHING
             if arrives and has(t.members | t.pending, m):
@@ -62,7 +62,7 @@ def who_gave_its_id_back_is_not_waited_for(c: Config, s: State, t: State) -> boo
 
 def newcomer_that_expires_is_told(c: Config, s: State, t: State) -> bool:
     """A live process whose first JoinGroup is parked when its time is up is told UNKNOWN_MEMBER_ID."""
-    if c.newcomers:
+    if c.new_members:
         for m in range(c.members):
             if has(s.fresh[0], m) and may_answer(s, m) and not has(t.members, m) and may_answer(t, m):
                 if t.member[m].net.kind != MessageKind.JOIN_REPLY or t.member[m].net.error != Error.UNKNOWN_MEMBER_ID:
@@ -75,7 +75,7 @@ def newcomer_that_expires_is_told(c: Config, s: State, t: State) -> bool:
 
 def unused_id_is_given_back(c: Config, s: State) -> bool:
     """A process leaves whose id was handed out and not used yet."""
-    if c.newcomers:
+    if c.new_members:
         for m in range(c.members):
             if s.member[m].net.kind == MessageKind.LEAVE_REQUEST and has(s.pending, m):
                 return True
@@ -94,7 +94,7 @@ def unused_id_is_forgotten(c: Config, s: State) -> bool:
 
 def newcomer_is_forgotten_while_it_waits(c: Config, s: State) -> bool:
     """A JoinGroup without a member id is answered UNKNOWN_MEMBER_ID: its member was new for too long."""
-    if c.newcomers:
+    if c.new_members:
         for m in range(c.members):
             me = s.member[m]
             if me.has_id == 0 and me.net.kind == MessageKind.JOIN_REPLY and me.net.error == Error.UNKNOWN_MEMBER_ID:

@@ -17,16 +17,16 @@ SKIPS_ASSIGNMENT = 2
 
 def enlist(c: Config, s: State) -> None:
     """Hand out the instance ids: to twins first, then to static members that have one of their own."""
-    if c.statics > 0:
+    if c.static_members > 0:
         for m in range(c.members):
             s.member[m].twin[0] = NIL
-            if m < c.statics:
-                s.member[m].twin[0] = m ^ 1 if m < 2 * c.twins else m
+            if m < c.static_members:
+                s.member[m].twin[0] = m ^ 1 if m < 2 * c.shared_instances else m
 
 
 def is_static(c: Config, s: State, m: int) -> bool:
     """Whether m's process has an instance id."""
-    return c.statics > 0 and s.member[m].twin[0] != NIL
+    return c.static_members > 0 and s.member[m].twin[0] != NIL
 
 
 def holder(c: Config, s: State, m: int) -> int:
@@ -50,7 +50,7 @@ def static_members(c: Config, s: State) -> int:
 
 def is_fenced(c: Config, s: State, m: int) -> bool:
     """Whether m's process learned that another one took its place."""
-    return c.statics > 0 and has(s.fenced[0], m)
+    return c.static_members > 0 and has(s.fenced[0], m)
 
 
 def or_fenced(c: Config, s: State, m: int, error: int) -> int:
@@ -90,7 +90,7 @@ def take_seat(c: Config, s: State, old: int, m: int) -> None:
 
 def forget_ghost(c: Config, s: State) -> None:
     """A generation is over, and with it what a replaced id owed."""
-    if c.timeouts and c.statics > 0:
+    if c.timeouts and c.static_members > 0:
         s.ghost[0] = 0
 
 

@@ -62,9 +62,9 @@ RULES: Final = (
     Rule(ActionKind.RESTART, restart),
 )
 
-CLAIMS: Final = (explained_overwrite, cached_was_read, readers_converge, quiescent_status_is_agreed)
+INVARIANTS: Final = (explained_overwrite, cached_was_read, readers_converge, quiescent_status_is_agreed)
 
-STEP_CLAIMS: Final = (
+STEP_INVARIANTS: Final = (
     no_self_reordering,
     suppressed_for_a_newer_status,
     no_resurrection_by_retry,
@@ -75,7 +75,7 @@ STEP_CLAIMS: Final = (
     log_only_grows,
 )
 
-SOMETIMES: Final = (
+REACHABLE_STATES: Final = (
     write_is_suppressed,
     safe_write_hides_newer,
     copy_hides_newer,
@@ -129,7 +129,7 @@ MODEL: Final = Model(
     init=init,
     rules=RULES,
     within_bounds=within_bounds,
-    claims=CLAIMS,
-    step_claims=STEP_CLAIMS,
-    sometimes=SOMETIMES,
+    invariants=INVARIANTS,
+    step_invariants=STEP_INVARIANTS,
+    reachable_states=REACHABLE_STATES,
 )

@@ -78,7 +78,7 @@ def drop_retry(c: Config, worker: Worker) -> None:
 # ------------------------------------------------------------------------------------------------ writing
 
 
-def admit(c: Config, s: State, m: int, key: int, status: int, safe: int) -> None:  # noqa: PLR0917 - compiled, by position
+def admit(c: Config, s: State, m: int, key: int, status: int, safe: int) -> None:
     """Draw a sequence number and hand the write to the producer: older writes of the entry are no longer the newest."""
     me = s.workers[m]
     for slot in range(c.slots):

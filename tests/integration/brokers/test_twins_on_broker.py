@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rebalance_check.impl.scenarios.random_scenarios import timeless_story
+from rebalance_check.impl.scenarios.random_scenarios import timeless_scenario
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.differential import hold_equal, twin_of
 from rebalance_check.integration.live.topics import create_topic
@@ -12,7 +12,7 @@ from rebalance_check.integration.virtual import VirtualKafka
 
 pytestmark = [pytest.mark.broker, pytest.mark.started_here]
 
-STORIES = 1_024
+SCENARIOS = 1_024
 LINES = 24
 
 
@@ -22,12 +22,12 @@ def twin(real: Broker) -> Iterator[VirtualKafka]:
         yield kafka
 
 
-def test_a_thousand_random_stories_are_answered_alike(real: Broker, twin: VirtualKafka) -> None:
+def test_a_thousand_random_scenarios_are_answered_alike(real: Broker, twin: VirtualKafka) -> None:
     create_topic(real.bootstrap, "t", 2)
 
-    result = hold_equal(real, twin, [timeless_story(seed, steps=LINES) for seed in range(STORIES)])
+    result = hold_equal(real, twin, [timeless_scenario(seed, steps=LINES) for seed in range(SCENARIOS)])
     print(result)
 
     assert [str(parted) for parted in result.parted] == []
-    assert result.stories == STORIES
-    assert result.replies > STORIES * LINES * 3 // 4
+    assert result.scenarios == SCENARIOS
+    assert result.replies > SCENARIOS * LINES * 3 // 4

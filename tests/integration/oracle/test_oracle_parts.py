@@ -113,8 +113,8 @@ def test_the_command_refuses_what_is_no_problem(capsys: pytest.CaptureFixture[st
 
 
 def test_a_problem_survives_the_way_to_the_command_line_and_back(capsys: pytest.CaptureFixture[str]) -> None:
-    from rebalance_check.commands.assignors import read_problem  # noqa: PLC0415 - the face is imported late
-    from rebalance_check.report.assignments import problem_json  # noqa: PLC0415 - the face is imported late
+    from rebalance_check.commands.assignors import read_problem  # noqa: PLC0415 - the console is imported late
+    from rebalance_check.report.assignments import problem_json  # noqa: PLC0415 - the console is imported late
 
     for shape in SHAPES:
         for seed in range(20):

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("kafka", reason="virtual Kafka needs the extra 'brokers'")
 
-from rebalance_check.integration.virtual import VirtualKafka, World, find_release
+from rebalance_check.integration.virtual import VirtualEnvironment, VirtualKafka, find_release
 
 TOPICS = {"t": 2}
 AT_ONCE = {"group.initial.rebalance.delay.ms": "0"}
@@ -19,9 +19,9 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[VirtualKafka]:
 
 
 @pytest.fixture
-def world(kafka: VirtualKafka) -> Iterator[World]:
-    """A fresh world without initial rebalance delay."""
-    taken = kafka.world()
+def environment(kafka: VirtualKafka) -> Iterator[VirtualEnvironment]:
+    """A fresh environment without initial rebalance delay."""
+    taken = kafka.environment()
     taken.reset(1, TOPICS, AT_ONCE)
     yield taken
     kafka.give_back(taken)

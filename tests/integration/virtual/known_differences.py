@@ -1,6 +1,6 @@
-"""Which stories of `tests/data/coordinator` run otherwise on a coordinator of Kafka, and why.
+"""Which scenarios of `tests/data/coordinator` run otherwise on a coordinator of Kafka, and why.
 
-The stories tell what 4.3.1 does, but for what is a defect there. A test holds these lists to be complete and exact,
+The scenarios tell what 4.3.1 does, but for what is a defect there. A test holds these lists to be complete and exact,
 and ``docs/differences.md`` to name every reason.
 """
 
@@ -110,7 +110,7 @@ IN_SCALA: Final[Mapping[str, tuple[str, ...]]] = {
         "sync: a SyncGroup in Stable does not prolong the session",
     ),
 }
-"""Reasons, each with the stories that show it: the coordinator in Scala."""
+"""Reasons, each with the scenarios that show it: the coordinator in Scala."""
 
 IN_JAVA: Final[Mapping[str, tuple[str, ...]]] = {
     "ListGroups names a group twice whose tombstone could not be written": (
@@ -133,7 +133,7 @@ IN_JAVA_3_9: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def reasons(release: Release) -> Mapping[str, tuple[str, ...]]:
-    """What differs on a release, with the stories that show it."""
+    """What differs on a release, with the scenarios that show it."""
     if release.scala:
         return IN_SCALA
     return IN_JAVA_3_9 if release.version.startswith("3.9.") else IN_JAVA

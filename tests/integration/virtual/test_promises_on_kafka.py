@@ -12,12 +12,12 @@ import pytest
 
 from rebalance_check.impl.conformance.transport import Observation
 from rebalance_check.impl.coordinator import GroupConfig
-from rebalance_check.impl.mutants import IMPL_MUTANTS, Mutant, Narrated
+from rebalance_check.impl.mutants import IMPL_MUTANTS, Mutant, ScenarioPropertySearch
 from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
 from rebalance_check.impl.scenarios import InProcess
 from rebalance_check.impl.scenarios.coordinator import Answers
 from rebalance_check.impl.scenarios.invariants import PROMISES
-from rebalance_check.impl.scenarios.random_scenarios_wide import wide_story
+from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.scenarios.search import Told, broken_promise
 from rebalance_check.integration.differential import side_by_side as duet
 from rebalance_check.integration.differential.campaign import campaign, finding_in
@@ -25,7 +25,7 @@ from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.integration.virtual.release import Release
 
 NAMES = tuple(promise.name for promise in PROMISES)
-NARRATED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, Narrated)]
+NARRATED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, ScenarioPropertySearch)]
 
 NO_BROKEN_PROMISE = {
     "in Scala the going of a refused member ends the join phase: who had the seats is answered in that step": [
@@ -72,11 +72,11 @@ NO_BROKEN_PROMISE = {
 
 
 def broken_by(mutant: Mutant) -> tuple[int, Told]:
-    """The first story in which a mutant breaks the promise that it names."""
-    assert isinstance(mutant.find, Narrated)
+    """The first scenario in which a mutant breaks the promise that it names."""
+    assert isinstance(mutant.find, ScenarioPropertySearch)
     promises = [promise for promise in PROMISES if f"promises.{promise.name}" == mutant.caught_by]
     for seed in range(mutant.find.first, mutant.find.last):
-        told = broken_promise(wide_story(seed), promises, frozenset({mutant.name}))
+        told = broken_promise(wide_scenario(seed), promises, frozenset({mutant.name}))
         if told is not None:
             return seed, told
     raise AssertionError(f"{mutant.name} breaks nothing")
@@ -127,7 +127,7 @@ class InKafkasPlace(InProcess):
 
 
 @pytest.mark.virtual
-def test_kafka_keeps_what_any_coordinator_promises__in_random_stories(kafka: VirtualKafka) -> None:
+def test_kafka_keeps_what_any_coordinator_promises__in_random_scenarios(kafka: VirtualKafka) -> None:
     done = campaign(kafka, range(40), names=NAMES)
     print(done)
 
@@ -137,17 +137,17 @@ def test_kafka_keeps_what_any_coordinator_promises__in_random_stories(kafka: Vir
 
 @pytest.mark.virtual
 @pytest.mark.nightly
-def test_kafka_keeps_what_any_coordinator_promises__in_many_more_stories(kafka: VirtualKafka) -> None:
+def test_kafka_keeps_what_any_coordinator_promises__in_many_more_scenarios(kafka: VirtualKafka) -> None:
     assert [str(each) for each in campaign(kafka, range(40, 2_000), names=NAMES).found] == []
 
 
 @pytest.mark.virtual
 @pytest.mark.parametrize("mutant", NARRATED, ids=lambda mutant: mutant.name)
-def test_kafka_keeps_the_promise__in_the_very_story_in_which_a_mutant_breaks_it(
+def test_kafka_keeps_the_promise__in_the_very_scenario_in_which_a_mutant_breaks_it(
     kafka: VirtualKafka, mutant: Mutant
 ) -> None:
     seed, told = broken_by(mutant)
-    found, steps = finding_in(kafka, told.story, seed, NAMES)
+    found, steps = finding_in(kafka, told.scenario, seed, NAMES)
 
     assert found is None
     assert steps >= told.steps
@@ -167,7 +167,7 @@ def test_a_mutant_in_kafkas_place_breaks_the_promise_it_names(mutant: Mutant, mo
     seed, told = broken_by(mutant)
     monkeypatch.setattr(duet, "VirtualCoordinator", InKafkasPlace)
     kafka: Any = SimpleNamespace(release=Release("4.3.1", Path()), defects=frozenset({mutant.name}))
-    found, _ = finding_in(kafka, told.story, seed, (told.promise,))
+    found, _ = finding_in(kafka, told.scenario, seed, (told.promise,))
 
     assert found is not None
-    assert (found.name, found.story) == (told.promise, told.story)
+    assert (found.name, found.scenario) == (told.promise, told.scenario)

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from rebalance_check.impl.scenarios.random_scenarios import timeless_story
+from rebalance_check.impl.scenarios.random_scenarios import timeless_scenario
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.differential import TwinResult, hold_equal, twin_of
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.virtual import VirtualKafka, find_release
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
-STORY = [
+SCENARIO = [
     "setting initial_rebalance_delay_ms=0 min_session_timeout_ms=100",
     "join a session=300000",
     "join a session=300000",
@@ -25,7 +25,7 @@ STORY = [
     "fetch",
     "leave a b",
 ]
-"""A story in which nothing is left to hash order."""
+"""A scenario in which nothing is left to hash order."""
 
 
 @pytest.fixture(scope="module")
@@ -34,24 +34,24 @@ def newest() -> Iterator[VirtualKafka]:
         yield kafka
 
 
-def told_to(kafka: VirtualKafka, stories: list[list[str]], defects: frozenset[str] = frozenset()) -> TwinResult:
+def told_to(kafka: VirtualKafka, scenarios: list[list[str]], defects: frozenset[str] = frozenset()) -> TwinResult:
     with EmbeddedBroker({"t": 2}, defects=defects) as broker:
-        return hold_equal(Broker(broker.bootstrap, "embedded"), kafka, stories)
+        return hold_equal(Broker(broker.bootstrap, "embedded"), kafka, scenarios)
 
 
 @pytest.mark.virtual
 def test_equal_coordinators_are_found_equal(newest: VirtualKafka) -> None:
-    result = told_to(newest, [STORY, STORY])
+    result = told_to(newest, [SCENARIO, SCENARIO])
 
     assert result.parted == ()
-    assert result.replies == 2 * (len(STORY) - 1)
+    assert result.replies == 2 * (len(SCENARIO) - 1)
 
 
 @pytest.mark.virtual
-def test_a_wrong_answer_is_found__with_the_story_until_then(newest: VirtualKafka) -> None:
-    (parted,) = told_to(newest, [STORY], frozenset({"heartbeat-accepts-stale-generation"})).parted
+def test_a_wrong_answer_is_found__with_the_scenario_until_then(newest: VirtualKafka) -> None:
+    (parted,) = told_to(newest, [SCENARIO], frozenset({"heartbeat-accepts-stale-generation"})).parted
 
-    assert parted.story[-1] == "heartbeat a 1"
+    assert parted.scenario[-1] == "heartbeat a 1"
     assert "ILLEGAL_GENERATION" in parted.virtual
     assert "ILLEGAL_GENERATION" not in parted.live
 
@@ -59,14 +59,14 @@ def test_a_wrong_answer_is_found__with_the_story_until_then(newest: VirtualKafka
 @pytest.mark.virtual
 def test_another_choice_of_leader_is_found(newest: VirtualKafka) -> None:
     """Ours elects by another rule than Kafka's hash order: replies are compared whole, the leader included."""
-    parted = told_to(newest, [timeless_story(seed, steps=24) for seed in range(64)]).parted
+    parted = told_to(newest, [timeless_scenario(seed, steps=24) for seed in range(64)]).parted
 
     assert parted
     assert all("leader" in each.live for each in parted)
 
 
-def test_in_a_timeless_story_no_time_passes() -> None:
-    lines = [line for seed in range(50) for line in timeless_story(seed)]
+def test_in_a_timeless_scenario_no_time_passes() -> None:
+    lines = [line for seed in range(50) for line in timeless_scenario(seed)]
 
     assert [line for line in lines if line.split()[0] in {"advance", "hold", "fail", "failover", "delete"}] == []
 

@@ -9,7 +9,7 @@ import pytest
 
 from rebalance_check.impl.conformance.transport import Observation
 from rebalance_check.impl.scenarios import InProcess
-from rebalance_check.impl.scenarios.random_scenarios import random_story
+from rebalance_check.impl.scenarios.random_scenarios import random_scenario
 from rebalance_check.impl.scenarios.runner import settings_of
 from rebalance_check.integration.differential.history import chronicle
 from rebalance_check.integration.virtual import VirtualKafka
@@ -32,13 +32,13 @@ RESTARTED = [
 ]
 
 DEFECTS = {
-    "assignment-not-persisted": ("persisted_before_propagated", random_story(0)),
-    "late-sync-gets-nothing": ("one_assignment_per_generation", random_story(30)),
-    "record-of-the-synced-only": ("stable_is_persisted", random_story(88)),
+    "assignment-not-persisted": ("persisted_before_propagated", random_scenario(0)),
+    "late-sync-gets-nothing": ("one_assignment_per_generation", random_scenario(30)),
+    "record-of-the-synced-only": ("stable_is_persisted", random_scenario(88)),
     "load-forgets-static-followers": ("load_restores_the_log", RESTARTED),
-    "deletes-any-group": ("only_empty_groups_are_deleted", random_story(2)),
+    "deletes-any-group": ("only_empty_groups_are_deleted", random_scenario(2)),
 }
-"""A planted defect, the claim that it breaks, and a story in which it does."""
+"""A planted defect, the claim that it breaks, and a scenario in which it does."""
 
 
 class Ours(InProcess):
@@ -49,19 +49,19 @@ class Ours(InProcess):
         return Observation(described) if view is None else Observation(described, view.generation, view.leader)
 
 
-def told_to_ours(story: list[str], *defects: str) -> list[Event]:
-    config, made = settings_of(story[0]), count(1)
+def told_to_ours(scenario: list[str], *defects: str) -> list[Event]:
+    config, made = settings_of(scenario[0]), count(1)
     assert config is not None
     ours = Ours(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", defects=frozenset(defects))
-    return chronicle(ours, "ours", story)
+    return chronicle(ours, "ours", scenario)
 
 
-def told_to_kafka(kafka: VirtualKafka, story: list[str], seed: int) -> list[Event]:
-    config = settings_of(story[0])
+def told_to_kafka(kafka: VirtualKafka, scenario: list[str], seed: int) -> list[Event]:
+    config = settings_of(scenario[0])
     assert config is not None
     coordinator = VirtualCoordinator(kafka, config, seed)
     try:
-        return chronicle(coordinator, kafka.release.name, story)
+        return chronicle(coordinator, kafka.release.name, scenario)
     finally:
         coordinator.close()
 
@@ -74,7 +74,7 @@ def records_told(history: list[Event]) -> list[GroupMetadataWritten | GroupMetad
 def test_kafkas_coordinators_keep_what_is_on_record__and_each_claim_hears_of_it(kafka: VirtualKafka) -> None:
     heard: Counter[str] = Counter()
     for seed in range(40):
-        for claim, verdict in judge(told_to_kafka(kafka, random_story(seed), seed), PERSISTENCE).verdicts.items():
+        for claim, verdict in judge(told_to_kafka(kafka, random_scenario(seed), seed), PERSISTENCE).verdicts.items():
             assert isinstance(verdict, Held), (seed, verdict)
             heard[claim.name] += verdict.heard
     print(heard)
@@ -85,8 +85,8 @@ def test_kafkas_coordinators_keep_what_is_on_record__and_each_claim_hears_of_it(
 
 @pytest.mark.virtual
 def test_a_record_is_written_when_it_is_appended__and_committed_when_the_log_says_so(kafka: VirtualKafka) -> None:
-    story = ["setting initial_rebalance_delay_ms=0", "join a version=3", "hold", "sync a last give=a:A", "release"]
-    ends = [records_told(told_to_kafka(kafka, story[:length], 1))[-1] for length in (4, 5)]
+    scenario = ["setting initial_rebalance_delay_ms=0", "join a version=3", "hold", "sync a last give=a:A", "release"]
+    ends = [records_told(told_to_kafka(kafka, scenario[:length], 1))[-1] for length in (4, 5)]
 
     assert [(type(event), event.generation) for event in ends] == [
         (GroupMetadataWritten, 1),
@@ -103,16 +103,16 @@ def test_what_a_failover_loses_is_told(kafka: VirtualKafka) -> None:
 
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_a_defect_in_kafkas_place_breaks_the_claim_about_the_log(defect: str) -> None:
-    claim, story = DEFECTS[defect]
-    verdict = judge(told_to_ours(story, defect), PERSISTENCE).verdict(claim)
+    claim, scenario = DEFECTS[defect]
+    verdict = judge(told_to_ours(scenario, defect), PERSISTENCE).verdict(claim)
 
     assert verdict.outcome is Outcome.VIOLATED
-    assert judge(told_to_ours(story), PERSISTENCE).counterexamples == ()
+    assert judge(told_to_ours(scenario), PERSISTENCE).counterexamples == ()
 
 
 def test_every_claim_about_the_log_has_a_defect_that_breaks_it() -> None:
     assert sorted(claim for claim, _ in DEFECTS.values()) == sorted(claim.name for claim in PERSISTENCE)
 
 
-def test_a_history_is_a_function_of_its_story() -> None:
-    assert told_to_ours(random_story(7)) == told_to_ours(random_story(7))
+def test_a_history_is_a_function_of_its_scenario() -> None:
+    assert told_to_ours(random_scenario(7)) == told_to_ours(random_scenario(7))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rebalance_check.impl.conformance import Lockstep
+from rebalance_check.impl.conformance import ConformanceRun
 from rebalance_check.integration.conformance.exhaustive import Conformed, conform
 from rebalance_check.integration.conformance.known_differences import KNOWN, known
 from rebalance_check.integration.conformance.tour import Tour
@@ -111,14 +111,14 @@ def test_kafka_does_what_the_model_says__on_every_transition_of_larger_bounds(
 @pytest.mark.virtual
 def test_every_known_difference_is_one__on_the_coordinators_it_is_listed_for(kafka: VirtualKafka) -> None:
     for each in KNOWN:
-        lockstep = Lockstep(VirtualTransport(kafka, each.schedule.seed), each.schedule.bounds)
+        conformance = ConformanceRun(VirtualTransport(kafka, each.schedule.seed), each.schedule.bounds)
         for action in each.schedule.actions:
-            lockstep.perform(action)
-        lockstep.close()
-        differs = lockstep.difference is not None
+            conformance.perform(action)
+        conformance.close()
+        differs = conformance.difference is not None
         assert differs == each.concerns(kafka.release), each.name
-        if lockstep.difference is not None:
-            assert known(kafka.release, lockstep.difference) is each
+        if conformance.difference is not None:
+            assert known(kafka.release, conformance.difference) is each
 
 
 @pytest.mark.virtual

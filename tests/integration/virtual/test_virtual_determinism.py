@@ -2,7 +2,7 @@
 
 import pytest
 
-from rebalance_check.impl.conformance import Lockstep
+from rebalance_check.impl.conformance import ConformanceRun
 from rebalance_check.integration.virtual import Release, VirtualKafka, VirtualTransport, find_release
 from rebalance_check.model.checker.walks import tour
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -24,10 +24,10 @@ def bytes_of(release: Release, seed: int, times: int = 1) -> list[bytes]:
         for _ in range(times):
             kafka.trace = []
             for number, schedule in enumerate(schedules()):
-                lockstep = Lockstep(VirtualTransport(kafka, seed + number), schedule.bounds)
+                conformance = ConformanceRun(VirtualTransport(kafka, seed + number), schedule.bounds)
                 for action in schedule.actions:
-                    lockstep.perform(action)
-                lockstep.close()
+                    conformance.perform(action)
+                conformance.close()
             found.append(b"".join(kafka.trace))
     return found
 

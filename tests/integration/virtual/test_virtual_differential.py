@@ -1,8 +1,8 @@
-"""Random stories: our coordinator does what Kafka's does, and a coordinator that does not is found out."""
+"""Random scenarios: our coordinator does what Kafka's does, and a coordinator that does not is found out."""
 
 import pytest
 
-from rebalance_check.impl.scenarios.random_scenarios import random_story
+from rebalance_check.impl.scenarios.random_scenarios import random_scenario
 from rebalance_check.integration.differential.campaign import campaign, finding_in, shrunk
 from rebalance_check.integration.differential.invariants import CLAIMS
 from rebalance_check.integration.differential.side_by_side import DIFFERENTIAL
@@ -87,7 +87,7 @@ BROKEN = {
         "advance 10000",
     ]),
 }  # fmt: skip
-"""A claim, the coordinators of Kafka that break it, and a story in which they do, apart from any campaign."""
+"""A claim, the coordinators of Kafka that break it, and a scenario in which they do, apart from any campaign."""
 
 FOUND_BY = {
     "members_are_known": 45,
@@ -102,7 +102,7 @@ FOUND_BY = {
     "generations_have_members": 619,
     "kept_offsets_keep_their_group": 207,
 }
-"""A claim, and the seed of a random story that breaks it: those of TRACK_RECORD.md."""
+"""A claim, and the seed of a random scenario that breaks it: those of TRACK_RECORD.md."""
 
 REPLACED_WHILE_NEW = [
     "setting initial_rebalance_delay_ms=8000",
@@ -113,7 +113,7 @@ REPLACED_WHILE_NEW = [
 
 
 @pytest.mark.virtual
-def test_ours_and_kafkas_are_equal__in_random_stories_with_and_without_faults(kafka: VirtualKafka) -> None:
+def test_ours_and_kafkas_are_equal__in_random_scenarios_with_and_without_faults(kafka: VirtualKafka) -> None:
     names = ("members_are_known",) if kafka.release.scala else (DIFFERENTIAL,)
     done = campaign(kafka, range(40), names=names)
     print(done)
@@ -127,8 +127,8 @@ def test_ours_and_kafkas_are_equal__in_random_stories_with_and_without_faults(ka
 def test_a_claim_is_broken_by_kafka_itself__on_some_coordinators_and_not_on_others(
     kafka: VirtualKafka, name: str
 ) -> None:
-    coordinators, story = BROKEN[name]
-    found, _ = finding_in(kafka, story, 1, (name,))
+    coordinators, scenario = BROKEN[name]
+    found, _ = finding_in(kafka, scenario, 1, (name,))
 
     assert (found is not None) == (kafka.release.name.removeprefix("virtual ") in coordinators)
     assert found is None or found.name == name
@@ -144,25 +144,25 @@ def test_a_member_that_is_replaced_while_it_is_new_stays__but_in_scala(kafka: Vi
 @pytest.mark.virtual
 @pytest.mark.parametrize("name", FOUND_BY)
 def test_a_campaign_comes_upon_it_by_itself(kafka: VirtualKafka, name: str) -> None:
-    found, _ = finding_in(kafka, random_story(FOUND_BY[name]), FOUND_BY[name], (name,))
+    found, _ = finding_in(kafka, random_scenario(FOUND_BY[name]), FOUND_BY[name], (name,))
 
     assert (found is not None) == (kafka.release.name.removeprefix("virtual ") in BROKEN[name][0])
 
 
 @pytest.mark.virtual
 def test_a_finding_is_shrunk_to_what_it_needs(kafka: VirtualKafka) -> None:
-    story = ["setting max_size=100", "fetch", "join c", "advance 100", "join d version=4", "commit c 0",
+    scenario = ["setting max_size=100", "fetch", "join c", "advance 100", "join d version=4", "commit c 0",
              "join d instance=i"]  # fmt: skip
-    found, _ = finding_in(kafka, story, 1, ("no_server_error",))
+    found, _ = finding_in(kafka, scenario, 1, ("no_server_error",))
     assert found is not None
 
-    assert shrunk(kafka, found).story == ("setting max_size=100", "join d version=4", "join d instance=i")
+    assert shrunk(kafka, found).scenario == ("setting max_size=100", "join d version=4", "join d instance=i")
 
 
-def test_a_seed_is_one_story() -> None:
-    assert random_story(7) == random_story(7)
-    assert random_story(7) != random_story(8)
+def test_a_seed_is_one_scenario() -> None:
+    assert random_scenario(7) == random_scenario(7)
+    assert random_scenario(7) != random_scenario(8)
 
 
-def test_every_claim_has_a_name_of_its_own__and_a_story_that_breaks_it() -> None:
+def test_every_claim_has_a_name_of_its_own__and_a_scenario_that_breaks_it() -> None:
     assert sorted(claim.name for claim in CLAIMS) == sorted(BROKEN)

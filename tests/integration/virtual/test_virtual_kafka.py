@@ -22,7 +22,7 @@ from rebalance_check.impl.protocol.messages import (
     SyncGroupReply,
     SyncGroupRequest,
 )
-from rebalance_check.integration.virtual import VirtualKafka, World
+from rebalance_check.integration.virtual import VirtualEnvironment, VirtualKafka
 from rebalance_check.integration.virtual.codec import decoded, observed
 from rebalance_check.integration.wire.templates import encoded
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
@@ -35,19 +35,19 @@ MINUTE_MS = 60_000
 WRITE_TIMEOUT_MS = 5_000
 
 
-def ask(world: World, request: GroupRequest, node: int = 0) -> GroupReply | None:
+def ask(environment: VirtualEnvironment, request: GroupRequest, node: int = 0) -> GroupReply | None:
     """The reply to a request, None while it is parked."""
-    number = world.post(encoded(request), node)
-    world.control("pending")
-    bodies = dict(world.take_replies())
+    number = environment.post(encoded(request), node)
+    environment.control("pending")
+    bodies = dict(environment.take_replies())
     body = bodies.pop(number, None)
-    world.replies = [*bodies.items()]
+    environment.replies = [*bodies.items()]
     return None if body is None else decoded(request, body)
 
 
-def heard(world: World, request: GroupRequest) -> GroupReply | None:
+def heard(environment: VirtualEnvironment, request: GroupRequest) -> GroupReply | None:
     """The reply that came for a parked request; there is at most one reply left in these tests."""
-    replies = [body for _, body in world.take_replies() if body is not None]
+    replies = [body for _, body in environment.take_replies() if body is not None]
     return decoded(request, replies[0]) if replies else None
 
 
@@ -100,267 +100,267 @@ def commit_error(reply: GroupReply | None) -> Error:
     return reply.partitions[0][2]
 
 
-def fetched(world: World, node: int = 0) -> int:
-    reply = ask(world, FETCH, node)
+def fetched(environment: VirtualEnvironment, node: int = 0) -> int:
+    reply = ask(environment, FETCH, node)
     assert isinstance(reply, OffsetFetchReply)
     return reply.offsets[0].offset
 
 
-def stable_member(world: World) -> str:
+def stable_member(environment: VirtualEnvironment) -> str:
     """A group of one member that has its assignment; the member's id."""
-    joined = ask(world, join())
+    joined = ask(environment, join())
     assert isinstance(joined, JoinGroupReply)
-    assert error(ask(world, sync(joined.member_id, (joined.member_id, b"mine")))) is Error.NONE
+    assert error(ask(environment, sync(joined.member_id, (joined.member_id, b"mine")))) is Error.NONE
     return joined.member_id
 
 
-def state(world: World, node: int = 0) -> str:
-    return str(inspect(world, node).described.state)
+def state(environment: VirtualEnvironment, node: int = 0) -> str:
+    return str(inspect(environment, node).described.state)
 
 
-def inspect(world: World, node: int = 0) -> Any:
-    body = world.answer(world.post_inspection(GROUP, node))
-    return observed(body, scala=world.kafka.release.scala)
+def inspect(environment: VirtualEnvironment, node: int = 0) -> Any:
+    body = environment.answer(environment.post_inspection(GROUP, node))
+    return observed(body, scala=environment.kafka.release.scala)
 
 
 # ------------------------------------------------------------------------------------------------ requests
 
 
-def test_a_member_joins_syncs_and_leaves(world: World) -> None:
-    assert state(world) == "Dead"
-    member = stable_member(world)
+def test_a_member_joins_syncs_and_leaves(environment: VirtualEnvironment) -> None:
+    assert state(environment) == "Dead"
+    member = stable_member(environment)
     assert member.startswith("m0-")
-    assert state(world) == "Stable"
-    assert (inspect(world).generation, inspect(world).leader) == (1, member)
-    left = ask(world, LeaveGroupRequest(group_id=GROUP, version=5, members=(MemberIdentity(member),)))
+    assert state(environment) == "Stable"
+    assert (inspect(environment).generation, inspect(environment).leader) == (1, member)
+    left = ask(environment, LeaveGroupRequest(group_id=GROUP, version=5, members=(MemberIdentity(member),)))
     assert error(left) is Error.NONE
-    assert state(world) == "Empty"
+    assert state(environment) == "Empty"
 
 
-def test_offsets_are_committed_and_fetched__and_unknown_partitions_refused(world: World) -> None:
-    member = stable_member(world)
-    assert commit_error(ask(world, commit(member, 42))) is Error.NONE
-    assert fetched(world) == 42
+def test_offsets_are_committed_and_fetched__and_unknown_partitions_refused(environment: VirtualEnvironment) -> None:
+    member = stable_member(environment)
+    assert commit_error(ask(environment, commit(member, 42))) is Error.NONE
+    assert fetched(environment) == 42
     unknown = OffsetCommitRequest(
         group_id=GROUP, version=8, generation_id=1, member_id=member, offsets=(CommittedOffset("nowhere", 0, 1),)
     )
-    assert commit_error(ask(world, unknown)) is Error.UNKNOWN_TOPIC_OR_PARTITION
+    assert commit_error(ask(environment, unknown)) is Error.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_a_stale_generation_may_not_commit(world: World) -> None:
-    member = stable_member(world)
-    assert commit_error(ask(world, commit(member, 1, generation=7))) is Error.ILLEGAL_GENERATION
+def test_a_stale_generation_may_not_commit(environment: VirtualEnvironment) -> None:
+    member = stable_member(environment)
+    assert commit_error(ask(environment, commit(member, 1, generation=7))) is Error.ILLEGAL_GENERATION
 
 
-def test_bytes_that_are_no_request_close_the_connection(world: World) -> None:
-    number = world.post(b"\0\x0b\0\x63nonsense")
-    world.control("pending")
-    assert world.take_replies() == [(number, None)]
+def test_bytes_that_are_no_request_close_the_connection(environment: VirtualEnvironment) -> None:
+    number = environment.post(b"\0\x0b\0\x63nonsense")
+    environment.control("pending")
+    assert environment.take_replies() == [(number, None)]
 
 
-def test_a_command_that_nobody_knows_is_refused(world: World) -> None:
+def test_a_command_that_nobody_knows_is_refused(environment: VirtualEnvironment) -> None:
     with pytest.raises(RebalanceCheckError, match="unknown command dance"):
-        world.control("dance")
+        environment.control("dance")
 
 
 # ------------------------------------------------------------------------------------------------ time
 
 
-def test_a_session_ends_at_its_deadline__and_not_before(world: World) -> None:
-    stable_member(world)
-    world.control(f"advance {SESSION_MS - 1}")
-    assert state(world) == "Stable"
-    world.control("advance 1")
-    assert state(world) == "Empty"
+def test_a_session_ends_at_its_deadline__and_not_before(environment: VirtualEnvironment) -> None:
+    stable_member(environment)
+    environment.control(f"advance {SESSION_MS - 1}")
+    assert state(environment) == "Stable"
+    environment.control("advance 1")
+    assert state(environment) == "Empty"
 
 
-def test_a_heartbeat_prolongs_the_session(world: World) -> None:
-    member = stable_member(world)
+def test_a_heartbeat_prolongs_the_session(environment: VirtualEnvironment) -> None:
+    member = stable_member(environment)
     for _ in range(10):
-        world.control(f"advance {SESSION_MS - 1}")
-        assert error(ask(world, heartbeat(member))) is Error.NONE
-    assert state(world) == "Stable"
+        environment.control(f"advance {SESSION_MS - 1}")
+        assert error(ask(environment, heartbeat(member))) is Error.NONE
+    assert state(environment) == "Stable"
 
 
-def test_one_session_alone_can_be_fired__the_others_are_late(world: World) -> None:
-    first = stable_member(world)
-    assert ask(world, join(client="m1")) is None
-    assert error(ask(world, heartbeat(first))) is Error.REBALANCE_IN_PROGRESS
-    world.control(f"session {GROUP} {first}")
-    second = heard(world, join(client="m1"))
+def test_one_session_alone_can_be_fired__the_others_are_late(environment: VirtualEnvironment) -> None:
+    first = stable_member(environment)
+    assert ask(environment, join(client="m1")) is None
+    assert error(ask(environment, heartbeat(first))) is Error.REBALANCE_IN_PROGRESS
+    environment.control(f"session {GROUP} {first}")
+    second = heard(environment, join(client="m1"))
     assert isinstance(second, JoinGroupReply)
     assert (second.error, second.generation_id, second.leader) == (Error.NONE, 2, second.member_id)
-    assert error(ask(world, heartbeat(first, 2))) is Error.UNKNOWN_MEMBER_ID
+    assert error(ask(environment, heartbeat(first, 2))) is Error.UNKNOWN_MEMBER_ID
 
 
-def test_firing_a_session_is_the_same_as_letting_it_run_out(world: World) -> None:
+def test_firing_a_session_is_the_same_as_letting_it_run_out(environment: VirtualEnvironment) -> None:
     seen = []
     for command in (f"session {GROUP} ", "advance 10000 "):
-        world.reset(1, {"t": 2}, {"group.initial.rebalance.delay.ms": "0"})
-        member = stable_member(world)
-        world.control(command + member if "session" in command else command.strip())
-        seen.append((state(world), inspect(world).generation, error(ask(world, heartbeat(member)))))
+        environment.reset(1, {"t": 2}, {"group.initial.rebalance.delay.ms": "0"})
+        member = stable_member(environment)
+        environment.control(command + member if "session" in command else command.strip())
+        seen.append((state(environment), inspect(environment).generation, error(ask(environment, heartbeat(member)))))
     assert seen[0] == seen[1]
     assert seen[0] == ("Empty", 2, Error.UNKNOWN_MEMBER_ID)
 
 
-def test_the_initial_delay_is_waited_for(world: World) -> None:
-    world.reset(1, {"t": 2}, {"group.initial.rebalance.delay.ms": "3000"})
-    assert ask(world, join()) is None
-    world.control("advance 2999")
-    assert heard(world, join()) is None
-    world.control("advance 1")
-    assert error(heard(world, join())) is Error.NONE
+def test_the_initial_delay_is_waited_for(environment: VirtualEnvironment) -> None:
+    environment.reset(1, {"t": 2}, {"group.initial.rebalance.delay.ms": "3000"})
+    assert ask(environment, join()) is None
+    environment.control("advance 2999")
+    assert heard(environment, join()) is None
+    environment.control("advance 1")
+    assert error(heard(environment, join())) is Error.NONE
 
 
-def test_steps_fire_one_timer_each__in_the_order_of_their_deadlines(world: World) -> None:
-    world.reset(1, {"t": 2}, {"group.initial.rebalance.delay.ms": "3000"})
-    assert ask(world, join()) is None
-    deadlines = [int(line.split()[-1]) for line in world.control("timers").splitlines()]
+def test_steps_fire_one_timer_each__in_the_order_of_their_deadlines(environment: VirtualEnvironment) -> None:
+    environment.reset(1, {"t": 2}, {"group.initial.rebalance.delay.ms": "3000"})
+    assert ask(environment, join()) is None
+    deadlines = [int(line.split()[-1]) for line in environment.control("timers").splitlines()]
     assert len(deadlines) >= 2
-    assert world.control("step") == "fired"
-    assert error(heard(world, join())) is Error.NONE
+    assert environment.control("step") == "fired"
+    assert error(heard(environment, join())) is Error.NONE
 
 
 # ------------------------------------------------------------------------------------------------ writes
 
 
-def test_a_commit_waits_for_the_high_watermark(world: World) -> None:
-    member = stable_member(world)
-    world.control("acknowledge off")
-    assert ask(world, commit(member, 42)) is None
-    world.control("acknowledge on")
-    assert commit_error(heard(world, commit(member, 42))) is Error.NONE
+def test_a_commit_waits_for_the_high_watermark(environment: VirtualEnvironment) -> None:
+    member = stable_member(environment)
+    environment.control("acknowledge off")
+    assert ask(environment, commit(member, 42)) is None
+    environment.control("acknowledge on")
+    assert commit_error(heard(environment, commit(member, 42))) is Error.NONE
 
 
-def test_a_leaders_sync_waits_for_its_record__followers_with_it(world: World) -> None:
-    joined = ask(world, join())
+def test_a_leaders_sync_waits_for_its_record__followers_with_it(environment: VirtualEnvironment) -> None:
+    joined = ask(environment, join())
     assert isinstance(joined, JoinGroupReply)
     mine = sync(joined.member_id, (joined.member_id, b"mine"))
-    world.control("acknowledge off")
-    assert ask(world, mine) is None
-    world.control("acknowledge on")
-    reply = heard(world, mine)
+    environment.control("acknowledge off")
+    assert ask(environment, mine) is None
+    environment.control("acknowledge on")
+    reply = heard(environment, mine)
     assert isinstance(reply, SyncGroupReply)
     assert reply.assignment == b"mine"
 
 
-def test_a_write_that_is_never_acknowledged_times_out(world: World) -> None:
-    member = stable_member(world)
-    world.control("acknowledge off")
-    assert ask(world, commit(member, 42)) is None
-    world.control(f"advance {WRITE_TIMEOUT_MS}")
-    told = Error.REQUEST_TIMED_OUT if world.kafka.release.scala else Error.COORDINATOR_NOT_AVAILABLE
-    assert commit_error(heard(world, commit(member, 42))) is told
+def test_a_write_that_is_never_acknowledged_times_out(environment: VirtualEnvironment) -> None:
+    member = stable_member(environment)
+    environment.control("acknowledge off")
+    assert ask(environment, commit(member, 42)) is None
+    environment.control(f"advance {WRITE_TIMEOUT_MS}")
+    told = Error.REQUEST_TIMED_OUT if environment.kafka.release.scala else Error.COORDINATOR_NOT_AVAILABLE
+    assert commit_error(heard(environment, commit(member, 42))) is told
 
 
-def test_a_failing_append_is_told__and_nothing_is_committed(world: World) -> None:
-    member = stable_member(world)
-    world.control("fail NOT_ENOUGH_REPLICAS")
-    assert commit_error(ask(world, commit(member, 42))) is Error.COORDINATOR_NOT_AVAILABLE
-    world.control("fail")
-    assert fetched(world) == -1
+def test_a_failing_append_is_told__and_nothing_is_committed(environment: VirtualEnvironment) -> None:
+    member = stable_member(environment)
+    environment.control("fail NOT_ENOUGH_REPLICAS")
+    assert commit_error(ask(environment, commit(member, 42))) is Error.COORDINATOR_NOT_AVAILABLE
+    environment.control("fail")
+    assert fetched(environment) == -1
 
 
 # ------------------------------------------------------------------------------------------------ failover
 
 
-def fail_over(world: World, lost: int = 0, clean: str = "clean") -> None:
+def fail_over(environment: VirtualEnvironment, lost: int = 0, clean: str = "clean") -> None:
     """Node 1 takes over with a replica of node 0's journal."""
-    world.control(f"replica 0 {lost} {clean}", node=1)
-    world.control("elect 1", node=1)
+    environment.control(f"replica 0 {lost} {clean}", node=1)
+    environment.control("elect 1", node=1)
 
 
-def test_the_successor_of_a_crashed_coordinator_knows_members_and_offsets(world: World) -> None:
-    member = stable_member(world)
-    assert commit_error(ask(world, commit(member, 42))) is Error.NONE
-    world.control("crash")
-    fail_over(world)
-    assert (state(world, 1), inspect(world, 1).generation) == ("Stable", 1)
-    assert fetched(world, 1) == 42
-    assert error(ask(world, heartbeat(member), 1)) is Error.NONE
-    assert ask(world, heartbeat(member)) is None
+def test_the_successor_of_a_crashed_coordinator_knows_members_and_offsets(environment: VirtualEnvironment) -> None:
+    member = stable_member(environment)
+    assert commit_error(ask(environment, commit(member, 42))) is Error.NONE
+    environment.control("crash")
+    fail_over(environment)
+    assert (state(environment, 1), inspect(environment, 1).generation) == ("Stable", 1)
+    assert fetched(environment, 1) == 42
+    assert error(ask(environment, heartbeat(member), 1)) is Error.NONE
+    assert ask(environment, heartbeat(member)) is None
 
 
-def test_a_coordinator_that_resigned_sends_members_away(world: World) -> None:
-    member = stable_member(world)
-    world.control("resign 1")
-    fail_over(world)
-    assert error(ask(world, heartbeat(member))) is Error.NOT_COORDINATOR
-    assert error(ask(world, heartbeat(member), 1)) is Error.NONE
+def test_a_coordinator_that_resigned_sends_members_away(environment: VirtualEnvironment) -> None:
+    member = stable_member(environment)
+    environment.control("resign 1")
+    fail_over(environment)
+    assert error(ask(environment, heartbeat(member))) is Error.NOT_COORDINATOR
+    assert error(ask(environment, heartbeat(member), 1)) is Error.NONE
 
 
-def test_a_parked_join_is_told_when_its_coordinator_resigns(world: World) -> None:
-    stable_member(world)
-    assert ask(world, join(client="m1")) is None
-    world.control("resign 1")
-    assert error(heard(world, join(client="m1"))) is Error.NOT_COORDINATOR
+def test_a_parked_join_is_told_when_its_coordinator_resigns(environment: VirtualEnvironment) -> None:
+    stable_member(environment)
+    assert ask(environment, join(client="m1")) is None
+    environment.control("resign 1")
+    assert error(heard(environment, join(client="m1"))) is Error.NOT_COORDINATOR
 
 
-def test_a_zombie_coordinator_still_answers_heartbeats__and_cannot_commit(world: World) -> None:
-    member = stable_member(world)
-    world.control("acknowledge off")
-    fail_over(world)
-    assert error(ask(world, heartbeat(member))) is Error.NONE
-    assert ask(world, commit(member, 42)) is None
-    assert fetched(world, 1) == -1
-    world.control("resign 1")
-    assert commit_error(heard(world, commit(member, 42))) is Error.NOT_COORDINATOR
+def test_a_zombie_coordinator_still_answers_heartbeats__and_cannot_commit(environment: VirtualEnvironment) -> None:
+    member = stable_member(environment)
+    environment.control("acknowledge off")
+    fail_over(environment)
+    assert error(ask(environment, heartbeat(member))) is Error.NONE
+    assert ask(environment, commit(member, 42)) is None
+    assert fetched(environment, 1) == -1
+    environment.control("resign 1")
+    assert commit_error(heard(environment, commit(member, 42))) is Error.NOT_COORDINATOR
 
 
-def test_a_generation_that_was_never_written_is_given_out_again(world: World) -> None:
-    member = stable_member(world)
-    assert ask(world, join(client="m1")) is None
-    number = world.post(encoded(join(member)))
-    world.control("pending")
-    assert number in dict(world.take_replies())
-    assert inspect(world).generation == 2
-    world.control("crash")
-    fail_over(world)
-    assert inspect(world, 1).generation == 1
+def test_a_generation_that_was_never_written_is_given_out_again(environment: VirtualEnvironment) -> None:
+    member = stable_member(environment)
+    assert ask(environment, join(client="m1")) is None
+    number = environment.post(encoded(join(member)))
+    environment.control("pending")
+    assert number in dict(environment.take_replies())
+    assert inspect(environment).generation == 2
+    environment.control("crash")
+    fail_over(environment)
+    assert inspect(environment, 1).generation == 1
 
 
-def test_a_lost_log_tail_takes_a_commit_with_it__if_the_election_was_unclean(world: World) -> None:
-    member = stable_member(world)
-    assert commit_error(ask(world, commit(member, 42))) is Error.NONE
-    world.control("crash")
-    world.control("replica 0 1 clean", node=1)
-    world.control("replica 0 1 unclean", node=2)
-    world.control("elect 1", node=1)
-    world.control("elect 1", node=2)
-    assert (fetched(world, 1), fetched(world, 2)) == (42, -1)
+def test_a_lost_log_tail_takes_a_commit_with_it__if_the_election_was_unclean(environment: VirtualEnvironment) -> None:
+    member = stable_member(environment)
+    assert commit_error(ask(environment, commit(member, 42))) is Error.NONE
+    environment.control("crash")
+    environment.control("replica 0 1 clean", node=1)
+    environment.control("replica 0 1 unclean", node=2)
+    environment.control("elect 1", node=1)
+    environment.control("elect 1", node=2)
+    assert (fetched(environment, 1), fetched(environment, 2)) == (42, -1)
 
 
-def test_a_coordinator_that_loads_says_so(world: World) -> None:
-    stable_member(world)
-    world.control("crash")
-    world.control("replica 0 0 clean", node=1)
-    world.control("hold-load", node=1)
-    world.control("elect 1", node=1)
-    loading = ask(world, commit("m", 1), 1)
+def test_a_coordinator_that_loads_says_so(environment: VirtualEnvironment) -> None:
+    stable_member(environment)
+    environment.control("crash")
+    environment.control("replica 0 0 clean", node=1)
+    environment.control("hold-load", node=1)
+    environment.control("elect 1", node=1)
+    loading = ask(environment, commit("m", 1), 1)
     assert commit_error(loading) is Error.COORDINATOR_LOAD_IN_PROGRESS
-    world.control("release-load", node=1)
-    assert state(world, 1) == "Stable"
+    environment.control("release-load", node=1)
+    assert state(environment, 1) == "Stable"
 
 
-# ------------------------------------------------------------------------------------------------ worlds
+# ------------------------------------------------------------------------------------------------ environments
 
 
-def test_worlds_do_not_hear_of_each_other(kafka: VirtualKafka, world: World) -> None:
-    other = kafka.world()
+def test_worlds_do_not_hear_of_each_other(kafka: VirtualKafka, environment: VirtualEnvironment) -> None:
+    other = kafka.environment()
     other.reset(1, {"t": 2}, {"group.initial.rebalance.delay.ms": "0"})
-    member = stable_member(world)
+    member = stable_member(environment)
     assert state(other) == "Dead"
     other.control(f"advance {MINUTE_MS}")
-    assert state(world) == "Stable"
+    assert state(environment) == "Stable"
     assert stable_member(other) == member
     kafka.give_back(other)
 
 
-def test_a_reset_leaves_nothing_behind(world: World) -> None:
-    stable_member(world)
-    assert ask(world, join(client="m1")) is None
-    world.reset(1, {"t": 2}, {"group.initial.rebalance.delay.ms": "0"})
-    assert state(world) == "Dead"
-    assert world.control("journal") == ""
-    assert world.control("pending") == ""
+def test_a_reset_leaves_nothing_behind(environment: VirtualEnvironment) -> None:
+    stable_member(environment)
+    assert ask(environment, join(client="m1")) is None
+    environment.reset(1, {"t": 2}, {"group.initial.rebalance.delay.ms": "0"})
+    assert state(environment) == "Dead"
+    assert environment.control("journal") == ""
+    assert environment.control("pending") == ""

@@ -12,7 +12,7 @@ final class Controls {
     private Controls() { }
 
     /** The settings in {@code seed=7 topic:t=3 group.max.size=2}. */
-    static World.Settings settings(String[] words) {
+    static Environment.Settings settings(String[] words) {
         long seed = 0;
         Map<String, Integer> topics = new TreeMap<>();
         Map<String, String> broker = new TreeMap<>();
@@ -28,46 +28,46 @@ final class Controls {
                 broker.put(name, value);
             }
         }
-        return new World.Settings(seed, topics, broker);
+        return new Environment.Settings(seed, topics, broker);
     }
 
     /** Do what the words say, at one node; the answer, empty where there is nothing to tell. */
-    static String perform(World world, int id, String[] words) {
-        VirtualTime time = world.time;
+    static String perform(Environment environment, int id, String[] words) {
+        VirtualTime time = environment.time;
         switch (words[0]) {
-            case "give" -> world.give(words[1]);
+            case "give" -> environment.give(words[1]);
             case "advance" -> time.advance(Long.parseLong(words[1]));
             case "step" -> {
                 return time.step() ? "fired" : "";
             }
-            case "session" -> fire(world, id, world.node(id).sessionKey(words[1], words[2]));
-            case "join" -> fire(world, id, world.node(id).joinKey(words[1]));
-            case "sync" -> fire(world, id, world.node(id).syncKey(words[1]));
+            case "session" -> fire(environment, id, environment.node(id).sessionKey(words[1], words[2]));
+            case "join" -> fire(environment, id, environment.node(id).joinKey(words[1]));
+            case "sync" -> fire(environment, id, environment.node(id).syncKey(words[1]));
             case "timers" -> {
-                return timers(world, world.node(id));
+                return timers(environment, environment.node(id));
             }
             case "deadline" -> {
                 return time.nextDeadlineMs() < 0 ? "" : String.valueOf(time.nextDeadlineMs() - VirtualTime.START_MS);
             }
             case "pending" -> {
-                return world.pending();
+                return environment.pending();
             }
             case "journal" -> {
-                return world.node(id).journalText();
+                return environment.node(id).journalText();
             }
             case "end-transaction" -> {
-                return endTransaction(world, world.node(id), Long.parseLong(words[1]), words[2].equals("commit"));
+                return endTransaction(environment, environment.node(id), Long.parseLong(words[1]), words[2].equals("commit"));
             }
-            default -> fault(world, id, words);
+            default -> fault(environment, id, words);
         }
         return "";
     }
 
     /** The name of the error that the marker was answered with; empty while the log withholds the outcome. */
-    private static String endTransaction(World world, Node node, long producer, boolean committed) {
+    private static String endTransaction(Environment environment, Node node, long producer, boolean committed) {
         CompletableFuture<Void> ended = node.endTransaction(
             producer, committed ? TransactionResult.COMMIT : TransactionResult.ABORT);
-        world.time.settle();
+        environment.time.settle();
         if (!ended.isDone()) {
             return "";
         }
@@ -75,35 +75,35 @@ final class Controls {
             error == null ? Errors.NONE : Errors.forException(Errors.maybeUnwrapException(error))).join().name();
     }
 
-    private static void fire(World world, int id, String key) {
-        TimerTask task = world.node(id).runningTimers().get(key);
+    private static void fire(Environment environment, int id, String key) {
+        TimerTask task = environment.node(id).runningTimers().get(key);
         if (task == null) {
             throw new IllegalArgumentException("no timer " + key + " runs");
         }
-        world.time.fire(task);
+        environment.time.fire(task);
     }
 
-    private static String timers(World world, Node node) {
+    private static String timers(Environment environment, Node node) {
         StringBuilder text = new StringBuilder();
         new TreeMap<>(node.runningTimers()).forEach((key, task) ->
-            text.append(key).append(' ').append(world.time.deadlineMs(task)).append('\n'));
+            text.append(key).append(' ').append(environment.time.deadlineMs(task)).append('\n'));
         return text.toString();
     }
 
-    private static void fault(World world, int id, String[] words) {
+    private static void fault(Environment environment, int id, String[] words) {
         switch (words[0]) {
-            case "acknowledge" -> world.node(id).acknowledge(words[1].equals("on"));
-            case "commit" -> world.node(id).highWatermark(Long.parseLong(words[1]));
-            case "fail" -> world.node(id).failure = words.length > 1 ? Errors.valueOf(words[1]) : null;
-            case "crash" -> world.node(id).crash();
-            case "resign" -> world.node(id).resign(Integer.parseInt(words[1]));
-            case "elect" -> world.node(id).elect(Integer.parseInt(words[1]));
-            case "replica" -> world.start(id).journal = world.node(Integer.parseInt(words[1])).journal
+            case "acknowledge" -> environment.node(id).acknowledge(words[1].equals("on"));
+            case "commit" -> environment.node(id).highWatermark(Long.parseLong(words[1]));
+            case "fail" -> environment.node(id).failure = words.length > 1 ? Errors.valueOf(words[1]) : null;
+            case "crash" -> environment.node(id).crash();
+            case "resign" -> environment.node(id).resign(Integer.parseInt(words[1]));
+            case "elect" -> environment.node(id).elect(Integer.parseInt(words[1]));
+            case "replica" -> environment.start(id).journal = environment.node(Integer.parseInt(words[1])).journal
                 .replica(Long.parseLong(words[2]), words[3].equals("unclean"));
-            case "hold-load" -> world.node(id).holdingLoad = true;
-            case "release-load" -> world.node(id).releaseLoad();
+            case "hold-load" -> environment.node(id).holdingLoad = true;
+            case "release-load" -> environment.node(id).releaseLoad();
             default -> throw new IllegalArgumentException("unknown command " + words[0]);
         }
-        world.time.settle();
+        environment.time.settle();
     }
 }

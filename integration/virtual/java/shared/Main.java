@@ -14,9 +14,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Frames in, frames out, on one thread. A frame in is: int32 length of the rest, kind, int16 world, int8 node, int32
+ * Frames in, frames out, on one thread. A frame in is: int32 length of the rest, kind, int16 environment, int8 node, int32
  * number, body. Each is done, with all that follows from it at that instant, before the next one is read; what it
- * completes is answered before its own end. What a coordinator threw at nobody follows, under the number of the world.
+ * completes is answered before its own end. What a coordinator threw at nobody follows, under the number of the environment.
  */
 public final class Main {
     private static final char REQUEST = 'R';
@@ -26,7 +26,7 @@ public final class Main {
     private static final int BUFFER = 1 << 16;
 
     private final Output output;
-    private final Map<Integer, World> worlds = new HashMap<>();
+    private final Map<Integer, Environment> environments = new HashMap<>();
 
     private Main(Output output) {
         this.output = output;
@@ -59,52 +59,52 @@ public final class Main {
 
     private void handle(ByteBuffer frame) {
         char kind = (char) frame.get();
-        int worldNumber = frame.getShort();
+        int environmentNumber = frame.getShort();
         int node = frame.get();
         int number = frame.getInt();
         try {
             if (kind == CONTROL && text(frame.duplicate()).startsWith("reset ")) {
-                reset(worldNumber, text(frame).split(" "));
+                reset(environmentNumber, text(frame).split(" "));
                 output.frame(Output.DONE, number, "");
                 return;
             }
-            World world = worlds.get(worldNumber);
-            if (world == null) {
-                throw new IllegalArgumentException("there is no world " + worldNumber);
+            Environment environment = environments.get(environmentNumber);
+            if (environment == null) {
+                throw new IllegalArgumentException("there is no environment " + environmentNumber);
             }
-            world.enter(() -> handle(world, kind, node, number, frame));
-            String thrown = world.time.takeThrown();
+            environment.enter(() -> handle(environment, kind, node, number, frame));
+            String thrown = environment.time.takeThrown();
             if (!thrown.isEmpty()) {
-                output.frame(Output.THROWN, worldNumber, thrown);
+                output.frame(Output.THROWN, environmentNumber, thrown);
             }
         } catch (RuntimeException e) {
             output.frame(Output.REFUSED, number, e.toString());
         }
     }
 
-    private void handle(World world, char kind, int node, int number, ByteBuffer body) {
+    private void handle(Environment environment, char kind, int node, int number, ByteBuffer body) {
         switch (kind) {
             case REQUEST -> {
-                world.request(node, number, body.slice());
-                world.endMarker(number);
+                environment.request(node, number, body.slice());
+                environment.endMarker(number);
             }
-            case REQUEST_WITHOUT_END -> world.request(node, number, body.slice());
-            case INSPECT -> world.inspect(node, number, text(body));
-            case CONTROL -> output.frame(Output.DONE, number, Controls.perform(world, node, text(body).split(" ")));
+            case REQUEST_WITHOUT_END -> environment.request(node, number, body.slice());
+            case INSPECT -> environment.inspect(node, number, text(body));
+            case CONTROL -> output.frame(Output.DONE, number, Controls.perform(environment, node, text(body).split(" ")));
             default -> throw new IllegalArgumentException("unknown kind of frame " + (int) kind);
         }
     }
 
     private void reset(int number, String[] words) {
-        World before = worlds.remove(number);
+        Environment before = environments.remove(number);
         if (before != null) {
             before.end();
         }
-        World world = new World(number, Controls.settings(words), output);
-        worlds.put(number, world);
-        world.enter(() -> {
-            world.start(0).elect(0);
-            world.time.settle();
+        Environment environment = new Environment(number, Controls.settings(words), output);
+        environments.put(number, environment);
+        environment.enter(() -> {
+            environment.start(0).elect(0);
+            environment.time.settle();
         });
     }
 

@@ -10,7 +10,7 @@ import java.util.ArrayDeque;
  * the seed. The generator is SplitMix64. Install it before anything draws a UUID.
  */
 public final class SeededRandom extends Provider {
-    /** The state of the world whose turn it is. */
+    /** The state of the environment whose turn it is. */
     static long state;
     /** What is drawn first, whatever the state: bytes of a member id that another broker made. */
     static ArrayDeque<byte[]> given = new ArrayDeque<>();
@@ -35,7 +35,7 @@ public final class SeededRandom extends Provider {
 
         @Override
         protected void engineSetSeed(byte[] seed) {
-            // Only a reset of the world seeds it.
+            // Only a reset of the environment seeds it.
         }
 
         @Override

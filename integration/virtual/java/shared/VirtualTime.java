@@ -14,7 +14,7 @@ import org.apache.kafka.server.util.timer.Timer;
 import org.apache.kafka.server.util.timer.TimerTask;
 import org.apache.kafka.server.util.timer.TimerTaskEntry;
 
-/** Clock, timers and pending work of one world. Everything runs on the thread that calls, and only when it calls. */
+/** Clock, timers and pending work of one environment. Everything runs on the thread that calls, and only when it calls. */
 public final class VirtualTime implements Time {
     static final long START_MS = 1_000_000_000_000L;
 

@@ -49,18 +49,18 @@ public final class KafkaNode extends ServiceNode {
     private static final LogConfig LOG_CONFIG = new LogConfig(Map.of());
     private static final CoordinatorRecordSerde SERDE = new CoordinatorRecordSerde();
 
-    /** Metrics cannot be taken back, so each node of each world keeps its own over all runs. */
+    /** Metrics cannot be taken back, so each node of each environment keeps its own over all runs. */
     private static final Map<List<Integer>, GroupCoordinatorMetrics> METRICS = new HashMap<>();
     private static final Map<Map<String, String>, GroupCoordinatorConfig> CONFIGURATIONS = new HashMap<>();
 
     private PartitionWriter.Listener listener;
 
-    public static Node start(int world, int id, VirtualTime time, Map<String, String> settings) {
+    public static Node start(int environment, int id, VirtualTime time, Map<String, String> settings) {
         if (settings.containsKey(ScalaNode.SETTING)) {
             return new ScalaNode(id, time, settings);
         }
         GroupCoordinatorConfig config = CONFIGURATIONS.computeIfAbsent(settings, KafkaNode::configuration);
-        GroupCoordinatorMetrics metrics = METRICS.computeIfAbsent(List.of(world, id),
+        GroupCoordinatorMetrics metrics = METRICS.computeIfAbsent(List.of(environment, id),
             key -> new GroupCoordinatorMetrics(new MetricsRegistry(), new Metrics()));
         return new KafkaNode(time, config, metrics, settings);
     }

@@ -7,9 +7,9 @@ pytest.importorskip("numba", reason="the extra 'explore' is not installed")
 import numpy as np
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.liveness import check_progress
+from rebalance_check.model.checker.liveness import check_liveness
 from rebalance_check.model.checker.liveness.evidence import endless
-from rebalance_check.model.checker.liveness.graph import calm_graph
+from rebalance_check.model.checker.liveness.graph import fault_free_graph
 from rebalance_check.model.checker.liveness.graph_source import Backend, Compiled, Interpreted
 from rebalance_check.model.checker.liveness.quotient import Quotient
 from rebalance_check.model.checker.safety.search import Limits
@@ -33,7 +33,7 @@ def test_the_compiled_graph_is_the_interpreted_one(address: str) -> None:
 def described(backend: Backend, quotient: Quotient) -> set[tuple[bytes, bytes, int, bytes]]:
     """The steps of a graph, each with the state it begins in, what holds there, and where it leads."""
     reached = backend.reach(Limits())
-    graph = calm_graph(backend, quotient, reached.rows)
+    graph = fault_free_graph(backend, quotient, reached.rows)
     assert graph is not None
     assert (np.diff(reached.depths) >= 0).all()
     rows, held = [row.tobytes() for row in graph.rows], [row.tobytes() for row in backend.survey(graph.rows)]
@@ -54,9 +54,9 @@ BOUNDS = [
 def test_three_members_make_progress__after_a_crash(
     address: str, reached: int, states: int, steps: int, components: int
 ) -> None:
-    found = check_progress(Bounds.from_address(address))
+    found = check_liveness(Bounds.from_address(address))
     assert (found.reached, found.states, found.steps, found.components) == (reached, states, steps, components)
-    assert set(found.claims.values()) == {"held"}
+    assert set(found.verdicts.values()) == {"held"}
 
 
 @pytest.mark.nightly
@@ -71,5 +71,5 @@ def test_three_members_make_progress__after_a_crash(
     ],
 )
 def test_larger_bounds_make_progress(address: str) -> None:
-    found = check_progress(Bounds.from_address(address))
-    assert set(found.claims.values()) == {"held"}
+    found = check_liveness(Bounds.from_address(address))
+    assert set(found.verdicts.values()) == {"held"}

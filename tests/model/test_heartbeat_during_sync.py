@@ -3,7 +3,7 @@
 import pytest
 
 from rebalance_check.model.checker.safety import explore
-from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.classic.state import MemberStatus
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -49,23 +49,23 @@ def test_larger_state_spaces_have_their_pinned_size__with_beats(
 def test_every_situation_is_met__and_none_without_the_concern(protocol: str) -> None:
     address = f"{protocol}/2m1p2g0c0l1x0d0z0i0r"
     found = explore(Bounds.from_address(f"{address}1h"), compiled=False)
-    assert [witness for witness in SITUATIONS if found.sometimes[witness]] == [*SITUATIONS]
+    assert [witness for witness in SITUATIONS if found.reachable_states[witness]] == [*SITUATIONS]
     without = explore(Bounds.from_address(address), compiled=False)
-    assert not any(without.sometimes[witness] for witness in SITUATIONS)
+    assert not any(without.reachable_states[witness] for witness in SITUATIONS)
 
 
 def test_heartbeats_beside_a_sync_go_with_no_failovers_and_no_static_members() -> None:
-    with pytest.raises(RebalanceCheckError, match="beats is 2 with failovers 1 and statics 0"):
-        Bounds(beats=2, failovers=1)
+    with pytest.raises(RebalanceCheckError, match="heartbeats_during_sync is 2 with failovers 1 and static_members 0"):
+        Bounds(heartbeats_during_sync=2, failovers=1)
 
 
 JOINED = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP, ActionKind.RECEIVE_JOIN_GROUP)
-BEAT = (ActionKind.HEARTBEAT_BESIDE, ActionKind.RECEIVE_HEARTBEAT_BESIDE)
+BEAT = (ActionKind.HEARTBEAT_DURING_SYNC, ActionKind.RECEIVE_HEARTBEAT_DURING_SYNC)
 
 
 def test_a_heartbeat_has_a_number_of_its_own__beside_the_sync_that_is_answered_later() -> None:
-    world = World(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1h"))
-    events = play(world, *of(0, *JOINED, *BEAT, ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP))
+    run = ModelRun(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1h"))
+    events = play(run, *of(0, *JOINED, *BEAT, ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP))
     sent = [(event.api, event.request) for event in events if isinstance(event, RequestSent)]
     answered = [(event.api, event.request, event.error) for event in events if isinstance(event, RequestAnswered)]
     assert sent == [("JoinGroup", 0), ("SyncGroup", 1), ("Heartbeat", 2)]
@@ -74,16 +74,16 @@ def test_a_heartbeat_has_a_number_of_its_own__beside_the_sync_that_is_answered_l
 
 
 def test_a_member_that_is_reset_beside_its_sync_completes_nothing__though_the_sync_is_answered_well() -> None:
-    world = World(Bounds.from_address("eager/1m1p2g0c0l1x0d0z0i0r1h"))
-    play(world, *of(0, *JOINED, ActionKind.SYNC_GROUP, ActionKind.EXPIRE_SESSION))
-    events = play(world, *of(0, *BEAT, ActionKind.RECEIVE_SYNC_GROUP))
+    run = ModelRun(Bounds.from_address("eager/1m1p2g0c0l1x0d0z0i0r1h"))
+    play(run, *of(0, *JOINED, ActionKind.SYNC_GROUP, ActionKind.EXPIRE_SESSION))
+    events = play(run, *of(0, *BEAT, ActionKind.RECEIVE_SYNC_GROUP))
     assert [event.reason for event in events if isinstance(event, MembershipLost)] == ["UNKNOWN_MEMBER_ID"]
     assert not any(isinstance(event, AssignmentCompleted) for event in events)
-    me = world.state.member[0]
+    me = run.state.member[0]
     assert (me.status, me.has_id, me.generation, me.owned) == (MemberStatus.UNJOINED, 0, 0, 0)
 
 
 def test_a_rebalance_that_a_heartbeat_tells_of_makes_only_a_stable_member_join_again() -> None:
-    world = World(Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1h"))
-    play(world, *of(0, *JOINED), *of(1, ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP), *of(0, *BEAT))
-    assert world.state.member[0].status == MemberStatus.SYNCING
+    run = ModelRun(Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1h"))
+    play(run, *of(0, *JOINED), *of(1, ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP), *of(0, *BEAT))
+    assert run.state.member[0].status == MemberStatus.SYNCING

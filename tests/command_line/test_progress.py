@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("networkx", reason="the extra 'explore' is not installed")
 
-from tests.face.conftest import Answer
+from tests.command_line.conftest import Answer
 
 Command = Callable[..., Answer]
 

@@ -25,7 +25,7 @@ import org.apache.kafka.common.security.auth.SecurityProtocol;
 import org.apache.kafka.coordinator.group.KafkaNode;
 
 /** One run: a clock, its nodes (0 coordinates at first), and the requests that wait for an answer. */
-final class World {
+final class Environment {
     private static final InetAddress LOOPBACK = loopback();
     private static final ListenerName LISTENER = new ListenerName("PLAINTEXT");
     private static final short DESCRIBE_VERSION = 5;
@@ -43,14 +43,14 @@ final class World {
     private long random;
     private boolean over;
 
-    World(int number, Settings settings, Output output) {
+    Environment(int number, Settings settings, Output output) {
         this.number = number;
         this.settings = settings;
         this.output = output;
         this.random = settings.seed();
     }
 
-    /** Run something as this world: random numbers are its own. */
+    /** Run something as this environment: random numbers are its own. */
     void enter(Runnable work) {
         SeededRandom.state = random;
         SeededRandom.given = given;
@@ -83,7 +83,7 @@ final class World {
         return node;
     }
 
-    /** Nothing of this world is heard any more. */
+    /** Nothing of this environment is heard any more. */
     void end() {
         over = true;
         nodes.values().forEach(Node::crash);

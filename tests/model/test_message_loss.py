@@ -3,7 +3,7 @@
 import pytest
 
 from rebalance_check.model.checker.safety import explore
-from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import RequestAnswered
@@ -41,7 +41,7 @@ def test_larger_state_spaces_have_their_pinned_size__with_losses(
 def test_what_losses_bring_about_is_met() -> None:
     found = explore(Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1n"), compiled=False)
     for witness in ("member_waits_in_vain", "parked_request_outlives_its_connection", "id_is_never_learned"):
-        assert found.sometimes[witness], witness
+        assert found.reachable_states[witness], witness
     for kind in ("LoseRequest", "LoseReply", "DropConnection"):
         assert found.actions[kind] > 0, kind
 
@@ -58,8 +58,8 @@ def test_a_budget_of_losses_is_a_number_from_0_to_100() -> None:
 
 
 def test_a_client_tells_that_it_does_not_know_the_outcome() -> None:
-    world = World(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1n"))
-    events = walk(world, "SendJoinGroup", "JoinGroup", "LoseReply", "ReceiveError")
+    run = ModelRun(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1n"))
+    events = walk(run, "SendJoinGroup", "JoinGroup", "LoseReply", "ReceiveError")
     answered = [event for event in events if isinstance(event, RequestAnswered)]
     assert [(event.source, event.request, event.error) for event in answered] == [
         ("coordinator", 0, "NONE"),

@@ -1,4 +1,4 @@
-"""What the tests of the face share: the command line in this process, and golden files."""
+"""What the tests of the console share: the command line in this process, and golden files."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.liveness import broken_aims, check_progress
+from rebalance_check.model.checker.liveness import broken_liveness_properties, check_liveness
 from rebalance_check.model.checker.liveness.components import Fairness
 from rebalance_check.model.checker.liveness.evidence import along, endless, fair_actions
 from rebalance_check.model.checker.liveness.graph import StateGraph
@@ -24,7 +24,7 @@ from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.safety import Path, explore
 from rebalance_check.model.checker.safety.path import machine_for
 from rebalance_check.model.classic.model import MODEL
-from rebalance_check.model.classic.mutants.liveness import PROGRESS_MUTANTS
+from rebalance_check.model.classic.mutants.liveness import LIVENESS_MUTANTS
 from rebalance_check.model.registry import MUTANTS
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -46,45 +46,45 @@ GRAPHS = [
 ]
 """A change here is a change of the protocol, or of what counts as a disturbance: say in the commit which, and why."""
 
-NAMES = [mutant.name for mutant in PROGRESS_MUTANTS]
+NAMES = [mutant.name for mutant in LIVENESS_MUTANTS]
 
 
 @pytest.mark.parametrize(("address", "reached", "states", "steps", "components"), GRAPHS)
 def test_the_model_makes_progress__whatever_disturbed_it(
     address: str, reached: int, states: int, steps: int, components: int
 ) -> None:
-    found = check_progress(Bounds.from_address(address), compiled=False)
+    found = check_liveness(Bounds.from_address(address), compiled=False)
     assert (found.reached, found.states, found.steps, found.components) == (reached, states, steps, components)
-    assert set(found.claims.values()) == {"held"}
+    assert set(found.verdicts.values()) == {"held"}
     assert found.counterexamples == {}
     assert found.undecided == ""
 
 
-@pytest.mark.parametrize("mutant", PROGRESS_MUTANTS, ids=NAMES)
+@pytest.mark.parametrize("mutant", LIVENESS_MUTANTS, ids=NAMES)
 def test_a_mutant_breaks_the_progress_it_names__and_no_safety(mutant: ModelMutant) -> None:
     safe = explore(mutant.bounds, mutant=mutant.name, compiled=False)
-    assert set(safe.claims.values()) == {"held"}
-    found = check_progress(mutant.bounds, mutant=mutant.name, compiled=False)
-    assert found.claims[mutant.caught_by] == "violated"
+    assert set(safe.verdicts.values()) == {"held"}
+    found = check_liveness(mutant.bounds, mutant=mutant.name, compiled=False)
+    assert found.verdicts[mutant.caught_by] == "violated"
     path = found.counterexamples[mutant.caught_by]
     assert Path.from_address(path.address()) == path
-    assert mutant.caught_by in {one.aim.name for one in broken_aims(path)}
+    assert mutant.caught_by in {one.aim.name for one in broken_liveness_properties(path)}
     assert len(path.actions) <= 28
 
 
-@pytest.mark.parametrize("mutant", PROGRESS_MUTANTS, ids=NAMES)
+@pytest.mark.parametrize("mutant", LIVENESS_MUTANTS, ids=NAMES)
 def test_the_healthy_model_makes_progress__where_the_mutant_does_not(mutant: ModelMutant) -> None:
-    found = check_progress(mutant.bounds, compiled=False)
-    assert set(found.claims.values()) == {"held"}
+    found = check_liveness(mutant.bounds, compiled=False)
+    assert set(found.verdicts.values()) == {"held"}
 
 
 def test_every_claim_of_progress_has_a_mutant_that_breaks_it() -> None:
-    assert {aim.name for aim in MODEL.progress} == {mutant.caught_by for mutant in PROGRESS_MUTANTS}
+    assert {aim.name for aim in MODEL.liveness} == {mutant.caught_by for mutant in LIVENESS_MUTANTS}
 
 
 def test_a_livelock_through_ever_new_generations_is_a_cycle() -> None:
     mutant = MUTANTS["heartbeat-makes-join-again"]
-    path = check_progress(mutant.bounds, mutant=mutant.name, compiled=False).counterexamples["rebalance_completes"]
+    path = check_liveness(mutant.bounds, mutant=mutant.name, compiled=False).counterexamples["rebalance_completes"]
     machine = machine_for(endless(path.bounds), mutant.name)
     begins, ends = (along(machine, path.actions)[place] for place in (path.loop or 0, -1))
     assert ends.generation > begins.generation
@@ -93,10 +93,10 @@ def test_a_livelock_through_ever_new_generations_is_a_cycle() -> None:
 
 def test_a_lasso_is_found__where_the_initial_state_tells_members_apart() -> None:
     bounds = Bounds.from_address("eager/2m1p2g1c0l0x0d0z0i0r1s")  # one of the two is static
-    found = check_progress(bounds, mutant="heartbeat-makes-join-again", compiled=False)
-    assert set(found.claims.values()) == {"violated", "held"}
+    found = check_liveness(bounds, mutant="heartbeat-makes-join-again", compiled=False)
+    assert set(found.verdicts.values()) == {"violated", "held"}
     for name, path in found.counterexamples.items():
-        assert name in {one.aim.name for one in broken_aims(Path.from_address(path.address()))}
+        assert name in {one.aim.name for one in broken_liveness_properties(Path.from_address(path.address()))}
 
 
 class Unchecked(Judge):
@@ -119,10 +119,10 @@ def test_progress_rests_on_fairness__sessions_run_out_and_members_poll(kind: Act
 
 def test_nothing_is_decided__after_a_limit_or_where_safety_breaks() -> None:
     bounds = Bounds.from_address("eager/2m2p3g1c0l0x0d0z1i0r")
-    assert "ended after 108 states" in check_progress(bounds, compiled=False, max_states=100).undecided
-    unsafe = check_progress(MUTANTS["join-barrier-dropped"].bounds, mutant="join-barrier-dropped", compiled=False)
+    assert "ended after 108 states" in check_liveness(bounds, compiled=False, max_states=100).undecided
+    unsafe = check_liveness(MUTANTS["join-barrier-dropped"].bounds, mutant="join-barrier-dropped", compiled=False)
     assert "generation_has_only_who_joined of safety is broken" in unsafe.undecided
-    assert set(unsafe.claims.values()) == {"undecided"}
+    assert set(unsafe.verdicts.values()) == {"undecided"}
 
 
 # ------------------------------------------------------------------------------------------------ the quotient
@@ -135,7 +135,7 @@ def test_a_folded_state_allows_the_same_calm_steps__to_states_that_fold_alike(ad
     for _ in range(12):
         state = machine.initial()
         for _ in range(60):
-            assert calm_steps(machine, quotient, state) == calm_steps(
+            assert fault_free_steps(machine, quotient, state) == fault_free_steps(
                 machine, quotient, folded(machine, quotient, state)
             )
             possible = machine.enabled(state)
@@ -149,12 +149,12 @@ def folded(machine: Machine, quotient: Quotient, state: Any) -> Any:
     return machine.unpack(quotient.fold(as_rows([machine.pack(state)], quotient.width))[0].tobytes())
 
 
-def calm_steps(machine: Machine, quotient: Quotient, state: Any) -> set[tuple[Any, bytes]]:
+def fault_free_steps(machine: Machine, quotient: Quotient, state: Any) -> set[tuple[Any, bytes]]:
     """The steps from a state that spend nothing, with the folded form of where they lead."""
     found = set()
     for action, after in machine.transitions(state):
         rows = as_rows([machine.pack(state), machine.pack(after)], quotient.width)
-        if quotient.is_calm(rows[:1], rows[1:])[0]:
+        if quotient.is_fault_free(rows[:1], rows[1:])[0]:
             found.add((action, quotient.fold(rows)[1].tobytes()))
     return found
 
@@ -227,7 +227,7 @@ def can_stay(states: set[int], steps: list[tuple[int, int, int]], fair: set[int]
 
 def test_a_lasso_that_does_not_close_is_refused() -> None:
     with pytest.raises(RebalanceCheckError, match="cannot repeat: they do not lead back"):
-        broken_aims(Path.from_address("v1/eager/2m1p3g0c0l0x0d0z0i0r/0.0~0"))
+        broken_liveness_properties(Path.from_address("v1/eager/2m1p3g0c0l0x0d0z0i0r/0.0~0"))
 
 
 def test_a_round_that_puts_a_fair_action_off_breaks_nothing() -> None:
@@ -240,8 +240,8 @@ def test_a_round_that_puts_a_fair_action_off_breaks_nothing() -> None:
     assert [str(action.kind) for action in actions[-3:]] == ["SendHeartbeat", "Heartbeat", "ReceiveHeartbeat"]
     assert (ActionKind.SEND_JOIN_GROUP, 1) in fair_actions(machine, Quotient(machine), state)
     path = Path(machine.bounds, tuple(actions), loop=5)
-    assert broken_aims(path) == []
+    assert broken_liveness_properties(path) == []
 
 
 def test_a_finite_path_breaks_no_progress() -> None:
-    assert broken_aims(Path.from_address("v1/eager/2m1p3g0c0l0x0d0z0i0r/0.0")) == []
+    assert broken_liveness_properties(Path.from_address("v1/eager/2m1p3g0c0l0x0d0z0i0r/0.0")) == []

@@ -1,4 +1,4 @@
-"""The world of one run: a clock, a network, one coordinator, and the member processes."""
+"""The environment of one run: a clock, a network, one coordinator, and the member processes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def broker_config(plan: FaultPlan) -> GroupConfig:
     )
 
 
-class World:
+class Environment:
     """Everything that exists in a run of ``seed``; ``listener`` hears every event in the order of observation."""
 
     def __init__(self, seed: int, plan: FaultPlan, defects: frozenset[str], listener: Listener) -> None:

@@ -6,9 +6,9 @@ from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.checker.safety.search import Limits, Search
 from rebalance_check.model.classic.model import MODEL
-from rebalance_check.model.classic.mutants.static_membership import STATIC_MUTANTS
+from rebalance_check.model.classic.mutants.static_membership import STATIC_MEMBER_MUTANTS
 from rebalance_check.model.classic.observer.member_ids import seat_of
-from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -57,11 +57,11 @@ def test_the_state_space_has_its_pinned_size(
 
 def test_together_the_small_bounds_meet_every_situation() -> None:
     found = [explore(Bounds.from_address(each), compiled=False) for each in (TWINS, SILENT, RESTARTING, PREPARING)]
-    assert {verdict for each in found for verdict in each.claims.values()} == {"held"}
-    met = {name for each in found for name, seen in each.sometimes.items() if seen}
+    assert {verdict for each in found for verdict in each.verdicts.values()} == {"held"}
+    met = {name for each in found for name, seen in each.reachable_states.items() if seen}
     assert SITUATIONS - met == set()
     without = explore(Bounds.from_address("eager/2m1p2g1c0l1x0d0z0i0r1t"), compiled=False)
-    assert not any(without.sometimes[name] for name in SITUATIONS)
+    assert not any(without.reachable_states[name] for name in SITUATIONS)
 
 
 PREPARING = "eager/3m1p2g0c0l0x0d0z1i0r2s1y"
@@ -78,14 +78,14 @@ def test_twins_are_interchangeable__and_every_state_has_its_representative() -> 
 
 def test_bounds_and_model_hand_out_the_same_instance_ids() -> None:
     for statics, twins in ((0, 0), (1, 0), (3, 0), (2, 1), (5, 2), (6, 3)):
-        bounds = Bounds(members=6, statics=statics, twins=twins)
+        bounds = Bounds(members=6, static_members=statics, shared_instances=twins)
         state = Machine(MODEL, bounds).initial()
         assert [seat_of(state, m) for m in range(6)] == [bounds.instance(m) or f"m{m}" for m in range(6)]
-    with pytest.raises(RebalanceCheckError, match="statics is 1 and twins is 1"):
-        Bounds(members=2, statics=1, twins=1)
+    with pytest.raises(RebalanceCheckError, match="static_members is 1 and shared_instances is 1"):
+        Bounds(members=2, static_members=1, shared_instances=1)
 
 
-# ------------------------------------------------------------------------------------------------ stories
+# ------------------------------------------------------------------------------------------------ scenarios
 
 JOIN = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP, ActionKind.RECEIVE_JOIN_GROUP)
 SYNC = (ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP)
@@ -93,66 +93,66 @@ HEARTBEAT = (ActionKind.SEND_HEARTBEAT, ActionKind.HEARTBEAT)
 
 
 def test_a_static_leader_that_restarts_keeps_its_assignment__in_the_same_generation() -> None:
-    world = World(Bounds.from_address("cooperative/2m2p3g1c0l0x0d0z0i0r1s"))
-    started = world.begin()
+    run = ModelRun(Bounds.from_address("cooperative/2m2p3g1c0l0x0d0z0i0r1s"))
+    started = run.begin()
     assert [each.group_instance_id for each in started if isinstance(each, MemberStarted)] == ["i0", ""]
-    play(world, *of(0, *JOIN, *SYNC, ActionKind.CRASH, ActionKind.RESTART))
-    events = play(world, *of(0, *JOIN[:2]))
+    play(run, *of(0, *JOIN, *SYNC, ActionKind.CRASH, ActionKind.RESTART))
+    events = play(run, *of(0, *JOIN[:2]))
     assert [(e.member_id, e.reason) for e in events if isinstance(e, MemberRemoved)] == [("i0-1", "replaced")]
     assert [e.member_id for e in events if isinstance(e, MemberAdded)] == ["i0-2"]
-    assert world.status.name == "STABLE"
-    request = play(world, *of(0, JOIN[2])) and world.request(0)
+    assert run.status.name == "STABLE"
+    request = play(run, *of(0, JOIN[2])) and run.request(0)
     assert request
     assert (request.member_id, request.assignments, request.group_instance_id) == ("i0-2", None, "i0")
-    play(world, *of(0, *SYNC))
-    assert (world.owned(0), world.state.generation) == (("t-0", "t-1"), 1)
+    play(run, *of(0, *SYNC))
+    assert (run.owned(0), run.state.generation) == (("t-0", "t-1"), 1)
 
 
 def test_a_second_process_takes_the_seat__and_the_first_is_fenced_for_good() -> None:
-    world = World(Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r2s1y"))
-    play(world, *of(0, *JOIN, *SYNC), *of(1, *JOIN, *SYNC))
-    assert (world.owned(0), world.owned(1), world.members()) == (("t-0",), ("t-0",), [1])
-    events = play(world, *of(0, *HEARTBEAT, ActionKind.RECEIVE_ERROR))
+    run = ModelRun(Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r2s1y"))
+    play(run, *of(0, *JOIN, *SYNC), *of(1, *JOIN, *SYNC))
+    assert (run.owned(0), run.owned(1), run.members()) == (("t-0",), ("t-0",), [1])
+    events = play(run, *of(0, *HEARTBEAT, ActionKind.RECEIVE_ERROR))
     assert [e.error for e in events if isinstance(e, RequestAnswered)] == ["FENCED_INSTANCE_ID"]
     assert [type(e) for e in events if e.source == "m0"][1:] == [MembershipLost, PartitionsLost, MemberLeft]
-    assert (world.owned(0), world.choices(ActionKind.RESTART, 0)) == ((), [])
+    assert (run.owned(0), run.choices(ActionKind.RESTART, 0)) == ((), [])
 
 
 def test_a_static_process_leaves_by_its_instance_id__and_takes_its_twin_with_it() -> None:
-    world = World(Bounds.from_address("eager/2m1p3g0c1l0x0d0z0i0r2s1y"))
-    play(world, *of(0, *JOIN, *SYNC), *of(1, *JOIN[:2]))
-    events = play(world, *of(0, ActionKind.SEND_LEAVE_GROUP, ActionKind.LEAVE_GROUP))
+    run = ModelRun(Bounds.from_address("eager/2m1p3g0c1l0x0d0z0i0r2s1y"))
+    play(run, *of(0, *JOIN, *SYNC), *of(1, *JOIN[:2]))
+    events = play(run, *of(0, ActionKind.SEND_LEAVE_GROUP, ActionKind.LEAVE_GROUP))
     assert [(e.member_id, e.reason) for e in events if isinstance(e, MemberRemoved)] == [("i0-2", "left")]
     assert [(e.api, e.error) for e in events if isinstance(e, RequestAnswered)] == [("LeaveGroup", "NONE")]
-    assert (world.status.name, world.state.generation) == ("EMPTY", 2)
+    assert (run.status.name, run.state.generation) == ("EMPTY", 2)
 
 
 def test_a_silent_static_member_is_kept__and_hears_that_its_generation_is_over() -> None:
-    world = World(Bounds.from_address(SILENT))
-    play(world, *of(0, *JOIN, *SYNC), *of(1, *JOIN[:2]))
-    events = play(world, (ActionKind.EXPIRE_REBALANCE, 0))
+    run = ModelRun(Bounds.from_address(SILENT))
+    play(run, *of(0, *JOIN, *SYNC), *of(1, *JOIN[:2]))
+    events = play(run, (ActionKind.EXPIRE_REBALANCE, 0))
     assert not any(isinstance(event, MemberRemoved) for event in events)
     assert [e.members for e in events if isinstance(e, GenerationStarted)] == [("i0-1", "m1-1")]
-    assert (world.leader, world.owned(0)) == (1, ("t-0",))
-    play(world, *of(1, JOIN[2], *SYNC), *of(0, *HEARTBEAT, ActionKind.RECEIVE_ERROR))
-    assert world.owned(0) == ()
+    assert (run.leader, run.owned(0)) == (1, ("t-0",))
+    play(run, *of(1, JOIN[2], *SYNC), *of(0, *HEARTBEAT, ActionKind.RECEIVE_ERROR))
+    assert run.owned(0) == ()
 
 
 def test_a_replaced_id_that_owes_a_sync_makes_the_group_rebalance_once_more() -> None:
-    world = World(Bounds.from_address("eager/2m1p3g1c0l0x0d0z1i0r1t2s"))
-    play(world, *of(0, *JOIN[:2]), *of(1, *JOIN[:2]), (ActionKind.EXPIRE_INITIAL_DELAY, 0))
-    play(world, *of(0, JOIN[2], *SYNC), *of(1, ActionKind.CRASH, ActionKind.RESTART, *JOIN, *SYNC))
-    assert world.status.name == "STABLE"
-    events = play(world, (ActionKind.EXPIRE_SYNC, 0))
+    run = ModelRun(Bounds.from_address("eager/2m1p3g1c0l0x0d0z1i0r1t2s"))
+    play(run, *of(0, *JOIN[:2]), *of(1, *JOIN[:2]), (ActionKind.EXPIRE_INITIAL_DELAY, 0))
+    play(run, *of(0, JOIN[2], *SYNC), *of(1, ActionKind.CRASH, ActionKind.RESTART, *JOIN, *SYNC))
+    assert run.status.name == "STABLE"
+    events = play(run, (ActionKind.EXPIRE_SYNC, 0))
     assert not any(isinstance(event, MemberRemoved) for event in events)
-    assert (world.status.name, world.members()) == ("PREPARING", [0, 1])
+    assert (run.status.name, run.members()) == ("PREPARING", [0, 1])
 
 
 # ------------------------------------------------------------------------------------------------ in large bounds
 
 
 def test_a_join_phase_that_drops_silent_static_members_is_caught() -> None:
-    (mutant,) = (each for each in STATIC_MUTANTS if each.name == "silent-static-member-loses-its-seat")
+    (mutant,) = (each for each in STATIC_MEMBER_MUTANTS if each.name == "silent-static-member-loses-its-seat")
     found = explore(mutant.bounds, mutant=mutant.name, compiled=False)
     assert found.violated == mutant.caught_by
 

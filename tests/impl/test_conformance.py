@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from rebalance_check.impl.conformance import Conformance, Lockstep, every_transition
+from rebalance_check.impl.conformance import Conformance, ConformanceRun, every_transition
 from rebalance_check.impl.conformance.in_process import InProcess
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.specification import model_for
@@ -15,7 +15,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 @cache
 def conformance(address: str, *defects: str) -> Conformance:
     bounds = Bounds.from_address(address)
-    return every_transition(Lockstep(InProcess(frozenset(defects)), bounds), bounds)
+    return every_transition(ConformanceRun(InProcess(frozenset(defects)), bounds), bounds)
 
 
 def size_of_the_model(address: str) -> tuple[int, int]:
@@ -149,14 +149,14 @@ PLANTED = {
 def test_a_planted_bug_diverges__at_the_step_that_it_breaks(defect: str) -> None:
     address, step = PLANTED[defect]
     (divergence,) = conformance(address, defect).divergences
-    assert step in {"", str(divergence.difference.action)}
-    assert divergence.actions[-1] == divergence.difference.action
+    assert step in {"", str(divergence.divergence.action)}
+    assert divergence.actions[-1] == divergence.divergence.action
 
 
 def test_the_schedule_of_a_divergence_leads_there_again() -> None:
     address = "eager/2m1p2g1c0l0x0d0z1i0r"
     (divergence,) = conformance(address, "expiry-without-rebalance").divergences
-    again = Lockstep(InProcess(frozenset({"expiry-without-rebalance"})), Bounds.from_address(address))
+    again = ConformanceRun(InProcess(frozenset({"expiry-without-rebalance"})), Bounds.from_address(address))
     steps = [again.perform(action) for action in divergence.actions]
-    assert [step.difference for step in steps if step is not None][-1] == divergence.difference
+    assert [step.difference for step in steps if step is not None][-1] == divergence.divergence
     assert all(isinstance(action, Action) for action in divergence.actions)

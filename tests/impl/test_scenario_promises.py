@@ -1,4 +1,4 @@
-"""What coordinators promise: stories break none of it in a healthy one, and each planted defect breaks its own."""
+"""What coordinators promise: scenarios break none of it in a healthy one, and each planted defect breaks its own."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import replace
 import pytest
 
 from rebalance_check.commands import mutant_search
-from rebalance_check.impl.mutants import IMPL_MUTANTS, Mutant, Narrated, Posed
+from rebalance_check.impl.mutants import IMPL_MUTANTS, AssignmentSearch, Mutant, ScenarioPropertySearch
 from rebalance_check.impl.scenarios.invariants import PROMISES
-from rebalance_check.impl.scenarios.random_scenarios_wide import wide_story
+from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.scenarios.search import broken_promise, shrunk
 
-NARRATED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, Narrated)]
-POSED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, Posed)]
+NARRATED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, ScenarioPropertySearch)]
+POSED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, AssignmentSearch)]
 
 
 def broken_by_the_healthy(seeds: range) -> list[object]:
-    return [told for seed in seeds if (told := broken_promise(wide_story(seed))) is not None]
+    return [told for seed in seeds if (told := broken_promise(wide_scenario(seed))) is not None]
 
 
 def test_a_healthy_coordinator_keeps_every_promise() -> None:
@@ -25,12 +25,12 @@ def test_a_healthy_coordinator_keeps_every_promise() -> None:
 
 
 @pytest.mark.nightly
-def test_a_healthy_coordinator_keeps_every_promise__in_many_more_stories() -> None:
+def test_a_healthy_coordinator_keeps_every_promise__in_many_more_scenarios() -> None:
     assert broken_by_the_healthy(range(150, 6_000)) == []
 
 
 @pytest.mark.parametrize("mutant", NARRATED, ids=lambda mutant: mutant.name)
-def test_a_mutant_breaks_the_promise_it_names__in_a_short_story(mutant: Mutant) -> None:
+def test_a_mutant_breaks_the_promise_it_names__in_a_short_scenario(mutant: Mutant) -> None:
     caught = mutant_search.catch(mutant)
     assert caught is not None
     assert caught.steps <= 20
@@ -40,19 +40,19 @@ def test_every_promise_is_broken_by_a_mutant() -> None:
     assert {f"promises.{promise.name}" for promise in PROMISES} == {mutant.caught_by for mutant in NARRATED}
 
 
-def test_the_healthy_coordinator_lives_through_the_story_of_a_mutant() -> None:
+def test_the_healthy_coordinator_lives_through_the_scenario_of_a_mutant() -> None:
     mutant = IMPL_MUTANTS["no-sync-deadline"]
-    told = broken_promise(wide_story(0), defects=frozenset({mutant.name}))
+    told = broken_promise(wide_scenario(0), defects=frozenset({mutant.name}))
     assert told is not None
     promise = next(promise for promise in PROMISES if promise.name == told.promise)
     small = shrunk(told, promise, frozenset({mutant.name}))
     assert small.steps < told.steps
-    assert broken_promise(small.story, defects=frozenset({mutant.name})) == replace(small)
-    assert broken_promise(small.story) is None
+    assert broken_promise(small.scenario, defects=frozenset({mutant.name})) == replace(small)
+    assert broken_promise(small.scenario) is None
 
 
-def test_a_story_is_a_function_of_its_seed() -> None:
-    assert [wide_story(seed) for seed in range(20)] == [wide_story(seed) for seed in range(20)]
+def test_a_scenario_is_a_function_of_its_seed() -> None:
+    assert [wide_scenario(seed) for seed in range(20)] == [wide_scenario(seed) for seed in range(20)]
 
 
 @pytest.mark.parametrize("mutant", POSED, ids=lambda mutant: mutant.name)

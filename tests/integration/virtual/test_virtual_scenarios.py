@@ -1,4 +1,4 @@
-"""The stories of our coordinator, told to Kafka's own: each runs as it is written, but for those that are listed."""
+"""The scenarios of our coordinator, told to Kafka's own: each runs as it is written, but for those that are listed."""
 
 import re
 from collections.abc import Iterator
@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.impl.coordinator import GroupConfig
-from rebalance_check.impl.scenarios import Played, stories_in, tell
+from rebalance_check.impl.scenarios import Played, scenarios_in, tell
 from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator, member_ids_of
 from tests.integration.virtual.known_differences import IN_JAVA_3_9, IN_SCALA, reasons
 
-STORIES = Path(__file__).parents[2] / "data" / "coordinator"
+SCENARIOS = Path(__file__).parents[2] / "data" / "coordinator"
 DIFFERENCES = Path(__file__).parents[3] / "docs" / "differences.md"
 SEED = 7
 
@@ -20,14 +20,14 @@ NUMBERED = re.compile(r"\b(\w+)-(0{30}\d{6})")
 ENTRIES_BEFORE_V3 = re.compile(r"^(leave .*version=[0-2]\b.* -> .*) \(.*\)$")
 
 
-def stories() -> Iterator[tuple[str, list[str]]]:
-    for path in sorted(STORIES.glob("*.story")):
-        for title, lines in stories_in(path.read_text(encoding="utf-8")):
+def scenarios() -> Iterator[tuple[str, list[str]]]:
+    for path in sorted(SCENARIOS.glob("*.scenario")):
+        for title, lines in scenarios_in(path.read_text(encoding="utf-8")):
             yield f"{path.stem}: {title}", lines
 
 
 def with_kafkas_ids(line: str) -> str:
-    """Where a story names the n-th member id that was made, the n-th that Kafka makes."""
+    """Where a scenario names the n-th member id that was made, the n-th that Kafka makes."""
 
     def drawn(match: re.Match[str]) -> str:
         make = member_ids_of(SEED)
@@ -36,7 +36,7 @@ def with_kafkas_ids(line: str) -> str:
     return NUMBERED.sub(drawn, line)
 
 
-def runs_as_written(kafka: VirtualKafka, story: list[str]) -> bool:
+def runs_as_written(kafka: VirtualKafka, scenario: list[str]) -> bool:
     cast: list[VirtualCoordinator] = []
 
     def virtual(config: GroupConfig) -> Played:
@@ -44,7 +44,7 @@ def runs_as_written(kafka: VirtualKafka, story: list[str]) -> bool:
         return cast[0]
 
     try:
-        expected, seen = tell([with_kafkas_ids(line) for line in story], virtual)
+        expected, seen = tell([with_kafkas_ids(line) for line in scenario], virtual)
     finally:
         cast[0].close()
     # The wire has no entries before LeaveGroup v3: what they said is the error of the reply.
@@ -52,8 +52,8 @@ def runs_as_written(kafka: VirtualKafka, story: list[str]) -> bool:
 
 
 @pytest.mark.virtual
-def test_every_story_runs_as_it_is_written__but_for_those_listed(kafka: VirtualKafka) -> None:
-    differing = {title for title, story in stories() if not runs_as_written(kafka, story)}
+def test_every_scenario_runs_as_it_is_written__but_for_those_listed(kafka: VirtualKafka) -> None:
+    differing = {title for title, scenario in scenarios() if not runs_as_written(kafka, scenario)}
 
     listed = {title for titles in reasons(kafka.release).values() for title in titles}
     assert differing == listed

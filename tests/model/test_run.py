@@ -1,11 +1,11 @@
-"""The world: predictions that can be taken back, requests to be sent, and events that tell the whole run."""
+"""The model_run: predictions that can be taken back, requests to be sent, and events that tell the whole run."""
 
 from random import Random
 
 import pytest
 
 from rebalance_check.model.checker.walks import random_path
-from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.classic.subject import ModelSubject
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -33,51 +33,56 @@ JOIN = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP, ActionKind.RECEIVE_JO
 SYNC = (ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP)
 
 
-def alone(protocol: str) -> World:
+def alone(protocol: str) -> ModelRun:
     """m0 is stable in generation 1, alone; m1 is about to join."""
-    world = World(Bounds.from_address(f"{protocol}/2m2p5g0c0l1x0d0z0i0r"))
-    play(world, *((kind, 0) for kind in JOIN + SYNC))
-    return world
+    model_run = ModelRun(Bounds.from_address(f"{protocol}/2m2p5g0c0l1x0d0z0i0r"))
+    play(model_run, *((kind, 0) for kind in JOIN + SYNC))
+    return model_run
 
 
 def test_the_first_member_leads_and_owns_everything() -> None:
-    world = alone("eager")
-    assert (world.status.name, world.leader, world.members(), world.owned(0)) == ("STABLE", 0, [0], ("t-0", "t-1"))
+    model_run = alone("eager")
+    assert (model_run.status.name, model_run.leader, model_run.members(), model_run.owned(0)) == (
+        "STABLE",
+        0,
+        [0],
+        ("t-0", "t-1"),
+    )
 
 
 def test_a_reply_tells_the_leader_who_claims_what() -> None:
-    world = alone("cooperative")
-    play(world, (ActionKind.SEND_JOIN_GROUP, 1), (ActionKind.JOIN_GROUP, 1))
-    assert world.replies == []
-    assert world.is_parked(1)
-    play(world, (ActionKind.SEND_HEARTBEAT, 0), (ActionKind.HEARTBEAT, 0))
-    assert [(reply.api, reply.error) for reply in world.replies] == [("Heartbeat", "REBALANCE_IN_PROGRESS")]
-    play(world, (ActionKind.RECEIVE_ERROR, 0), (ActionKind.SEND_JOIN_GROUP, 0), (ActionKind.JOIN_GROUP, 0))
-    leader, follower = world.replies
+    model_run = alone("cooperative")
+    play(model_run, (ActionKind.SEND_JOIN_GROUP, 1), (ActionKind.JOIN_GROUP, 1))
+    assert model_run.replies == []
+    assert model_run.is_parked(1)
+    play(model_run, (ActionKind.SEND_HEARTBEAT, 0), (ActionKind.HEARTBEAT, 0))
+    assert [(reply.api, reply.error) for reply in model_run.replies] == [("Heartbeat", "REBALANCE_IN_PROGRESS")]
+    play(model_run, (ActionKind.RECEIVE_ERROR, 0), (ActionKind.SEND_JOIN_GROUP, 0), (ActionKind.JOIN_GROUP, 0))
+    leader, follower = model_run.replies
     assert (leader.member, leader.generation, leader.leader) == ("m0", 2, "m0")
     assert leader.members == (("m0", ("t-0", "t-1")), ("m1", ()))
     assert (follower.member, follower.generation, follower.leader, follower.members) == ("m1", 2, "m0", ())
 
 
 def test_a_request_in_flight_tells_what_is_to_be_sent() -> None:
-    world = World(Bounds.from_address("cooperative/2m2p5g0c0l0x0d0z0i1r"))
-    play(world, (ActionKind.SEND_JOIN_GROUP, 0))
-    request = world.request(0)
+    model_run = ModelRun(Bounds.from_address("cooperative/2m2p5g0c0l0x0d0z0i1r"))
+    play(model_run, (ActionKind.SEND_JOIN_GROUP, 0))
+    request = model_run.request(0)
     assert request is not None
     assert (request.api, request.has_id, request.member_id, request.claims) == ("JoinGroup", False, "", ())
-    play(world, (ActionKind.JOIN_GROUP, 0), (ActionKind.RECEIVE_ERROR, 0), *((kind, 0) for kind in JOIN))
-    request = world.request(0)
+    play(model_run, (ActionKind.JOIN_GROUP, 0), (ActionKind.RECEIVE_ERROR, 0), *((kind, 0) for kind in JOIN))
+    request = model_run.request(0)
     assert request is not None
     assert (request.api, request.member_id, request.generation) == ("SyncGroup", "m0-1", 1)
     assert request.assignments == ((0, ("t-0", "t-1")), (1, ()))
-    assert world.request(1) is None
+    assert model_run.request(1) is None
 
 
 def test_a_copy_is_told_under_the_id_it_was_sent_with() -> None:
-    world = World(Bounds.from_address("eager/2m1p5g0c0l1x1d0z0i0r"))
-    play(world, *((kind, 0) for kind in JOIN), (ActionKind.DUPLICATE_REQUEST, 0), *((kind, 0) for kind in SYNC))
-    play(world, (ActionKind.EXPIRE_SESSION, 0))
-    copied = world.copied_request()
+    model_run = ModelRun(Bounds.from_address("eager/2m1p5g0c0l1x1d0z0i0r"))
+    play(model_run, *((kind, 0) for kind in JOIN), (ActionKind.DUPLICATE_REQUEST, 0), *((kind, 0) for kind in SYNC))
+    play(model_run, (ActionKind.EXPIRE_SESSION, 0))
+    copied = model_run.copied_request()
     assert copied is not None
     assert (copied.api, copied.member, copied.member_id, copied.assignments) == (
         "SyncGroup", 0, "m0-1", ((0, ("t-0",)), (1, ())),
@@ -85,34 +90,34 @@ def test_a_copy_is_told_under_the_id_it_was_sent_with() -> None:
 
 
 def test_what_did_not_happen_is_taken_back() -> None:
-    world, rng = World(RICH), Random(5)
-    world.begin()
+    model_run, rng = ModelRun(RICH), Random(5)
+    model_run.begin()
     for _ in range(80):
-        possible = world.enabled()
+        possible = model_run.enabled()
         if not possible:
             break
-        before, action = world.snapshot(), rng.choice(possible)
-        once = world.step(action)
-        world.restore(before)
-        assert world.step(action) == once
+        before, action = model_run.snapshot(), rng.choice(possible)
+        once = model_run.step(action)
+        model_run.restore(before)
+        assert model_run.step(action) == once
 
 
 def test_an_action_that_is_not_enabled_is_refused__with_those_that_are() -> None:
-    world = World(Bounds.from_address("eager/1m1p2g0c0l0x0d0z0i0r"))
+    model_run = ModelRun(Bounds.from_address("eager/1m1p2g0c0l0x0d0z0i0r"))
     with pytest.raises(RebalanceCheckError, match=r"SyncGroup m0 is not enabled .* enabled are: SendJoinGroup m0"):
-        world.step(Action(ActionKind.SYNC_GROUP, 0))
+        model_run.step(Action(ActionKind.SYNC_GROUP, 0))
 
 
 def test_a_world_does_not_speak_the_status_protocol() -> None:
     with pytest.raises(RebalanceCheckError, match="eager or cooperative, and not status"):
-        World(Bounds.from_address("status/2m1p2g0c1w0f"))
+        ModelRun(Bounds.from_address("status/2m1p2g0c1w0f"))
 
 
 def test_an_eager_member_revokes_before_it_joins_again() -> None:
-    world = alone("eager")
-    play(world, (ActionKind.SEND_JOIN_GROUP, 1), (ActionKind.JOIN_GROUP, 1))
+    model_run = alone("eager")
+    play(model_run, (ActionKind.SEND_JOIN_GROUP, 1), (ActionKind.JOIN_GROUP, 1))
     events = play(
-        world, (ActionKind.SEND_HEARTBEAT, 0), (ActionKind.HEARTBEAT, 0), (ActionKind.RECEIVE_ERROR, 0),
+        model_run, (ActionKind.SEND_HEARTBEAT, 0), (ActionKind.HEARTBEAT, 0), (ActionKind.RECEIVE_ERROR, 0),
         (ActionKind.SEND_JOIN_GROUP, 0),
     )  # fmt: skip
     revoked = next(event for event in events if isinstance(event, PartitionsRevoked))
@@ -120,9 +125,9 @@ def test_an_eager_member_revokes_before_it_joins_again() -> None:
 
 
 def test_an_expired_member_learns_that_it_lost_everything() -> None:
-    world = alone("cooperative")
+    model_run = alone("cooperative")
     events = play(
-        world, (ActionKind.EXPIRE_SESSION, 0), (ActionKind.SEND_HEARTBEAT, 0), (ActionKind.HEARTBEAT, 0),
+        model_run, (ActionKind.EXPIRE_SESSION, 0), (ActionKind.SEND_HEARTBEAT, 0), (ActionKind.HEARTBEAT, 0),
         (ActionKind.RECEIVE_ERROR, 0),
     )  # fmt: skip
     lost = [event for event in events if isinstance(event, MembershipLost | PartitionsLost)]
@@ -131,9 +136,9 @@ def test_an_expired_member_learns_that_it_lost_everything() -> None:
 
 
 def test_a_leader_tells_what_it_computed_from() -> None:
-    world = alone("cooperative")
+    model_run = alone("cooperative")
     events = play(
-        world, (ActionKind.SEND_JOIN_GROUP, 1), (ActionKind.JOIN_GROUP, 1), (ActionKind.SEND_HEARTBEAT, 0),
+        model_run, (ActionKind.SEND_JOIN_GROUP, 1), (ActionKind.JOIN_GROUP, 1), (ActionKind.SEND_HEARTBEAT, 0),
         (ActionKind.HEARTBEAT, 0), (ActionKind.RECEIVE_ERROR, 0), (ActionKind.SEND_JOIN_GROUP, 0),
         (ActionKind.JOIN_GROUP, 0), (ActionKind.RECEIVE_JOIN_GROUP, 0),
     )  # fmt: skip

@@ -15,7 +15,7 @@ import pytest
 
 from rebalance_check import CATALOGUE, Event, write_history
 from rebalance_check.cli import COMMANDS, EXTRAS
-from rebalance_check.impl.mutants import MUTANTS, Explored, Mutant
+from rebalance_check.impl.mutants import MUTANTS, ModelSearch, Mutant
 from rebalance_check.impl.scenarios.invariants import PROMISES
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.events import RunEnded
@@ -143,8 +143,8 @@ def test_mutants__each_names_its_invariant_and_its_command(command: Command) -> 
     known |= {f"assignors.{one.name}" for one in (*CLAIMS, *COURSE_CLAIMS)}
     impl = [one for one in listed if one["where"] == "impl"]
     assert len(impl) >= 10
-    assert {one["caught_by"] for one in impl} <= known | {"stories"}
-    told = [one for one in listed if one["caught_by"] != "stories"]
+    assert {one["caught_by"] for one in impl} <= known | {"scenarios"}
+    told = [one for one in listed if one["caught_by"] != "scenarios"]
     assert all(one["command"].startswith(("rebalance-check ", "pytest ")) for one in told)
 
 
@@ -196,12 +196,12 @@ def test_explore__stopped_early__is_undecided(command: Command) -> None:
     assert answer.code == 12
 
 
-@pytest.mark.parametrize("mutant", [mutant for mutant in MUTANTS.values() if isinstance(mutant.find, Explored)],
+@pytest.mark.parametrize("mutant", [mutant for mutant in MUTANTS.values() if isinstance(mutant.find, ModelSearch)],
                          ids=lambda mutant: mutant.name)  # fmt: skip
 def test_explore__the_listed_command_of_a_mutant__explores_the_bounds_in_which_it_is_caught(
     command: Command, mutant: Mutant
 ) -> None:
-    assert isinstance(mutant.find, Explored)
+    assert isinstance(mutant.find, ModelSearch)
     program, *arguments = shlex.split(mutant.command)
     document = command(*arguments, "--interpreted", "--max-states", 1, "--json").document
     assert (program, document["bounds"], document["mutant"]) == (

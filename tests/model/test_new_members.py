@@ -3,7 +3,7 @@
 import pytest
 
 from rebalance_check.model.checker.safety import explore
-from rebalance_check.model.classic.run import World
+from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -43,27 +43,33 @@ def test_larger_state_spaces_have_their_pinned_size__with_newcomers(
 
 def test_ids_are_given_back_and_forgotten_before_they_are_used() -> None:
     found = explore(Bounds.from_address(TOLD_THEIR_ID), compiled=False)
-    assert found.sometimes["unused_id_is_given_back"]
-    assert found.sometimes["unused_id_is_forgotten"]
-    assert not found.sometimes["newcomer_is_forgotten_while_it_waits"]
+    assert found.reachable_states["unused_id_is_given_back"]
+    assert found.reachable_states["unused_id_is_forgotten"]
+    assert not found.reachable_states["newcomer_is_forgotten_while_it_waits"]
 
 
 def test_a_newcomer_is_forgotten_while_it_waits__and_nobody_is_without_the_concern() -> None:
     found = explore(Bounds.from_address(NEW_AT_ONCE), compiled=False)
-    assert found.sometimes["newcomer_is_forgotten_while_it_waits"]
+    assert found.reachable_states["newcomer_is_forgotten_while_it_waits"]
     without = explore(Bounds.from_address(NEW_AT_ONCE.removesuffix("1e")), compiled=False)
-    assert not without.sometimes["newcomer_is_forgotten_while_it_waits"]
+    assert not without.reachable_states["newcomer_is_forgotten_while_it_waits"]
 
 
 def test_a_newcomer_goes_with_no_failovers_and_no_static_members() -> None:
-    with pytest.raises(RebalanceCheckError, match="newcomers is 1 and beats is 0 with failovers 1 and statics 0"):
-        Bounds(newcomers=True, failovers=1)
-    with pytest.raises(RebalanceCheckError, match="newcomers is 1 and beats is 0 with failovers 0 and statics 1"):
-        Bounds(newcomers=True, statics=1)
+    with pytest.raises(
+        RebalanceCheckError,
+        match="new_members is 1 and heartbeats_during_sync is 0 with failovers 1 and static_members 0",
+    ):
+        Bounds(new_members=True, failovers=1)
+    with pytest.raises(
+        RebalanceCheckError,
+        match="new_members is 1 and heartbeats_during_sync is 0 with failovers 0 and static_members 1",
+    ):
+        Bounds(new_members=True, static_members=1)
 
 
 def test_a_newcomer_that_waits_for_too_long_is_told__and_the_group_empties() -> None:
-    events = walk(World(Bounds.from_address(NEW_AT_ONCE)), "SendJoinGroup", "JoinGroup", "ExpireSession")
+    events = walk(ModelRun(Bounds.from_address(NEW_AT_ONCE)), "SendJoinGroup", "JoinGroup", "ExpireSession")
     (removed,) = [event for event in events if isinstance(event, MemberRemoved)]
     (answered,) = [event for event in events if isinstance(event, RequestAnswered)]
     assert (removed.member_id, removed.reason) == ("m0-1", "session expired")
@@ -72,11 +78,11 @@ def test_a_newcomer_that_waits_for_too_long_is_told__and_the_group_empties() -> 
 
 
 def test_a_stable_group_rebalances__when_an_unused_id_is_given_back() -> None:
-    world = World(Bounds.from_address(TOLD_THEIR_ID))
+    run = ModelRun(Bounds.from_address(TOLD_THEIR_ID))
     ask = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP)
     become_stable = (ActionKind.RECEIVE_JOIN_GROUP, ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP)
-    play(world, *of(0, *ask, ActionKind.RECEIVE_ERROR, *ask, *become_stable))
-    events = play(world, *of(1, *ask, ActionKind.RECEIVE_ERROR, ActionKind.SEND_LEAVE_GROUP, ActionKind.LEAVE_GROUP))
+    play(run, *of(0, *ask, ActionKind.RECEIVE_ERROR, *ask, *become_stable))
+    events = play(run, *of(1, *ask, ActionKind.RECEIVE_ERROR, ActionKind.SEND_LEAVE_GROUP, ActionKind.LEAVE_GROUP))
     left = [event for event in events if isinstance(event, MemberLeft | GroupStatusChanged)]
     assert [type(event).__name__ for event in left] == ["MemberLeft", "GroupStatusChanged"]
     answered = [event.error for event in events if isinstance(event, RequestAnswered)]

@@ -1,0 +1,64 @@
+"""What the coordinator tells of itself while scenarios are told to it, judged by every invariant there is.
+
+The mutants are those that a simulated group makes up for, or never meets; random scenarios find them, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from rebalance_check.commands import mutant_search
+from rebalance_check.impl.mutants import IMPL_MUTANTS, ScenarioInvariantSearch
+from rebalance_check.impl.scenarios import history_of, scenarios_in
+from rebalance_check.impl.scenarios.random_scenarios import random_scenario
+from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
+from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.verdict import Counterexample
+
+JUDGED = [mutant.name for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, ScenarioInvariantSearch)]
+
+SCENARIOS = [
+    (f"{path.stem}: {title}", lines)
+    for path in sorted((Path(__file__).parent.parent / "data" / "coordinator").glob("*.scenario"))
+    for title, lines in scenarios_in(path.read_text(encoding="utf-8"))
+]
+
+
+def broken(lines: list[str], names: Sequence[str] = (), defects: frozenset[str] = frozenset()) -> list[Counterexample]:
+    return list(judge(history_of(lines, defects), select(names)).counterexamples)
+
+
+@pytest.mark.parametrize("scenario", [pytest.param(lines, id=title) for title, lines in SCENARIOS])
+def test_a_scenario_breaks_no_invariant(scenario: list[str]) -> None:
+    assert broken(scenario) == []
+
+
+def test_no_random_scenario_breaks_an_invariant() -> None:
+    assert {seed: found for seed in range(200) if (found := broken(random_scenario(seed)))} == {}
+
+
+def test_no_wide_scenario_breaks_an_invariant() -> None:
+    assert {seed: found for seed in range(80) if (found := broken(wide_scenario(seed)))} == {}
+
+
+@pytest.mark.nightly
+def test_no_random_scenario_breaks_an_invariant__in_many_more() -> None:
+    assert {seed: found for seed in range(200, 10_000) if (found := broken(random_scenario(seed)))} == {}
+
+
+@pytest.mark.parametrize("mutant", JUDGED)
+def test_some_fixed_scenario_breaks_the_claim_that_a_mutant_names(mutant: str) -> None:
+    named = [IMPL_MUTANTS[mutant].caught_by]
+
+    assert any(broken(lines, named, frozenset({mutant})) for _, lines in SCENARIOS)
+
+
+@pytest.mark.parametrize("mutant", JUDGED)
+def test_a_random_scenario_breaks_the_claim_that_a_mutant_names__in_few_lines(mutant: str) -> None:
+    caught = mutant_search.catch(IMPL_MUTANTS[mutant])
+    assert caught is not None
+    assert caught.steps <= 20
