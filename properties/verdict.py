@@ -61,9 +61,9 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The claim held on all that was observed. ``heard`` counts the events it depends on: 0 is a vacuous pass."""
+    """The claim held on all that was observed. ``checked_events`` counts the events it depends on: 0 is a vacuous pass."""
 
-    heard: int = 0
+    checked_events: int = 0
 
     outcome = Outcome.HELD
 
@@ -118,4 +118,4 @@ def worst(verdicts: list[Verdict]) -> Verdict:
     undecided = [v for v in verdicts if isinstance(v, Undecided)]
     if undecided:
         return undecided[0]
-    return Held(sum(v.heard for v in verdicts if isinstance(v, Held)))
+    return Held(sum(v.checked_events for v in verdicts if isinstance(v, Held)))

@@ -34,7 +34,7 @@ class Ticket:
     request: GroupRequest
 
 
-class Asked(TypedDict):
+class RequestFields(TypedDict):
     """Where a request meets the group, and what it says about its sender, as events carry it."""
 
     incarnation: int
@@ -42,10 +42,10 @@ class Asked(TypedDict):
     request: int
     member_id: str
     instance_id: str
-    asked: int
+    request_generation: int
 
 
-def asked(ticket: Ticket, incarnation: int, generation: int) -> Asked:
+def asked(ticket: Ticket, incarnation: int, generation: int) -> RequestFields:
     """Who asks, and for which generation; of a LeaveGroup, its first entry."""
     request = ticket.request
     who = request.members[0] if isinstance(request, LeaveGroupRequest) and request.members else request
@@ -55,7 +55,7 @@ def asked(ticket: Ticket, incarnation: int, generation: int) -> Asked:
         "request": ticket.number,
         "member_id": getattr(who, "member_id", ""),
         "instance_id": getattr(who, "group_instance_id", None) or "",
-        "asked": getattr(request, "generation_id", NO_GENERATION),
+        "request_generation": getattr(request, "generation_id", NO_GENERATION),
     }
 
 
@@ -101,16 +101,16 @@ def replied(ticket: Ticket, reply: GroupReply, incarnation: int, generation: int
             return None
 
 
-def _joined(request: GroupRequest, reply: JoinGroupReply, who: Asked) -> events.JoinGroupReplied:
+def _joined(request: GroupRequest, reply: JoinGroupReply, who: RequestFields) -> events.JoinGroupReplied:
     offered = request.protocols if isinstance(request, JoinGroupRequest) else ()
     return events.JoinGroupReplied(
         **who,
         error=reply.error.name,
-        told=reply.generation_id,
-        given_id=reply.member_id,
+        reply_generation=reply.generation_id,
+        assigned_member_id=reply.member_id,
         leader=reply.leader,
         protocol=reply.protocol_name or "",
-        shown=tuple(member.member_id for member in reply.members),
-        skip=reply.skip_assignment,
+        listed_members=tuple(member.member_id for member in reply.members),
+        skip_assignment=reply.skip_assignment,
         protocols=tuple(protocol.name for protocol in offered),
     )

@@ -44,7 +44,7 @@ def fresh_ids() -> Watch:
     told: set[str] = set()
 
     def watch(step: Step) -> str:
-        for each in step.heard:
+        for each in step.observed:
             if not isinstance(each.request, JoinGroupRequest) or not isinstance(each.reply, JoinGroupReply):
                 continue
             given = each.reply.member_id if each.reply.error in {Error.NONE, Error.MEMBER_ID_REQUIRED} else ""
@@ -64,7 +64,7 @@ def told_before_admitted() -> Watch:
         joins = [sent.request for sent in step.sent if isinstance(sent.request, JoinGroupRequest)]
         old = any(join.version < MEMBER_ID_REQUIRED_SINCE or join.group_instance_id for join in joins)
         strange = members_of(step.after) - members_of(step.before) - told
-        told.update(each.reply.member_id for each in step.heard if isinstance(each.reply, JoinGroupReply))
+        told.update(each.reply.member_id for each in step.observed if isinstance(each.reply, JoinGroupReply))
         told.update(members_of(step.after))
         if joins and strange and not old:
             return f"{min(strange)} is a member, and nobody was told that id before: whoever asks again is another one"
@@ -77,7 +77,7 @@ def documented_errors() -> Watch:
     """A heartbeat is answered with one of the errors that its message documents."""
 
     def watch(step: Step) -> str:
-        for each in step.heard:
+        for each in step.observed:
             if isinstance(each.reply, HeartbeatReply) and each.reply.error not in HEARTBEAT_ERRORS:
                 return f"the heartbeat of {each.name} is answered {each.reply.error.name}, which no client knows there"
         return ""
@@ -105,7 +105,7 @@ def leave_removes_who_is_named() -> Watch:
 
     def watch(step: Step) -> str:
         instances.update({m.member_id: m.group_instance_id or "" for m in step.before.members})
-        for each in step.heard:
+        for each in step.observed:
             if not isinstance(each.request, LeaveGroupRequest) or step.command != "leave":
                 continue
             named = {identity.member_id for identity in each.request.members}
@@ -129,10 +129,10 @@ def seats_before_refusals() -> Watch:
     """
 
     def watch(step: Step) -> str:
-        for each in step.heard:
+        for each in step.observed:
             if each.reply.error is not Error.GROUP_MAX_SIZE_REACHED or not isinstance(each.request, JoinGroupRequest):
                 continue
-            answered = [other.request for other in step.heard if other.token < each.token]
+            answered = [other.request for other in step.observed if other.token < each.token]
             waiting = [one for one in [*step.waiting.values(), *answered] if isinstance(one, JoinGroupRequest)]
             was_member = each.request.member_id in members_of(step.before)
             if was_member and step.before.state == PREPARING and len(waiting) < step.config.max_size:
@@ -174,7 +174,7 @@ def served_after_loading() -> Watch:
             state["loading"] = "loading" in step.line.split()
         if step.command in {"load", "unload"}:
             state["loading"] = False
-        for each in step.heard:
+        for each in step.observed:
             if each.reply.error is Error.COORDINATOR_LOAD_IN_PROGRESS and not state["loading"]:
                 return f"{each.name} is told COORDINATOR_LOAD_IN_PROGRESS, and nothing is being loaded"
         return ""
@@ -193,7 +193,7 @@ def committed_is_fetched() -> Watch:
         if step.loses_records() or step.command in LOSES_OFFSETS:
             last.clear()
         finding = ""
-        for each in step.heard:
+        for each in step.observed:
             if isinstance(each.reply, OffsetFetchReply) and each.reply.error is Error.NONE:
                 for offset in each.reply.offsets:
                     expected = _expected(last.get(f"{offset.topic}-{offset.partition}"), step)
@@ -221,7 +221,7 @@ def _note_commits(last: dict[str, tuple[int, int] | None], step: Step) -> None:
         if isinstance(sent.request, OffsetCommitRequest):
             last.update({f"{o.topic}-{o.partition}": None for o in sent.request.offsets})
     in_doubt = any(isinstance(one, OffsetCommitRequest) for one in step.waiting.values())
-    for each in step.heard:
+    for each in step.observed:
         if isinstance(each.request, OffsetCommitRequest) and isinstance(each.reply, OffsetCommitReply):
             for (topic, partition, error), offset in zip(each.reply.partitions, each.request.offsets, strict=False):
                 granted = error is Error.NONE and not in_doubt

@@ -49,7 +49,7 @@ class Watching:
         if not self._watches:
             return None
         step = Step(
-            line, stage.requests, stage.heard, self._before, after, generation, pending_ids, stage.asked(), stage.now,
+            line, stage.requests, stage.observed, self._before, after, generation, pending_ids, stage.asked(), stage.now,
             self._config,
         )  # fmt: skip
         self._before = after

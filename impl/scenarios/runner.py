@@ -38,7 +38,7 @@ def settings_of(line: str) -> GroupConfig | None:
     return GroupConfig(**SETTINGS | told)
 
 
-class Heard(NamedTuple):
+class Observed(NamedTuple):
     """An answer: the number of its request, who sent that, what it was, and what came back."""
 
     token: int
@@ -50,7 +50,7 @@ class Heard(NamedTuple):
 class Stage:
     """A coordinator, the names of its members, and the requests that wait for an answer.
 
-    ``heard`` collects every answer with its request and the name of who sent that, until somebody clears it.
+    ``observed`` collects every answer with its request and the name of who sent that, until somebody clears it.
     """
 
     def __init__(self, coordinator: Played) -> None:
@@ -59,7 +59,7 @@ class Stage:
         self.ids: dict[str, str] = {}
         self.generations: dict[str, int] = {}
         self.waiting: dict[int, str] = {}
-        self.heard: list[Heard] = []
+        self.observed: list[Observed] = []
         self._asked: dict[int, GroupRequest] = {}
         self._sent = 0
 
@@ -104,23 +104,23 @@ class Stage:
         What one name hears counts in the order of its requests, whatever order a coordinator answers in.
         """
         numbered = sorted(((token, reply) for token, reply in answers if isinstance(token, int)), key=lambda a: a[0])
-        heard = [self._hear(token, reply) for token, reply in numbered]
-        mine = [self.text(each.reply) for each in heard if each.token == own]
-        others = [each for each in heard if each.token != own]
+        observed = [self._hear(token, reply) for token, reply in numbered]
+        mine = [self.text(each.reply) for each in observed if each.token == own]
+        others = [each for each in observed if each.token != own]
         if own in self.waiting:
             mine = ["waits"]
         late = sorted(f"{each.name}: {self.text(each.reply)}" for each in others)
         return "; ".join([part for part in (*mine, *late) if part])
 
-    def _hear(self, token: int, reply: GroupReply) -> Heard:
+    def _hear(self, token: int, reply: GroupReply) -> Observed:
         """Note who was answered what, and the member id and the generation that this tells."""
-        heard = Heard(token, self.waiting.pop(token), self._asked.pop(token), reply)
+        observed = Observed(token, self.waiting.pop(token), self._asked.pop(token), reply)
         if isinstance(reply, JoinGroupReply) and reply.error in {Error.NONE, Error.MEMBER_ID_REQUIRED}:
-            self.ids[heard.name] = reply.member_id
+            self.ids[observed.name] = reply.member_id
         if isinstance(reply, JoinGroupReply) and reply.error is Error.NONE:
-            self.generations[heard.name] = reply.generation_id
-        self.heard.append(heard)
-        return heard
+            self.generations[observed.name] = reply.generation_id
+        self.observed.append(observed)
+        return observed
 
     def text(self, reply: GroupReply) -> str:
         """A reply in one line: its error, or what it grants."""

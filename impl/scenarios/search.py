@@ -52,7 +52,7 @@ def broken_promise(
 def _perform(stage: WatchedStage, played: InProcess, line: str, watching: Watching) -> tuple[str, str] | None:
     """Perform a line: the first promise that it breaks, with how."""
     stage.requests.clear()
-    stage.heard.clear()
+    stage.observed.clear()
     perform(stage, line)
     view = played.coordinator.inspect(GROUP)
     inside = (None, frozenset[str]()) if view is None else (view.generation, view.pending_ids)

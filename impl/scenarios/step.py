@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.protocol.messages import DescribedGroup, GroupRequest
-from rebalance_check.impl.scenarios.runner import Heard
+from rebalance_check.impl.scenarios.runner import Observed
 
 PREPARING: Final = "PreparingRebalance"
 COMPLETING: Final = "CompletingRebalance"
@@ -25,7 +25,7 @@ class Sent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a scenario: what was said, sent and heard, the group before and after, and who waits for an answer.
+    """One step of a scenario: what was said, sent and observed, the group before and after, and who waits for an answer.
 
     ``generation`` is that after the step, None where nobody can tell it; ``pending_ids`` may still come back with the
     JoinGroup that they were handed out for (KIP-394); ``waiting`` are the requests without an answer. Times are in ms.
@@ -33,7 +33,7 @@ class Step:
 
     line: str
     sent: Sequence[Sent]
-    heard: Sequence[Heard]
+    observed: Sequence[Observed]
     before: DescribedGroup
     after: DescribedGroup
     generation: int | None

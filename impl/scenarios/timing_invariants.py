@@ -59,16 +59,16 @@ class Calendar:
     def _note_requests(self, step: Step) -> None:
         for sent in step.sent:
             if isinstance(sent.request, HeartbeatRequest) and sent.request.member_id in self.lives:
-                answers = [each.reply.error for each in step.heard if each.token == sent.token]
+                answers = [each.reply.error for each in step.observed if each.token == sent.token]
                 if answers and answers[0] in {Error.NONE, Error.REBALANCE_IN_PROGRESS}:
                     self.lives[sent.request.member_id].seen_ms = step.now_ms
             if isinstance(sent.request, SyncGroupRequest) and sent.request.member_id in self.lives:
-                errors = [each.reply.error for each in step.heard if each.token == sent.token]
+                errors = [each.reply.error for each in step.observed if each.token == sent.token]
                 self.lives[sent.request.member_id].synced |= not errors or errors[0] is Error.NONE
 
     def _note_answers(self, step: Step) -> None:
         new = {sent.token for sent in step.sent}
-        for each in step.heard:
+        for each in step.observed:
             request, reply = each.request, each.reply
             if isinstance(reply, JoinGroupReply) and isinstance(request, JoinGroupRequest):
                 if reply.error is Error.GROUP_MAX_SIZE_REACHED:
@@ -117,7 +117,7 @@ def _gone_early(calendar: Calendar, step: Step, member_id: str) -> str:
     if owes and phase_ms >= life.rebalance_ms:
         return ""
     return (
-        f"{member_id} is removed {step.now_ms - life.seen_ms} ms after it was heard and {phase_ms} ms after the phase "
+        f"{member_id} is removed {step.now_ms - life.seen_ms} ms after it was observed and {phase_ms} ms after the phase "
         f"began; its session is {life.session_ms} ms, its rebalance timeout {life.rebalance_ms} ms"
     )
 

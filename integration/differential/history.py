@@ -23,7 +23,7 @@ from rebalance_check.impl.protocol.messages import (
 )
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.scenarios import Played, Stage, perform
-from rebalance_check.impl.scenarios.runner import Heard
+from rebalance_check.impl.scenarios.runner import Observed
 from rebalance_check.impl.scenarios.search import GROUP, pieces
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import (
@@ -51,7 +51,7 @@ UNSEEN: Final = "not seen"
 NOTHING: Final = Observation(DescribedGroup(group_id=GROUP, state="Dead", protocol_type="", protocol_name=""))
 
 
-class Observed(Played, Protocol):
+class ObservedCoordinator(Played, Protocol):
     """A coordinator that can be looked at."""
 
     def observe(self, group_id: str) -> Observation:
@@ -59,15 +59,15 @@ class Observed(Played, Protocol):
         ...
 
 
-def chronicle(coordinator: Observed, name: str, scenario: Sequence[str]) -> list[Event]:
+def chronicle(coordinator: ObservedCoordinator, name: str, scenario: Sequence[str]) -> list[Event]:
     """Tell ``scenario``, whose first line is the settings that ``coordinator`` was made with: the history of its group."""
     writer = _Chronicler(coordinator, name)
     stage = Stage(coordinator)
     for line in scenario[1:]:
         for piece in pieces(stage, line):
-            stage.heard.clear()
+            stage.observed.clear()
             perform(stage, piece)
-            writer.note(piece, stage.heard)
+            writer.note(piece, stage.observed)
     writer.end()
     return writer.events
 
@@ -75,7 +75,7 @@ def chronicle(coordinator: Observed, name: str, scenario: Sequence[str]) -> list
 class _Chronicler:
     """Looks after each line: at the log, at the group, at the answers."""
 
-    def __init__(self, coordinator: Observed, name: str) -> None:
+    def __init__(self, coordinator: ObservedCoordinator, name: str) -> None:
         self.events: list[Event] = []
         self._coordinator = coordinator
         clock = count()
@@ -92,7 +92,7 @@ class _Chronicler:
         """Nothing is missing."""
         self._harness.emit(RunEnded())
 
-    def note(self, line: str, heard: Sequence[Heard]) -> None:
+    def note(self, line: str, observed: Sequence[Observed]) -> None:
         """Tell what a line brought about."""
         words = line.split()
         lost = next((int(word.partition("=")[2]) for word in words if word.startswith("lose=")), 0)
@@ -105,7 +105,7 @@ class _Chronicler:
             self._begin_life(after, is_loaded=words[0] in {"failover", "load"})
         self._note_log(self._coordinator.records(), after)
         self._note_group(after)
-        for each in heard:
+        for each in observed:
             self._note_answer(each, after)
 
     def _end_life(self, is_crash: bool, lost: int) -> None:
@@ -172,18 +172,18 @@ class _Chronicler:
         if states[0] != states[1]:
             self._tell(GroupStatusChanged, after, from_status=states[0], to_status=states[1])
 
-    def _note_answer(self, heard: Heard, after: Observation) -> None:
-        request, reply = heard.request, heard.reply
+    def _note_answer(self, observed: Observed, after: Observation) -> None:
+        request, reply = observed.request, observed.reply
         if isinstance(request, SyncGroupRequest) and isinstance(reply, SyncGroupReply):
             self._tell(
-                SyncGroupReplied, after, request=heard.token, error=reply.error.name, member_id=request.member_id,
-                instance_id=request.group_instance_id or "", asked=request.generation_id,
+                SyncGroupReplied, after, request=observed.token, error=reply.error.name, member_id=request.member_id,
+                instance_id=request.group_instance_id or "", request_generation=request.generation_id,
                 generation=request.generation_id, assignment=text_of(reply.assignment),
             )  # fmt: skip
         elif isinstance(request, JoinGroupRequest) and isinstance(reply, JoinGroupReply):
             self._tell(
-                JoinGroupReplied, after, request=heard.token, error=reply.error.name, member_id=request.member_id,
-                instance_id=request.group_instance_id or "", told=reply.generation_id, given_id=reply.member_id,
+                JoinGroupReplied, after, request=observed.token, error=reply.error.name, member_id=request.member_id,
+                instance_id=request.group_instance_id or "", reply_generation=reply.generation_id, assigned_member_id=reply.member_id,
                 leader=reply.leader, protocol=reply.protocol_name or "",
             )  # fmt: skip
 

@@ -44,7 +44,7 @@ def _rebalance_without_cause(scene: Scene) -> str:
 def _parked_member_expired(scene: Scene) -> str:
     if not scene.line.startswith("advance") or scene.now_ms >= NEW_MEMBER_MS:
         return ""
-    for each in scene.heard:
+    for each in scene.observed:
         if isinstance(each.request, JoinGroupRequest) and each.reply.error is Error.UNKNOWN_MEMBER_ID:
             return f"{each.name} waited in JoinGroup, and was told UNKNOWN_MEMBER_ID when its session ran out"
     return ""
@@ -53,7 +53,7 @@ def _parked_member_expired(scene: Scene) -> str:
 def _server_error(scene: Scene) -> str:
     if scene.failing == "MESSAGE_TOO_LARGE":
         return ""
-    errors = [each for each in scene.heard if each.reply.error is Error.UNKNOWN_SERVER_ERROR]
+    errors = [each for each in scene.observed if each.reply.error is Error.UNKNOWN_SERVER_ERROR]
     return f"{errors[0].name} was told UNKNOWN_SERVER_ERROR" if errors else ""
 
 

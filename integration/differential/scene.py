@@ -1,4 +1,4 @@
-"""What a claim about a coordinator may know of a line in a scenario: who heard what, and the group before and after.
+"""What a claim about a coordinator may know of a line in a scenario: who observed what, and the group before and after.
 
 Everything here was told to a client, or is shown by DescribeGroups; nothing is known of how a coordinator is made.
 """
@@ -20,7 +20,7 @@ from rebalance_check.impl.protocol.messages import (
     TxnOffsetCommitReply,
     TxnOffsetCommitRequest,
 )
-from rebalance_check.impl.scenarios.runner import Heard, Stage
+from rebalance_check.impl.scenarios.runner import Observed, Stage
 from rebalance_check.model.vocabulary.errors import Error
 
 PREPARING: Final = "PreparingRebalance"
@@ -40,7 +40,7 @@ class Scene:
     """
 
     line: str
-    heard: Sequence[Heard]
+    observed: Sequence[Observed]
     reply: GroupReply | None
     before: Observation
     after: Observation
@@ -103,10 +103,10 @@ class Audience:
         ``stage`` is where it was performed, ``own`` the number of the request that it sent, ``thrown`` an exception
         that no request was told of.
         """
-        heard = stage.heard
+        observed = stage.observed
         self._note(line, stage, after)
         scene = Scene(
-            line=line, heard=heard, reply=next((each.reply for each in heard if each.token == own), None),
+            line=line, observed=observed, reply=next((each.reply for each in observed if each.token == own), None),
             before=self._before, after=after, max_size=self._max_size, now_ms=stage.now,
             waiting=self._waiting(stage), failing=self._failing, is_initial=self._is_initial, known=self._known,
             fenced=self._fenced, pending=self.pending,
@@ -114,13 +114,13 @@ class Audience:
         )  # fmt: skip
         broken = ((claim.name, claim.broken(scene)) for claim in self._claims)
         found = next((each for each in broken if each[1]), None)
-        self._fenced |= frozenset(_fenced(heard))
+        self._fenced |= frozenset(_fenced(observed))
         self._before = after
         return found
 
     def _waiting(self, stage: Stage) -> tuple[JoinGroupRequest, ...]:
         """Who joins twice under one id is answered once: the JoinGroup before is given up."""
-        for each in stage.heard:
+        for each in stage.observed:
             if isinstance(each.request, JoinGroupRequest) and each.request.member_id:
                 self._joined[each.request.member_id] = each.token
         waiting = stage.joins_waiting().items()
@@ -132,9 +132,9 @@ class Audience:
             self._failing = words[1] if len(words) > 1 else ""
         if after.described.state != PREPARING:
             self._is_initial = after.described.state not in FORMED
-        self._kept.hear(words, stage.heard, stage.now)
-        self._known |= frozenset(_told(stage.heard))
-        self._pending |= _handed_out(stage.heard, stage.now)
+        self._kept.hear(words, stage.observed, stage.now)
+        self._known |= frozenset(_told(stage.observed))
+        self._pending |= _handed_out(stage.observed, stage.now)
         gone = members(after) | {each for each, until in self._pending.items() if until <= stage.now}
         self._pending = {each: until for each, until in self._pending.items() if each not in gone}
 
@@ -147,14 +147,14 @@ class _Kept:
         self._until = 0
         self._producers: set[str] = set()
 
-    def hear(self, words: Sequence[str], heard: Sequence[Heard], now_ms: int) -> None:
+    def hear(self, words: Sequence[str], observed: Sequence[Observed], now_ms: int) -> None:
         """Who deletes, or loses a part of the log, loses offsets, too."""
         if words[0] in {"delete", "offset-delete", "failover"}:
             self._until = 0
             self._producers.clear()
         if words[0] == "end-txn":
             self._producers -= {word.partition("=")[2] for word in words}
-        for each in heard:
+        for each in observed:
             reply = each.reply
             if isinstance(reply, OffsetCommitReply | TxnOffsetCommitReply) and _all_kept(reply):
                 if isinstance(each.request, TxnOffsetCommitRequest):
@@ -171,22 +171,22 @@ def _all_kept(reply: OffsetCommitReply | TxnOffsetCommitReply) -> bool:
     return all(error is Error.NONE for _, _, error in reply.partitions)
 
 
-def _told(heard: Sequence[Heard]) -> Iterator[str]:
+def _told(observed: Sequence[Observed]) -> Iterator[str]:
     """The member ids that somebody now knows: those of answers."""
-    return (each.reply.member_id for each in heard if isinstance(each.reply, JoinGroupReply))
+    return (each.reply.member_id for each in observed if isinstance(each.reply, JoinGroupReply))
 
 
-def _fenced(heard: Sequence[Heard]) -> Iterator[str]:
-    for each in heard:
+def _fenced(observed: Sequence[Observed]) -> Iterator[str]:
+    for each in observed:
         if each.reply.error is Error.FENCED_INSTANCE_ID and isinstance(each.reply, JoinGroupReply):
             yield each.reply.member_id
 
 
-def _handed_out(heard: Sequence[Heard], now_ms: int) -> Mapping[str, int]:
+def _handed_out(observed: Sequence[Observed], now_ms: int) -> Mapping[str, int]:
     """Ids to come back with, each with the end of the session that it has for that."""
     return {
         each.reply.member_id: now_ms + each.request.session_timeout_ms
-        for each in heard
+        for each in observed
         if isinstance(each.request, JoinGroupRequest)
         and isinstance(each.reply, JoinGroupReply)
         and each.reply.error is Error.MEMBER_ID_REQUIRED

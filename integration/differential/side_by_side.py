@@ -23,7 +23,7 @@ from rebalance_check.impl.scenarios import InProcess, Stage, perform
 from rebalance_check.impl.scenarios.invariants import PROMISES
 from rebalance_check.impl.scenarios.monitor import WatchedStage, Watching
 from rebalance_check.impl.scenarios.random_scenarios import AGEING
-from rebalance_check.impl.scenarios.runner import Heard, settings_of
+from rebalance_check.impl.scenarios.runner import Observed, settings_of
 from rebalance_check.integration.differential.invariants import CLAIMS
 from rebalance_check.integration.differential.scene import Audience, in_order
 from rebalance_check.integration.virtual.codec import decoded
@@ -62,10 +62,10 @@ class Followed(Choices):
         """What won in Kafka."""
         return self.protocol_name if self.protocol_name in candidates else super().protocol(candidates)
 
-    def follow(self, observation: Observation, heard: Sequence[Heard]) -> None:
+    def follow(self, observation: Observation, observed: Sequence[Observed]) -> None:
         """Kafka goes first: note what it chose in this step."""
         self.leader_id = observation.leader or ""
-        for each in heard:
+        for each in observed:
             if isinstance(each.reply, JoinGroupReply) and each.reply.error is Error.NONE:
                 self.protocol_name = each.reply.protocol_name or ""
 
@@ -123,11 +123,11 @@ class Duet:
         self.steps += 1
         if broken := self._judged(piece, observation, own):
             return broken[0], (broken[1],)
-        self._choices.follow(observation, self._kafka.heard)
+        self._choices.follow(observation, self._kafka.observed)
         echoed = perform(self._ours, piece) if self._compares else ""
         told = self._compared(said, echoed, observation) if self._compares else None
         for stage in (self._kafka, self._ours):
-            stage.heard.clear()
+            stage.observed.clear()
         self._kafka.requests.clear()
         return None if told is None else (DIFFERENTIAL, (f"Kafka: {told[0]}", f"ours:  {told[1]}"))
 
@@ -153,11 +153,11 @@ class Duet:
 
     def _compared(self, said: str, echoed: str, observation: Observation) -> tuple[str, str] | None:
         """What Kafka said or shows, and ours, where that differs."""
-        heard, ours = _by_token(self._kafka.heard), _by_token(self._ours.heard)
-        answered = [[each.token for each in all_] for all_ in (heard, ours)]
+        observed, ours = _by_token(self._kafka.observed), _by_token(self._ours.observed)
+        answered = [[each.token for each in all_] for all_ in (observed, ours)]
         if answered[0] != answered[1] or (said != echoed and not answered[0]):
             return said, echoed
-        differing = [pair for a, b in zip(heard, ours, strict=True) if (pair := _difference(a, b)) is not None]
+        differing = [pair for a, b in zip(observed, ours, strict=True) if (pair := _difference(a, b)) is not None]
         if differing and not all(_is_known(self._release, *pair) for pair in differing):
             return str(differing[0][0]), str(differing[0][1])
         groups = _shown(observation.described, observation), _shown(self._in_process.describe(GROUP), observation)
@@ -170,18 +170,18 @@ class Duet:
         return None if inside[0] == inside[1] else (str(inside[0]), str(inside[1]))
 
 
-def _by_token(heard: Sequence[Heard]) -> list[Heard]:
-    return sorted(heard, key=lambda each: each.token)
+def _by_token(observed: Sequence[Observed]) -> list[Observed]:
+    return sorted(observed, key=lambda each: each.token)
 
 
-def _difference(kafka: Heard, ours: Heard) -> tuple[GroupReply, GroupReply] | None:
+def _difference(kafka: Observed, ours: Observed) -> tuple[GroupReply, GroupReply] | None:
     """Both replies, where they differ in what their version of the wire carries. What was read from a wire is as the
     wire carries it, so that most often there is nothing to translate."""
-    heard, said = _sorted(kafka.reply), _sorted(ours.reply)
-    if heard == said:
+    observed, said = _sorted(kafka.reply), _sorted(ours.reply)
+    if observed == said:
         return None
     carried = _sorted(_on_the_wire(ours.request, ours.reply))
-    return None if heard == carried else (heard, carried)
+    return None if observed == carried else (observed, carried)
 
 
 def _sorted(reply: GroupReply) -> GroupReply:

@@ -12,7 +12,7 @@ class RequestParked(CoordinatorEvent):
     """The coordinator keeps a request to answer it later: in a phase of the rebalance, or behind earlier writes.
 
     ``request`` numbers the requests that reach this coordinator, ``member_id`` is the one it is kept for (an id that
-    was made for it, if it came without), ``instance_id`` the one it carries ("" for none), ``asked`` its generation.
+    was made for it, if it came without), ``instance_id`` the one it carries ("" for none), ``request_generation`` its generation.
     A JoinGroup lists ``protocols``, most preferred first, and the timeouts of its member (0: not told).
     """
 
@@ -20,7 +20,7 @@ class RequestParked(CoordinatorEvent):
     request: int
     member_id: str
     instance_id: str = ""
-    asked: int = -1
+    request_generation: int = -1
     protocols: tuple[str, ...] = ()
     rebalance_timeout_ms: int = 0
     session_timeout_ms: int = 0
@@ -38,23 +38,23 @@ class ReplyEvent(CoordinatorEvent):
     error: str
     member_id: str = ""
     instance_id: str = ""
-    asked: int = -1
+    request_generation: int = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinGroupReplied(ReplyEvent):
-    """``told`` is the generation of the answer, ``given_id`` its member id, ``leader`` and ``protocol`` as there.
+    """``reply_generation`` is the generation of the answer, ``assigned_member_id`` its member id, ``leader`` and ``protocol`` as there.
 
-    ``shown`` are the member ids whose metadata it carries (only a leader gets any), ``skip`` its skipAssignment,
+    ``listed_members`` are the member ids whose metadata it carries (only a leader gets any), ``skip_assignment`` its skipAssignment,
     ``protocols`` those that the request lists.
     """
 
-    told: int = -1
-    given_id: str = ""
+    reply_generation: int = -1
+    assigned_member_id: str = ""
     leader: str = ""
     protocol: str = ""
-    shown: tuple[str, ...] = ()
-    skip: bool = False
+    listed_members: tuple[str, ...] = ()
+    skip_assignment: bool = False
     protocols: tuple[str, ...] = ()
 
 

@@ -35,7 +35,7 @@ class AssignmentIsCompleteViolated(Violation):
     """At the end a partition has no owner although members are there to own it."""
 
 
-PytestCase: TypeAlias = MemberJoined | AssignmentComputed
+LeaderEvent: TypeAlias = MemberJoined | AssignmentComputed
 """What shows who leads a generation, and by which protocol: clients that do not tell when they join may tell that they
 compute its assignment."""
 
@@ -45,13 +45,13 @@ class _Agreement(Fold):
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {MemberJoined: self.on_joined, AssignmentComputed: self.on_joined})
-        self._first: dict[Round, PytestCase] = {}
+        self._first: dict[Round, LeaderEvent] = {}
 
     def share(self, memories: Memories) -> None:
         """Who was removed, and who has whose seat, all folds of a group know together."""
         self.memories = self._rounds, self._instances = Rounds.among(memories), Instances.among(memories)
 
-    def on_joined(self, event: PytestCase) -> None:
+    def on_joined(self, event: LeaderEvent) -> None:
         """A member learned who leads, and by which protocol."""
         if not self.tells(event):
             return
@@ -72,36 +72,36 @@ class _Agreement(Fold):
                 [first, event],
             )  # fmt: skip
 
-    def tells(self, event: PytestCase) -> bool:
+    def tells(self, event: LeaderEvent) -> bool:
         """Whether this says anything about the claim: who computes the assignment was told that it leads."""
         return isinstance(event, AssignmentComputed) or event.leader
 
-    def differs(self, first: PytestCase, event: PytestCase) -> bool:
+    def differs(self, first: LeaderEvent, event: LeaderEvent) -> bool:
         """Whether the two cannot both be right."""
         if first.member == event.member:
             return False
         return self._rounds.are_told or not self._instances.share_a_seat(first.member, event.member)
 
-    def told(self, event: PytestCase) -> str:
+    def told(self, event: LeaderEvent) -> str:
         """What the member was told, in words."""
         return "computed the assignment" if isinstance(event, AssignmentComputed) else "was told that it leads"
 
-    def headline(self, first: PytestCase, event: PytestCase) -> str:
+    def headline(self, first: LeaderEvent, event: LeaderEvent) -> str:
         """Who was told what."""
         return f"{first.member} and {event.member} both lead generation {event.generation}"
 
 
 class _Protocol(_Agreement):
-    def tells(self, event: PytestCase) -> bool:
+    def tells(self, event: LeaderEvent) -> bool:
         return bool(event.protocol)
 
-    def differs(self, first: PytestCase, event: PytestCase) -> bool:
+    def differs(self, first: LeaderEvent, event: LeaderEvent) -> bool:
         return first.protocol != event.protocol
 
-    def told(self, event: PytestCase) -> str:
+    def told(self, event: LeaderEvent) -> str:
         return f"was told the protocol {event.protocol}"
 
-    def headline(self, first: PytestCase, event: PytestCase) -> str:
+    def headline(self, first: LeaderEvent, event: LeaderEvent) -> str:
         return (
             f"generation {event.generation} runs {first.protocol} at {first.member} and {event.protocol} at "
             f"{event.member}"

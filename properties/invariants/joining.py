@@ -138,7 +138,7 @@ class _Common(LifeFold):
     def on_replied(self, event: JoinGroupReplied) -> None:
         """So does whoever is told."""
         if event.error == ACCEPTED and event.protocol and event.protocols and event.protocol not in event.protocols:
-            self._report(event.given_id, event.protocols, event.protocol, event)
+            self._report(event.assigned_member_id, event.protocols, event.protocol, event)
 
     def _report(self, member: str, listed: tuple[str, ...], protocol: str, event: Event) -> None:
         self.contradiction(
@@ -178,21 +178,28 @@ class _ToTheLeader(LifeFold):
     def on_replied(self, event: JoinGroupReplied) -> None:
         """Who is shown the members leads, and is the only one in its generation."""
         life = self.lives.life
-        if not event.shown or event.error != ACCEPTED or life is None:
+        if not event.listed_members or event.error != ACCEPTED or life is None:
             return
-        if event.given_id != event.leader:
+        if event.assigned_member_id != event.leader:
             self.contradiction(
-                f"{event.given_id} is shown the members of generation {event.told}, which {event.leader} leads",
+                f"{event.assigned_member_id} is shown the members of generation {event.reply_generation}, which {event.leader} leads",
                 (f"the answer of {STEP} names {event.leader} as the leader and shows the members to "
-                 f"{event.given_id}: contradiction.", event),
+                 f"{event.assigned_member_id}: contradiction.", event),
             )  # fmt: skip
         first = self._shown.get(life.incarnation)
         self._shown[life.incarnation] = event
-        if first is not None and first.told == event.told and life.heir_of(first.given_id) != event.given_id:
+        if (
+            first is not None
+            and first.reply_generation == event.reply_generation
+            and life.heir_of(first.assigned_member_id) != event.assigned_member_id
+        ):
             self.contradiction(
-                f"{first.given_id} and {event.given_id} are both shown the members of generation {event.told}",
-                (f"{first.given_id} was shown them at {STEP}.", first),
-                (f"{event.given_id}, which did not take its seat, was shown them at {STEP}: contradiction.", event),
+                f"{first.assigned_member_id} and {event.assigned_member_id} are both shown the members of generation {event.reply_generation}",
+                (f"{first.assigned_member_id} was shown them at {STEP}.", first),
+                (
+                    f"{event.assigned_member_id}, which did not take its seat, was shown them at {STEP}: contradiction.",
+                    event,
+                ),
             )
 
 
@@ -207,7 +214,7 @@ class _Agree(LifeFold):
         if event.error != ACCEPTED or life is None:
             return
         first = self._first.get(life.incarnation)
-        if first is None or first.told != event.told:
+        if first is None or first.reply_generation != event.reply_generation:
             self._first[life.incarnation] = event
             return
         if first.protocol and event.protocol and first.protocol != event.protocol:
@@ -217,9 +224,9 @@ class _Agree(LifeFold):
 
     def _report(self, first: JoinGroupReplied, event: JoinGroupReplied, one: str, other: str) -> None:
         self.contradiction(
-            f"generation {event.told} has {one} for {first.given_id} and {other} for {event.given_id}",
-            (f"{first.given_id} was told {one} at {STEP}.", first),
-            (f"{event.given_id} was told {other} at {STEP}: contradiction.", event),
+            f"generation {event.reply_generation} has {one} for {first.assigned_member_id} and {other} for {event.assigned_member_id}",
+            (f"{first.assigned_member_id} was told {one} at {STEP}.", first),
+            (f"{event.assigned_member_id} was told {other} at {STEP}: contradiction.", event),
         )
 
 
@@ -322,8 +329,8 @@ MembersGoToTheLeader: Final = Invariant(
 
 The smallest history that breaks it::
 
-    JoinGroupReplied(incarnation=0, generation=1, request=1, error="NONE", told=1, given_id="b", leader="a",
-                     shown=("a", "b"))
+    JoinGroupReplied(incarnation=0, generation=1, request=1, error="NONE", reply_generation=1, assigned_member_id="b", leader="a",
+                     listed_members=("a", "b"))
 """
 
 JoinAnswersAgree: Final = Invariant(
@@ -342,8 +349,8 @@ JoinAnswersAgree: Final = Invariant(
 
 The smallest history that breaks it::
 
-    JoinGroupReplied(incarnation=0, generation=1, request=1, error="NONE", told=1, given_id="a", leader="a")
-    JoinGroupReplied(incarnation=0, generation=1, request=2, error="NONE", told=1, given_id="b", leader="b")
+    JoinGroupReplied(incarnation=0, generation=1, request=1, error="NONE", reply_generation=1, assigned_member_id="a", leader="a")
+    JoinGroupReplied(incarnation=0, generation=1, request=2, error="NONE", reply_generation=1, assigned_member_id="b", leader="b")
 """
 
 CLAIMS: Final = (

@@ -104,10 +104,13 @@ class _Pending(LifeFold):
     def on_join_replied(self, event: JoinGroupReplied) -> None:
         """What MEMBER_ID_REQUIRED hands out is nobody's id yet."""
         life = self.lives.life
-        if event.error == "MEMBER_ID_REQUIRED" and life is not None and event.given_id in life.members:
+        if event.error == "MEMBER_ID_REQUIRED" and life is not None and event.assigned_member_id in life.members:
             self.contradiction(
-                f"{event.given_id} is handed out with MEMBER_ID_REQUIRED and is a member",
-                (f"{event.given_id} is a member of the group, and was handed out at {STEP}: contradiction.", event),
+                f"{event.assigned_member_id} is handed out with MEMBER_ID_REQUIRED and is a member",
+                (
+                    f"{event.assigned_member_id} is a member of the group, and was handed out at {STEP}: contradiction.",
+                    event,
+                ),
             )
 
     def on_generation(self, event: GenerationStarted) -> None:
@@ -188,7 +191,7 @@ class _Leader(LifeFold):
             return
         if life.heir_of(event.leader) not in life.members:
             self.contradiction(
-                f"{event.given_id} is told that {event.leader} leads, which is no member",
+                f"{event.assigned_member_id} is told that {event.leader} leads, which is no member",
                 (f"{event.leader} is no member when this is told, at {STEP}: contradiction.", event),
             )
 
@@ -310,7 +313,7 @@ PendingIdsAreNoMembers: Final = Invariant(
 
 The smallest history that breaks it::
 
-    JoinGroupReplied(incarnation=0, generation=0, request=1, error="MEMBER_ID_REQUIRED", given_id="a")
+    JoinGroupReplied(incarnation=0, generation=0, request=1, error="MEMBER_ID_REQUIRED", assigned_member_id="a")
     GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
 """
 

@@ -232,7 +232,7 @@ PersistedBeforeTheyArePropagated: Final = Invariant(
 The smallest history that breaks it::
 
     GroupMetadataAppended(incarnation=0, generation=0, members=(), offset=0)
-    SyncGroupReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", asked=1, assignment="t-0")
+    SyncGroupReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", request_generation=1, assignment="t-0")
 """
 
 OneAssignmentPerGeneration: Final = Invariant(
@@ -251,8 +251,8 @@ OneAssignmentPerGeneration: Final = Invariant(
 
 The smallest history that breaks it::
 
-    SyncGroupReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", asked=1, assignment="t-0")
-    SyncGroupReplied(incarnation=0, generation=1, request=2, error="NONE", member_id="a", asked=1, assignment="t-1")
+    SyncGroupReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", request_generation=1, assignment="t-0")
+    SyncGroupReplied(incarnation=0, generation=1, request=2, error="NONE", member_id="a", request_generation=1, assignment="t-1")
 """
 
 StableIsPersisted: Final = Invariant(

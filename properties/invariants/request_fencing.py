@@ -68,7 +68,7 @@ class _Fenced(LifeFold):
             status, generation, is_member = life.status, event.generation, event.member_id in life.members
         if not is_member:
             self._report(event, life, f"{event.member_id or 'a nameless client'} is no member")
-        elif event.asked != generation:
+        elif event.request_generation != generation:
             self._report(event, life, f"the generation was {generation}")
         elif status and status not in self.statuses:
             self._report(event, life, f"the group was {status}")
@@ -77,7 +77,7 @@ class _Fenced(LifeFold):
         taken = life.arrival.event if life.arrival is not None else None
         who = event.member_id or "a client without a member id"
         self.contradiction(
-            f"{self.api} of {who} for generation {event.asked} is accepted, and {why}",
+            f"{self.api} of {who} for generation {event.request_generation} is accepted, and {why}",
             *([(f"the generation before this answer started at {STEP}.", life.started)] if life.started else []),
             *([(f"the request was taken at {STEP}.", taken)] if taken is not None else []),
             (f"it was answered without an error at {STEP}, and {why}: contradiction.", event),
@@ -107,7 +107,7 @@ class _Commit(_Fenced):
     def on_commit(self, event: OffsetCommitReplied) -> None:
         """A commit outside of any generation needs an Empty group."""
         life = self.lives.life
-        if event.asked >= 0:
+        if event.request_generation >= 0:
             self.on_replied(event)
         elif event.error == ACCEPTED and life is not None:
             status = life.arrival.status if life.arrival is not None else life.status
@@ -127,7 +127,7 @@ class _Exclusive(LifeFold):
 
     def on_commit(self, event: OffsetCommitReplied) -> None:
         """Outside of any generation nobody is asked who commits."""
-        if event.asked >= 0:
+        if event.request_generation >= 0:
             self.on_replied(event)
 
     def on_replied(self, event: ReplyEvent) -> None:
@@ -205,7 +205,7 @@ SyncIsFenced: Final = Invariant(
 The smallest history that breaks it::
 
     GenerationStarted(incarnation=0, generation=2, members=("a",), leader="a")
-    SyncGroupReplied(incarnation=0, generation=2, request=1, error="NONE", member_id="a", asked=1)
+    SyncGroupReplied(incarnation=0, generation=2, request=1, error="NONE", member_id="a", request_generation=1)
 """
 
 HeartbeatIsFenced: Final = Invariant(
@@ -222,7 +222,7 @@ HeartbeatIsFenced: Final = Invariant(
 The smallest history that breaks it::
 
     GenerationStarted(incarnation=0, generation=1, members=("a",), leader="a")
-    HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="b", asked=1)
+    HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="b", request_generation=1)
 """
 
 CommitIsFenced: Final = Invariant(
@@ -246,7 +246,7 @@ generation to an Empty group. So commits of an older generation end when the nex
 The smallest history that breaks it::
 
     GenerationStarted(incarnation=0, generation=2, members=("a",), leader="a")
-    OffsetCommitReplied(incarnation=0, generation=2, request=1, error="NONE", member_id="a", asked=1)
+    OffsetCommitReplied(incarnation=0, generation=2, request=1, error="NONE", member_id="a", request_generation=1)
 """
 
 InstanceIsExclusive: Final = Invariant(
@@ -268,7 +268,7 @@ The smallest history that breaks it::
 
     GenerationStarted(incarnation=0, generation=1, members=("a", "b"), leader="a")
     MemberAdded(incarnation=0, generation=1, member_id="b", instance_id="i")
-    HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", instance_id="i", asked=1)
+    HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", instance_id="i", request_generation=1)
 """
 
 OneResponsePerRequest: Final = Invariant(
@@ -288,8 +288,8 @@ OneResponsePerRequest: Final = Invariant(
 
 The smallest history that breaks it::
 
-    HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", asked=1)
-    HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", asked=1)
+    HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", request_generation=1)
+    HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", request_generation=1)
 """
 
 CLAIMS: Final = (SyncIsFenced, HeartbeatIsFenced, CommitIsFenced, InstanceIsExclusive, OneResponsePerRequest)

@@ -191,7 +191,7 @@ class _PendingIds(_TimeFold):
     def on_replied(self, event: JoinGroupReplied) -> None:
         """An id is handed out."""
         if event.error == "MEMBER_ID_REQUIRED":
-            self._given[event.incarnation, event.given_id] = event
+            self._given[event.incarnation, event.assigned_member_id] = event
 
     def on_parked(self, event: RequestParked) -> None:
         """It is used."""
@@ -235,7 +235,7 @@ The smallest history that breaks it::
 
     RunStarted(subject="simulator", punctual=True)
     RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
-    HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", asked=1, time_ms=5000)
+    HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", request_generation=1, time_ms=5000)
     MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired", time_ms=12000)
 """
 
@@ -260,7 +260,7 @@ The smallest history that breaks it::
     RunStarted(subject="simulator", punctual=True)
     MemberAdded(incarnation=0, generation=0, member_id="a")
     RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
-    JoinGroupReplied(incarnation=0, generation=1, request=0, error="NONE", given_id="a", told=1, leader="a")
+    JoinGroupReplied(incarnation=0, generation=1, request=0, error="NONE", assigned_member_id="a", reply_generation=1, leader="a")
     MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired", time_ms=20000)
 """
 
@@ -330,7 +330,7 @@ PendingIdsVanishInTime: Final = Invariant(
 The smallest history that breaks it::
 
     RunStarted(subject="simulator", punctual=True)
-    JoinGroupReplied(incarnation=0, generation=0, request=0, error="MEMBER_ID_REQUIRED", given_id="a")
+    JoinGroupReplied(incarnation=0, generation=0, request=0, error="MEMBER_ID_REQUIRED", assigned_member_id="a")
     RequestParked(incarnation=0, generation=0, api="JoinGroup", request=1, member_id="a", session_timeout_ms=10000,
                   time_ms=20000)
 """

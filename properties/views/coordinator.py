@@ -234,7 +234,7 @@ class Lives(Memory):
         if event.error == ACCEPTED or event.error in REFUSED_MEMBERS:
             life.joined.discard(who)
         elif event.error == "MEMBER_ID_REQUIRED":
-            life.pending[event.given_id] = event
+            life.pending[event.assigned_member_id] = event
 
     @_of_a_life
     def _on_sync_replied(self, life: Life, event: SyncGroupReplied) -> None:

@@ -110,8 +110,8 @@ class Sessions(Memory):
         """Whoever waited begins a session with the answer."""
         if event.error != ACCEPTED:
             return
-        self._heard(event.given_id, event)
-        key = (event.incarnation, event.given_id)
+        self._heard(event.assigned_member_id, event)
+        key = (event.incarnation, event.assigned_member_id)
         parked = self.joins.get(key)
         if parked is not None and parked.request == event.request:
             self.prolonged[key] = event

@@ -95,9 +95,11 @@ def tell(console: Console, one: Judged) -> None:
 
 def tell_vacuous(console: Console, judgement: Judgement) -> None:
     """What held only because nothing in the history put it to the test."""
-    names = [i.name for i, verdict in judgement.verdicts.items() if isinstance(verdict, Held) and not verdict.heard]
+    names = [
+        i.name for i, verdict in judgement.verdicts.items() if isinstance(verdict, Held) and not verdict.checked_events
+    ]
     if names:
-        console.say(f"  heard nothing: {', '.join(names)}")
+        console.say(f"  saw none of the events that they check: {', '.join(names)}")
 
 
 def tell_doubts(console: Console, judgement: Judgement) -> None:

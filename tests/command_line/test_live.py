@@ -18,7 +18,7 @@ def test_status_stores_are_recorded_and_judged__each_seed_in_a_history(
     assert run([*asked, "--out", str(tmp_path)]) == 0
     said = json.loads(capsys.readouterr().out)
     assert (said["runs"], said["verdict"], said["broker"]) == (2, "held", "embedded")
-    assert said["verdicts"]["safe_status_writes.cache_follows_reads"]["heard"] > 0
+    assert said["verdicts"]["safe_status_writes.cache_follows_reads"]["checked_events"] > 0
     assert all(Path(history["file"]).stat().st_size > 0 for history in said["histories"])
 
 
@@ -57,4 +57,4 @@ def test_consumers_are_recorded_and_judged__through_joins_and_leaves(
     assert run([*asked, "--out", str(tmp_path)]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["verdicts"]["no_double_ownership"]["verdict"] == "held"
-    assert said["verdicts"]["no_double_ownership"]["heard"] > 0
+    assert said["verdicts"]["no_double_ownership"]["checked_events"] > 0

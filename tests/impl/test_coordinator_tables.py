@@ -95,7 +95,7 @@ WRITE_ERRORS = [
 """The error of a write, what a SyncGroup or JoinGroup hears of it, what an OffsetCommit hears."""
 
 
-@pytest.mark.parametrize(("write", "heard", "_"), WRITE_ERRORS)
+@pytest.mark.parametrize(("write", "checked_events", "_"), WRITE_ERRORS)
 def test_a_failed_assignment_is_told_to_the_leader__and_the_group_rebalances(write: str, heard: str, _: str) -> None:
     desk = Desk()
     desk.ask(join(""))
@@ -104,7 +104,7 @@ def test_a_failed_assignment_is_told_to_the_leader__and_the_group_rebalances(wri
     assert desk.coordinator.describe("g").state == "PreparingRebalance"
 
 
-@pytest.mark.parametrize(("write", "_", "heard"), WRITE_ERRORS)
+@pytest.mark.parametrize(("write", "_", "checked_events"), WRITE_ERRORS)
 def test_a_failed_commit_is_told__and_nothing_is_committed(desk: Desk, write: str, _: str, heard: str) -> None:
     desk.log.failure = Error[write]
     reply = desk.ask(commit("a"))
@@ -114,7 +114,7 @@ def test_a_failed_commit_is_told__and_nothing_is_committed(desk: Desk, write: st
     assert desk.ask(FETCH) == OffsetFetchReply(offsets=(CommittedOffset("t", 0, -1),))
 
 
-@pytest.mark.parametrize(("write", "heard", "_"), WRITE_ERRORS)
+@pytest.mark.parametrize(("write", "checked_events", "_"), WRITE_ERRORS)
 def test_a_failed_static_replacement_is_told__and_undone(write: str, heard: str, _: str) -> None:
     desk = Desk()
     desk.ask(join("", 9, "i"))

@@ -71,25 +71,44 @@ def started(*members: str, generation: int = 1, protocol: str = "") -> Generatio
 
 def joined(member: str, request: int, leader: str = "a", shown: tuple[str, ...] = ()) -> JoinGroupReplied:
     return JoinGroupReplied(
-        incarnation=0, generation=1, request=request, error="NONE", told=1, given_id=member, leader=leader, shown=shown
+        incarnation=0,
+        generation=1,
+        request=request,
+        error="NONE",
+        reply_generation=1,
+        assigned_member_id=member,
+        leader=leader,
+        listed_members=shown,
     )
 
 
 def synced(member: str, request: int, assignment: str = "", error: str = "NONE") -> SyncGroupReplied:
     return SyncGroupReplied(
-        incarnation=0, generation=1, request=request, error=error, member_id=member, asked=1, assignment=assignment
+        incarnation=0,
+        generation=1,
+        request=request,
+        error=error,
+        member_id=member,
+        request_generation=1,
+        assignment=assignment,
     )
 
 
 def beat(member: str, request: int = 9, asked: int = 1, error: str = "NONE", instance: str = "") -> HeartbeatReplied:
     return HeartbeatReplied(
-        incarnation=0, generation=1, request=request, error=error, member_id=member, asked=asked, instance_id=instance
+        incarnation=0,
+        generation=1,
+        request=request,
+        error=error,
+        member_id=member,
+        request_generation=asked,
+        instance_id=instance,
     )
 
 
 def committed(member: str, asked: int = 1, request: int = 9) -> OffsetCommitReplied:
     return OffsetCommitReplied(
-        incarnation=0, generation=1, request=request, error="NONE", member_id=member, asked=asked
+        incarnation=0, generation=1, request=request, error="NONE", member_id=member, request_generation=asked
     )
 
 
@@ -133,7 +152,7 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
     ],
     "pending_ids_are_no_members": [
         [
-            JoinGroupReplied(incarnation=0, generation=0, request=1, error="MEMBER_ID_REQUIRED", given_id="a"),
+            JoinGroupReplied(incarnation=0, generation=0, request=1, error="MEMBER_ID_REQUIRED", assigned_member_id="a"),
             added("a"),
             started("a"),
         ],
@@ -207,10 +226,10 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
     "heartbeat_is_fenced": [
         [began(), *IN_ONE, beat("a"), beat("b", error="UNKNOWN_MEMBER_ID")],
         # A loading coordinator believes every heartbeat.
-        [HeartbeatReplied(incarnation=-1, generation=-1, request=1, error="NONE", member_id="b", asked=1)],
+        [HeartbeatReplied(incarnation=-1, generation=-1, request=1, error="NONE", member_id="b", request_generation=1)],
         # It waited for earlier writes, and is judged by when it came.
         [began(), *IN_ONE,
-         RequestParked(incarnation=0, generation=1, api="Heartbeat", request=9, member_id="a", asked=1),
+         RequestParked(incarnation=0, generation=1, api="Heartbeat", request=9, member_id="a", request_generation=1),
          moved("PreparingRebalance", "CompletingRebalance"), beat("a", 9)],
     ],
     "commit_is_fenced": [
@@ -271,4 +290,4 @@ def test_a_claim_holds__and_has_heard_of_it(history: History, name: str, events:
     verdict = judge(history(*events), select([name])).verdict(name)
 
     assert isinstance(verdict, Held), verdict
-    assert verdict.heard
+    assert verdict.checked_events

@@ -216,12 +216,18 @@ def test_a_fault_in_what_claims_remember_together_makes_all_of_them_undecided(
 def test_a_claim_about_what_is_remembered_together_says_the_same__whoever_else_is_judged(
     history: Callable[..., list[Event]], others: tuple[str, ...]
 ) -> None:
-    waited = RequestParked(incarnation=0, generation=0, api="Heartbeat", request=1, member_id="a", asked=0)
+    waited = RequestParked(incarnation=0, generation=0, api="Heartbeat", request=1, member_id="a", request_generation=0)
     refused = HeartbeatReplied(
-        incarnation=0, generation=0, request=1, error="ILLEGAL_GENERATION", member_id="a", asked=0
+        incarnation=0, generation=0, request=1, error="ILLEGAL_GENERATION", member_id="a", request_generation=0
     )
     passed = SyncGroupReplied(
-        incarnation=0, generation=0, request=2, error="ILLEGAL_GENERATION", member_id="b", instance_id="i", asked=0
+        incarnation=0,
+        generation=0,
+        request=2,
+        error="ILLEGAL_GENERATION",
+        member_id="b",
+        instance_id="i",
+        request_generation=0,
     )
     events = history(
         IncarnationStarted(incarnation=0, generation=0, status="Empty"),

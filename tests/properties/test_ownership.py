@@ -48,7 +48,7 @@ def test_no_double_ownership__one_partition_assigned_to_two_members__is_violated
 
 def test_no_double_ownership__disjoint_assignments__holds(history: History) -> None:
     judgement = judge(history(assigned("m0", 1, "t-0"), assigned("m1", 1, "t-1")), [NoDoubleOwnership])
-    assert judgement.verdict("no_double_ownership") == Held(heard=2)
+    assert judgement.verdict("no_double_ownership") == Held(checked_events=2)
     judgement.check()
 
 

@@ -46,13 +46,22 @@ def joined(member: str = "a", at: int = 0) -> tuple[Event, ...]:
         parked,
         GenerationStarted(incarnation=0, generation=1, members=(member,), leader=member, time_ms=at),
         JoinGroupReplied(
-            incarnation=0, generation=1, request=0, error="NONE", given_id=member, told=1, leader=member, time_ms=at
+            incarnation=0,
+            generation=1,
+            request=0,
+            error="NONE",
+            assigned_member_id=member,
+            reply_generation=1,
+            leader=member,
+            time_ms=at,
         ),
     )
 
 
 def heartbeat(at: int) -> Event:
-    return HeartbeatReplied(incarnation=0, generation=1, request=9, error="NONE", member_id="a", asked=1, time_ms=at)
+    return HeartbeatReplied(
+        incarnation=0, generation=1, request=9, error="NONE", member_id="a", request_generation=1, time_ms=at
+    )
 
 
 def removed(reason: str, at: int) -> Event:
@@ -64,7 +73,7 @@ def moved(from_: str, to: str, at: int) -> Event:
 
 
 def handed_out() -> Event:
-    return JoinGroupReplied(incarnation=0, generation=0, request=0, error="MEMBER_ID_REQUIRED", given_id="a")
+    return JoinGroupReplied(incarnation=0, generation=0, request=0, error="MEMBER_ID_REQUIRED", assigned_member_id="a")
 
 
 BOUNDS = {
@@ -102,7 +111,7 @@ def test_a_bound_in_time__to_the_millisecond(
     at_it, behind_it = (judge(history(*punctual(), *told(late)), select([name])).verdict(name) for late in (0, 1))
 
     assert isinstance(at_it, Held)
-    assert at_it.heard > 0
+    assert at_it.checked_events > 0
     assert behind_it.outcome is Outcome.VIOLATED
 
 
@@ -113,7 +122,7 @@ def test_a_bound_in_time__of_a_run_that_does_not_promise_punctual_timers__is_not
     started, *others = punctual()
     events = history(replace(started, punctual=False), *others, *told(1))  # type: ignore[call-arg]  # of RunStarted
 
-    assert judge(events, select([name])).verdict(name) == Held(heard=0)
+    assert judge(events, select([name])).verdict(name) == Held(checked_events=0)
 
 
 @pytest.mark.parametrize(("name", "told"), CASES)
@@ -122,7 +131,7 @@ def test_a_bound_in_time__after_a_node_was_paused__is_not_judged(
 ) -> None:
     events = history(*punctual(), NodeChanged(node=0, change="paused"), *told(1))
 
-    assert judge(events, select([name])).verdict(name) == Held(heard=0)
+    assert judge(events, select([name])).verdict(name) == Held(checked_events=0)
 
 
 @pytest.mark.parametrize("protocol", ["eager", "cooperative", "connect", "election"])
@@ -132,5 +141,11 @@ def test_the_simulator_keeps_every_bound_in_time__holds(protocol: str) -> None:
 
     assert all(judgement.outcome is Outcome.HELD for judgement in judgements)
     assert (
-        sum(verdict.heard for one in judgements for verdict in one.verdicts.values() if isinstance(verdict, Held)) > 200
+        sum(
+            verdict.checked_events
+            for one in judgements
+            for verdict in one.verdicts.values()
+            if isinstance(verdict, Held)
+        )
+        > 200
     )

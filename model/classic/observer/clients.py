@@ -87,7 +87,7 @@ class Members:
 
     def computed(self, m: int, me: Member, protocol: str) -> AssignmentComputed:
         """What the leader decided, from the metadata that it was shown."""
-        shown, tags = self.ledger.shown[m]
+        shown, tags = self.ledger.listed_members[m]
         ids = dict(zip((who for who, _ in shown), (member_id for member_id, _ in tags), strict=True))
         return AssignmentComputed(
             source=name(m), member=name(m), generation=me.generation, member_id=self.ledger.held_id[m],
@@ -212,7 +212,7 @@ class Members:
         """A process sends its next request."""
         self.ledger.outstanding[m] = self.ledger.requests[m]
         self.ledger.sent_id[m] = self.ledger.held_id[m]
-        self.ledger.door.asked[m] = generation
+        self.ledger.door.request_generation[m] = generation
         return self.numbered(m, api, generation)
 
     def numbered(self, m: int, api: str, generation: int) -> RequestSent:

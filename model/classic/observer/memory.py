@@ -39,7 +39,7 @@ class Ledger:
     ``log`` has those in its log; ``told_id`` is the one in the last JoinGroup answer, ``held_id`` the one that its
     process holds, ``sent_id`` the one in its last request; ``requests`` numbers its requests, and ``outstanding`` is
     the number of the one in its slot (a heartbeat beside a SyncGroup is not); ``joined_life`` is the incarnation of its
-    generation, ``told_life`` that of the last JoinGroup answer on its way to it; ``shown`` the
+    generation, ``told_life`` that of the last JoinGroup answer on its way to it; ``listed_members`` the
     metadata that a leader was shown; ``seq`` numbers the events of each source; ``steps`` is the time.
     """
 
@@ -53,7 +53,7 @@ class Ledger:
     outstanding: list[int]
     joined_life: list[int]
     told_life: list[int]
-    shown: list[tuple[Claims, tuple[tuple[str, int], ...]]]
+    listed_members: list[tuple[Claims, tuple[tuple[str, int], ...]]]
     copied_id: str = ""
     deposed_life: int = 0
     steps: int = 0
@@ -83,7 +83,7 @@ class Ledger:
             self, ids=[*self.ids], known=[*self.known], log=self.log.copy(), told_id=[*self.told_id],
             held_id=[*self.held_id], sent_id=[*self.sent_id], requests=[*self.requests],
             outstanding=[*self.outstanding], joined_life=[*self.joined_life], told_life=[*self.told_life],
-            shown=[*self.shown], seq={**self.seq}, door=self.door.copy(),
+            listed_members=[*self.listed_members], seq={**self.seq}, door=self.door.copy(),
         )  # fmt: skip
 
 

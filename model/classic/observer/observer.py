@@ -154,7 +154,7 @@ class Observer(Members):
         self.ledger.told_life[m] = after.deletions + (net.origin[0] if net.origin else 0)
         shown = tuple((name(x), self.partitions(after.member[x].claims)) for x in elements(after.members))
         tags = tuple((self.id_of(x), after.member[x].claim_generation) for x in elements(after.members))
-        self.ledger.shown[m] = (shown, tags)
+        self.ledger.listed_members[m] = (shown, tags)
         return replace(
             answered,
             generation=net.generation,

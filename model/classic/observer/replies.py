@@ -30,7 +30,7 @@ NOWHERE: Final[Place] = (UNKNOWN_INCARNATION, NO_GENERATION)
 KNOWN_TO_ITS_HOLDER: Final = frozenset({Error.NONE.name, Error.MEMBER_ID_REQUIRED.name})
 
 
-class Asked(TypedDict):
+class RequestFields(TypedDict):
     """The fields of a `ReplyEvent`, as keywords."""
 
     source: str
@@ -38,21 +38,21 @@ class Asked(TypedDict):
     generation: int
     request: int
     member_id: str
-    asked: int
+    request_generation: int
     error: str
 
 
 class Door:
-    """Remembers what each member asked last, and numbers the answers; ``asked`` is by the number of its slot."""
+    """Remembers what each member asked last, and numbers the answers; ``request_generation`` is by the number of its slot."""
 
     def __init__(self) -> None:
-        self.asked: dict[int, int] = {}
+        self.request_generation: dict[int, int] = {}
         self.answers = 0
 
     def copy(self) -> Door:
         """An independent copy."""
         other = Door()
-        other.asked, other.answers = {**self.asked}, self.answers
+        other.request_generation, other.answers = {**self.request_generation}, self.answers
         return other
 
     def with_replies(
@@ -70,19 +70,19 @@ class Door:
         self.answers += 1
         slot = int(event.member[1:])
         slots = {f"m{m}" for m in range(len(sent_id))}
-        who: Asked = {
+        who: RequestFields = {
             "source": event.source, "incarnation": place[0], "generation": place[1], "request": self.answers,
-            "member_id": sent_id[slot], "asked": self.asked.get(slot, NO_GENERATION), "error": event.error or "",
+            "member_id": sent_id[slot], "request_generation": self.request_generation.get(slot, NO_GENERATION), "error": event.error or "",
         }  # fmt: skip
         match event.api:
             case "JoinGroup":
                 return JoinGroupReplied(
                     **who,
-                    told=event.generation,
-                    given_id=id_of(slot) if event.error in KNOWN_TO_ITS_HOLDER else "",
+                    reply_generation=event.generation,
+                    assigned_member_id=id_of(slot) if event.error in KNOWN_TO_ITS_HOLDER else "",
                     leader=id_of(int(event.leader[1:])) if event.leader in slots else event.leader,
                     protocol=event.protocol,
-                    shown=tuple(id_of(int(member[1:])) for member, _ in event.members),
+                    listed_members=tuple(id_of(int(member[1:])) for member, _ in event.members),
                 )
             case "SyncGroup":
                 return SyncGroupReplied(**who, assignment=" ".join(event.assignment))

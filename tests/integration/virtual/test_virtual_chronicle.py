@@ -72,15 +72,15 @@ def records_told(history: list[Event]) -> list[GroupMetadataWritten | GroupMetad
 
 @pytest.mark.virtual
 def test_kafkas_coordinators_keep_what_is_on_record__and_each_claim_hears_of_it(kafka: VirtualKafka) -> None:
-    heard: Counter[str] = Counter()
+    checked_events: Counter[str] = Counter()
     for seed in range(40):
         for claim, verdict in judge(told_to_kafka(kafka, random_scenario(seed), seed), PERSISTENCE).verdicts.items():
             assert isinstance(verdict, Held), (seed, verdict)
-            heard[claim.name] += verdict.heard
-    print(heard)
+            checked_events[claim.name] += verdict.checked_events
+    print(checked_events)
 
-    assert heard.keys() == {claim.name for claim in PERSISTENCE}
-    assert min(heard.values()) > 0
+    assert checked_events.keys() == {claim.name for claim in PERSISTENCE}
+    assert min(checked_events.values()) > 0
 
 
 @pytest.mark.virtual
