@@ -19,6 +19,7 @@ __all__ = [
     "ConformanceRun",
     "ConformanceSubject",
     "Divergence",
+    "DivergentPath",
     "FailingTransport",
     "Observation",
     "Outcome",

@@ -78,7 +78,7 @@ class SimulationOptions:
     """The size of the simulated environment and what may go wrong in it.
 
     ``steps`` counts the churn actions of the disturbed phase, ``faults`` lists the kinds that the seed may draw,
-    ``omit`` leaves out churn actions by their index (how a shrunk run is told), ``path`` names an upgrade path
+    ``omit`` leaves out churn actions by their index (how a shrunk run is told), ``upgrade`` names an upgrade path
     (`model.vocabulary.upgrade_paths`) that consumers are bounced along (the protocol is then that of its first list), ``mutant`` the
     planted defect (`rebalance_check.impl.mutants`), empty for none. ``members`` are consumers, Connect workers or
     candidates of an election, ``partitions`` are tasks for Connect and keys for the status store; an election has one
@@ -92,23 +92,23 @@ class SimulationOptions:
     steps: int = 12
     faults: tuple[FaultKind, ...] = COMMON_FAULTS
     omit: tuple[int, ...] = ()
-    path: str = ""
+    upgrade: str = ""
     mutant: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "protocol", _named(SimulatedProtocol, self.protocol, "protocol"))
         object.__setattr__(self, "faults", tuple(_named(FaultKind, kind, "fault") for kind in self.faults))
-        if self.path:
-            path_number(self.path)
+        if self.upgrade:
+            path_number(self.upgrade)
         for name, low, high in (("members", 1, 6), ("partitions", 1, 6), ("steps", 0, 10_000)):
             value = getattr(self, name)
             if not low <= value <= high:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from {low} to {high}")
 
     @property
-    def upgrade(self) -> UpgradePath | None:
+    def upgrade_path(self) -> UpgradePath | None:
         """The path that members are upgraded along, None for none."""
-        return path_named(self.path) if self.path else None
+        return path_named(self.upgrade) if self.upgrade else None
 
     def command_line(self) -> str:
         """The options of ``rebalance-check fuzz`` that say the same, without those that keep their default."""

@@ -73,8 +73,8 @@ NEEDED_FAULT: Final = {ActionKind.CRASH_MEMBER: FaultKind.CRASH, ActionKind.PAUS
 
 def drawn_protocol(seed: int, options: SimulationOptions) -> SimulatedProtocol:
     """The protocol that the run of ``seed`` has: the one asked for, or one drawn when that is ``mixed``."""
-    if options.upgrade is not None:
-        return SimulatedProtocol.COOPERATIVE if options.upgrade.cooperative else SimulatedProtocol.EAGER
+    if options.upgrade_path is not None:
+        return SimulatedProtocol.COOPERATIVE if options.upgrade_path.cooperative else SimulatedProtocol.EAGER
     if options.protocol is not SimulatedProtocol.MIXED:
         return options.protocol
     return stream(seed, "protocol").choice(DRAWN_PROTOCOLS)
@@ -88,7 +88,7 @@ def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
     how many members and partitions there are; their budgets count what the schedule holds.
     """
     protocol = drawn_protocol(seed, options)
-    random, plan, path = stream(seed, "churn"), draw_plan(seed, options), options.upgrade
+    random, plan, path = stream(seed, "churn"), draw_plan(seed, options), options.upgrade_path
     if path is None:
         drawn = _draw(random, options, plan, protocol)
     else:
@@ -168,6 +168,6 @@ def _bounds(options: SimulationOptions, protocol: SimulatedProtocol, actions: li
         crashes=min(counts[ActionKind.CRASH_MEMBER], 100),
         leaves=min(counts[ActionKind.STOP_MEMBER], 100),
         expiries=min(counts[ActionKind.PAUSE_MEMBER], 100),
-        upgrade=path_number(options.path) if options.path else 0,
+        upgrade=path_number(options.upgrade) if options.upgrade else 0,
         rolling_restarts=sum(action.kind is ActionKind.START_MEMBER and action.choice > 0 for action in actions),
     )

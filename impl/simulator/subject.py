@@ -48,7 +48,7 @@ class SimulatorSubject:
         if protocol is SimulatedProtocol.STATUS:
             raise RebalanceCheckError("the status protocol has no churn schedule: call simulate() with these options")
         options = replace(self._options, protocol=protocol, members=bounds.members, partitions=bounds.partitions)
-        plan, settings = draw_plan(seed, options), draw_settings(seed, protocol, options.upgrade)
+        plan, settings = draw_plan(seed, options), draw_settings(seed, protocol, options.upgrade_path)
         self._pending = ()
         self._environment = Environment(seed, plan, defects_of(options.mutant), self._listener)
         self._environment.harness.emit(

@@ -99,7 +99,7 @@ ASSIGNORS: Final[dict[str, Any]] = {each.name: each for each in (_Range, _RoundR
 
 def recording_assignors(order: MemberOrder, watcher: Observer) -> list[Any]:
     """The assignors of the order, telling ``watcher`` what they compute."""
-    made = [each() for each in assignors_of(order, UPGRADED if order.settings.path else ASSIGNORS)]
+    made = [each() for each in assignors_of(order, UPGRADED if order.settings.upgrade else ASSIGNORS)]
     for assignor in made:
         assignor.eager = order.choice.protocol is LiveProtocol.EAGER
         assignor.watcher = watcher

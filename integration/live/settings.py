@@ -51,7 +51,7 @@ class LiveSettings:
     its member has lost (a leader may then grant them while their new owner still holds them). Off by default: real
     clients are what a live run is about.
 
-    ``path`` names an upgrade path (`model.vocabulary.upgrade_paths`) whose lists of assignors members have in turn. It needs
+    ``upgrade`` names an upgrade path (`model.vocabulary.upgrade_paths`) whose lists of assignors members have in turn. It needs
     kafka-python, and there a cooperative-sticky that supports EAGER, too, as Kafka's does: the library's own refuses to
     be listed beside an eager assignor. ``assignors`` is what all members offer, most wanted first; without a choice it
     is what the clients of the protocol have in common (`JOINS_PER_ASSIGNOR` offer the first alone).
@@ -67,7 +67,7 @@ class LiveSettings:
     settle_timeout_ms: int = 30_000
     time_scale: float = 0.1
     forget_claims_on_loss: bool = False
-    path: str = ""
+    upgrade: str = ""
     assignors: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -84,8 +84,8 @@ class LiveSettings:
                 f"{unknown[0]!r} is no assignor of {self.protocol} live members: choose from "
                 f"{', '.join(ASSIGNORS[self.protocol])}"
             )
-        if self.path:
-            path_number(self.path)
+        if self.upgrade:
+            path_number(self.upgrade)
             if set(self.clients) != {ClientName.KAFKA_PYTHON}:
                 raise RebalanceCheckError(
                     f"the clients of an upgrade are {', '.join(self.clients)}: choose {ClientName.KAFKA_PYTHON} alone, "
@@ -108,9 +108,9 @@ class LiveSettings:
     def choice(self, slot: int, step: int = 0) -> ClientChoice:
         """What the member in ``slot`` is when it is started, with the list at ``step`` of an upgrade path."""
         client = self.clients[slot % len(self.clients)]
-        if not self.path:
+        if not self.upgrade:
             return ClientChoice(client=client, assignors=self._offered_by(client), protocol=self.protocol)
-        listed = path_named(self.path).lists[step]
+        listed = path_named(self.upgrade).lists[step]
         protocol = LiveProtocol.COOPERATIVE if is_cooperative_list(listed) else LiveProtocol.EAGER
         return ClientChoice(client=client, assignors=tuple(map(known_as, listed)), protocol=protocol)
 

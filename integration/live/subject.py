@@ -191,7 +191,7 @@ class _Run:
             topic=self._topic,
             member=name,
             recording=str(self._new_recording(name)),
-            choice=self._settings.choice(action.member, action.choice if self._settings.path else 0),
+            choice=self._settings.choice(action.member, action.choice if self._settings.upgrade else 0),
             settings=self._settings,
         )
         process = self._processes[action.member] = MemberProcess(order)

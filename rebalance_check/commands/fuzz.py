@@ -124,7 +124,7 @@ def options_of(
         ) from None
     return SimulationOptions(
         protocol=SimulatedProtocol(protocol), members=members, partitions=partitions, steps=steps, faults=kinds,
-        omit=omitted, path=path or "", mutant=mutant,
+        omit=omitted, upgrade=path or "", mutant=mutant,
     )  # fmt: skip
 
 

@@ -80,7 +80,7 @@ class LiveRuns:
             members=self.members,
             partitions=self.partitions,
             steps=self.steps,
-            path=self.path,
+            upgrade=self.path,
         )
 
     @property
@@ -96,7 +96,7 @@ class LiveRuns:
             protocol=protocol,
             clients=self.clients,
             poll_timeout_ms=self.poll_timeout_ms,
-            path=self.path,
+            upgrade=self.path,
             assignors=self.assignors,
         )
         return settings.for_cluster() if self.nodes > 1 else settings

@@ -39,7 +39,7 @@ def bounces(path: str, members: int, *, of: tuple[int, ...]) -> Iterator[Action]
 
 
 def upgraded(bootstrap: str, path: str, members: int, *, of: tuple[int, ...], settle_ms: int = 20_000) -> list[Event]:
-    settings = LiveSettings(path=path, settle_timeout_ms=settle_ms)
+    settings = LiveSettings(upgrade=path, settle_timeout_ms=settle_ms)
     schedule = Schedule(Bounds(members=members, partitions=6), tuple(bounces(path, members, of=of)))
     return list(run(LiveSubject(Broker(bootstrap, "embedded"), settings), schedule))
 
@@ -101,4 +101,4 @@ def test_librdkafka_cannot_take_the_first_bounce() -> None:
 
 def test_an_upgrade_of_clients_that_cannot_is_refused() -> None:
     with pytest.raises(RebalanceCheckError, match="the clients of an upgrade are confluent-kafka: choose kafka-python"):
-        LiveSettings(path="legal", clients=(ClientName.LIBRDKAFKA,))
+        LiveSettings(upgrade="legal", clients=(ClientName.LIBRDKAFKA,))

@@ -30,7 +30,7 @@ def starts(actions: tuple[Action, ...]) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("path", LEGAL)
 def test_a_legal_path_holds__whatever_befalls_messages_and_processes(path: str) -> None:
-    result = fuzz(range(25), SimulationOptions(path=path), workers=1)
+    result = fuzz(range(25), SimulationOptions(upgrade=path), workers=1)
     assert result.outcome is Outcome.HELD, result.failing_seeds
 
 
@@ -38,13 +38,13 @@ def test_a_legal_path_holds__whatever_befalls_messages_and_processes(path: str) 
 @pytest.mark.parametrize("path", LEGAL)
 @pytest.mark.parametrize("members", [2, 3, 4])
 def test_a_legal_path_holds__on_many_seeds(path: str, members: int) -> None:
-    result = fuzz(range(1_000, 1_400), SimulationOptions(path=path, members=members))
+    result = fuzz(range(1_000, 1_400), SimulationOptions(upgrade=path, members=members))
     assert result.outcome is Outcome.HELD, result.failing_seeds
 
 
 @pytest.mark.parametrize(("path", "seeds", "invariant", "said", "most"), FOUND)
 def test_an_illegal_path_is_found_and_shrunk(path: str, seeds: int, invariant: str, said: str, most: int) -> None:
-    options = SimulationOptions(path=path)
+    options = SimulationOptions(upgrade=path)
     result = fuzz(range(seeds), options, invariants=(invariant,), workers=1)
     assert result.outcome is Outcome.VIOLATED
     small = shrink(result.failing_seeds[0], options, select([invariant])[0])
@@ -54,7 +54,9 @@ def test_an_illegal_path_is_found_and_shrunk(path: str, seeds: int, invariant: s
 
 
 def test_a_reused_name_gives_a_partition_two_owners__in_the_end() -> None:
-    result = fuzz(range(55, 56), SimulationOptions(path="reused-name"), invariants=("no_double_ownership",), workers=1)
+    result = fuzz(
+        range(55, 56), SimulationOptions(upgrade="reused-name"), invariants=("no_double_ownership",), workers=1
+    )
     assert result.outcome is Outcome.VIOLATED
 
 
@@ -62,7 +64,7 @@ def test_a_reused_name_gives_a_partition_two_owners__in_the_end() -> None:
 def test_every_member_goes_every_step__and_nobody_takes_the_last_before_all_took_the_one_before(path: str) -> None:
     last = len(path_named(path).lists) - 1
     for seed in range(20):
-        begun = starts(churn_schedule(seed, SimulationOptions(path=path)).actions)
+        begun = starts(churn_schedule(seed, SimulationOptions(upgrade=path)).actions)
         reached = dict.fromkeys(range(3), 0)
         for member, step in begun:
             assert reached[member] <= step <= 1 + min(reached.values())
@@ -71,31 +73,31 @@ def test_every_member_goes_every_step__and_nobody_takes_the_last_before_all_took
 
 
 def test_the_operator_looks_at_the_group__between_two_bounces_of_a_legal_path() -> None:
-    actions = churn_schedule(3, SimulationOptions(path="legal", omit=tuple(range(100)))).actions
+    actions = churn_schedule(3, SimulationOptions(upgrade="legal", omit=tuple(range(100)))).actions
     assert Action(ActionKind.AWAIT_GROUP) in actions  # also when everything else is left out
-    kinds = [action.kind for action in churn_schedule(3, SimulationOptions(path="legal")).actions]
+    kinds = [action.kind for action in churn_schedule(3, SimulationOptions(upgrade="legal")).actions]
     assert kinds.count(ActionKind.AWAIT_GROUP) == 1
     assert ActionKind.AWAIT_GROUP not in {
-        a.kind for a in churn_schedule(3, SimulationOptions(path="impatient")).actions
+        a.kind for a in churn_schedule(3, SimulationOptions(upgrade="impatient")).actions
     }
 
 
 def test_what_is_left_out_never_makes_a_legal_path_illegal() -> None:
     for seed in range(10):
-        whole = churn_schedule(seed, SimulationOptions(path="legal")).actions
+        whole = churn_schedule(seed, SimulationOptions(upgrade="legal")).actions
         for gone in range(0, len(whole) - 1):
             reached = dict.fromkeys(range(3), 0)
-            for member, step in starts(churn_schedule(seed, SimulationOptions(path="legal", omit=(gone,))).actions):
+            for member, step in starts(churn_schedule(seed, SimulationOptions(upgrade="legal", omit=(gone,))).actions):
                 assert step <= 1 + min(reached.values())
                 reached[member] = step
 
 
 def test_a_seed_makes_one_history() -> None:
-    options = SimulationOptions(path="legal")
+    options = SimulationOptions(upgrade="legal")
     assert simulate(7, options) == simulate(7, options)
 
 
 def test_the_path_is_an_option_that_is_checked() -> None:
-    assert SimulationOptions(path="legal").command_line() == "--upgrade legal"
+    assert SimulationOptions(upgrade="legal").command_line() == "--upgrade legal"
     with pytest.raises(RebalanceCheckError, match="'sideways' is no upgrade path"):
-        SimulationOptions(path="sideways")
+        SimulationOptions(upgrade="sideways")

@@ -23,7 +23,7 @@ def upgraded(real: Broker, path: str, *bounces: tuple[int, int], settle_ms: int 
     actions = [Action(START, member) for member in range(3)] + [AWAIT]
     for member, step in bounces:
         actions += [Action(STOP, member), Action(START, member, step), AWAIT]
-    settings = LiveSettings(path=path, settle_timeout_ms=settle_ms)
+    settings = LiveSettings(upgrade=path, settle_timeout_ms=settle_ms)
     return list(run(LiveSubject(real, settings), Schedule(Bounds(members=3, partitions=6), (*actions, HEAL))))
 
 
