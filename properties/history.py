@@ -19,7 +19,7 @@ from typing import Any, Final, Self, Union, get_type_hints
 import msgspec
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event
+from rebalance_check.model.vocabulary.events import EVENT_TYPES, FORMAT, Event, RunStarted
 
 TAG: Final = "event"
 """The JSON field that names the event."""
@@ -52,6 +52,25 @@ SHAPES: Final = {name: _shape(event_type) for name, event_type in EVENT_TYPES.it
 LINE: Final = Union[tuple(SHAPES.values())]  # noqa: UP007 - a union of a computed list has no other spelling
 """What a line of a history is: one of the shapes, told apart by its tag."""
 
+RENAMED_IN_FORMAT_2: Final[dict[str, dict[str, str]]] = {
+    "RequestParked": {"asked": "request_generation"},
+    "JoinGroupReplied": {
+        "asked": "request_generation",
+        "told": "reply_generation",
+        "given_id": "assigned_member_id",
+        "shown": "listed_members",
+        "skip": "skip_assignment",
+    },
+    "SyncGroupReplied": {"asked": "request_generation"},
+    "HeartbeatReplied": {"asked": "request_generation"},
+    "LeaveGroupReplied": {"asked": "request_generation"},
+    "OffsetCommitReplied": {"asked": "request_generation"},
+    "MemberJoined": {"claims": "owned_partitions"},
+    "AssignmentComputed": {"claims": "owned_partitions", "claim_generations": "owned_generations"},
+}
+"""Per event, the field names of format 1 and what they are called since."""
+
+
 _encoder = msgspec.json.Encoder()
 _checker: msgspec.json.Decoder[msgspec.Struct] = msgspec.json.Decoder(LINE)
 _builders = {SHAPES[name]: msgspec.json.Decoder(event_type) for name, event_type in EVENT_TYPES.items()}
@@ -63,18 +82,18 @@ def encode(event: Event) -> bytes:
     return _prefixes[type(event)] + _encoder.encode(event)[1:]
 
 
-def decode(line: bytes) -> Event:
-    """The event of one line. `MalformedHistory` says what is wrong with it and shows the value."""
-    return _decode(line, "this line")
+def decode(line: bytes, where: str = "this line") -> Event:
+    """The event of one line, which errors call ``where``.
 
-
-def _decode(line: bytes, where: str) -> Event:
+    Raises `MalformedHistory`, which says what is wrong with the line and shows the value.
+    """
     try:
-        return _builders[type(_checker.decode(line))].decode(line)
+        event = _builders[type(_checker.decode(line))].decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
         raise MalformedHistory(f"{where}: {_explain(line, fault)}") from None
     except RecursionError:
         raise MalformedHistory(f"{where}: {_TOO_DEEP}") from None
+    return event
 
 
 def read_history(path: str | Path) -> Iterator[Event]:
@@ -164,6 +183,8 @@ def _explain(line: bytes, fault: Exception) -> str:
     if not isinstance(seen, dict):
         return f"{_short(seen)} is no event: write one JSON object per line"
     name = seen.get(TAG)
+    if (version := seen.get("format")) is not None and version != FORMAT and name == RunStarted.__name__:
+        return _explain_format(version)
     if name not in EVENT_TYPES:
         return _explain_name(seen, name)
     return _explain_fields(seen, name, str(fault))
@@ -180,6 +201,15 @@ def _explain_text(line: bytes, fault: Exception) -> str:
     return f"{_short(line.decode(errors='replace').strip())} is not JSON ({fault}): write one JSON object per line"
 
 
+def _explain_format(version: object) -> str:
+    if isinstance(version, int) and version < FORMAT:
+        return f"this history has format {version}, not {FORMAT}: run `rebalance-check convert` on it"
+    return (
+        f"this history has format {_short(version)}, and this version of rebalance-check reads format {FORMAT}: install "
+        "the version that wrote it, or a later one"
+    )
+
+
 def _explain_name(seen: dict[str, Any], name: object) -> str:
     if TAG not in seen:
         return f"the field {TAG!r} is missing in {_short(seen)}: add the name of the event, such as 'MemberJoined'"
@@ -191,6 +221,11 @@ def _explain_name(seen: dict[str, Any], name: object) -> str:
 def _explain_fields(seen: dict[str, Any], name: str, fault: str) -> str:
     known = [f.name for f in fields(EVENT_TYPES[name])]
     unknown = re.search(r"unknown field `(.*?)`", fault)
+    if unknown and (now := RENAMED_IN_FORMAT_2.get(name, {}).get(unknown[1])):
+        return (
+            f"{name} has a field {unknown[1]!r}, which is {now!r} since format {FORMAT} of histories: run "
+            "`rebalance-check convert` on it"
+        )
     if unknown:
         return (
             f"{name} has no field {unknown[1]!r} (value {_short(seen.get(unknown[1]))}): remove it; its fields are "

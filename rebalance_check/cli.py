@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "live": "Run real clients under churn against a broker, record and judge them.",
     "assignors": "Judge Kafka's own assignors of any release, or hold ours against them.",
     "judge": "Judge recorded histories.",
+    "convert": "Rewrite histories of an older format into the present one.",
     "report": "Show a recorded history as text or as a page, a lane per member.",
     "mutants": "List the planted defects, what catches each, and the command that finds it.",
     "invariants": "List the invariants, with their claims, sources and premises.",

@@ -113,7 +113,7 @@ class Joining(CoordinatorCore):
                 member_id=reply.member_id,
                 leader=reply.leader == reply.member_id,
                 protocol=reply.protocol_name or "",
-                claims=self._sent_claims,
+                owned_partitions=self._sent_claims,
             )
         )
 

@@ -102,8 +102,8 @@ class Leading(Coordinator):
                 generation=generation.generation_id,
                 member_id=generation.member_id,
                 protocol=protocol,
-                claims=tuple((member, _sorted_names(one.owned)) for member, one in subscriptions.items()),
-                claim_generations=tuple(
+                owned_partitions=tuple((member, _sorted_names(one.owned)) for member, one in subscriptions.items()),
+                owned_generations=tuple(
                     (member, NO_GENERATION if one.generation is None else one.generation)
                     for member, one in subscriptions.items()
                 ),

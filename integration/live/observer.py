@@ -87,8 +87,8 @@ class Observer:
                 generation=now.generation,
                 member_id=now.member_id,
                 protocol=protocol,
-                claims=tuple((member_id, names(claims[member_id])) for member_id in sorted(claims)),
-                claim_generations=tuple((member_id, generations[member_id]) for member_id in sorted(claims)),
+                owned_partitions=tuple((member_id, names(claims[member_id])) for member_id in sorted(claims)),
+                owned_generations=tuple((member_id, generations[member_id]) for member_id in sorted(claims)),
                 assignments=tuple((member_id, names(assignments[member_id])) for member_id in sorted(claims)),
             )
         )

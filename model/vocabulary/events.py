@@ -16,7 +16,7 @@ cannot tell which life of the coordinator it talks to.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from rebalance_check.model.vocabulary.event_base import UNKNOWN_INCARNATION as UNKNOWN_INCARNATION
 from rebalance_check.model.vocabulary.event_base import CoordinatorEvent as CoordinatorEvent
@@ -42,6 +42,10 @@ from rebalance_check.model.vocabulary.status_events import StatusSent as StatusS
 from rebalance_check.model.vocabulary.status_events import StatusStoreStopped as StatusStoreStopped
 from rebalance_check.model.vocabulary.status_events import StatusSuppressed as StatusSuppressed
 
+FORMAT: Final[Literal[2]] = 2
+"""The version of the history format. Later versions only add events and optional fields; `properties.convert` rewrites
+histories of version 1, whose fields bore other names."""
+
 # ------------------------------------------------------------------------------------------------ the run
 
 
@@ -50,6 +54,7 @@ class RunStarted(Event):
     """A run began: which subject, from which seed, in which bounds or settings (an address).
 
     ``punctual`` promises that the coordinator's timers fire when they are due, and that its events bear that time.
+    ``format`` is the version of the history format (`FORMAT`): a reader refuses a newer one by its number.
     """
 
     subject: str
@@ -57,6 +62,7 @@ class RunStarted(Event):
     bounds: str = ""
     mutant: str = ""
     punctual: bool = False
+    format: Literal[2] = FORMAT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,12 +305,12 @@ class GenerationEvent(MemberEvent):
 class MemberJoined(GenerationEvent):
     """The member processed a successful JoinGroup reply: from here on it speaks for ``generation``.
 
-    ``claims`` are the partitions that it said it owned (empty under EAGER); it still owns them.
+    ``owned_partitions`` are the partitions that it said it owned (empty under EAGER); it still owns them.
     """
 
     leader: bool = False
     protocol: str = ""
-    claims: tuple[str, ...] = ()
+    owned_partitions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,8 +318,8 @@ class AssignmentComputed(GenerationEvent):
     """The leader computed the assignment: per member id, what it claimed, in which generation, and what it gets."""
 
     protocol: str = ""
-    claims: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    claim_generations: tuple[tuple[str, int], ...] = ()
+    owned_partitions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    owned_generations: tuple[tuple[str, int], ...] = ()
     assignments: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 

@@ -167,7 +167,7 @@ class _Complete(Fold):
 
     def _compare(self, computed: AssignmentComputed, ended: RunEnded) -> None:
         assigned = {thing for _, things in computed.assignments for thing in things}
-        claimed = {thing for _, things in computed.claims for thing in things}
+        claimed = {thing for _, things in computed.owned_partitions for thing in things}
         for thing in sorted(assigned | claimed):
             if not self._holdings.holders.get(thing):
                 verb = "assigned" if thing in assigned else "withheld"

@@ -253,8 +253,10 @@ class _Reset(Fold):
     def on_joined(self, event: MemberJoined) -> None:
         """It belongs to a generation again, and has told its leader of nothing that it had lost."""
         reset = self._reset.pop(event.member, None)
-        if reset is not None and event.claims:
-            self._report(f"{event.member} claims {', '.join(event.claims)} from before it was thrown out", reset, event)
+        if reset is not None and event.owned_partitions:
+            self._report(
+                f"{event.member} claims {', '.join(event.owned_partitions)} from before it was thrown out", reset, event
+            )
 
     def on_assigned(self, event: PartitionsAssigned) -> None:
         """It owns them; in another generation it belongs to that one, also where a client does not show its joins."""

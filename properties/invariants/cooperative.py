@@ -37,7 +37,7 @@ class _Transfer(GrantFold):
 
     def on_computed(self, event: AssignmentComputed) -> None:
         """What one member claims and does not keep, no other member gets, unless it claims it too."""
-        claims = {member: frozenset(things) for member, things in event.claims}
+        claims = {member: frozenset(things) for member, things in event.owned_partitions}
         self._claims.update((member, (event.generation, things)) for member, things in claims.items())
         kept = {member: frozenset(things) for member, things in event.assignments}
         for receiver, things in event.assignments:
@@ -129,7 +129,7 @@ custom assignors. EAGER members claim nothing and hold nothing while they join, 
 
 The smallest history that breaks it::
 
-    AssignmentComputed(member="m0", generation=2, claims=(("m0", ("t-0",)), ("m1", ())),
+    AssignmentComputed(member="m0", generation=2, owned_partitions=(("m0", ("t-0",)), ("m1", ())),
                        assignments=(("m0", ()), ("m1", ("t-0",))))
 """
 

@@ -95,9 +95,14 @@ def double_ownership() -> list[Event]:
         status("Stable", prep, 1),
         stamp("m0", events.RequestAnswered(member="m0", api="Heartbeat", request=3, error="REBALANCE_IN_PROGRESS")),
         status(prep, comp, 2),
-        stamp("m0", events.MemberJoined(member="m0", member_id="a", leader=True, claims=("t-0", "t-1"), **two)),
+        stamp(
+            "m0", events.MemberJoined(member="m0", member_id="a", leader=True, owned_partitions=("t-0", "t-1"), **two)
+        ),
         stamp("m1", events.MemberJoined(member="m1", member_id="b", **two)),
-        stamp("m0", events.AssignmentComputed(member="m0", member_id="a", claims=shares, assignments=given, **two)),
+        stamp(
+            "m0",
+            events.AssignmentComputed(member="m0", member_id="a", owned_partitions=shares, assignments=given, **two),
+        ),
         status(comp, "Stable", 2),
         stamp("m1", events.PartitionsAssigned(member="m1", member_id="b", partitions=("t-1",), **two)),
         stamp("harness", events.RunEnded()),

@@ -143,8 +143,8 @@ def test_a_leader_tells_what_it_computed_from() -> None:
         (ActionKind.JOIN_GROUP, 0), (ActionKind.RECEIVE_JOIN_GROUP, 0),
     )  # fmt: skip
     computed = next(event for event in events if isinstance(event, AssignmentComputed))
-    assert computed.claims == (("m0-1", ("t-0", "t-1")), ("m1-1", ()))
-    assert computed.claim_generations == (("m0-1", 1), ("m1-1", 0))
+    assert computed.owned_partitions == (("m0-1", ("t-0", "t-1")), ("m1-1", ()))
+    assert computed.owned_generations == (("m0-1", 1), ("m1-1", 0))
     assert [len(partitions) for _, partitions in computed.assignments] == [1, 0]
 
 

@@ -142,7 +142,9 @@ def test_one_protocol__two_protocols__is_violated(history: History) -> None:
 
 
 def computed(*gets: tuple[str, tuple[str, ...]], claims: tuple[tuple[str, tuple[str, ...]], ...] = ()) -> Event:
-    return AssignmentComputed(member="m0", member_id="a", generation=1, incarnation=1, claims=claims, assignments=gets)
+    return AssignmentComputed(
+        member="m0", member_id="a", generation=1, incarnation=1, owned_partitions=claims, assignments=gets
+    )
 
 
 def owns(*partitions: str) -> AssignmentCompleted:

@@ -35,6 +35,8 @@ ANSWER = RequestAnswered(
 def value(hint: object, rng: random.Random) -> object:
     """Any value of a type that events use."""
     arguments = typing.get_args(hint)
+    if typing.get_origin(hint) is typing.Literal:
+        return rng.choice(arguments)
     if arguments[1:] == (...,):
         return tuple(value(arguments[0], rng) for _ in range(rng.randrange(3)))
     if typing.get_origin(hint) is tuple:

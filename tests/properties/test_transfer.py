@@ -35,7 +35,7 @@ def outcome(invariant: Invariant, events: list[Event]) -> Outcome:
 
 def computed(claims: Shares, gets: Shares) -> AssignmentComputed:
     return AssignmentComputed(
-        member="m0", generation=2, claims=tuple(claims.items()), assignments=tuple(gets.items())
+        member="m0", generation=2, owned_partitions=tuple(claims.items()), assignments=tuple(gets.items())
     )  # fmt: skip
 
 

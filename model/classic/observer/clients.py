@@ -79,7 +79,7 @@ class Members:
         yield MemberJoined(
             source=name(m), member=name(m), generation=me.generation, member_id=self.ledger.held_id[m],
             incarnation=self.ledger.joined_life[m], leader=told != 0, protocol=protocol,
-            claims=self.partitions(me.owned),
+            owned_partitions=self.partitions(me.owned),
         )  # fmt: skip
         if leads:
             yield self.computed(m, me, protocol)
@@ -92,8 +92,8 @@ class Members:
         return AssignmentComputed(
             source=name(m), member=name(m), generation=me.generation, member_id=self.ledger.held_id[m],
             incarnation=self.ledger.joined_life[m], protocol=protocol,
-            claims=tuple((ids[who], claims) for who, claims in shown),
-            claim_generations=tags,
+            owned_partitions=tuple((ids[who], claims) for who, claims in shown),
+            owned_generations=tags,
             assignments=tuple((ids[who], self.partitions(me.net.parts[int(who[1:])])) for who, _ in shown),
         )  # fmt: skip
 
