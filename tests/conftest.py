@@ -6,6 +6,8 @@ from importlib.util import find_spec
 
 import pytest
 
+from tests.expectations import Expectations
+
 PROFILE_VARIABLE = "REBALANCE_CHECK_PROFILE"
 
 
@@ -27,10 +29,21 @@ if find_spec("hypothesis"):
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skip", action="store_true", help="a skipped test fails: what was asked for must have run")
     parser.addoption(
+        "--update-scenarios",
+        action="store_true",
+        help="rewrite the expected answers of scenario files, and golden files, with what was seen",
+    )
+    parser.addoption(
         "--broker",
         metavar="SPEC",
         help="the broker of the tests marked broker: embedded, local, testcontainers or HOST:PORT (use with -m broker)",
     )
+
+
+@pytest.fixture
+def expectations(request: pytest.FixtureRequest) -> Expectations:
+    """Compares answers and texts with the files that have the expected ones; ``--update-scenarios`` rewrites these."""
+    return Expectations(update=request.config.getoption("--update-scenarios"))
 
 
 def pytest_report_header() -> str:

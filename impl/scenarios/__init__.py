@@ -1,14 +1,30 @@
-"""Scenarios of a group coordinator: requests in a fixed order, one line for each, and what was observed.
+"""Scenarios of a group coordinator: requests in a fixed order, one line for each, and the expected answer to each.
 
-A line is ``command -> what was observed``. Members have names; a name without a member id sends an empty one. An
-answer that comes late is told on the line that caused it. `COMMANDS` lists what a line may say. Whoever can be
-`Played` can take the part of the coordinator. Random ones are drawn in `random_scenarios` and `wide_scenarios`; what they
-hold any coordinator to stands in `promises`.
+A line is ``verb words options -> answer``. Members have names; a name without a member id sends an empty one. The reply
+to an earlier request stands on the line that caused it. `COORDINATOR_LANGUAGE` has the verbs; ``docs/scenarios.md``
+lists them. Any `Played` can be the coordinator. Random scenarios are made in `random_scenarios` and
+`random_scenarios_wide`; what every coordinator must keep to in them stands in `invariants`.
 """
 
-from rebalance_check.impl.scenarios.commands import COMMANDS, perform
+from rebalance_check.impl.scenarios.commands import COORDINATOR_LANGUAGE, perform
 from rebalance_check.impl.scenarios.coordinator import InProcess, Played
-from rebalance_check.impl.scenarios.parse import history_of, scenarios_in, tell
+from rebalance_check.impl.scenarios.document import Scenario, ScenarioLine, rewritten, scenarios_in
+from rebalance_check.impl.scenarios.parse import answers_to, history_of
 from rebalance_check.impl.scenarios.runner import Stage
+from rebalance_check.impl.scenarios.verbs import Language, Options
 
-__all__ = ["COMMANDS", "InProcess", "Played", "Stage", "history_of", "perform", "scenarios_in", "tell"]
+__all__ = [
+    "COORDINATOR_LANGUAGE",
+    "InProcess",
+    "Language",
+    "Options",
+    "Played",
+    "Scenario",
+    "ScenarioLine",
+    "Stage",
+    "answers_to",
+    "history_of",
+    "perform",
+    "rewritten",
+    "scenarios_in",
+]

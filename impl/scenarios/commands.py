@@ -1,10 +1,7 @@
-"""What a line of a scenario may say."""
+"""The verbs of coordinator scenarios: requests, faults of the log and of the coordinator, time, and queries."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable
-from functools import lru_cache
 from typing import Final
 
 from rebalance_check.impl.coordinator.records import GroupRecord, GroupTombstone, OffsetTombstone, TransactionMarker
@@ -25,14 +22,21 @@ from rebalance_check.impl.protocol.messages import (
     TxnOffsetCommitRequest,
 )
 from rebalance_check.impl.protocol.wire import MalformedBytes
-from rebalance_check.impl.scenarios.runner import Options, Stage
+from rebalance_check.impl.scenarios.runner import Stage
+from rebalance_check.impl.scenarios.verbs import Language, Options
 from rebalance_check.model.vocabulary.errors import Error
 
 LONGEST_WAIT_MS: Final = 10_000_000
+JOIN_OPTIONS: Final = "group version# session# rebalance# instance protocols topics type client as"
+COMMIT_OPTIONS: Final = "offset# topic group version# instance as metadata# keep#"
+COORDINATOR_LANGUAGE: Final[Language[Stage]] = Language("coordinator scenarios")
 
 
+@COORDINATOR_LANGUAGE.verb("join", "MEMBER", JOIN_OPTIONS)
 def join(stage: Stage, words: list[str], options: Options) -> str:
-    """``join a [group version session rebalance instance protocols topics type client as]``."""
+    """Send a JoinGroup. ``protocols=range:1,rr`` lists protocols with their metadata, ``topics=t,u`` makes the
+    metadata a real subscription, ``as=b`` sends the member id of another member.
+    """
     (name,) = words
     protocols = [entry.partition(":") for entry in options.get("protocols", "range").split(",") if entry]
     topics = options.get("topics")
@@ -65,15 +69,20 @@ def text_of(metadata: bytes) -> str:
         return metadata.decode()
 
 
+@COORDINATOR_LANGUAGE.verb("admit", "MEMBER", JOIN_OPTIONS)
 def admit(stage: Stage, words: list[str], options: Options) -> str:
-    """``admit a``: join, twice where the first JoinGroup only hands out the id."""
+    """Send a JoinGroup, and a second one if the coordinator answers the first with MEMBER_ID_REQUIRED."""
     if "instance" not in options and words[0] not in stage.ids:
         join(stage, words, options)
     return join(stage, words, options)
 
 
+@COORDINATOR_LANGUAGE.verb("form", "MEMBER...", f"static unsynced {JOIN_OPTIONS}")
 def form(stage: Stage, words: list[str], options: Options) -> str:
-    """``form a b [static=b:i] [unsynced=yes] [as in join]``: generation 1, led by a, each assigned its capitals."""
+    """Form generation 1, led by the first member, and sync it: the leader assigns each member its name in capitals.
+    ``static=b:i`` makes b the static member of instance i, ``unsynced=yes`` sends no SyncGroup. The answer is the
+    status of the group.
+    """
     instances = dict(entry.split(":") for entry in options.pop("static", "").split(",") if entry)
     unsynced = options.pop("unsynced", "")
     for name in words:
@@ -91,8 +100,11 @@ def form(stage: Stage, words: list[str], options: Options) -> str:
     return stage.status(options)
 
 
+@COORDINATOR_LANGUAGE.verb("sync", "MEMBER GENERATION", "give group version# instance type protocol as")
 def sync(stage: Stage, words: list[str], options: Options) -> str:
-    """``sync a 1 [give=a:A,b:B group version instance type protocol as]``; ``type=none`` leaves it out."""
+    """Send a SyncGroup; ``give=a:A,b:B`` are the assignments of a leader. ``type=none`` and ``protocol=none`` leave
+    the field out.
+    """
     name, generation = words
     version = int(options.get("version", "5"))
     given = [entry.partition(":") for entry in options.get("give", "").split(",") if entry]
@@ -110,8 +122,9 @@ def sync(stage: Stage, words: list[str], options: Options) -> str:
     return stage.send(name, request)
 
 
+@COORDINATOR_LANGUAGE.verb("heartbeat", "MEMBER GENERATION", "group version# instance as")
 def heartbeat(stage: Stage, words: list[str], options: Options) -> str:
-    """``heartbeat a 1 [group version instance as]``."""
+    """Send a Heartbeat."""
     name, generation = words
     request = HeartbeatRequest(
         group_id=options.get("group", "g"),
@@ -123,8 +136,11 @@ def heartbeat(stage: Stage, words: list[str], options: Options) -> str:
     return stage.send(name, request)
 
 
+@COORDINATOR_LANGUAGE.verb("leave", "MEMBER...", "group version#")
 def leave(stage: Stage, words: list[str], options: Options) -> str:
-    """``leave a b:i :j [group version]``: by member, by member with instance id, by instance id alone."""
+    """Send one LeaveGroup of these members: ``a`` by member id, ``b:i`` by member id and instance id, ``:j`` by
+    instance id alone.
+    """
     members = [entry.partition(":") for entry in words]
     request = LeaveGroupRequest(
         group_id=options.get("group", "g"),
@@ -134,8 +150,11 @@ def leave(stage: Stage, words: list[str], options: Options) -> str:
     return stage.send(words[0], request)
 
 
+@COORDINATOR_LANGUAGE.verb("commit", "MEMBER GENERATION", COMMIT_OPTIONS)
 def commit(stage: Stage, words: list[str], options: Options) -> str:
-    """``commit a 1 [offset=1 topic group version instance as metadata keep]``; ``-`` sends no member id."""
+    """Send an OffsetCommit of partition 0; ``-`` as member sends no member id, ``metadata=`` is its length in
+    characters, ``keep=`` the retention time in ms.
+    """
     name, generation = words
     request = OffsetCommitRequest(
         group_id=options.get("group", "g"),
@@ -155,8 +174,9 @@ def offsets_in(options: Options) -> tuple[CommittedOffset, ...]:
     return (CommittedOffset(options.get("topic", "t"), 0, int(options.get("offset", "1")), metadata),)
 
 
+@COORDINATOR_LANGUAGE.verb("txn-commit", "MEMBER GENERATION", f"producer# {COMMIT_OPTIONS}")
 def txn_commit(stage: Stage, words: list[str], options: Options) -> str:
-    """``txn-commit a 1 [producer=7 and as in commit]``: in the transaction of a producer."""
+    """Send a TxnOffsetCommit in the transaction of a producer."""
     name, generation = words
     producer_id = int(options.get("producer", "7"))
     request = TxnOffsetCommitRequest(
@@ -173,14 +193,16 @@ def txn_commit(stage: Stage, words: list[str], options: Options) -> str:
     return stage.send(name, request)
 
 
+@COORDINATOR_LANGUAGE.verb("end-txn", "commit|abort", "producer#")
 def end_txn(stage: Stage, words: list[str], options: Options) -> str:
-    """``end-txn commit|abort [producer=7]``: the marker of a producer's transaction."""
+    """Write the marker that ends a producer's transaction."""
     is_committed = {"commit": True, "abort": False}[words[0]]
     return stage.coordinator.end_transaction(int(options.get("producer", "7")), is_committed=is_committed).name
 
 
+@COORDINATOR_LANGUAGE.verb("offset-delete", "TOPIC-PARTITION...", "group")
 def offset_delete(stage: Stage, words: list[str], options: Options) -> str:
-    """``offset-delete t-0 u-0 [group]``: these partitions."""
+    """Send an OffsetDelete of these partitions."""
     named = [word.rpartition("-") for word in words]
     partitions = tuple((topic, int(index)) for topic, _, index in named)
     return stage.send(
@@ -188,16 +210,18 @@ def offset_delete(stage: Stage, words: list[str], options: Options) -> str:
     )
 
 
+@COORDINATOR_LANGUAGE.verb("groups", "", "states types")
 def groups(stage: Stage, _: list[str], options: Options) -> str:
-    """``groups [states=Stable,Empty] [types=classic]``: what ListGroups shows."""
+    """Send a ListGroups, filtered by states and types: ``states=Stable,Empty``."""
     states = [state for state in options.get("states", "").split(",") if state]
     types = [name for name in options.get("types", "").split(",") if name]
     listed = stage.coordinator.list_groups(states, types)
     return " ".join(f"{group.group_id}:{group.state}:{group.protocol_type}" for group in listed)
 
 
+@COORDINATOR_LANGUAGE.verb("fetch", "[stable] [all]", "group topic")
 def fetch(stage: Stage, words: list[str], options: Options) -> str:
-    """``fetch [stable] [all] [group topic]``: partition t-0, or all."""
+    """Send an OffsetFetch of partition 0, or of ``all``; ``stable`` is the flag require_stable."""
     partitions = None if "all" in words else ((options.get("topic", "t"), 0),)
     stable = "stable" in words
     group = options.get("group", "g")
@@ -206,8 +230,9 @@ def fetch(stage: Stage, words: list[str], options: Options) -> str:
     )
 
 
+@COORDINATOR_LANGUAGE.verb("describe", "", "group")
 def describe(stage: Stage, _: list[str], options: Options) -> str:
-    """``describe [group]``: everything DescribeGroups shows."""
+    """Send a DescribeGroups: status, protocol, and members with metadata and assignment."""
     described = stage.coordinator.describe(options.get("group", "g"))
 
     def one(member: DescribedMember) -> str:
@@ -219,8 +244,9 @@ def describe(stage: Stage, _: list[str], options: Options) -> str:
     return f"{described.state} {described.protocol_type}/{described.protocol_name} {members}".strip()
 
 
+@COORDINATOR_LANGUAGE.verb("log", "[all]")
 def written(stage: Stage, words: list[str], _: Options) -> str:
-    """``log [all]``: the last record of a group, or all records."""
+    """Show the last record of a group in the log, or ``all`` records."""
     texts = []
     for record in stage.coordinator.records():
         match record:
@@ -244,8 +270,9 @@ def written(stage: Stage, words: list[str], _: Options) -> str:
     return ", ".join(texts if "all" in words else texts[-1:])
 
 
+@COORDINATOR_LANGUAGE.verb("until", "STATUS", "group")
 def until(stage: Stage, words: list[str], options: Options) -> str:
-    """``until STATUS``: fire timers until the group has it; the milliseconds that took."""
+    """Let time pass from timer to timer until the group has this status; the answer is how many ms that took."""
     start = stage.now
     while stage.status(options) != words[0] and stage.now - start < LONGEST_WAIT_MS:
         deadline = stage.coordinator.next_deadline()
@@ -255,75 +282,81 @@ def until(stage: Stage, words: list[str], options: Options) -> str:
     return str(stage.now - start)
 
 
+@COORDINATOR_LANGUAGE.verb("fail", "[ERROR]")
 def fail(stage: Stage, words: list[str], _: Options) -> str:
-    """``fail [ERROR]``: every write is refused with it; without an error writes succeed again."""
+    """Refuse every write to the log with this error; without an error writes succeed again."""
     stage.coordinator.fail(Error[words[0]] if words else Error.NONE)
     return ""
 
 
-def hold(stage: Stage, *_: object) -> str:
-    """``hold``: the high watermark stops."""
+@COORDINATOR_LANGUAGE.verb("hold")
+def hold(stage: Stage, _words: list[str], _options: Options) -> str:
+    """Stop the high watermark: no write commits."""
     stage.coordinator.hold()
     return ""
 
 
-def release(stage: Stage, *_: object) -> str:
-    """``release``: the high watermark catches up."""
+@COORDINATOR_LANGUAGE.verb("release")
+def release(stage: Stage, _words: list[str], _options: Options) -> str:
+    """Let the high watermark catch up."""
     return stage.tell(stage.coordinator.release(stage.now))
 
 
+@COORDINATOR_LANGUAGE.verb("failover", "[loading]", "lose#")
 def failover(stage: Stage, words: list[str], options: Options) -> str:
-    """``failover [loading] [lose=1]``: the coordinator crashes and reads its log, which lost its last records."""
+    """Crash the coordinator; its successor reads the log, which lost its last ``lose=`` records. ``loading`` leaves it
+    reading until ``load``.
+    """
     stage.waiting.clear()
     stage.coordinator.crash(int(options.get("lose", "0")))
-    return "" if "loading" in words else load(stage)
+    return "" if "loading" in words else load(stage, [], {})
 
 
-def load(stage: Stage, *_: object) -> str:
-    """``load``: the log is read."""
+@COORDINATOR_LANGUAGE.verb("load")
+def load(stage: Stage, _words: list[str], _options: Options) -> str:
+    """Finish reading the log."""
     return stage.tell(stage.coordinator.load(stage.now))
 
 
-COMMANDS: dict[str, Callable[[Stage, list[str], Options], str]] = {
-    "join": join,
-    "admit": admit,
-    "form": form,
-    "sync": sync,
-    "heartbeat": heartbeat,
-    "leave": leave,
-    "commit": commit,
-    "txn-commit": txn_commit,
-    "end-txn": end_txn,
-    "fetch": fetch,
-    "offset-delete": offset_delete,
-    "describe": describe,
-    "log": written,
-    "until": until,
-    "fail": fail,
-    "hold": hold,
-    "release": release,
-    "failover": failover,
-    "load": load,
-    "unload": lambda stage, _words, _options: stage.tell(stage.coordinator.unload(stage.now)),
-    "advance": lambda stage, words, _options: stage.advance(int(words[0])),
-    "status": lambda stage, _words, options: stage.status(options),
-    "members": lambda stage, _words, options: stage.members(options),
-    "waiting": lambda stage, _words, _options: " ".join(sorted(stage.waiting.values())),
-    "groups": groups,
-    "delete": lambda stage, words, _options: stage.coordinator.delete(words[0]).name,
-}
-"""What a line of a scenario may say; each docstring tells the form."""
+@COORDINATOR_LANGUAGE.verb("unload")
+def unload(stage: Stage, _words: list[str], _options: Options) -> str:
+    """Stop serving the group: another coordinator takes over."""
+    return stage.tell(stage.coordinator.unload(stage.now))
+
+
+@COORDINATOR_LANGUAGE.verb("advance", "MS")
+def advance(stage: Stage, words: list[str], _: Options) -> str:
+    """Let time pass; the answer is what the coordinator replies meanwhile."""
+    return stage.advance(int(words[0]))
+
+
+@COORDINATOR_LANGUAGE.verb("status", "", "group")
+def status(stage: Stage, _: list[str], options: Options) -> str:
+    """Show the status of the group."""
+    return stage.status(options)
+
+
+@COORDINATOR_LANGUAGE.verb("members", "", "group")
+def members(stage: Stage, _: list[str], options: Options) -> str:
+    """Show the names of the members."""
+    return stage.members(options)
+
+
+@COORDINATOR_LANGUAGE.verb("waiting")
+def waiting(stage: Stage, _words: list[str], _options: Options) -> str:
+    """Show the members whose requests have no reply yet."""
+    return " ".join(sorted(stage.waiting.values()))
+
+
+@COORDINATOR_LANGUAGE.verb("delete", "GROUP")
+def delete(stage: Stage, words: list[str], _: Options) -> str:
+    """Send a DeleteGroups of one group."""
+    return stage.coordinator.delete(words[0]).name
 
 
 def perform(stage: Stage, line: str) -> str:
-    """Do what a line says; what was observed."""
-    command, words, options = _parsed(line)
-    return COMMANDS[command](stage, [*words], {**options})
+    """Do what a line says; the answer.
 
-
-@lru_cache(maxsize=1 << 12)
-def _parsed(line: str) -> tuple[str, tuple[str, ...], Options]:
-    """The command, its words and its options; campaigns say the same thing to several coordinators."""
-    command, *rest = shlex.split(line) if set(line) & set("\"'\\#") else line.split()
-    words = tuple(word for word in rest if "=" not in word[1:])
-    return command, words, dict(word.split("=", 1) for word in rest if "=" in word[1:])
+    Raises: RebalanceCheckError for a line that the language does not have.
+    """
+    return COORDINATOR_LANGUAGE.perform(stage, line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, Final, NamedTuple
 
 from rebalance_check.impl.coordinator import GroupConfig
@@ -18,7 +19,8 @@ from rebalance_check.impl.protocol.messages import (
     TxnOffsetCommitReply,
 )
 from rebalance_check.impl.scenarios.coordinator import Answers, Played
-from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.impl.scenarios.verbs import Options
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 SETTINGS: Final[dict[str, Any]] = {
     "min_session_timeout_ms": 1_000,
@@ -27,15 +29,21 @@ SETTINGS: Final[dict[str, Any]] = {
 }
 """What holds in a scenario that does not say otherwise: nothing is ever too old."""
 
-Options = dict[str, str]
-
 
 def settings_of(line: str) -> GroupConfig | None:
-    """The settings in a scenario's first line, ``setting max_size=2``; None for a line that is a step."""
+    """The settings in a scenario's first line, ``setting max_size=2``; None for a line that is a step.
+
+    Raises: RebalanceCheckError for a setting that `GroupConfig` does not have, or that is no whole number.
+    """
     if not line.startswith("setting "):
         return None
-    told: dict[str, Any] = {name: int(value) for name, value in (w.split("=") for w in line.split()[1:])}
-    return GroupConfig(**SETTINGS | told)
+    named = dict(word.partition("=")[::2] for word in line.split()[1:])
+    known = [field.name for field in fields(GroupConfig) if field.type == "int"]
+    for name, value in named.items():
+        if name not in known or not value.isdecimal():
+            listed = ", ".join(known)
+            raise RebalanceCheckError(f"{name}={value} is no setting: write NAME=NUMBER with one of {listed}")
+    return GroupConfig(**SETTINGS | {name: int(value) for name, value in named.items()})
 
 
 class Observed(NamedTuple):

@@ -12,28 +12,25 @@ import pytest
 
 from rebalance_check.commands import mutant_search
 from rebalance_check.impl.mutants import IMPL_MUTANTS, ScenarioInvariantSearch
-from rebalance_check.impl.scenarios import history_of, scenarios_in
+from rebalance_check.impl.scenarios import Scenario, history_of
 from rebalance_check.impl.scenarios.random_scenarios import random_scenario
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Counterexample
+from tests.expectations import scenario_files, scenario_parameters
 
 JUDGED = [mutant.name for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, ScenarioInvariantSearch)]
 
-SCENARIOS = [
-    (f"{path.stem}: {title}", lines)
-    for path in sorted((Path(__file__).parent.parent / "data" / "coordinator").glob("*.scenario"))
-    for title, lines in scenarios_in(path.read_text(encoding="utf-8"))
-]
+
+def broken(
+    scenario: Scenario | list[str], names: Sequence[str] = (), defects: frozenset[str] = frozenset()
+) -> list[Counterexample]:
+    return list(judge(history_of(scenario, defects), select(names)).counterexamples)
 
 
-def broken(lines: list[str], names: Sequence[str] = (), defects: frozenset[str] = frozenset()) -> list[Counterexample]:
-    return list(judge(history_of(lines, defects), select(names)).counterexamples)
-
-
-@pytest.mark.parametrize("scenario", [pytest.param(lines, id=title) for title, lines in SCENARIOS])
-def test_a_scenario_breaks_no_invariant(scenario: list[str]) -> None:
+@pytest.mark.parametrize(("path", "scenario"), scenario_parameters("coordinator"))
+def test_a_scenario_breaks_no_invariant(path: Path, scenario: Scenario) -> None:
     assert broken(scenario) == []
 
 
@@ -54,7 +51,7 @@ def test_no_random_scenario_breaks_an_invariant__in_many_more() -> None:
 def test_some_fixed_scenario_breaks_the_claim_that_a_mutant_names(mutant: str) -> None:
     named = [IMPL_MUTANTS[mutant].caught_by]
 
-    assert any(broken(lines, named, frozenset({mutant})) for _, lines in SCENARIOS)
+    assert any(broken(each, named, frozenset({mutant})) for _, each in scenario_files("coordinator"))
 
 
 @pytest.mark.parametrize("mutant", JUDGED)

@@ -1,4 +1,4 @@
-"""The scenarios of our coordinator, told to Kafka's own: each runs as it is written, but for those that are listed."""
+"""The scenarios of our coordinator, run on Kafka's own: each runs as it is written, but for those that are listed."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.impl.coordinator import GroupConfig
-from rebalance_check.impl.scenarios import Played, scenarios_in, tell
+from rebalance_check.impl.scenarios import Played, Scenario, answers_to, scenarios_in
 from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator, member_ids_of
 from tests.integration.virtual.known_differences import IN_JAVA_3_9, IN_SCALA, reasons
@@ -20,23 +20,23 @@ NUMBERED = re.compile(r"\b(\w+)-(0{30}\d{6})")
 ENTRIES_BEFORE_V3 = re.compile(r"^(leave .*version=[0-2]\b.* -> .*) \(.*\)$")
 
 
-def scenarios() -> Iterator[tuple[str, list[str]]]:
+def scenarios() -> Iterator[tuple[str, Scenario]]:
     for path in sorted(SCENARIOS.glob("*.scenario")):
-        for title, lines in scenarios_in(path.read_text(encoding="utf-8")):
-            yield f"{path.stem}: {title}", lines
+        for scenario in scenarios_in(with_kafkas_ids(path.read_text(encoding="utf-8")), path.name):
+            yield f"{path.stem}: {scenario.title}", scenario
 
 
-def with_kafkas_ids(line: str) -> str:
+def with_kafkas_ids(text: str) -> str:
     """Where a scenario names the n-th member id that was made, the n-th that Kafka makes."""
 
     def drawn(match: re.Match[str]) -> str:
         make = member_ids_of(SEED)
         return [make(match[1]) for _ in range(int(match[2]))][-1]
 
-    return NUMBERED.sub(drawn, line)
+    return NUMBERED.sub(drawn, text)
 
 
-def runs_as_written(kafka: VirtualKafka, scenario: list[str]) -> bool:
+def runs_as_written(kafka: VirtualKafka, scenario: Scenario) -> bool:
     cast: list[VirtualCoordinator] = []
 
     def virtual(config: GroupConfig) -> Played:
@@ -44,11 +44,11 @@ def runs_as_written(kafka: VirtualKafka, scenario: list[str]) -> bool:
         return cast[0]
 
     try:
-        expected, seen = tell([with_kafkas_ids(line) for line in scenario], virtual)
+        seen = scenario.answered(answers_to(scenario, virtual))
     finally:
         cast[0].close()
     # The wire has no entries before LeaveGroup v3: what they said is the error of the reply.
-    return [ENTRIES_BEFORE_V3.sub(r"\1", line) for line in expected] == seen
+    return [ENTRIES_BEFORE_V3.sub(r"\1", line) for line in scenario.expected()] == seen
 
 
 @pytest.mark.virtual

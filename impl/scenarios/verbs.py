@@ -1,0 +1,131 @@
+"""A scenario language: its verbs, what each takes, how a line is checked, and the table that documents them.
+
+A line is a verb, words, and options (``name=value``, in any order). A verb is a function that is registered with
+`Language.verb`: the words it takes, its options, and its docstring are what the checks and the printed table use.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Generic, TypeVar
+
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+
+Runner = TypeVar("Runner")
+Options = dict[str, str]
+
+NUMBER: Final = "#"
+"""Behind the name of an option whose value is a whole number."""
+
+
+def _is_number(word: str) -> bool:
+    return word.removeprefix("-").isdecimal()
+
+
+WORD_CHECKS: Final[Mapping[str, Callable[[str], bool]]] = {
+    "GENERATION": lambda word: word == "last" or _is_number(word),
+    "MS": _is_number,
+    "ERROR": lambda word: word in Error.__members__,
+    "TOPIC-PARTITION": lambda word: _is_number(word.rpartition("-")[2]),
+}
+"""What a word of this kind must look like; a kind that is missing here takes any word."""
+
+
+@dataclass(frozen=True)
+class Verb(Generic[Runner]):
+    """What a line may begin with: the kinds of its words, its options, and what the runner does."""
+
+    name: str
+    words: tuple[str, ...]
+    options: tuple[str, ...]
+    run: Callable[[Runner, list[str], Options], str]
+
+    @property
+    def purpose(self) -> str:
+        """What it does, in a sentence: the function's docstring."""
+        return " ".join((self.run.__doc__ or "").split())
+
+    @property
+    def usage(self) -> str:
+        """``sync MEMBER GENERATION [give= version=]``."""
+        options = f"[{' '.join(f'{option.removesuffix(NUMBER)}=' for option in self.options)}]" if self.options else ""
+        return " ".join(part for part in (self.name, *self.words, options) if part)
+
+    def complaint(self, words: list[str], options: Options) -> str:
+        """What is wrong with these words and options; empty when nothing is."""
+        least = sum(not kind.startswith("[") for kind in self.words)
+        most = 1_000 if any(kind.endswith("...") for kind in self.words) else len(self.words)
+        if not least <= len(words) <= most:
+            return f"it has {len(words)} words behind the verb"
+        kinds = {option.removesuffix(NUMBER): option.endswith(NUMBER) for option in self.options}
+        for name, value in options.items():
+            if name not in kinds:
+                return f"{name}= is no option of this verb"
+            if kinds[name] and not _is_number(value):
+                return f"{name}= takes a whole number, and not {value!r}"
+        kind_at = [self.words[min(at, len(self.words) - 1)] for at in range(len(words))]
+        wrong = [(word, kind) for word, kind in zip(words, kind_at, strict=True) if not self._fits(word, kind)]
+        return f"{wrong[0][0]!r} is no {wrong[0][1].strip('[].')}" if wrong else ""
+
+    def _fits(self, word: str, kind: str) -> bool:
+        """Whether a word is of its kind; of literal words in brackets, any may stand there."""
+        bare = kind.strip("[].")
+        if bare.islower():
+            return any(word in other.strip("[].").split("|") for other in self.words)
+        return WORD_CHECKS.get(bare, bool)(word)
+
+
+class Language(Generic[Runner]):
+    """The verbs that the lines of one kind of scenario file may use; ``name`` says of which kind."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.verbs: dict[str, Verb[Runner]] = {}
+        # Campaigns send the same line to several coordinators.
+        self._parsed = lru_cache(maxsize=1 << 12)(self._parse)
+
+    def verb(
+        self, name: str, words: str = "", options: str = ""
+    ) -> Callable[[Callable[[Runner, list[str], Options], str]], Callable[[Runner, list[str], Options], str]]:
+        """Register a function as a verb.
+
+        ``words`` names the kinds of its words in order: ``MEMBER``, ``MEMBER...`` for one or more, ``[all]`` for one
+        that may be left out, ``commit|abort`` for a choice. ``options`` names its options; those that take a whole
+        number end in ``#``.
+        """
+
+        def register(run: Callable[[Runner, list[str], Options], str]) -> Callable[[Runner, list[str], Options], str]:
+            self.verbs[name] = Verb(name, tuple(words.split()), tuple(options.split()), run)
+            return run
+
+        return register
+
+    def perform(self, runner: Runner, line: str) -> str:
+        """Do what a line says; the answer.
+
+        Raises: RebalanceCheckError for a verb that is unknown, and for words and options that it does not take.
+        """
+        verb, words, options = self._parsed(line)
+        return verb.run(runner, [*words], {**options})
+
+    def table(self) -> str:
+        """The verbs with their usage and purpose, as a Markdown table."""
+        rows = [f"| `{verb.usage.replace('|', chr(92) + '|')}` | {verb.purpose} |" for verb in self.verbs.values()]
+        return "\n".join(["| line | what it does |", "|---|---|", *rows])
+
+    def _parse(self, line: str) -> tuple[Verb[Runner], tuple[str, ...], Options]:
+        """The verb of a line, its words and its options."""
+        name, *rest = shlex.split(line) if set(line) & set("\"'\\#") else line.split()
+        verb = self.verbs.get(name)
+        if verb is None:
+            known = ", ".join(sorted(self.verbs))
+            raise RebalanceCheckError(f"{name!r} in {line!r} is no verb of {self.name}: use one of {known}")
+        words = [word for word in rest if "=" not in word[1:]]
+        options = dict(word.split("=", 1) for word in rest if "=" in word[1:])
+        complaint = verb.complaint(words, options)
+        if complaint:
+            raise RebalanceCheckError(f"{line!r} is malformed: {complaint}; write {verb.usage}")
+        return verb, tuple(words), options
