@@ -12,7 +12,7 @@ from rebalance_check.impl.conformance.requests import GROUP_ID
 from rebalance_check.impl.conformance.run import ConformanceRun
 from rebalance_check.impl.conformance.transport import Transport
 from rebalance_check.model.classic.invariants import everyone_is_stable
-from rebalance_check.model.classic.model import RULES
+from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.observer.member_ids import slots_by_seat
 from rebalance_check.model.classic.observer.memory import COORDINATOR, HARNESS
 from rebalance_check.model.classic.observer.observer import Observer
@@ -21,7 +21,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RequestAnswered, RunEnded, RunStarted
 
-ACTIONS = frozenset(rule.kind for rule in RULES)
+ACTIONS = frozenset(rule.kind for rule in MODEL.rules)
 """What such a subject understands: the protocol steps of the classic model."""
 
 

@@ -30,7 +30,7 @@ import ast
 import importlib
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -80,6 +80,33 @@ class LivenessProperty:
 
 
 @dataclass(frozen=True, slots=True)
+class Concern:
+    """What one part of a model adds: its rules, and its claims. A model is its concerns, one after the other.
+
+    The order of rules is the order in which actions are tried, and so part of every replay address.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    invariants: tuple[Callable[..., bool], ...] = ()
+    step_invariants: tuple[Callable[..., bool], ...] = ()
+    reachable_states: tuple[Callable[..., bool], ...] = ()
+    reachable_steps: tuple[Callable[..., bool], ...] = ()
+    liveness: tuple[LivenessProperty, ...] = ()
+
+    @classmethod
+    def joined(cls, *concerns: Concern) -> Concern:
+        """All these concerns as one, in their order."""
+        return cls(
+            rules=tuple(rule for each in concerns for rule in each.rules),
+            invariants=tuple(claim for each in concerns for claim in each.invariants),
+            step_invariants=tuple(claim for each in concerns for claim in each.step_invariants),
+            reachable_states=tuple(claim for each in concerns for claim in each.reachable_states),
+            reachable_steps=tuple(claim for each in concerns for claim in each.reachable_steps),
+            liveness=tuple(claim for each in concerns for claim in each.liveness),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """A model; the module docstring tells what each part must do."""
 
@@ -96,6 +123,12 @@ class Model:
     reachable_states: tuple[Callable[..., bool], ...] = ()
     reachable_steps: tuple[Callable[..., bool], ...] = ()
     liveness: tuple[LivenessProperty, ...] = ()
+
+    @classmethod
+    def of(cls, *concerns: Concern, **parts: Any) -> Model:
+        """The model of these concerns; ``parts`` are its other fields (``name``, ``modules``, ``state``, ...)."""
+        whole = Concern.joined(*concerns)
+        return cls(**parts, **{field.name: getattr(whole, field.name) for field in fields(whole)})
 
 
 @dataclass(frozen=True, slots=True)

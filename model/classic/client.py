@@ -5,6 +5,9 @@ partitions. REBALANCE_IN_PROGRESS and a request that nobody answers reset nothin
 INCONSISTENT_GROUP_PROTOCOL ends the process: it surfaces from ``poll`` as an error that no retry mends.
 """
 
+from typing import Final
+
+from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.parts.assignment import assign, kept, most_kept, target_count
 from rebalance_check.model.classic.parts.group_log import forget_origin, rediscovers
 from rebalance_check.model.classic.parts.network import (
@@ -19,6 +22,7 @@ from rebalance_check.model.classic.parts.new_members import may_give_back
 from rebalance_check.model.classic.parts.protocol_vote import keeps_partitions, take_next_list, withholds
 from rebalance_check.model.classic.parts.static_members import SKIPS_ASSIGNMENT, give_up, is_fenced, is_static
 from rebalance_check.model.classic.state import Config, Member, MemberStatus, MessageKind, State, has, minus, with_
+from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.errors import Error
 
 
@@ -208,3 +212,18 @@ def restart(c: Config, s: State, m: int) -> bool:
     if is_parked(s, m):
         s.orphans = with_(s.orphans, m)
     return True
+
+
+CLIENT: Final = Concern(
+    rules=(
+        Rule(ActionKind.SEND_JOIN_GROUP, send_join_group, fair=True),
+        Rule(ActionKind.RECEIVE_JOIN_GROUP, receive_join_group, join_choices, fair=True),
+        Rule(ActionKind.RECEIVE_SYNC_GROUP, receive_sync_group, fair=True),
+        Rule(ActionKind.SEND_HEARTBEAT, send_heartbeat, fair=True),
+        Rule(ActionKind.RECEIVE_HEARTBEAT, receive_heartbeat, fair=True),
+        Rule(ActionKind.RECEIVE_ERROR, receive_error, fair=True),
+        Rule(ActionKind.SEND_LEAVE_GROUP, send_leave_group),
+        Rule(ActionKind.CRASH, crash),
+        Rule(ActionKind.RESTART, restart),
+    ),
+)

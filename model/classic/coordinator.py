@@ -5,7 +5,10 @@ at any time. Where `classic_timeouts` is off, `expire_session` stands for the se
 alike, since all remove a member.
 """
 
+from typing import Final
+
 from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.parts.assignment import clean_claims
 from rebalance_check.model.classic.parts.group_log import (
     begin_append,
@@ -49,6 +52,7 @@ from rebalance_check.model.classic.state import (
     with_,
     without,
 )
+from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.errors import Error
 
 # ------------------------------------------------------------------------------------------------ JoinGroup
@@ -397,8 +401,7 @@ def expire_choices(s: State, m: int) -> int:
 
 
 def expire_session(c: Config, s: State, m: int, k: int) -> bool:
-    """A member was silent for too long. One that is parked never is, unless it is new (`classic_newcomers`); a live one
-    is a zombie then, and has a budget."""
+    """A member was silent for too long; one whose request is parked never is, unless it is new."""
     if not has(s.members | s.pending, m) or is_writing(c, s) or (is_parked(s, m) and not expires_parked(c, s, m)):
         return False
     if is_held(c, s, m) and not is_abandoned(s, m):
@@ -482,3 +485,16 @@ def copied_sync(c: Config, s: State, m: int) -> None:
         else:
             s.synced = with_(s.synced, m)
             park(c, s, m, True)
+
+
+COORDINATOR: Final = Concern(
+    rules=(
+        Rule(ActionKind.JOIN_GROUP, join_group, fair=True),
+        Rule(ActionKind.SYNC_GROUP, sync_group, fair=True),
+        Rule(ActionKind.HEARTBEAT, heartbeat, fair=True),
+        Rule(ActionKind.LEAVE_GROUP, leave_group, leave_choices, fair=True),
+        Rule(ActionKind.EXPIRE_SESSION, expire_session, expire_choices, fair=True),
+        Rule(ActionKind.EXPIRE_INITIAL_DELAY, expire_initial_delay, members=False, fair=True),
+        Rule(ActionKind.DELETE_GROUP, delete_group, members=False),
+    ),
+)

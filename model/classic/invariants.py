@@ -10,7 +10,10 @@ m1 join again without losing anything. It is then in the group's generation, and
 until its next assignment (KIP-792 lets the newer claim win).
 """
 
+from typing import Final
+
 from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.checker.specification import Concern
 from rebalance_check.model.classic.parts.group_log import (
     is_of_the_generation,
     is_of_this_life,
@@ -358,3 +361,47 @@ def is_waiting(me: Member) -> bool:
     """Whether a process waits for the answer to a request that has arrived."""
     waits = me.status == MemberStatus.JOINING or me.status == MemberStatus.SYNCING
     return waits and me.net.kind == MessageKind.NOTHING
+
+
+GROUP: Final = Concern(
+    invariants=(
+        at_most_one_owner,
+        generation_is_not_ahead,
+        eager_owns_nothing_while_joining,
+        no_generation_owns_nothing,
+        owned_equals_assigned,
+        assignment_is_a_function,
+        pending_ids_are_not_members,
+        leader_is_a_member,
+        empty_group_is_clean,
+        requests_are_parked_in_their_phase,
+    ),
+    step_invariants=(
+        generation_is_monotone,
+        generation_is_new_after_each_join_phase,
+        generation_has_only_who_joined,
+        generation_waits_for_pending_ids,
+        join_is_fenced,
+        sync_is_fenced,
+        heartbeat_is_fenced,
+        refused_member_loses_everything,
+    ),
+    reachable_states=(
+        everyone_is_stable,
+        zombie_owns_beside_the_owner,
+        second_round_happens,
+        partition_is_withheld,
+        group_empties,
+        leader_is_down,
+        id_is_required,
+        join_meets_unknown_member,
+        sync_meets_unknown_member,
+        sync_meets_illegal_generation,
+        sync_meets_rebalance,
+        heartbeat_meets_unknown_member,
+        heartbeat_meets_illegal_generation,
+        heartbeat_meets_rebalance,
+        copy_is_stale,
+        copy_takes_the_place,
+    ),
+)

@@ -4,6 +4,9 @@ Nothing disturbs: no process dies, closes or is expired while it lives, no messa
 processes go on polling, messages arrive, and the sessions of dead processes run out (`Rule.fair` in `classic`).
 """
 
+from typing import Final
+
+from rebalance_check.model.checker.specification import Concern, LivenessProperty
 from rebalance_check.model.classic.invariants import is_current
 from rebalance_check.model.classic.state import Config, GroupStatus, MemberStatus, State, has
 
@@ -38,3 +41,14 @@ def every_partition_gets_an_owner(c: Config, s: State, p: int) -> bool:
         if has(s.member[m].owned, p) and is_current(s, m):
             return True
     return not alive
+
+
+LIVENESS: Final = Concern(
+    liveness=(
+        LivenessProperty(rebalance_completes, stabilises=True),
+        LivenessProperty(no_stuck_member),
+        LivenessProperty(parked_requests_are_answered),
+        LivenessProperty(pending_ids_vanish),
+        LivenessProperty(every_partition_gets_an_owner),
+    ),
+)

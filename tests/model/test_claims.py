@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.classic.model import INVARIANTS, MODEL, STEP_INVARIANTS
+from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.state import GroupStatus, MemberStatus, MessageKind, State
 from rebalance_check.model.registry import MUTANTS
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -146,7 +146,7 @@ BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
 
 
 def test_every_claim_about_a_state_has_a_state_that_breaks_it() -> None:
-    assert {claim.__name__ for claim in INVARIANTS} == set(BREAKS)
+    assert {claim.__name__ for claim in MODEL.invariants} == set(BREAKS)
 
 
 @pytest.mark.parametrize("claim", BREAKS)
@@ -167,7 +167,7 @@ def test_every_claim_about_a_step_is_broken_by_a_mutant_or_here() -> None:
         "assignment_of_a_generation_is_final",  # in test_failover
         "commit_is_by_the_owner",  # in test_commits
     }
-    assert {claim.__name__ for claim in STEP_INVARIANTS} - caught == elsewhere
+    assert {claim.__name__ for claim in MODEL.step_invariants} - caught == elsewhere
 
 
 @pytest.mark.parametrize(
@@ -183,6 +183,6 @@ def test_the_generation_is_monotone_within_a_life_of_the_group(generation: int, 
 
 
 def test_every_claim_says_in_a_sentence_what_it_claims() -> None:
-    for claim in (*INVARIANTS, *STEP_INVARIANTS, *MODEL.reachable_states):
+    for claim in (*MODEL.invariants, *MODEL.step_invariants, *MODEL.reachable_states):
         assert claim.__doc__
         assert claim.__doc__.strip().endswith(".")

@@ -9,7 +9,7 @@ from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.safety import Path, explore
 from rebalance_check.model.checker.safety.path import machine_for
-from rebalance_check.model.connect.status.model import MODEL, REACHABLE_STATES, RULES
+from rebalance_check.model.connect.status.model import MODEL
 from rebalance_check.model.connect.status.mutants import STATUS_MUTANTS
 from rebalance_check.model.connect.status.subject import StatusModelSubject
 from rebalance_check.model.registry import MUTANTS
@@ -92,11 +92,11 @@ def test_a_guard_that_says_no_has_not_touched_the_state() -> None:
         state = machine.initial()
         for _ in range(30):
             before = machine.pack(state)
-            action = Action(random.choice(RULES).kind, random.randrange(3), random.randrange(2))
+            action = Action(random.choice(MODEL.rules).kind, random.randrange(3), random.randrange(2))
             if not machine.step(state, action):
                 refused.add(action.kind)
                 assert before == machine.pack(state), action
-    assert refused == {rule.kind for rule in RULES}
+    assert refused == {rule.kind for rule in MODEL.rules}
 
 
 def test_paths_of_the_model_hold_safe_status_writes() -> None:
@@ -117,6 +117,8 @@ def test_paths_of_the_model_hold_safe_status_writes() -> None:
 
 
 def test_every_sometimes_claim_says_which_race_it_is() -> None:
-    assert all(claim.__doc__ for claim in REACHABLE_STATES)
-    names = [claim.__name__ for claim in itertools.chain(MODEL.invariants, MODEL.step_invariants, REACHABLE_STATES)]
+    assert all(claim.__doc__ for claim in MODEL.reachable_states)
+    names = [
+        claim.__name__ for claim in itertools.chain(MODEL.invariants, MODEL.step_invariants, MODEL.reachable_states)
+    ]
     assert len(names) == len(set(names))

@@ -9,7 +9,10 @@ resigns answers whatever is parked with NOT_COORDINATOR. The record of an assign
 with it (choice 1), or be found by the next one although nobody was ever told.
 """
 
+from typing import Final
+
 from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.coordinator import propagate
 from rebalance_check.model.classic.invariants import any_refused, is_new_answer
 from rebalance_check.model.classic.parts.group_log import (
@@ -33,6 +36,7 @@ from rebalance_check.model.classic.state import (
     State,
     has,
 )
+from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.errors import Error
 
 
@@ -342,3 +346,38 @@ def join_meets_no_coordinator(c: Config, s: State) -> bool:
 def heartbeat_meets_no_coordinator(c: Config, s: State) -> bool:
     """A Heartbeat is refused with NOT_COORDINATOR."""
     return c.failovers > 0 and any_refused(c, s, MessageKind.HEARTBEAT_REPLY, Error.NOT_COORDINATOR)
+
+
+FAILOVER: Final = Concern(
+    rules=(
+        Rule(ActionKind.COMMIT_APPEND, commit_append, members=False, fair=True),
+        Rule(ActionKind.CRASH_COORDINATOR, crash_coordinator, tail_choices, members=False),
+        Rule(ActionKind.RESIGN_COORDINATOR, resign_coordinator, tail_choices, members=False),
+        Rule(ActionKind.ELECT_COORDINATOR, elect_coordinator, members=False, fair=True),
+        Rule(ActionKind.LOAD_COORDINATOR, load_coordinator, members=False, fair=True),
+    ),
+    invariants=(
+        generation_is_not_below_the_log,
+        stable_is_persisted,
+    ),
+    step_invariants=(
+        loaded_is_the_record,
+        persisted_before_told,
+        assignment_of_a_generation_is_final,
+        stranger_is_refused,
+        failover_resets_no_member,
+    ),
+    reachable_states=(
+        generation_is_issued_again,
+        member_is_ahead,
+        assignment_was_never_told,
+        record_outlives_its_rebalance,
+        forgotten_id_comes_back,
+        heartbeat_is_believed,
+        join_meets_loading,
+        sync_meets_loading,
+        join_meets_no_coordinator,
+        heartbeat_meets_no_coordinator,
+    ),
+    reachable_steps=(loading_keeps_a_second_owner,),
+)

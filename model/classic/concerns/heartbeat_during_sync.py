@@ -9,10 +9,14 @@ A heartbeat is sent and answered in one step: the coordinator parks none. A clie
 it joins again before the last one is answered is left out.
 """
 
+from typing import Final
+
+from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.client import is_reset, lose_by
 from rebalance_check.model.classic.coordinator import fence
 from rebalance_check.model.classic.parts.network import awaits_heartbeat, forget_heartbeat
 from rebalance_check.model.classic.state import Config, GroupStatus, MemberStatus, State, has
+from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.errors import Error
 
 ANSWERED_WELL = 1
@@ -107,3 +111,20 @@ def sync_is_in_vain(c: Config, s: State) -> bool:
             if is_reset(s.member[m]):
                 return True
     return False
+
+
+HEARTBEAT_DURING_SYNC: Final = Concern(
+    rules=(
+        Rule(ActionKind.HEARTBEAT_DURING_SYNC, heartbeat_during_sync),
+        Rule(ActionKind.RECEIVE_HEARTBEAT_DURING_SYNC, receive_heartbeat_during_sync, fair=True),
+    ),
+    step_invariants=(
+        heartbeat_during_sync_is_fenced,
+        who_was_reset_takes_no_assignment,
+    ),
+    reachable_states=(
+        heartbeat_is_well_while_completing,
+        heartbeat_tells_of_a_rebalance_before_the_sync,
+        sync_is_in_vain,
+    ),
+)

@@ -8,9 +8,13 @@ A process that never learned its id asks for another one. Here it waits until th
 since a slot holds one id; the two beside each other are what a process that crashes and a second slot show.
 """
 
+from typing import Final
+
+from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.invariants import is_waiting
 from rebalance_check.model.classic.parts.network import is_abandoned, is_parked, is_request, is_unanswered, put
 from rebalance_check.model.classic.state import Config, MemberStatus, MessageKind, State, has, with_
+from rebalance_check.model.vocabulary.actions import ActionKind
 
 
 def may_lose(c: Config, s: State) -> bool:
@@ -86,3 +90,18 @@ def id_is_never_learned(c: Config, s: State) -> bool:
             if has(s.members | s.pending, m) and is_abandoned(s, m):
                 return True
     return False
+
+
+MESSAGE_LOSS: Final = Concern(
+    rules=(
+        Rule(ActionKind.LOSE_REQUEST, lose_request),
+        Rule(ActionKind.LOSE_REPLY, lose_reply),
+        Rule(ActionKind.DROP_CONNECTION, drop_connection),
+    ),
+    step_invariants=(unknown_outcome_resets_nothing,),
+    reachable_states=(
+        member_waits_in_vain,
+        parked_request_outlives_its_connection,
+        id_is_never_learned,
+    ),
+)

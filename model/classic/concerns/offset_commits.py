@@ -7,6 +7,9 @@ assignment. One that names no generation is accepted only by a group without mem
 Which offset is committed does not matter here: what is modelled is who may.
 """
 
+from typing import Final
+
+from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.coordinator import fence
 from rebalance_check.model.classic.invariants import any_refused, is_current, is_new_answer
 from rebalance_check.model.classic.parts.group_log import (
@@ -28,6 +31,7 @@ from rebalance_check.model.classic.state import (
     has,
     minus,
 )
+from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.errors import Error
 
 
@@ -245,3 +249,30 @@ def commit_meets_fenced_instance(c: Config, s: State) -> bool:
 def outside_commit_is_accepted(c: Config, s: State) -> bool:
     """Somebody commits into a group without members."""
     return c.commits > 0 and s.outside[0] > 0
+
+
+OFFSET_COMMITS: Final = Concern(
+    rules=(
+        Rule(ActionKind.SEND_OFFSET_COMMIT, send_offset_commit),
+        Rule(ActionKind.RECEIVE_OFFSET_COMMIT, receive_offset_commit, fair=True),
+        Rule(ActionKind.OFFSET_COMMIT, offset_commit, fair=True),
+        Rule(ActionKind.COMMIT_WITHOUT_GROUP, commit_without_group, members=False),
+        Rule(ActionKind.COMMIT_DURING_JOIN, commit_during_join),
+    ),
+    invariants=(lost_is_not_committed,),
+    step_invariants=(
+        commit_is_fenced,
+        no_commit_while_completing,
+        outside_commit_needs_an_empty_group,
+        commit_is_by_the_owner,
+    ),
+    reachable_states=(
+        commit_is_accepted_in_a_rebalance,
+        zombie_commits_in_vain,
+        commit_meets_rebalance,
+        commit_meets_illegal_generation,
+        commit_meets_unknown_member,
+        commit_meets_fenced_instance,
+        outside_commit_is_accepted,
+    ),
+)

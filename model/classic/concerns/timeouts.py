@@ -4,12 +4,16 @@ Both are armed for the group and not for a member (``ClassicGroup.rebalanceTimeo
 at once. Without the concern ``timeouts`` the model lets a session end wherever one of them would fire.
 """
 
+from typing import Final
+
 from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.coordinator import complete_join, rebalance_without, remove_member
 from rebalance_check.model.classic.invariants import joins
 from rebalance_check.model.classic.parts.group_log import is_writing
 from rebalance_check.model.classic.parts.static_members import static_members
 from rebalance_check.model.classic.state import Config, GroupStatus, MemberStatus, State, has, minus, nth, size, with_
+from rebalance_check.model.vocabulary.actions import ActionKind
 
 
 def late_to_join(s: State) -> int:
@@ -133,3 +137,18 @@ def leader_that_died_owes_a_sync(c: Config, s: State) -> bool:
 def empty_group_has_pending_ids(c: Config, s: State) -> bool:
     """The last member goes, and an id that was handed out is still to come."""
     return c.timeouts and s.status == GroupStatus.EMPTY and s.pending != 0 and s.generation > 0
+
+
+TIMEOUTS: Final = Concern(
+    rules=(
+        Rule(ActionKind.EXPIRE_REBALANCE, expire_rebalance, expire_rebalance_choices, members=False, fair=True),
+        Rule(ActionKind.EXPIRE_SYNC, expire_sync, expire_sync_choices, members=False, fair=True),
+    ),
+    invariants=(who_owes_a_sync_is_a_member,),
+    step_invariants=(leader_of_a_new_generation_joined,),
+    reachable_states=(
+        follower_owes_in_a_stable_group,
+        leader_that_died_owes_a_sync,
+        empty_group_has_pending_ids,
+    ),
+)

@@ -8,7 +8,10 @@ own, which would end in a write. It is deposed while nothing is parked and nothi
 Clients that have not heard of the other one still ask it: a request may arrive at either.
 """
 
+from typing import Final
+
 from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.concerns.failover import end_incarnation
 from rebalance_check.model.classic.invariants import is_current, is_new_answer
 from rebalance_check.model.classic.parts.group_log import is_of_the_generation, is_serving, is_writing
@@ -22,6 +25,7 @@ from rebalance_check.model.classic.state import (
     has,
     minus,
 )
+from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.errors import Error
 
 
@@ -178,3 +182,20 @@ def past_assignment_is_told(c: Config, s: State, t: State) -> bool:
         if is_left_behind(c, s, m) and is_new_answer(s.member[m].net, t.member[m].net, MessageKind.SYNC_REPLY):
             return True
     return False
+
+
+ZOMBIE_COORDINATOR: Final = Concern(
+    rules=(
+        Rule(ActionKind.DEPOSE_COORDINATOR, depose_coordinator, members=False),
+        Rule(ActionKind.RESIGN_ZOMBIE_COORDINATOR, resign_zombie_coordinator, members=False, fair=True),
+        Rule(ActionKind.JOIN_GROUP_AT_ZOMBIE, join_group_at_zombie),
+        Rule(ActionKind.SYNC_GROUP_AT_ZOMBIE, sync_group_at_zombie),
+        Rule(ActionKind.HEARTBEAT_AT_ZOMBIE, heartbeat_at_zombie),
+    ),
+    reachable_states=(zombie_owns_by_the_past,),
+    reachable_steps=(
+        zombie_is_believed,
+        zombie_keeps_a_second_owner,
+        past_assignment_is_told,
+    ),
+)

@@ -3,6 +3,9 @@
 P1-P6 are the safety properties of safe writes, R1-R18 the known races that they do not exclude.
 """
 
+from typing import Final
+
+from rebalance_check.model.checker.specification import Concern
 from rebalance_check.model.connect.status.state import Config, State, Status, is_newer, is_stale, is_task, newer_known
 
 # ------------------------------------------------------------------------------------------------ the log's own fold
@@ -275,3 +278,34 @@ def late_task_outlives_connector(c: Config, s: State) -> bool:
 def write_is_suppressed(s: State) -> bool:
     """A safe write is suppressed."""
     return s.suppressed > 0
+
+
+SAFE_WRITES: Final = Concern(
+    invariants=(
+        explained_overwrite,
+        cached_was_read,
+        readers_converge,
+        quiescent_status_is_agreed,
+    ),
+    step_invariants=(
+        no_self_reordering,
+        suppressed_for_a_newer_status,
+        no_resurrection_by_retry,
+        running_outlives_stale_unassigned,
+        retry_keeps_its_generation,
+        retry_yields_to_what_was_read,
+        connector_takes_its_tasks,
+        log_only_grows,
+    ),
+    reachable_states=(
+        write_is_suppressed,
+        safe_write_hides_newer,
+        copy_hides_newer,
+        late_retry_hides_newer,
+        unsafe_retry_reorders,
+        zombie_put_hides_newer,
+        tombstone_is_survived,
+        ignored_record_is_last,
+        late_task_outlives_connector,
+    ),
+)

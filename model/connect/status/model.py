@@ -9,83 +9,11 @@ statuses that differ in nothing that matters here, two threads of one worker, a 
 from typing import Final
 
 from rebalance_check.model.checker.layout import NIL
-from rebalance_check.model.checker.specification import Model, Rule
-from rebalance_check.model.connect.status.invariants import (
-    cached_was_read,
-    connector_takes_its_tasks,
-    copy_hides_newer,
-    explained_overwrite,
-    ignored_record_is_last,
-    late_retry_hides_newer,
-    late_task_outlives_connector,
-    log_only_grows,
-    no_resurrection_by_retry,
-    no_self_reordering,
-    quiescent_status_is_agreed,
-    readers_converge,
-    retry_keeps_its_generation,
-    retry_yields_to_what_was_read,
-    running_outlives_stale_unassigned,
-    safe_write_hides_newer,
-    suppressed_for_a_newer_status,
-    tombstone_is_survived,
-    unsafe_retry_reorders,
-    write_is_suppressed,
-    zombie_put_hides_newer,
-)
+from rebalance_check.model.checker.specification import Model
+from rebalance_check.model.connect.status.invariants import SAFE_WRITES
 from rebalance_check.model.connect.status.state import Config, State, sizes
-from rebalance_check.model.connect.status.store import (
-    append,
-    fail_append,
-    fail_append_choices,
-    next_generation,
-    put,
-    put_choices,
-    put_safe,
-    put_safe_choices,
-    read_back,
-    read_back_choices,
-    restart,
-    retry,
-)
-from rebalance_check.model.vocabulary.actions import ActionKind
+from rebalance_check.model.connect.status.store import STORE
 from rebalance_check.model.vocabulary.bounds import Bounds
-
-RULES: Final = (
-    Rule(ActionKind.PUT, put, put_choices),
-    Rule(ActionKind.PUT_SAFE, put_safe, put_safe_choices),
-    Rule(ActionKind.APPEND, append),
-    Rule(ActionKind.FAIL_APPEND, fail_append, fail_append_choices),
-    Rule(ActionKind.RETRY, retry),
-    Rule(ActionKind.READ_BACK, read_back, read_back_choices),
-    Rule(ActionKind.NEXT_GENERATION, next_generation),
-    Rule(ActionKind.RESTART, restart),
-)
-
-INVARIANTS: Final = (explained_overwrite, cached_was_read, readers_converge, quiescent_status_is_agreed)
-
-STEP_INVARIANTS: Final = (
-    no_self_reordering,
-    suppressed_for_a_newer_status,
-    no_resurrection_by_retry,
-    running_outlives_stale_unassigned,
-    retry_keeps_its_generation,
-    retry_yields_to_what_was_read,
-    connector_takes_its_tasks,
-    log_only_grows,
-)
-
-REACHABLE_STATES: Final = (
-    write_is_suppressed,
-    safe_write_hides_newer,
-    copy_hides_newer,
-    late_retry_hides_newer,
-    unsafe_retry_reorders,
-    zombie_put_hides_newer,
-    tombstone_is_survived,
-    ignored_record_is_last,
-    late_task_outlives_connector,
-)
 
 
 def configure(bounds: Bounds) -> Config:
@@ -115,7 +43,9 @@ def within_bounds(c: Config, s: State) -> bool:
     return s.writes <= c.writes
 
 
-MODEL: Final = Model(
+MODEL: Final = Model.of(
+    STORE,
+    SAFE_WRITES,
     name="status",
     modules=(
         "rebalance_check.model.connect.status.state",
@@ -127,9 +57,5 @@ MODEL: Final = Model(
     sizes=sizes,
     configure=configure,
     init=init,
-    rules=RULES,
     within_bounds=within_bounds,
-    invariants=INVARIANTS,
-    step_invariants=STEP_INVARIANTS,
-    reachable_states=REACHABLE_STATES,
 )

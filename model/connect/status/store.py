@@ -3,6 +3,9 @@
 An action is a function of (c, s, m, k), see `model.checker.specification`: m is the worker, k the choice.
 """
 
+from typing import Final
+
+from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.connect.status.state import (
     Config,
     Send,
@@ -14,6 +17,7 @@ from rebalance_check.model.connect.status.state import (
     is_task,
     newer_known,
 )
+from rebalance_check.model.vocabulary.actions import ActionKind
 
 # ------------------------------------------------------------------------------------------------ queues
 
@@ -271,3 +275,17 @@ def restart(c: Config, s: State, m: int) -> bool:
         free(me.queue[slot])
         free(me.retries[slot])
     return True
+
+
+STORE: Final = Concern(
+    rules=(
+        Rule(ActionKind.PUT, put, put_choices),
+        Rule(ActionKind.PUT_SAFE, put_safe, put_safe_choices),
+        Rule(ActionKind.APPEND, append),
+        Rule(ActionKind.FAIL_APPEND, fail_append, fail_append_choices),
+        Rule(ActionKind.RETRY, retry),
+        Rule(ActionKind.READ_BACK, read_back, read_back_choices),
+        Rule(ActionKind.NEXT_GENERATION, next_generation),
+        Rule(ActionKind.RESTART, restart),
+    ),
+)

@@ -1,9 +1,40 @@
 """What must be true of groups whose members list several assignors, and what must be met while one is upgraded."""
 
+from typing import Final
+
+from rebalance_check.model.checker.specification import Concern, Rule
+from rebalance_check.model.classic.client import stop
 from rebalance_check.model.classic.invariants import any_refused, is_current, is_new_answer
-from rebalance_check.model.classic.parts.protocol_vote import candidates, keeps_partitions, would_change_the_protocol
+from rebalance_check.model.classic.parts.protocol_vote import (
+    candidates,
+    keeps_partitions,
+    may_bounce,
+    would_change_the_protocol,
+)
+from rebalance_check.model.classic.parts.static_members import is_static
 from rebalance_check.model.classic.state import Config, GroupStatus, MemberStatus, MessageKind, State, has
+from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.errors import Error
+
+
+def bounce(c: Config, s: State, m: int) -> bool:
+    """A stable member closes, to come back with the next list of its path; or a process that is down gets that list.
+
+    A static member does not leave: its seat waits for it.
+    """
+    me = s.member[m]
+    if c.path == 0 or s.rolling_restarts[0] >= c.rolling_restarts or not may_bounce(c, s, m):
+        return False
+    if me.status != MemberStatus.DOWN:
+        if me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING:
+            return False
+        stop(c, me)
+        if not is_static(c, s, m):
+            me.net.kind = MessageKind.LEAVE_REQUEST
+    s.rolling_restarts[0] += 1
+    me.bouncing[0] = 1
+    return True
+
 
 # ------------------------------------------------------------------------------------------------ in every state
 
@@ -134,3 +165,26 @@ def cooperative_assignor_runs_among_eager_members(c: Config, s: State) -> bool:
     if c.path == 0 or c.steps != 3 or not everybody_is_stable_at(c, s, 1):
         return False
     return has(c.withholding[1], s.selected[0])
+
+
+UPGRADE: Final = Concern(
+    rules=(Rule(ActionKind.ROLLING_RESTART, bounce),),
+    invariants=(
+        nobody_is_refused_for_its_protocols,
+        selected_protocol_is_listed_by_all,
+        stable_group_keeps_its_vote,
+    ),
+    step_invariants=(
+        protocol_changes_with_the_generation,
+        join_tells_the_selected_protocol,
+    ),
+    reachable_states=(
+        join_meets_inconsistent_protocol,
+        eager_and_cooperative_are_stable_together,
+        cooperative_assignor_runs_among_eager_members,
+        upgrade_is_over,
+        bounced_member_keeps_its_seat,
+        bounced_member_changes_the_vote,
+        join_is_refused_by_what_the_log_forgot,
+    ),
+)

@@ -1,6 +1,9 @@
 """What must be true of static members (`model.classic.parts.static_members`): one seat per instance id, handed on as it is."""
 
+from typing import Final
+
 from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.checker.specification import Concern
 from rebalance_check.model.classic.invariants import any_refused
 from rebalance_check.model.classic.parts.group_log import same_life
 from rebalance_check.model.classic.parts.static_members import SKIPS_ASSIGNMENT, holder, is_static
@@ -163,3 +166,29 @@ def seat_is_taken_while_the_group_prepares(c: Config, s: State) -> bool:
         if has(s.joined, m) and is_static(c, s, m) and s.member[m].has_id == 0 and size(s.members) > 1:
             return True
     return False
+
+
+STATIC_MEMBERS: Final = Concern(
+    invariants=(
+        one_member_has_the_seat,
+        replaced_id_owes_only_while_stable,
+        eager_assignment_leaves_nothing_out,
+    ),
+    step_invariants=(
+        who_was_replaced_is_fenced,
+        seat_keeps_its_assignment,
+        join_phase_keeps_silent_static_members,
+    ),
+    reachable_states=(
+        silent_static_member_is_kept,
+        silent_static_member_returns_as_an_owner,
+        leader_comes_back_without_assigning,
+        join_meets_fenced_instance,
+        sync_meets_fenced_instance,
+        heartbeat_meets_fenced_instance,
+        replaced_id_owes_a_sync,
+        seat_is_taken_while_the_group_prepares,
+        member_is_fenced_by_its_own_past,
+        restarted_member_finds_its_seat_in_the_log,
+    ),
+)
