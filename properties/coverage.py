@@ -160,7 +160,7 @@ CLIENT_SIDE: Final = (
     Statement(22, "commits only when settled, tagged with the present generation", _OWN, ("commits_when_stable",)),
     Statement(23, "a reader understands every version up to its own", _ELSEWHERE,
               ("tests/impl/test_codec_properties.py",), "bytes, not histories"),
-    Statement(24, "the upgrade path of two bounces is safe, a single bounce is refused", _MERGED,
+    Statement(24, "the upgrade path of two restarts is safe, a single restart is refused", _MERGED,
               ("no_double_ownership", "common_protocol"),
               "the upgrade path is a family of schedules (rebalance-check explore --upgrade), judged by these"),
     *(Statement(number, says, _OTHER, (), "the consumer group protocol of KIP-848")

@@ -122,7 +122,7 @@ _BUDGETS: Final = (
 def _bounds_options(bounds: Bounds) -> str:
     """The options of ``rebalance-check explore`` that stand for ``bounds``: the sizes, and every other that counts.
 
-    Budgets of 0 are left out where 0 is what the command takes by itself; the status log and bounces on an upgrade path
+    Budgets of 0 are left out where 0 is what the command takes by itself; the status log and restarts on an upgrade path
     have other defaults.
     """
     sizes = ["members", "partitions", "generations", "crashes"]

@@ -79,7 +79,7 @@ class SimulationOptions:
 
     ``steps`` counts the churn actions of the disturbed phase, ``faults`` lists the kinds that the seed may draw,
     ``omit`` leaves out churn actions by their index (how a shrunk run is told), ``upgrade`` names an upgrade path
-    (`model.vocabulary.upgrade_paths`) that consumers are bounced along (the protocol is then that of its first list), ``mutant`` the
+    (`model.vocabulary.upgrade_paths`) that consumers are restarted along (the protocol is then that of its first list), ``mutant`` the
     planted defect (`rebalance_check.impl.mutants`), empty for none. ``members`` are consumers, Connect workers or
     candidates of an election, ``partitions`` are tasks for Connect and keys for the status store; an election has one
     primary. Names are taken for protocol and faults, too; `RebalanceCheckError` when there is no such name, or a size

@@ -13,7 +13,7 @@ from typing import Final
 from rebalance_check.impl.runtime.faults import FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.runtime.seeds import stream
-from rebalance_check.impl.simulator.bounces import legal_steps, upgrade_actions
+from rebalance_check.impl.simulator.rolling_restarts import legal_steps, upgrade_actions
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.schedule import Schedule
@@ -84,7 +84,7 @@ def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
     """The schedule of ``seed``: members start, ``options.steps`` churn actions, at least one member left, then `Heal`.
 
     Actions listed in ``options.omit`` are left out, and with them those that no longer apply (a resume without its
-    pause). On an upgrade path it is the rolling bounces with ``options.steps`` // 2 others between them. The bounds say
+    pause). On an upgrade path it is the rolling restarts with ``options.steps`` // 2 others between them. The bounds say
     how many members and partitions there are; their budgets count what the schedule holds.
     """
     protocol = drawn_protocol(seed, options)

@@ -124,7 +124,7 @@ class ClientChoice:
     """What one member is: its client library, the assignors that it offers by Kafka's names, most wanted first, and
     how it treats its partitions with them.
 
-    A restart may put another seat into the same slot: that is a rolling bounce.
+    A restart may put another seat into the same slot: that is a rolling restart.
     """
 
     client: ClientName

@@ -1,8 +1,8 @@
-"""Upgrade paths: from one assignor to another while the group runs, by rolling bounces (KIP-429), legal and illegal.
+"""Upgrade paths: from one assignor to another while the group runs, by rolling restarts (KIP-429), legal and illegal.
 
 A member is configured with a *list* of assignors. The coordinator votes for one that all members list (*protocol*);
 each member treats its partitions by the highest rebalance protocol that *all* assignors of its own list support,
-whatever the vote (``ConsumerCoordinator``'s constructor). A path is the lists that a member has in turn; a *bounce*
+whatever the vote (``ConsumerCoordinator``'s constructor). A path is the lists that a member has in turn; a *restart*
 stops a member and starts it with the next one.
 """
 
@@ -16,7 +16,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 class Order(IntEnum):
-    """What the operator waits for before a member is bounced to the list after the next.
+    """What the operator waits for before a member is restarted to the list after the next.
 
     ``GROUP``: every member runs with the list before, and the group has forgotten whoever had an older one.
     ``PROCESSES``: every process was told the list before. ``NONE``: nothing.
@@ -84,20 +84,20 @@ _NEW: Final = (COOPERATIVE_STICKY,)
 _DEFAULT: Final = (RANGE, COOPERATIVE_STICKY)
 
 PATHS: Final = (
-    UpgradePath("legal", (_OLD, _BOTH, _NEW), Order.GROUP, "two rolling bounces: add the new assignor, drop the old"),
-    UpgradePath("single-bounce", (_OLD, _NEW), Order.NONE, "one rolling bounce: replace the old assignor by the new"),
+    UpgradePath("legal", (_OLD, _BOTH, _NEW), Order.GROUP, "two rolling restarts: add the new assignor, drop the old"),
+    UpgradePath("single-upgrade", (_OLD, _NEW), Order.NONE, "one rolling restart: replace the old assignor by the new"),
     UpgradePath(
-        "reused-name", ((OLD_CUSTOM,), (NEW_CUSTOM,)), Order.NONE, "one rolling bounce: new code under the old name",
+        "reused-name", ((OLD_CUSTOM,), (NEW_CUSTOM,)), Order.NONE, "one rolling restart: new code under the old name",
         members=3,
     ),
-    UpgradePath("wrong-order", (_OLD, _BOTH, _NEW), Order.NONE, "the second bounce begins before the first is over"),
+    UpgradePath("wrong-order", (_OLD, _BOTH, _NEW), Order.NONE, "the second restart begins before the first is over"),
     UpgradePath(
         "impatient", (_OLD, _BOTH, _NEW), Order.PROCESSES,
-        "the second bounce begins while the group still remembers a member from before the first",
+        "the second restart begins while the group still remembers a member from before the first",
     ),
-    UpgradePath("downgrade", (_NEW, _BOTH, _OLD), Order.GROUP, "two rolling bounces back"),
-    UpgradePath("single-downgrade", (_NEW, _OLD), Order.NONE, "one rolling bounce back"),
-    UpgradePath("from-default", (_DEFAULT, _NEW), Order.GROUP, "one rolling bounce from the default since 3.0"),
+    UpgradePath("downgrade", (_NEW, _BOTH, _OLD), Order.GROUP, "two rolling restarts back"),
+    UpgradePath("single-downgrade", (_NEW, _OLD), Order.NONE, "one rolling restart back"),
+    UpgradePath("from-default", (_DEFAULT, _NEW), Order.GROUP, "one rolling restart from the default since 3.0"),
 )  # fmt: skip
 """All paths; the number of a path is its place, from 1."""
 

@@ -20,7 +20,7 @@ def path_option(what: str) -> Callable[[F], F]:
 
 
 def first_protocol(path: UpgradePath) -> RebalanceProtocol:
-    """The protocol of the group before its first bounce."""
+    """The protocol of the group before its first restart."""
     return RebalanceProtocol.COOPERATIVE if path.cooperative else RebalanceProtocol.EAGER
 
 
@@ -30,8 +30,8 @@ def was_given(name: str) -> bool:
 
 
 def sized_for(path: UpgradePath, sizes: dict[str, int]) -> dict[str, int]:
-    """The sizes given, and for the rest the smallest group in which the path matters, and bounces for all of it."""
+    """The sizes given, and for the rest the smallest group in which the path matters, and restarts for all of it."""
     members = sizes["members"] if was_given("members") else path.members
-    bounces = sizes["rolling_restarts"] if was_given("rolling_restarts") else members * (len(path.lists) - 1)
-    own = {"members": members, "partitions": 1, "crashes": 0, "generations": 3 * bounces, "rolling_restarts": bounces}
+    restarts = sizes["rolling_restarts"] if was_given("rolling_restarts") else members * (len(path.lists) - 1)
+    own = {"members": members, "partitions": 1, "crashes": 0, "generations": 3 * restarts, "rolling_restarts": restarts}
     return {name: size if was_given(name) else own.get(name, size) for name, size in sizes.items()}

@@ -12,8 +12,6 @@ import click
 from rebalance_check.commands._upgrade_option import first_protocol, path_option, sized_for, was_given
 from rebalance_check.commands.console import Console, json_option
 from rebalance_check.model.checker.safety import Exploration, Progress, explore
-from rebalance_check.model.checker.specification import Model
-from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.upgrade_paths import path_named, path_number
 from rebalance_check.properties.judge import EXIT_HELD, EXIT_SAFETY, EXIT_UNDECIDED
@@ -99,7 +97,7 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
     help="Unused ids are given back, and members that are new may expire.",
 )
 @path_option("Members are upgraded from one assignor to another. The environment is then small by default: 2 or 3 members, "
-             "1 partition, no crash, every member bounced to the end.")  # fmt: skip
+             "1 partition, no crash, every member restarted to the end.")  # fmt: skip
 @click.option("--symmetry", type=click.Choice(["on", "off"]), default="on", show_default=True,
               help="Explore one of all states that differ only in how members are named.")  # fmt: skip
 @click.option("--mutant", metavar="NAME", help="Switch on a planted defect (see `rebalance-check mutants`).")
@@ -123,15 +121,14 @@ def command(
         new_members=new_members,
         **chosen(sizes, protocol, path),
     )
-    model = model_for(bounds, mutant or "")
     console.say(f"explore {bounds.address()}, symmetry {symmetry}" + (f", mutant {mutant}" if mutant else ""))
     found = explore_watched(
-        console, model, bounds, symmetry=symmetry == "on", threads=threads, compiled=not interpreted,
+        console, bounds, symmetry=symmetry == "on", threads=threads, mutant=mutant, compiled=not interpreted,
         max_states=max_states,
     )  # fmt: skip
     tell(console, found)
     if progress:
-        return progress_too(console, model, found, max_states, html)
+        return progress_too(console, found, max_states, html)
     if html is not None:
         write_page(console, html, found)
     return console.finish(exploration_document(found), exit_code(found))
@@ -146,12 +143,12 @@ def write_page(console: Console, html: Path, found: Exploration, lassos: Sequenc
     console.say(f"page: {html}")
 
 
-def progress_too(console: Console, model: Model, found: Exploration, max_states: int | None, html: Path | None) -> int:
+def progress_too(console: Console, found: Exploration, max_states: int | None, html: Path | None) -> int:
     """Judge the claims of progress behind those of safety."""
     from rebalance_check.commands import _liveness  # noqa: PLC0415 - needs an extra, which interpreting does not
     from rebalance_check.model.checker.liveness import check_liveness  # noqa: PLC0415 - the same
 
-    judged = check_liveness(model, found.bounds, compiled=found.compiled, max_states=max_states)
+    judged = check_liveness(found.bounds, mutant=found.mutant or None, compiled=found.compiled, max_states=max_states)
     _liveness.tell_progress(console, judged)
     if html is not None:
         write_page(console, html, found, _liveness.sections(judged))
@@ -159,14 +156,14 @@ def progress_too(console: Console, model: Model, found: Exploration, max_states:
     return console.finish(document, exit_code(found) or _liveness.exit_code_of_progress(judged))
 
 
-def explore_watched(console: Console, model: Model, bounds: Bounds, **options: Any) -> Exploration:
+def explore_watched(console: Console, bounds: Bounds, **options: Any) -> Exploration:
     """Explore with a progress line on a terminal."""
     with console.progress() as advance:
 
         def listen(progress: Progress) -> None:
             advance(f"depth {progress.depth:3}", progress.distinct, 0)
 
-        return explore(model, bounds, progress=listen, **options)
+        return explore(bounds, progress=listen, **options)
 
 
 def exit_code(found: Exploration) -> int:

@@ -47,7 +47,7 @@ FAULT_SETS = {"common": COMMON_FAULTS, "all": ALL_FAULTS}
 @click.option("--faults", default="common", show_default=True, metavar="KIND,...",
               help=f"What may go wrong: {', '.join(FaultKind)}; common (the first 8), none, or all but "
               "the last two, which groups of Kafka's own do not survive (all,loading-sync).")  # fmt: skip
-@path_option("Consumers are upgraded from one assignor to another by rolling bounces.")
+@path_option("Consumers are upgraded from one assignor to another by rolling restarts.")
 @click.option("--omit", default="none", metavar="INDEX,...", help="Leave out these churn actions (a shrunk run).")
 @click.option(
     "--mutant", default="", metavar="NAME", help="Switch on a planted defect (see `rebalance-check mutants`)."

@@ -122,7 +122,7 @@ class LiveRuns:
               help="What each consumer offers, most wanted first; default: what all can, of aiokafka one.")  # fmt: skip
 @click.option("--nodes", type=click.IntRange(min=1), default=1, show_default=True,
               help="3: a cluster (local, testcontainers) whose coordinator is killed, paused, moved.")  # fmt: skip
-@path_option("Consumers are upgraded from one assignor to another by rolling bounces (kafka-python).")
+@path_option("Consumers are upgraded from one assignor to another by rolling restarts (kafka-python).")
 @click.option("--members", type=int, default=3, show_default=True, help="Consumers, or workers.")
 @click.option("--partitions", type=int, default=4, show_default=True, help="Of the consumers' topic.")
 @click.option("--poll-timeout-ms", type=click.IntRange(min=1), default=500, show_default=True,

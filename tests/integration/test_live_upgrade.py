@@ -1,4 +1,4 @@
-"""Rolling bounces of real consumers, short and on the embedded broker; and which clients can do them at all."""
+"""Rolling restarts of real consumers, short and on the embedded broker; and which clients can do them at all."""
 
 from collections.abc import Iterator
 
@@ -26,8 +26,8 @@ from rebalance_check.model.vocabulary.upgrade_paths import path_named
 from rebalance_check.properties.verdict import Violated
 
 
-def bounces(path: str, members: int, *, of: tuple[int, ...]) -> Iterator[Action]:
-    """All start; those of ``of`` are bounced along the path, one after the other, and the group settles each time."""
+def restarts(path: str, members: int, *, of: tuple[int, ...]) -> Iterator[Action]:
+    """All start; those of ``of`` are restarted along the path, one after the other, and the group settles each time."""
     yield from (Action(ActionKind.START_MEMBER, member) for member in range(members))
     yield Action(ActionKind.AWAIT_GROUP)
     for step in range(1, len(path_named(path).lists)):
@@ -40,7 +40,7 @@ def bounces(path: str, members: int, *, of: tuple[int, ...]) -> Iterator[Action]
 
 def upgraded(bootstrap: str, path: str, members: int, *, of: tuple[int, ...], settle_ms: int = 20_000) -> list[Event]:
     settings = LiveSettings(upgrade=path, settle_timeout_ms=settle_ms)
-    schedule = Schedule(Bounds(members=members, partitions=6), tuple(bounces(path, members, of=of)))
+    schedule = Schedule(Bounds(members=members, partitions=6), tuple(restarts(path, members, of=of)))
     return list(run(LiveSubject(Broker(bootstrap, "embedded"), settings), schedule))
 
 
@@ -68,7 +68,7 @@ def test_two_rolling_bounces_of_real_consumers_hold(broker: EmbeddedBroker) -> N
 
 
 def test_a_single_bounce_is_refused_by_the_group__and_the_client_gives_up(broker: EmbeddedBroker) -> None:
-    history = upgraded(broker.bootstrap, "single-bounce", 2, of=(1,), settle_ms=4_000)
+    history = upgraded(broker.bootstrap, "single-upgrade", 2, of=(1,), settle_ms=4_000)
     assert (
         "m1 gave up; its last lines: JoinGroup failed with INCONSISTENT_GROUP_PROTOCOL"
         in (broken(history)["rebalance_completes"])

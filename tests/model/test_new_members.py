@@ -3,7 +3,6 @@
 import pytest
 
 from rebalance_check.model.checker.safety import explore
-from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -43,16 +42,16 @@ def test_larger_state_spaces_have_their_pinned_size__with_newcomers(
 
 
 def test_ids_are_given_back_and_forgotten_before_they_are_used() -> None:
-    found = explore(MODEL, Bounds.from_address(TOLD_THEIR_ID), compiled=False)
+    found = explore(Bounds.from_address(TOLD_THEIR_ID), compiled=False)
     assert found.reachable_states["unused_id_is_given_back"]
     assert found.reachable_states["unused_id_is_forgotten"]
     assert not found.reachable_states["newcomer_is_forgotten_while_it_waits"]
 
 
 def test_a_newcomer_is_forgotten_while_it_waits__and_nobody_is_without_the_concern() -> None:
-    found = explore(MODEL, Bounds.from_address(NEW_AT_ONCE), compiled=False)
+    found = explore(Bounds.from_address(NEW_AT_ONCE), compiled=False)
     assert found.reachable_states["newcomer_is_forgotten_while_it_waits"]
-    without = explore(MODEL, Bounds.from_address(NEW_AT_ONCE.removesuffix("1e")), compiled=False)
+    without = explore(Bounds.from_address(NEW_AT_ONCE.removesuffix("1e")), compiled=False)
     assert not without.reachable_states["newcomer_is_forgotten_while_it_waits"]
 
 

@@ -9,7 +9,6 @@ from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.mutants.static_membership import STATIC_MEMBER_MUTANTS
 from rebalance_check.model.classic.observer.member_ids import seat_of
 from rebalance_check.model.classic.run import ModelRun
-from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -57,13 +56,11 @@ def test_the_state_space_has_its_pinned_size(
 
 
 def test_together_the_small_bounds_meet_every_situation() -> None:
-    found = [
-        explore(MODEL, Bounds.from_address(each), compiled=False) for each in (TWINS, SILENT, RESTARTING, PREPARING)
-    ]
+    found = [explore(Bounds.from_address(each), compiled=False) for each in (TWINS, SILENT, RESTARTING, PREPARING)]
     assert {verdict for each in found for verdict in each.verdicts.values()} == {"held"}
     met = {name for each in found for name, seen in each.reachable_states.items() if seen}
     assert SITUATIONS - met == set()
-    without = explore(MODEL, Bounds.from_address("eager/2m1p2g1c0l1x0d0z0i0r1t"), compiled=False)
+    without = explore(Bounds.from_address("eager/2m1p2g1c0l1x0d0z0i0r1t"), compiled=False)
     assert not any(without.reachable_states[name] for name in SITUATIONS)
 
 
@@ -156,7 +153,7 @@ def test_a_replaced_id_that_owes_a_sync_makes_the_group_rebalance_once_more() ->
 
 def test_a_join_phase_that_drops_silent_static_members_is_caught() -> None:
     (mutant,) = (each for each in STATIC_MEMBER_MUTANTS if each.name == "silent-static-member-loses-its-seat")
-    found = explore(model_for(mutant.bounds, mutant.name), mutant.bounds, compiled=False)
+    found = explore(mutant.bounds, mutant=mutant.name, compiled=False)
     assert found.violated == mutant.caught_by
 
 

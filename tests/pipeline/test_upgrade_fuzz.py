@@ -1,4 +1,4 @@
-"""Rolling bounces in the simulator: the legal paths hold whatever the seed, each illegal one is found and shrunk."""
+"""Rolling restarts in the simulator: the legal paths hold whatever the seed, each illegal one is found and shrunk."""
 
 import pytest
 
@@ -16,7 +16,7 @@ LEGAL = [path.name for path in PATHS if path.legal]
 
 FOUND = [
     # path, seeds, invariant, what the counterexample says, actions of the shrunk run at most
-    ("single-bounce", 4, "rebalance_completes", "INCONSISTENT_GROUP_PROTOCOL", 6),
+    ("single-upgrade", 4, "rebalance_completes", "INCONSISTENT_GROUP_PROTOCOL", 6),
     ("single-downgrade", 4, "rebalance_completes", "INCONSISTENT_GROUP_PROTOCOL", 6),
     ("wrong-order", 8, "rebalance_completes", "INCONSISTENT_GROUP_PROTOCOL", 12),
     ("impatient", 12, "rebalance_completes", "INCONSISTENT_GROUP_PROTOCOL", 16),

@@ -13,6 +13,7 @@ from rebalance_check.model.checker.safety import kernel
 from rebalance_check.model.checker.safety.compiled import LABEL_MEMBER, LABEL_RULE, compile_model
 from rebalance_check.model.checker.safety.search import Limits, Outcome, Search
 from rebalance_check.model.checker.safety.workers import ParallelSearch, Worker
+from rebalance_check.model.checker.specification import Edit
 from rebalance_check.model.vocabulary.actions import Action
 
 
@@ -119,11 +120,11 @@ class Interpreted:
 class Compiled:
     """The compiled model."""
 
-    def __init__(self, machine: Machine, endless: Machine) -> None:
+    def __init__(self, machine: Machine, endless: Machine, edit: Edit | None) -> None:
         self.machine, self.endless = machine, endless
-        program = compile_model(machine.model, machine.bounds)
+        program = compile_model(machine.model, machine.bounds, edit)
         self.search = ParallelSearch(program, machine, symmetry=True, threads=1, limits=Limits(), progress=None)
-        self.program = compile_model(machine.model, endless.bounds)
+        self.program = compile_model(machine.model, endless.bounds, edit)
         self.worker = Worker(self.program, endless, 0, 1, False)
 
     @property

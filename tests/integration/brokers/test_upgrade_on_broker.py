@@ -1,4 +1,4 @@
-"""Rolling bounces of real consumers on the broker: the two of KIP-429 hold, the illegal ones break as known."""
+"""Rolling restarts of real consumers on the broker: the two of KIP-429 hold, the illegal ones break as known."""
 
 import pytest
 
@@ -18,10 +18,10 @@ START, STOP = ActionKind.START_MEMBER, ActionKind.STOP_MEMBER
 AWAIT, HEAL = Action(ActionKind.AWAIT_GROUP), Action(ActionKind.HEAL)
 
 
-def upgraded(real: Broker, path: str, *bounces: tuple[int, int], settle_ms: int = 20_000) -> list[Event]:
-    """Three members start; each bounce (member, place of the path) is settled before the next."""
+def upgraded(real: Broker, path: str, *restarts: tuple[int, int], settle_ms: int = 20_000) -> list[Event]:
+    """Three members start; each restart (member, place of the path) is settled before the next."""
     actions = [Action(START, member) for member in range(3)] + [AWAIT]
-    for member, step in bounces:
+    for member, step in restarts:
         actions += [Action(STOP, member), Action(START, member, step), AWAIT]
     settings = LiveSettings(upgrade=path, settle_timeout_ms=settle_ms)
     return list(run(LiveSubject(real, settings), Schedule(Bounds(members=3, partitions=6), (*actions, HEAL))))
@@ -45,7 +45,7 @@ def test_two_rolling_bounces_hold(real: Broker) -> None:
 
 
 def test_a_single_bounce_is_refused_by_the_group(real: Broker) -> None:
-    history = upgraded(real, "single-bounce", (1, 1), settle_ms=4_000)
+    history = upgraded(real, "single-upgrade", (1, 1), settle_ms=4_000)
     assert "INCONSISTENT_GROUP_PROTOCOL" in broken(history)["rebalance_completes"]
 
 

@@ -1,7 +1,7 @@
-"""The churn of an upgrade: rolling bounces along a path (`model.vocabulary.upgrade_paths`), with other churn in between.
+"""The churn of an upgrade: rolling restarts along a path (`model.vocabulary.upgrade_paths`), with other churn in between.
 
 ``StartMember m1 [2]`` starts m1 with the list of assignors at place 2 of the path. On a legal path ``AwaitGroup``
-stands between the bounces: the operator looks that the group has forgotten whoever had an older list.
+stands between the restarts: the operator looks that the group has forgotten whoever had an older list.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ Pause = Callable[[Random], Action]
 """Draws some time between two actions."""
 
 KILLED: Final = 0.3
-"""The chance that a bounce kills the process, where crashes may happen."""
+"""The chance that a restart kills the process, where crashes may happen."""
 
 
 def upgrade_actions(
     random: Random, path: UpgradePath, *, members: int, steps: int, plan: FaultPlan, pause: Pause
 ) -> Iterator[Action]:
-    """All start with the first list; every member is bounced to the last; ``steps`` other actions lie in between."""
+    """All start with the first list; every member is restarted to the last; ``steps`` other actions lie in between."""
     for member in range(members):
         yield Action(ActionKind.START_MEMBER, member)
         yield pause(random)
-    bounces = list(_bounces(random, path, members))
+    restarts = list(_restarts(random, path, members))
     reached = [0] * members
-    gaps = _spread(random, steps // 2, len(bounces))
-    for (member, step), others in zip(bounces, gaps, strict=True):
+    gaps = _spread(random, steps // 2, len(restarts))
+    for (member, step), others in zip(restarts, gaps, strict=True):
         yield from chain.from_iterable(_other(random, reached, plan, pause) for _ in range(others))
         if path.order is Order.GROUP and step > 1 and reached.count(step - 1) == members:
             yield Action(ActionKind.AWAIT_GROUP)
@@ -41,8 +41,8 @@ def upgrade_actions(
         reached[member] = step
 
 
-def _bounces(random: Random, path: UpgradePath, members: int) -> Iterator[tuple[int, int]]:
-    """Who is bounced to which place of the path, in turn."""
+def _restarts(random: Random, path: UpgradePath, members: int) -> Iterator[tuple[int, int]]:
+    """Who is restarted to which place of the path, in turn."""
     places = range(1, len(path.lists))
     if path.order is not Order.NONE:
         for place in places:
