@@ -37,7 +37,6 @@ STATUS_MUTANTS: Final = [
         "retry-ignores-sequence",
         "a safe write is retried although a younger write of the same entry was admitted",
         "no_self_reordering",
-        "status-unguarded-retry-reorders",
     ),
     _mutant(
         "retry-ignores-generation",
@@ -48,7 +47,6 @@ STATUS_MUTANTS: Final = [
         "retry-unchecked",
         "a write that failed retriably is sent again whatever has happened since",
         "retries_are_admitted",
-        "status-unguarded-retry-reorders",
     ),
     _mutant(
         "retry-after-tombstone",
@@ -64,7 +62,6 @@ STATUS_MUTANTS: Final = [
         "cascade-skipped",
         "the tombstone of a connector leaves the statuses of its tasks in the cache",
         "cache_follows_reads",
-        "status-deleted-task-lingers",
     ),
     _mutant(
         "cache-written-at-send",

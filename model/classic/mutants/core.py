@@ -54,7 +54,6 @@ CLASSIC_MUTANTS: Final = (
         edit=Edit(_MEMBER, "        me.owned = 0\n", "        me.owned = me.owned\n"),
         caught_by="eager_owns_nothing_while_joining",
         bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"),
-        catalogue="cooperative-to-eager-flip-without-revoke",
     ),
     ModelMutant(
         name="sync-accepts-stale-generation",
@@ -105,7 +104,6 @@ CLASSIC_MUTANTS: Final = (
         edit=Edit(_MEMBER, "        lose_everything(me)", "        me.generation = 0"),
         caught_by="refused_member_loses_everything",
         bounds=Bounds.from_address("cooperative/1m1p3g0c0l1x0d0z0i0r"),
-        catalogue="join-prepare-flag-not-rearmed-after-reset",
     ),
     ModelMutant(
         name="illegal-generation-is-ignored",

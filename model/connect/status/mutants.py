@@ -52,7 +52,6 @@ STATUS_MUTANTS: Final = (
         ),
         caught_by="no_self_reordering",
         bounds=_bounds(),
-        catalogue="status-unguarded-retry-reorders",
     ),
     ModelMutant(
         name="status-retry-survives-tombstone",
@@ -85,6 +84,5 @@ STATUS_MUTANTS: Final = (
         edit=Edit(_MODULE, "            for task in range(c.keys - 1):", "            for task in range(0):"),
         caught_by="connector_takes_its_tasks",
         bounds=_bounds(keys=2, failures=0),
-        catalogue="status-deleted-task-lingers",
     ),
 )
