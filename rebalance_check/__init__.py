@@ -21,12 +21,12 @@ from rebalance_check.properties.invariants.agreement import (
     OneLeader,
     OneProtocol,
 )
-from rebalance_check.properties.invariants.callbacks import CallbacksAlternate, EagerJoinsEmptyHanded
+from rebalance_check.properties.invariants.callbacks import CallbacksAlternate, EagerOwnsNothingWhileJoining
 from rebalance_check.properties.invariants.client_requests import CommitsWhenStable, OneChainInFlight
 from rebalance_check.properties.invariants.client_state import (
     CooperativeKeepsWhatItOwns,
-    OwnedIsAssigned,
-    ResetLosesAll,
+    OwnedEqualsAssigned,
+    ResetMemberLosesEverything,
     WhoRevokesRejoins,
 )
 from rebalance_check.properties.invariants.cooperative import RevokedBeforeReassigned
@@ -39,12 +39,12 @@ from rebalance_check.properties.invariants.identity import (
     MembershipEndsForAReason,
 )
 from rebalance_check.properties.invariants.joining import (
-    CommonProtocol,
     GenerationHasOnlyJoined,
     GroupSize,
     JoinAnswersAgree,
     MembersGoToTheLeader,
     ParkedRequestsFitTheStatus,
+    SelectedProtocolIsListedByAll,
 )
 from rebalance_check.properties.invariants.membership import (
     EmptyGroupIsClean,
@@ -52,7 +52,7 @@ from rebalance_check.properties.invariants.membership import (
     LegalTransitions,
     OneMemberPerInstance,
     OnlyLaggardsTimeOut,
-    PendingIdsAreNoMembers,
+    PendingIdsAreNotMembers,
 )
 from rebalance_check.properties.invariants.ownership import NoDoubleOwnership
 from rebalance_check.properties.invariants.persistence import (
@@ -90,10 +90,9 @@ __all__ = [
     "CallbacksAlternate",
     "CommitIsFenced",
     "CommitsWhenStable",
-    "CommonProtocol",
     "CooperativeKeepsWhatItOwns",
     "Counterexample",
-    "EagerJoinsEmptyHanded",
+    "EagerOwnsNothingWhileJoining",
     "EmptyGroupIsClean",
     "Event",
     "Fold",
@@ -132,16 +131,17 @@ __all__ = [
     "OnlyEmptyGroupsAreDeleted",
     "OnlyLaggardsTimeOut",
     "Outcome",
-    "OwnedIsAssigned",
+    "OwnedEqualsAssigned",
     "ParkedRequestsFitTheStatus",
-    "PendingIdsAreNoMembers",
+    "PendingIdsAreNotMembers",
     "PendingIdsVanishInTime",
     "PersistedBeforeTheyArePropagated",
     "RebalanceCheckError",
     "RebalanceCompletes",
-    "ResetLosesAll",
+    "ResetMemberLosesEverything",
     "RevokedBeforeReassigned",
     "SafeStatusWrites",
+    "SelectedProtocolIsListedByAll",
     "SilentMembersAreRemovedInTime",
     "StableIsPersisted",
     "StaleGenerationIsRefused",

@@ -39,7 +39,7 @@ CLIENT_MUTANTS: Final = [
     Mutant(
         name="eager-keeps-partitions-while-joining",
         what="an EAGER member does not revoke before it joins",
-        caught_by="eager_joins_empty_handed",
+        caught_by="eager_owns_nothing_while_joining",
         where="impl",
         find=_EAGER,
     ),

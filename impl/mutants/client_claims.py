@@ -18,7 +18,7 @@ CLIENT_CLAIM_MUTANTS: Final = [
     _mutant(
         "additions-ignored-by-owners",
         "a COOPERATIVE member that owns partitions takes no others in addition",
-        "owned_is_assigned",
+        "owned_equals_assigned",
     ),
     _mutant(
         "commits-while-rebalancing",
@@ -34,7 +34,7 @@ CLIENT_CLAIM_MUTANTS: Final = [
     _mutant(
         "lost-partitions-revoked",
         "a member that was thrown out gives its partitions up as if it still owned them",
-        "reset_loses_all",
+        "reset_member_loses_everything",
     ),
     _mutant(
         "positions-outlive-ownership",

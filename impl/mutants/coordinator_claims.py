@@ -84,7 +84,7 @@ CLAIM_MUTANTS: Final = [
     _mutant(
         "leader-decides-protocol",
         "the generation runs what its leader lists first, whatever the others list",
-        "common_protocol",
+        "selected_protocol_is_listed_by_all",
         _JUDGED,
     ),
     _mutant(
@@ -103,7 +103,7 @@ CLAIM_MUTANTS: Final = [
     _mutant(
         "pending-id-admitted-at-once",
         "a new member counts as soon as it is told its id",
-        "pending_ids_are_no_members",
+        "pending_ids_are_not_members",
     ),
     _mutant(
         "pending-id-outlives-its-session",

@@ -70,7 +70,7 @@ KNOWN: Final = (
     ),
     KnownDivergence(
         ClientName.AIOKAFKA,
-        "reset_loses_all",
+        "reset_member_loses_everything",
         frozenset({"0.14.0"}),
         "it has no callback for what is lost: a zombie is told that its partitions are revoked",
         without_members,

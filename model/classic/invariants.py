@@ -54,7 +54,7 @@ def is_current(s: State, m: int) -> bool:
 # ------------------------------------------------------------------------------------------------ in every state
 
 
-def at_most_one_owner(c: Config, s: State) -> bool:
+def no_double_ownership(c: Config, s: State) -> bool:
     """A partition has at most one owner among the current members."""
     taken = 0
     for m in range(c.members):
@@ -101,7 +101,7 @@ def owned_equals_assigned(c: Config, s: State) -> bool:
     return True
 
 
-def assignment_is_a_function(c: Config, s: State) -> bool:
+def assignment_is_disjoint(c: Config, s: State) -> bool:
     """The assignment gives a partition to at most one member."""
     taken = 0
     for m in range(c.members):
@@ -116,7 +116,7 @@ def pending_ids_are_not_members(s: State) -> bool:
     return s.pending & s.members == 0
 
 
-def leader_is_a_member(s: State) -> bool:
+def leader_is_member(s: State) -> bool:
     """A group has a leader exactly when it has members, and the leader is one of them."""
     if s.leader == NIL:
         return s.members == 0
@@ -130,7 +130,7 @@ def empty_group_is_clean(s: State) -> bool:
     return s.members != 0 or s.status == GroupStatus.PREPARING
 
 
-def requests_are_parked_in_their_phase(s: State) -> bool:
+def parked_requests_fit_the_status(s: State) -> bool:
     """A JoinGroup is parked only while the group is preparing, a SyncGroup only while it is completing."""
     if s.joined != 0 and s.status != GroupStatus.PREPARING:
         return False
@@ -143,7 +143,7 @@ def requests_are_parked_in_their_phase(s: State) -> bool:
 # ------------------------------------------------------------------------------------------------ of every step
 
 
-def generation_is_monotone(s: State, t: State) -> bool:
+def generation_monotonicity(s: State, t: State) -> bool:
     """Within one life of the group its generation never decreases, and grows by one at a time."""
     return not same_life(s, t) or s.generation <= t.generation <= s.generation + 1
 
@@ -168,7 +168,7 @@ def joins(s: State, m: int) -> bool:
     )
 
 
-def generation_has_only_who_joined(c: Config, s: State, t: State) -> bool:
+def generation_has_only_joined(c: Config, s: State, t: State) -> bool:
     """A generation begins with nobody but those whose JoinGroup arrived in its join phase (the barrier).
 
     A rebalance timeout keeps static members, silent ones too.
@@ -229,7 +229,7 @@ def heartbeat_is_fenced(c: Config, s: State, t: State) -> bool:
     return True
 
 
-def refused_member_loses_everything(c: Config, s: State, t: State) -> bool:
+def reset_member_loses_everything(c: Config, s: State, t: State) -> bool:
     """A member that learns UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION owns nothing and has no generation afterwards."""
     for m in range(c.members):
         error = s.member[m].net.error
@@ -365,26 +365,26 @@ def is_waiting(me: Member) -> bool:
 
 GROUP: Final = Concern(
     invariants=(
-        at_most_one_owner,
+        no_double_ownership,
         generation_is_not_ahead,
         eager_owns_nothing_while_joining,
         no_generation_owns_nothing,
         owned_equals_assigned,
-        assignment_is_a_function,
+        assignment_is_disjoint,
         pending_ids_are_not_members,
-        leader_is_a_member,
+        leader_is_member,
         empty_group_is_clean,
-        requests_are_parked_in_their_phase,
+        parked_requests_fit_the_status,
     ),
     step_invariants=(
-        generation_is_monotone,
+        generation_monotonicity,
         generation_is_new_after_each_join_phase,
-        generation_has_only_who_joined,
+        generation_has_only_joined,
         generation_waits_for_pending_ids,
         join_is_fenced,
         sync_is_fenced,
         heartbeat_is_fenced,
-        refused_member_loses_everything,
+        reset_member_loses_everything,
     ),
     reachable_states=(
         everyone_is_stable,

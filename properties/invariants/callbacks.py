@@ -25,7 +25,7 @@ class CallbacksAlternateViolated(Violation):
     """A partition was assigned twice without being given up, or given up without being assigned."""
 
 
-class EagerJoinsEmptyHandedViolated(Violation):
+class EagerOwnsNothingWhileJoiningViolated(Violation):
     """An EAGER member joined a generation while it still owned partitions."""
 
 
@@ -163,13 +163,13 @@ The smallest history that breaks it::
     PartitionsRevoked(member="m0", generation=1, partitions=("t-0",))
 """
 
-EagerJoinsEmptyHanded: Final = Invariant(
-    name="eager_joins_empty_handed",
+EagerOwnsNothingWhileJoining: Final = Invariant(
+    name="eager_owns_nothing_while_joining",
     family="callbacks",
     claim="an EAGER member owns nothing when it joins a generation",
     source="ConsumerCoordinator.onJoinPrepare (RebalanceProtocol.EAGER)",
     premises=("the member's MemberStarted says that it is eager",),
-    violation=EagerJoinsEmptyHandedViolated,
+    violation=EagerOwnsNothingWhileJoiningViolated,
     fold=_EagerBarrier,
 )
 """An EAGER member gives up all that it owns before it sends JoinGroup, so it owns nothing when the join is answered.
@@ -183,5 +183,5 @@ The smallest history that breaks it::
     MemberJoined(member="m0", generation=2)
 """
 
-CLAIMS: Final = (CallbacksAlternate, EagerJoinsEmptyHanded)
+CLAIMS: Final = (CallbacksAlternate, EagerOwnsNothingWhileJoining)
 """In the order in which reports name them."""

@@ -37,7 +37,7 @@ class CooperativeKeepsWhatItOwnsViolated(Violation):
     """A COOPERATIVE member gave partitions up before it joined, although it still wanted them."""
 
 
-class OwnedIsAssignedViolated(Violation):
+class OwnedEqualsAssignedViolated(Violation):
     """A member owns something else than the leader assigned it."""
 
 
@@ -45,7 +45,7 @@ class WhoRevokesRejoinsViolated(Violation):
     """A COOPERATIVE member revoked partitions and did not join again."""
 
 
-class ResetLosesAllViolated(Violation):
+class ResetMemberLosesEverythingViolated(Violation):
     """A member that knew that it belongs to no generation joined again with partitions, or revoked them as an owner."""
 
 
@@ -322,8 +322,8 @@ The smallest history that breaks it::
     MemberJoined(member="m0", generation=2)
 """
 
-OwnedIsAssigned: Final = Invariant(
-    name="owned_is_assigned",
+OwnedEqualsAssigned: Final = Invariant(
+    name="owned_equals_assigned",
     family="clients",
     claim="a member that completes a generation owns exactly what the leader assigned it",
     source="ConsumerCoordinator.onJoinComplete",
@@ -333,7 +333,7 @@ OwnedIsAssigned: Final = Invariant(
         "an assignment that does not match the subscription changes nothing: such a round is not completed",
         "a consumer group: what Connect workers and candidates of an election run is not compared",
     ),
-    violation=OwnedIsAssignedViolated,
+    violation=OwnedEqualsAssignedViolated,
     fold=_Owned,
 )
 """A member that completes a generation owns exactly what the leader assigned it.
@@ -365,8 +365,8 @@ The smallest history that breaks it::
     RunEnded()
 """
 
-ResetLosesAll: Final = Invariant(
-    name="reset_loses_all",
+ResetMemberLosesEverything: Final = Invariant(
+    name="reset_member_loses_everything",
     family="clients",
     claim="a member that learned that it belongs to no generation joins again empty-handed, having lost what it owned",
     source="ConsumerCoordinator.onJoinPrepare, onLeavePrepare; AbstractCoordinator.resetStateAndGeneration",
@@ -374,7 +374,7 @@ ResetLosesAll: Final = Invariant(
         "the history tells MembershipLost; a zombie owns on until its application polls, without any limit in time",
         "FENCED_INSTANCE_ID is raised by the first poll, and the next one gives up",
     ),
-    violation=ResetLosesAllViolated,
+    violation=ResetMemberLosesEverythingViolated,
     fold=_Reset,
 )
 """A member that learned that it belongs to no generation joins again empty-handed: what it owned is lost, not revoked.
@@ -386,5 +386,5 @@ The smallest history that breaks it::
     RequestSent(member="m0", api="JoinGroup", request=1)
 """
 
-CLAIMS: Final = (CooperativeKeepsWhatItOwns, OwnedIsAssigned, WhoRevokesRejoins, ResetLosesAll)
+CLAIMS: Final = (CooperativeKeepsWhatItOwns, OwnedEqualsAssigned, WhoRevokesRejoins, ResetMemberLosesEverything)
 """In the order in which reports name them."""

@@ -33,7 +33,7 @@ class GenerationHasOnlyJoinedViolated(Violation):
     """A dynamic member is in a generation that it did not join."""
 
 
-class CommonProtocolViolated(Violation):
+class SelectedProtocolIsListedByAllViolated(Violation):
     """A generation runs a protocol that one of its members does not list."""
 
 
@@ -276,13 +276,13 @@ The smallest history that breaks it::
     GenerationStarted(incarnation=0, generation=1, members=("a", "b"), leader="a")
 """
 
-CommonProtocol: Final = Invariant(
-    name="common_protocol",
+SelectedProtocolIsListedByAll: Final = Invariant(
+    name="selected_protocol_is_listed_by_all",
     family="joining",
     claim="every member of a generation lists the protocol that the generation runs",
     source="ClassicGroup.selectProtocol, supportsProtocols",
     premises=(_PREMISE, "a loaded member lists the one protocol of its record, until it joins again"),
-    violation=CommonProtocolViolated,
+    violation=SelectedProtocolIsListedByAllViolated,
     fold=_Common,
 )
 """Every member of a generation lists the protocol that the generation runs.
@@ -356,7 +356,7 @@ The smallest history that breaks it::
 CLAIMS: Final = (
     ParkedRequestsFitTheStatus,
     GenerationHasOnlyJoined,
-    CommonProtocol,
+    SelectedProtocolIsListedByAll,
     GroupSize,
     MembersGoToTheLeader,
     JoinAnswersAgree,

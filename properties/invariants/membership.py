@@ -40,7 +40,7 @@ class LegalTransitionsViolated(Violation):
     """A group moved between two statuses that do not follow each other."""
 
 
-class PendingIdsAreNoMembersViolated(Violation):
+class PendingIdsAreNotMembersViolated(Violation):
     """A member id that was handed out and not used yet counted as a member."""
 
 
@@ -300,13 +300,13 @@ The smallest history that breaks it::
     GroupStatusChanged(incarnation=0, generation=1, from_status="Stable", to_status="Empty")
 """
 
-PendingIdsAreNoMembers: Final = Invariant(
-    name="pending_ids_are_no_members",
+PendingIdsAreNotMembers: Final = Invariant(
+    name="pending_ids_are_not_members",
     family="membership",
     claim="a member id that MEMBER_ID_REQUIRED handed out is no member before a JoinGroup with it is accepted",
     source="KIP-394; ClassicGroup.pendingJoinMembers",
     premises=(_PREMISE, "pending ids hold a join phase open; that is no membership"),
-    violation=PendingIdsAreNoMembersViolated,
+    violation=PendingIdsAreNotMembersViolated,
     fold=_Pending,
 )
 """Pending ids and members are disjoint.
@@ -395,7 +395,7 @@ The smallest history that breaks it::
 
 CLAIMS: Final = (
     LegalTransitions,
-    PendingIdsAreNoMembers,
+    PendingIdsAreNotMembers,
     OneMemberPerInstance,
     LeaderIsMember,
     EmptyGroupIsClean,

@@ -187,7 +187,7 @@ def test_explore__interpreted__counts_states_and_names_claims(command: Command) 
     document = answer.document
     assert document["verdict"] == "held"
     assert document["distinct"] > 10
-    assert document["claims"]["at_most_one_owner"] == "held"
+    assert document["claims"]["no_double_ownership"] == "held"
     assert "distinct states" in answer.err
 
 
@@ -362,11 +362,11 @@ def test_replay__a_path_that_breaks_a_claim__exits_10_and_names_it(command: Comm
         "--json",
     ).document
     found = explored["counterexample"]
-    assert (explored["exit_code"], found["invariant"]) == (10, "at_most_one_owner")
-    assert found["text"].startswith("at_most_one_owner: t-0 is owned by m0 and m1 in generation 2\n")
+    assert (explored["exit_code"], found["invariant"]) == (10, "no_double_ownership")
+    assert found["text"].startswith("no_double_ownership: t-0 is owned by m0 and m1 in generation 2\n")
     again = command("replay", found["address"], "--json")
     assert again.code == 10
-    assert again.document["paths"][0]["invariant"] == "at_most_one_owner"
+    assert again.document["paths"][0]["invariant"] == "no_double_ownership"
     assert again.document["paths"][0]["text"] == found["text"]
 
 

@@ -84,8 +84,8 @@ def test_a_known_difference_excuses_its_client__and_no_other() -> None:
 
 def test_aiokafka_may_revoke_what_it_has_lost__and_nobody_else() -> None:
     assert {client: broken(revoked_as_a_zombie(client)) for client in ClientName} == {
-        KAFKA_PYTHON: ["reset_loses_all"],
-        LIBRDKAFKA: ["reset_loses_all"],
+        KAFKA_PYTHON: ["reset_member_loses_everything"],
+        LIBRDKAFKA: ["reset_member_loses_everything"],
         AIOKAFKA: [],
     }
 
@@ -93,7 +93,7 @@ def test_aiokafka_may_revoke_what_it_has_lost__and_nobody_else() -> None:
 @pytest.mark.parametrize("release", ["3.0.11", "3.0.13", ""])
 def test_a_release_that_is_not_named_is_judged_strictly(release: str) -> None:
     assert broken(revoked_twice(KAFKA_PYTHON, release)) == ["callbacks_alternate"]
-    assert broken(revoked_as_a_zombie(AIOKAFKA, release)) == ["reset_loses_all"]
+    assert broken(revoked_as_a_zombie(AIOKAFKA, release)) == ["reset_member_loses_everything"]
     assert "rebalance_completes" in broken(stuck_leader(release=release))
 
 

@@ -121,17 +121,17 @@ def nobody_is_assigned_anything(s: State) -> None:
 
 
 BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
-    "at_most_one_owner": (COOPERATIVE, two_owners),
+    "no_double_ownership": (COOPERATIVE, two_owners),
     "generation_is_not_ahead": (COOPERATIVE, ahead),
     "eager_owns_nothing_while_joining": (EAGER, owner_that_joins),
     "no_generation_owns_nothing": (COOPERATIVE, owner_without_generation),
     "owned_equals_assigned": (COOPERATIVE, owner_of_something_else),
-    "assignment_is_a_function": (COOPERATIVE, assigned_twice),
+    "assignment_is_disjoint": (COOPERATIVE, assigned_twice),
     "pending_ids_are_not_members": (COOPERATIVE, pending_member),
-    "leader_is_a_member": (COOPERATIVE, foreign_leader),
+    "leader_is_member": (COOPERATIVE, foreign_leader),
     "empty_group_is_clean": (COOPERATIVE, empty_with_members),
-    "requests_are_parked_in_their_phase": (COOPERATIVE, parked_while_stable),
-    "one_member_has_the_seat": (COOPERATIVE + "2s", two_in_one_seat),
+    "parked_requests_fit_the_status": (COOPERATIVE, parked_while_stable),
+    "one_member_per_instance": (COOPERATIVE + "2s", two_in_one_seat),
     "replaced_id_owes_only_while_stable": (COOPERATIVE + "1t2s", ghost_while_completing),
     "eager_assignment_leaves_nothing_out": (EAGER + "2s", nobody_is_assigned_anything),
     "who_owes_a_sync_is_a_member": (COOPERATIVE + "1t", member_that_left_owes_a_sync),
@@ -163,8 +163,8 @@ def test_the_claim_breaks__in_the_state_made_for_it(claim: str) -> None:
 def test_every_claim_about_a_step_is_broken_by_a_mutant_or_here() -> None:
     caught = {mutant.caught_by for mutant in MUTANTS.values()}
     elsewhere = {
-        "generation_is_monotone",  # here
-        "assignment_of_a_generation_is_final",  # in test_failover
+        "generation_monotonicity",  # here
+        "one_assignment_per_generation",  # in test_failover
         "commit_is_by_the_owner",  # in test_commits
     }
     assert {claim.__name__ for claim in MODEL.step_invariants} - caught == elsewhere
@@ -179,7 +179,7 @@ def test_the_generation_is_monotone_within_a_life_of_the_group(generation: int, 
     for state in (before, after):
         stable(state)
     after.generation, after.deletions, after.status = generation, deletions, GroupStatus.COMPLETING
-    assert (machine.violated_step(before, after) == "generation_is_monotone") is broken
+    assert (machine.violated_step(before, after) == "generation_monotonicity") is broken
 
 
 def test_every_claim_says_in_a_sentence_what_it_claims() -> None:

@@ -64,7 +64,7 @@ def test_what_a_bound_can_show_is_met__and_what_it_cannot_is_not() -> None:
 def test_a_zombie_owns_beside_the_owner__when_a_live_member_expires() -> None:
     found = explore(Bounds.from_address("cooperative/2m1p3g0c0l1x0d0z0i0r"), compiled=False)
     assert found.reachable_states["zombie_owns_beside_the_owner"]
-    assert found.verdicts["at_most_one_owner"] == "held"
+    assert found.verdicts["no_double_ownership"] == "held"
 
 
 def test_the_second_cooperative_round_happens__when_partitions_move() -> None:

@@ -77,7 +77,7 @@ def test_a_second_assignment_of_a_generation_in_the_log_is_a_violation() -> None
         log.kind, log.generation, log.members, log.leader = 1, 1, 0b11, 0
         log.assignment[owner] = 1
         state.phase[0] = Phase.LOADING
-    assert machine.violated_step(before, after) == "assignment_of_a_generation_is_final"
+    assert machine.violated_step(before, after) == "one_assignment_per_generation"
     after.log[0].generation = 2
     assert machine.violated_step(before, after) == ""
 

@@ -121,7 +121,7 @@ def test_nothing_is_decided__after_a_limit_or_where_safety_breaks() -> None:
     bounds = Bounds.from_address("eager/2m2p3g1c0l0x0d0z1i0r")
     assert "ended after 108 states" in check_liveness(bounds, compiled=False, max_states=100).undecided
     unsafe = check_liveness(MUTANTS["join-barrier-dropped"].bounds, mutant="join-barrier-dropped", compiled=False)
-    assert "generation_has_only_who_joined of safety is broken" in unsafe.undecided
+    assert "generation_has_only_joined of safety is broken" in unsafe.undecided
     assert set(unsafe.verdicts.values()) == {"undecided"}
 
 

@@ -33,7 +33,7 @@ ILLEGAL = [
     ("eager/2m1p6g0c0l0x0d0z0i0r4u4b", "nobody_is_refused_for_its_protocols", 20),
     ("eager/2m1p6g0c0l0x0d0z0i0r5u4b", "nobody_is_refused_for_its_protocols", 29),
     ("cooperative/2m1p4g0c0l0x0d0z0i0r7u2b", "nobody_is_refused_for_its_protocols", 12),
-    ("eager/3m1p4g0c0l0x0d0z0i0r3u1b", "at_most_one_owner", 39),
+    ("eager/3m1p4g0c0l0x0d0z0i0r3u1b", "no_double_ownership", 39),
 ]
 
 

@@ -19,7 +19,7 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 
 CLASSIC = ["", *(name for name, m in MUTANTS.items() if m.bounds.protocol is not RebalanceProtocol.STATUS)]
-OWNERSHIP = "at_most_one_owner"
+OWNERSHIP = "no_double_ownership"
 STEPS = 70
 SEEDS = 6
 DISTURBED = Bounds(members=3, partitions=2, generations=6, crashes=1, leaves=1, expiries=2, duplicates=1, deletions=1)
@@ -96,7 +96,7 @@ def test_no_double_ownership__whenever_the_model_says_so__is_violated(mutant: st
 
 def test_no_double_ownership__the_leader_does_not_withhold__is_seen_on_some_path() -> None:
     bounds = MUTANTS["leader-does-not-withhold"].bounds
-    assert any("at_most_one_owner" in walk(bounds, "leader-does-not-withhold", seed)[1] for seed in range(100))
+    assert any("no_double_ownership" in walk(bounds, "leader-does-not-withhold", seed)[1] for seed in range(100))
 
 
 def test_generation_monotonicity__a_generation_is_used_twice__is_violated() -> None:

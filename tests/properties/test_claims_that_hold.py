@@ -150,7 +150,7 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [began(), moved("PreparingRebalance", "Empty"), moved("Empty")],
         [moved("Dead", "Stable")],
     ],
-    "pending_ids_are_no_members": [
+    "pending_ids_are_not_members": [
         [
             JoinGroupReplied(incarnation=0, generation=0, request=1, error="MEMBER_ID_REQUIRED", assigned_member_id="a"),
             added("a"),
@@ -185,7 +185,7 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [added("a"), parked("a", 1),
          JoinGroupReplied(incarnation=0, generation=0, request=1, error="COORDINATOR_NOT_AVAILABLE"), started("a")],
     ],
-    "common_protocol": [
+    "selected_protocol_is_listed_by_all": [
         [parked("a", 1, "JoinGroup", "sticky", "range"), parked("b", 2, "JoinGroup", "range"),
          started("a", "b", protocol="range")],
     ],
@@ -251,7 +251,7 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [COOPERATIVE, owner("t-0"), revoked("t-0"), sent("LeaveGroup", 1), MemberJoined(member="m0", generation=2)],
         [COOPERATIVE, owner("t-0"), revoked("t-0"), THROWN_OUT, MemberJoined(member="m0", generation=2)],
     ],
-    "owned_is_assigned": [
+    "owned_equals_assigned": [
         [AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-0",)),)), owner("t-0")],
         [AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-0",)),)),
          AssignmentComputed(member="m0", generation=1, assignments=(("a", ("t-1",)),)), owner("t-0")],
@@ -260,7 +260,7 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
         [COOPERATIVE, sent("JoinGroup", 0), revoked("t-0"), owner(), sent("JoinGroup", 1)],
         [COOPERATIVE, sent("JoinGroup", 0), revoked("t-0"), owner(), THROWN_OUT],
     ],
-    "reset_loses_all": [
+    "reset_member_loses_everything": [
         [PartitionsAssigned(member="m0", generation=1, partitions=("t-0",)), THROWN_OUT,
          PartitionsLost(member="m0", generation=1, partitions=("t-0",)), sent("JoinGroup", 1)],
         [PartitionsAssigned(member="m0", generation=1, partitions=("t-0",)), THROWN_OUT,

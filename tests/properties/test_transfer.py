@@ -19,7 +19,7 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsRevoked,
     RequestSent,
 )
-from rebalance_check.properties.invariants.callbacks import CallbacksAlternate, EagerJoinsEmptyHanded
+from rebalance_check.properties.invariants.callbacks import CallbacksAlternate, EagerOwnsNothingWhileJoining
 from rebalance_check.properties.invariants.cooperative import RevokedBeforeReassigned
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
@@ -142,17 +142,19 @@ def test_callbacks_alternate__a_worker_without_callbacks__holds(history: History
     )
 
 
-def test_eager_joins_empty_handed__all_revoked_before__holds(history: History) -> None:
+def test_eager_owns_nothing_while_joining__all_revoked_before__holds(history: History) -> None:
     events = [
         MemberStarted(member="m0", protocol="eager"),
         assigned("m0", 1, "t-0"),
         revoked("m0", 1, "t-0"),
         MemberJoined(member="m0", generation=2),
     ]
-    assert outcome(EagerJoinsEmptyHanded, history(*events)) is Outcome.HELD
-    assert outcome(EagerJoinsEmptyHanded, history(*events[:2], events[3])) is Outcome.VIOLATED
+    assert outcome(EagerOwnsNothingWhileJoining, history(*events)) is Outcome.HELD
+    assert outcome(EagerOwnsNothingWhileJoining, history(*events[:2], events[3])) is Outcome.VIOLATED
 
 
-def test_eager_joins_empty_handed__a_cooperative_member_keeps_partitions__holds(history: History) -> None:
+def test_eager_owns_nothing_while_joining__a_cooperative_member_keeps_partitions__holds(history: History) -> None:
     events = [MemberStarted(member="m0", protocol="cooperative"), assigned("m0", 1, "t-0")]
-    assert outcome(EagerJoinsEmptyHanded, history(*events, MemberJoined(member="m0", generation=2))) is Outcome.HELD
+    assert (
+        outcome(EagerOwnsNothingWhileJoining, history(*events, MemberJoined(member="m0", generation=2))) is Outcome.HELD
+    )

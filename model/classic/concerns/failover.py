@@ -177,7 +177,7 @@ def stable_is_persisted(c: Config, s: State) -> bool:
     return log.kind == 1 and log.generation == s.generation and log.members == s.members and log.leader == s.leader
 
 
-def loaded_is_the_record(c: Config, s: State, t: State) -> bool:
+def load_restores_the_log(c: Config, s: State, t: State) -> bool:
     """What is loaded is Stable or Empty, or absent, with the generation of the record, nothing parked or pending."""
     if c.failovers == 0 or s.phase[0] != Phase.LOADING or t.phase[0] != Phase.SERVING:
         return True
@@ -188,7 +188,7 @@ def loaded_is_the_record(c: Config, s: State, t: State) -> bool:
     )
 
 
-def persisted_before_told(c: Config, s: State, t: State) -> bool:
+def persisted_before_propagated(c: Config, s: State, t: State) -> bool:
     """A SyncGroup is answered with an assignment only if a committed record of that generation has it."""
     if c.failovers > 0:
         for m in range(c.members):
@@ -203,7 +203,7 @@ def persisted_before_told(c: Config, s: State, t: State) -> bool:
     return True
 
 
-def assignment_of_a_generation_is_final(c: Config, s: State, t: State) -> bool:
+def one_assignment_per_generation(c: Config, s: State, t: State) -> bool:
     """Within a generation of one incarnation the log holds one assignment."""
     if c.failovers == 0 or s.log[0].members == 0 or s.log[0].origin != t.log[0].origin:
         return True
@@ -361,9 +361,9 @@ FAILOVER: Final = Concern(
         stable_is_persisted,
     ),
     step_invariants=(
-        loaded_is_the_record,
-        persisted_before_told,
-        assignment_of_a_generation_is_final,
+        load_restores_the_log,
+        persisted_before_propagated,
+        one_assignment_per_generation,
         stranger_is_refused,
         failover_resets_no_member,
     ),

@@ -13,7 +13,7 @@ from rebalance_check.model.vocabulary.errors import Error
 # ------------------------------------------------------------------------------------------------ in every state
 
 
-def one_member_has_the_seat(c: Config, s: State) -> bool:
+def one_member_per_instance(c: Config, s: State) -> bool:
     """Of the processes with one instance id at most one is a member."""
     for m in range(c.members):
         if has(s.members, m) and is_static(c, s, m):
@@ -170,7 +170,7 @@ def seat_is_taken_while_the_group_prepares(c: Config, s: State) -> bool:
 
 STATIC_MEMBERS: Final = Concern(
     invariants=(
-        one_member_has_the_seat,
+        one_member_per_instance,
         replaced_id_owes_only_while_stable,
         eager_assignment_leaves_nothing_out,
     ),

@@ -18,7 +18,7 @@ STATIC_MEMBER_MUTANTS: Final = (
         name="static-rejoin-does-not-replace",
         what="a process with an instance id that a member has is let in beside that member",
         edit=Edit(_STATICS, "    s.members = with_(without(s.members, old), m)", "    s.members = with_(s.members, m)"),
-        caught_by="one_member_has_the_seat",
+        caught_by="one_member_per_instance",
         bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r2s1y"),
         catalogue="static-rejoin-keeps-old-member-id",
     ),
@@ -79,7 +79,7 @@ STATIC_MEMBER_MUTANTS: Final = (
         name="parked-request-outlives-its-id",
         what="the JoinGroup of a member that was replaced still waits for the join phase",
         edit=Edit(_STATICS, "    s.joined = without(s.joined, old)\n", ""),
-        caught_by="requests_are_parked_in_their_phase",
+        caught_by="parked_requests_fit_the_status",
         bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z1i0r2s1y"),
     ),
     ModelMutant(

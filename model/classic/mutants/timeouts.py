@@ -20,7 +20,7 @@ TIMEOUT_MUTANTS: Final = (
             "            remove_member(s, x, 0)\n    if s.members != 0:",
             "            s.owing[0] = 0\n    if s.members != 0:",
         ),
-        caught_by="generation_has_only_who_joined",
+        caught_by="generation_has_only_joined",
         bounds=Bounds.from_address("eager/2m1p3g0c0l1x0d0z0i0r1t"),
     ),
     ModelMutant(

@@ -20,7 +20,7 @@ UPGRADE_MUTANTS: Final = (
             "    return c.keeps[s.member[m].step[0]] == 1",
             "    return c.withholding[s.member[m].step[0]] != 0",
         ),
-        caught_by="at_most_one_owner",
+        caught_by="no_double_ownership",
         bounds=Bounds.from_address("eager/2m1p5g0c0l0x0d0z0i0r1u2b"),
         catalogue="cooperative-to-eager-flip-without-revoke",
     ),

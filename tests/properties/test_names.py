@@ -1,0 +1,43 @@
+"""One claim has one name: the model's predicate and the invariant over events that say the same are called the same.
+
+The report of a counterexample of the model looks the invariant up by that name.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.classic.model import MODEL
+from rebalance_check.properties.catalogue import CATALOGUE
+
+IN_BOTH: Final = {
+    "assignment_is_disjoint",
+    "commit_is_fenced",
+    "eager_owns_nothing_while_joining",
+    "empty_group_is_clean",
+    "generation_has_only_joined",
+    "generation_monotonicity",
+    "heartbeat_is_fenced",
+    "leader_is_member",
+    "load_restores_the_log",
+    "lost_is_not_committed",
+    "no_double_ownership",
+    "one_assignment_per_generation",
+    "one_member_per_instance",
+    "owned_equals_assigned",
+    "parked_requests_fit_the_status",
+    "pending_ids_are_not_members",
+    "persisted_before_propagated",
+    "rebalance_completes",
+    "reset_member_loses_everything",
+    "selected_protocol_is_listed_by_all",
+    "stable_is_persisted",
+    "sync_is_fenced",
+}
+"""The claims that both make. What else the model claims speaks of its state, which no event shows."""
+
+
+def test_a_claim_of_model_and_catalogue_has_one_name() -> None:
+    predicates = {predicate.__name__ for predicate in (*MODEL.invariants, *MODEL.step_invariants)}
+    liveness = {claim.name for claim in MODEL.liveness}
+    assert (predicates | liveness) & {invariant.name for invariant in CATALOGUE} == IN_BOTH
