@@ -22,7 +22,8 @@ from rebalance_check.impl.protocol.messages import (
     SyncAssignment,
     SyncGroupRequest,
 )
-from rebalance_check.impl.scenarios import InProcess, Played
+from rebalance_check.impl.steered.coordinator import SteeredCoordinator
+from rebalance_check.impl.steered.in_process import InProcess
 from rebalance_check.integration.conformance.exhaustive import conform
 from rebalance_check.integration.conformance.guided_walks import guided
 from rebalance_check.integration.differential.campaign import campaign
@@ -39,7 +40,7 @@ CONFORMED = "cooperative/2m2p2g1c0l0x0d0z0i0r"
 SEEDS = range(1_000, 1_200)
 
 
-def formed(coordinator: Played) -> str:
+def formed(coordinator: SteeredCoordinator) -> str:
     """The member id of a Stable group of one."""
     join = JoinGroupRequest(
         group_id="g", version=3, client_id="py", session_timeout_ms=45_000, rebalance_timeout_ms=45_000, member_id="",
@@ -53,7 +54,7 @@ def formed(coordinator: Played) -> str:
     return reply.member_id
 
 
-def one_by_one(coordinator: Played, requests: Sequence[GroupRequest]) -> None:
+def one_by_one(coordinator: SteeredCoordinator, requests: Sequence[GroupRequest]) -> None:
     """Each is answered before the next one goes out."""
     for token, request in enumerate(requests, 3):
         coordinator.handle(token, request, 1)

@@ -8,8 +8,9 @@ from rebalance_check.impl.conformance.answers import Answer, Claim
 from rebalance_check.impl.conformance.exhaustive import Conformance, DivergentPath, every_transition
 from rebalance_check.impl.conformance.outcome import Divergence, Outcome, Step
 from rebalance_check.impl.conformance.run import ConformanceRun
+from rebalance_check.impl.conformance.steered_transport import SteeredTransport
 from rebalance_check.impl.conformance.subject import ConformanceSubject
-from rebalance_check.impl.conformance.transport import STRAY, FailingTransport, Observation, Transport
+from rebalance_check.impl.conformance.transport import STRAY, Transport
 
 __all__ = [
     "STRAY",
@@ -20,9 +21,8 @@ __all__ = [
     "ConformanceSubject",
     "Divergence",
     "DivergentPath",
-    "FailingTransport",
-    "Observation",
     "Outcome",
+    "SteeredTransport",
     "Step",
     "Transport",
     "every_transition",

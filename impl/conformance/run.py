@@ -11,7 +11,8 @@ from rebalance_check.impl.conformance.answers import Answer, member_of, observed
 from rebalance_check.impl.conformance.outcome import Divergence, Outcome, Step
 from rebalance_check.impl.conformance.predictions import Allowed, Moves
 from rebalance_check.impl.conformance.requests import Speech
-from rebalance_check.impl.conformance.transport import STRAY, FailingTransport, Transport
+from rebalance_check.impl.conformance.steered_transport import SteeredTransport
+from rebalance_check.impl.conformance.transport import STRAY, Transport
 from rebalance_check.impl.conformance.view import observed_view
 from rebalance_check.impl.protocol.messages import GroupRequest
 from rebalance_check.model.checker.layout import NIL
@@ -55,7 +56,7 @@ class ConformanceRun:
         self._stray: GroupRequest | None = None
         self._shares_transport = False
         self._begun: _Begun | None = None
-        if bounds.failovers and not isinstance(transport, FailingTransport):
+        if bounds.failovers and not isinstance(transport, SteeredTransport):
             raise RebalanceCheckError(
                 f"the coordinator behind {type(transport).__name__} cannot be made to fail over: choose bounds without "
                 f"failovers, or virtual Kafka"
@@ -148,7 +149,7 @@ class ConformanceRun:
         if wished.leader != NIL:
             self.transport.prefer_leader(seat_of(wished, wished.leader))
         if wished.append and wished.append[0].kind > before.append[0].kind:
-            self._failing.hold_writes()
+            self._steered.hold_writes()
         return _Begun(action, before, wished, allowed, self._provoke(action, before))
 
     def _compare(self, begun: _Begun) -> Step:
@@ -177,27 +178,27 @@ class ConformanceRun:
         return Step(action, answers, before, self.state)
 
     @property
-    def _failing(self) -> FailingTransport:
-        assert isinstance(self.transport, FailingTransport)
+    def _steered(self) -> SteeredTransport[Any]:
+        assert isinstance(self.transport, SteeredTransport)
         return self.transport
 
     def _fail_over(self, action: Action) -> None:
         """Do to the coordinator what a step of `FAILOVER` says; a choice other than 0 loses the record under way."""
         match action.kind:
             case ActionKind.COMMIT_APPEND:
-                self._failing.commit_writes()
+                self._steered.release_writes()
             case ActionKind.CRASH_COORDINATOR:
-                self._failing.crash_coordinator(action.choice)
+                self._steered.crash_coordinator(action.choice)
             case ActionKind.RESIGN_COORDINATOR:
-                self._failing.resign_coordinator(action.choice)
+                self._steered.resign_coordinator(action.choice)
             case ActionKind.ELECT_COORDINATOR:
-                self._failing.elect_coordinator()
+                self._steered.elect_coordinator()
             case ActionKind.LOAD_COORDINATOR:
-                self._failing.load_coordinator()
+                self._steered.load_coordinator()
             case ActionKind.DEPOSE_COORDINATOR:
-                self._failing.depose_coordinator()
+                self._steered.depose_coordinator()
             case _:
-                self._failing.resign_zombie()
+                self._steered.resign_zombie()
 
     def _provoke(self, action: Action, before: Any) -> tuple[Answer, ...] | None:
         """Do to the coordinator what ``action`` says; the answers, where they are there at once."""
@@ -220,7 +221,7 @@ class ConformanceRun:
             case ActionKind.COMMIT_WITHOUT_GROUP:
                 self.transport.request(STRAY, self._speech.outside_commit())
             case kind if kind in AT_ZOMBIE:
-                self._failing.request_zombie(m, self._speech.request(m, before))
+                self._steered.request_zombie(m, self._speech.request(m, before))
             case kind if kind in FAILOVER:
                 self._fail_over(action)
             case ActionKind.DELIVER_DUPLICATE if self._stray is not None:

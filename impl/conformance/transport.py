@@ -1,31 +1,16 @@
-"""What lockstep needs of a coordinator under test, wherever it runs."""
+"""What a conformance run needs of a coordinator under test, wherever it runs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, Protocol
 
-from rebalance_check.impl.protocol.messages import DescribedGroup, GroupReply, GroupRequest
+from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
+from rebalance_check.impl.steered.coordinator import Observation
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import Error
 
 STRAY: Final = -1
 """The connection of copies that the network delivers late: nobody listens to their answers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """The group as an observer sees it; None where the coordinator under test shows nothing.
-
-    ``generation`` and ``leader`` (a member id, empty for none) are visible only from inside a coordinator.
-    ``shows_assignments`` is False where no assignment in ``described`` may mean "not shown": the Scala coordinator
-    shows them in Stable only.
-    """
-
-    described: DescribedGroup
-    generation: int | None = None
-    leader: str | None = None
-    shows_assignments: bool = True
 
 
 class Transport(Protocol):
@@ -81,39 +66,3 @@ class Transport(Protocol):
 
     def close(self) -> None:
         """Give every resource back."""
-
-
-@runtime_checkable
-class FailingTransport(Transport, Protocol):
-    """A transport whose coordinator can be made to fail over; needed for bounds with failovers.
-
-    ``lost`` counts the records at the end of the log that the next coordinator does not have. While there is no
-    coordinator, `Transport.observe` gives None.
-    """
-
-    def hold_writes(self) -> None:
-        """From now on, what is appended to the log is not committed."""
-
-    def commit_writes(self) -> None:
-        """What was held is committed, and what comes is at once."""
-
-    def crash_coordinator(self, lost: int) -> None:
-        """The coordinator dies without a word; another one begins to load."""
-
-    def resign_coordinator(self, lost: int) -> None:
-        """The coordinator stops serving, and answers what is parked."""
-
-    def elect_coordinator(self) -> None:
-        """Another one is elected after it, and begins to load."""
-
-    def load_coordinator(self) -> None:
-        """The log is read."""
-
-    def depose_coordinator(self) -> None:
-        """Another coordinator begins to load, and the present one goes on; it cannot write any more."""
-
-    def request_zombie(self, connection: int, request: GroupRequest) -> None:
-        """Send a request to the coordinator that was deposed."""
-
-    def resign_zombie(self) -> None:
-        """The coordinator that was deposed learns of it."""

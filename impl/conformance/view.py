@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebalance_check.impl.conformance.answers import assigned, member_of, partitions_of
-from rebalance_check.impl.conformance.transport import Observation
+from rebalance_check.impl.steered.coordinator import Observation
 from rebalance_check.model.checker.layout import NIL
 from rebalance_check.model.classic.observer.member_ids import seat_of, slots_by_seat
 from rebalance_check.model.classic.state import STATUS_NAMES, GroupStatus, Phase

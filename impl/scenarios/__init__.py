@@ -2,12 +2,11 @@
 
 A line is ``verb words options -> answer``. Members have names; a name without a member id sends an empty one. The reply
 to an earlier request stands on the line that caused it. `COORDINATOR_LANGUAGE` has the verbs; ``docs/scenarios.md``
-lists them. Any `Played` can be the coordinator. Random scenarios are made in `random_scenarios` and
+lists them. Any `SteeredCoordinator` can be the coordinator. Random scenarios are made in `random_scenarios` and
 `random_scenarios_wide`; what every coordinator must keep to in them stands in `invariants`.
 """
 
 from rebalance_check.impl.scenarios.commands import COORDINATOR_LANGUAGE, perform
-from rebalance_check.impl.scenarios.coordinator import InProcess, Played
 from rebalance_check.impl.scenarios.document import Scenario, ScenarioLine, rewritten, scenarios_in
 from rebalance_check.impl.scenarios.parse import answers_to, history_of
 from rebalance_check.impl.scenarios.runner import Stage
@@ -15,10 +14,8 @@ from rebalance_check.impl.scenarios.verbs import Language, Options
 
 __all__ = [
     "COORDINATOR_LANGUAGE",
-    "InProcess",
     "Language",
     "Options",
-    "Played",
     "Scenario",
     "ScenarioLine",
     "Stage",

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.protocol.messages import DescribedGroup, GroupRequest
-from rebalance_check.impl.scenarios.coordinator import Played
 from rebalance_check.impl.scenarios.invariants import Promise
 from rebalance_check.impl.scenarios.runner import Stage
 from rebalance_check.impl.scenarios.step import Sent, Step
+from rebalance_check.impl.steered.coordinator import SteeredCoordinator
 
 
 class WatchedStage(Stage):
     """A stage that notes what is sent; ``requests`` collects it until somebody clears it."""
 
-    def __init__(self, coordinator: Played) -> None:
+    def __init__(self, coordinator: SteeredCoordinator) -> None:
         super().__init__(coordinator)
         self.requests: list[Sent] = []
 

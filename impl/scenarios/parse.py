@@ -7,9 +7,10 @@ from itertools import count
 
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.scenarios.commands import perform
-from rebalance_check.impl.scenarios.coordinator import InProcess, Played
 from rebalance_check.impl.scenarios.document import Scenario
 from rebalance_check.impl.scenarios.runner import SETTINGS, Stage, settings_of
+from rebalance_check.impl.steered.coordinator import SteeredCoordinator
+from rebalance_check.impl.steered.in_process import InProcess
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 
@@ -22,7 +23,7 @@ def history_of(scenario: Scenario | Sequence[str], defects: frozenset[str] = fro
     made = count(1)
     events: list[Event] = []
 
-    def coordinator(config: GroupConfig) -> Played:
+    def coordinator(config: GroupConfig) -> SteeredCoordinator:
         return InProcess(
             config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", defects=defects, listener=events.append
         )
@@ -31,7 +32,7 @@ def history_of(scenario: Scenario | Sequence[str], defects: frozenset[str] = fro
     return events
 
 
-def answers_to(scenario: Scenario, coordinator: Callable[[GroupConfig], Played]) -> list[str]:
+def answers_to(scenario: Scenario, coordinator: Callable[[GroupConfig], SteeredCoordinator]) -> list[str]:
     """The answer to each line of a scenario, by the coordinator that is made for its settings.
 
     Raises: RebalanceCheckError for a line that is malformed, with its file and number.

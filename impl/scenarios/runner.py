@@ -18,8 +18,8 @@ from rebalance_check.impl.protocol.messages import (
     SyncGroupReply,
     TxnOffsetCommitReply,
 )
-from rebalance_check.impl.scenarios.coordinator import Answers, Played
 from rebalance_check.impl.scenarios.verbs import Options
+from rebalance_check.impl.steered.coordinator import Answers, SteeredCoordinator
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 SETTINGS: Final[dict[str, Any]] = {
@@ -61,7 +61,7 @@ class Stage:
     ``observed`` collects every answer with its request and the name of who sent that, until somebody clears it.
     """
 
-    def __init__(self, coordinator: Played) -> None:
+    def __init__(self, coordinator: SteeredCoordinator) -> None:
         self.coordinator = coordinator
         self.now = 0
         self.ids: dict[str, str] = {}

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
-from rebalance_check.impl.scenarios import InProcess, Stage, perform
+from rebalance_check.impl.scenarios import Stage, perform
 from rebalance_check.impl.scenarios.invariants import PROMISES, Promise
 from rebalance_check.impl.scenarios.monitor import WatchedStage, Watching
 from rebalance_check.impl.scenarios.runner import settings_of
+from rebalance_check.impl.steered.in_process import InProcess
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 GROUP: Final = "g"

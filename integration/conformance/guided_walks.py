@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, ClassVar, Final
 
 from rebalance_check.impl.conformance.action_kinds import COORDINATOR_STEPS
-from rebalance_check.impl.conformance.in_process import InProcess
+from rebalance_check.impl.conformance.in_process import ReferenceTransport
 from rebalance_check.impl.conformance.outcome import Divergence, Step
 from rebalance_check.impl.conformance.predictions import Moves
 from rebalance_check.impl.conformance.run import ConformanceRun
@@ -155,7 +155,7 @@ class GuidedWalk:
         self._transport = VirtualTransport(kafka, seed)
         self._moves = Moves(bounds)
         self._lockstep = ConformanceRun(self._transport, bounds, self._moves)
-        self._ours = ConformanceRun(InProcess(defects), bounds, self._moves)
+        self._ours = ConformanceRun(ReferenceTransport(defects), bounds, self._moves)
         self._choose = choose
         self._left = steps
         self._variants: list[Action] = []

@@ -6,13 +6,14 @@ import time
 import uuid
 from typing import Any, Final
 
-from rebalance_check.impl.conformance.transport import STRAY, Observation
+from rebalance_check.impl.conformance.transport import STRAY
 from rebalance_check.impl.protocol.messages import (
     GroupReply,
     GroupRequest,
     LeaveGroupRequest,
     MemberIdentity,
 )
+from rebalance_check.impl.steered.coordinator import Observation
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.described import described_group
 from rebalance_check.integration.wire.kafka_python import admin

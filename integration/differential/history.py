@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from rebalance_check.impl.conformance.transport import Observation
 from rebalance_check.impl.coordinator.emit_replies import text_of
 from rebalance_check.impl.coordinator.records import GroupRecord, GroupTombstone, Record
 from rebalance_check.impl.protocol.messages import (
@@ -22,9 +21,10 @@ from rebalance_check.impl.protocol.messages import (
     SyncGroupRequest,
 )
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.impl.scenarios import Played, Stage, perform
+from rebalance_check.impl.scenarios import Stage, perform
 from rebalance_check.impl.scenarios.runner import Observed
 from rebalance_check.impl.scenarios.search import GROUP, pieces
+from rebalance_check.impl.steered.coordinator import Observation, SteeredCoordinator
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import (
     Event,
@@ -51,15 +51,7 @@ UNSEEN: Final = "not seen"
 NOTHING: Final = Observation(DescribedGroup(group_id=GROUP, state="Dead", protocol_type="", protocol_name=""))
 
 
-class ObservedCoordinator(Played, Protocol):
-    """A coordinator that can be looked at."""
-
-    def observe(self, group_id: str) -> Observation:
-        """The group as DescribeGroups shows it, with generation and leader from inside."""
-        ...
-
-
-def chronicle(coordinator: ObservedCoordinator, name: str, scenario: Sequence[str]) -> list[Event]:
+def chronicle(coordinator: SteeredCoordinator, name: str, scenario: Sequence[str]) -> list[Event]:
     """Tell ``scenario``, whose first line is the settings that ``coordinator`` was made with: the history of its group."""
     writer = _Chronicler(coordinator, name)
     stage = Stage(coordinator)
@@ -75,7 +67,7 @@ def chronicle(coordinator: ObservedCoordinator, name: str, scenario: Sequence[st
 class _Chronicler:
     """Looks after each line: at the log, at the group, at the answers."""
 
-    def __init__(self, coordinator: ObservedCoordinator, name: str) -> None:
+    def __init__(self, coordinator: SteeredCoordinator, name: str) -> None:
         self.events: list[Event] = []
         self._coordinator = coordinator
         clock = count()

@@ -6,7 +6,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rebalance_check.impl.conformance.transport import Observation
 from rebalance_check.impl.protocol.messages import (
     DescribedGroup,
     GroupReply,
@@ -16,6 +15,7 @@ from rebalance_check.impl.protocol.messages import (
 )
 from rebalance_check.impl.scenarios import Stage, perform
 from rebalance_check.impl.scenarios.runner import settings_of
+from rebalance_check.impl.steered.coordinator import Observation
 from rebalance_check.integration.differential.connections import Address, Lanes, without_hosts
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator
 from rebalance_check.integration.virtual.process import VirtualKafka

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rebalance_check.impl.conformance.transport import Observation
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.protocol.messages import (
     DescribedGroup,
@@ -21,6 +20,7 @@ from rebalance_check.impl.protocol.messages import (
     TxnOffsetCommitRequest,
 )
 from rebalance_check.impl.scenarios.runner import Observed, Stage
+from rebalance_check.impl.steered.coordinator import Observation
 from rebalance_check.model.vocabulary.errors import Error
 
 PREPARING: Final = "PreparingRebalance"

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rebalance_check.impl.conformance.transport import Observation
 from rebalance_check.impl.coordinator.hash_order import Choices
 from rebalance_check.impl.protocol.messages import (
     DescribedGroup,
@@ -19,11 +18,13 @@ from rebalance_check.impl.protocol.messages import (
     JoinGroupReply,
     OffsetFetchReply,
 )
-from rebalance_check.impl.scenarios import InProcess, Stage, perform
+from rebalance_check.impl.scenarios import Stage, perform
 from rebalance_check.impl.scenarios.invariants import PROMISES
 from rebalance_check.impl.scenarios.monitor import WatchedStage, Watching
 from rebalance_check.impl.scenarios.random_scenarios import AGEING
 from rebalance_check.impl.scenarios.runner import Observed, settings_of
+from rebalance_check.impl.steered.coordinator import Observation
+from rebalance_check.impl.steered.in_process import InProcess
 from rebalance_check.integration.differential.invariants import CLAIMS
 from rebalance_check.integration.differential.scene import Audience, in_order
 from rebalance_check.integration.virtual.codec import decoded

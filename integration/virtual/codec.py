@@ -11,7 +11,6 @@ import struct
 from functools import lru_cache
 from typing import Any, Final
 
-from rebalance_check.impl.conformance.transport import Observation
 from rebalance_check.impl.protocol.messages import (
     GroupReply,
     GroupRequest,
@@ -25,6 +24,7 @@ from rebalance_check.impl.protocol.messages import (
     SyncGroupRequest,
     TxnOffsetCommitRequest,
 )
+from rebalance_check.impl.steered.coordinator import Observation
 from rebalance_check.integration.wire.described import described_group
 from rebalance_check.integration.wire.kafka_python import ApiMessage, admin, consumer, producer
 from rebalance_check.integration.wire.replies import error_from_wire, reply_from_wire

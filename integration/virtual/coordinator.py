@@ -1,15 +1,15 @@
-"""A environment of virtual Kafka behind the door of `GroupCoordinator`: it can be `Played` in a scenario."""
+"""Kafka's own coordinator in an environment of virtual Kafka, as a `SteeredCoordinator`."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Final
 
-from rebalance_check.impl.conformance.transport import Observation
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.coordinator.records import Record
 from rebalance_check.impl.protocol.messages import DescribedGroup, GroupReply, GroupRequest, ListedGroup
+from rebalance_check.impl.steered.coordinator import Observation
 from rebalance_check.integration.virtual.codec import (
     decoded,
     delete_error,
@@ -23,10 +23,13 @@ from rebalance_check.integration.virtual.process import VirtualEnvironment, Virt
 from rebalance_check.integration.wire.templates import encoded
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
-TOPICS: Final = {"t": 2, "u": 2}
+TOPICS: Final[Mapping[str, int]] = {"t": 2, "u": 2}
+"""The topics of scenarios, with their numbers of partitions."""
+
+PREPARING: Final = "PreparingRebalance"
 
 NEVER_MS: Final = 1_000_000_000_000
-"""A deadline that nobody waits for: see `rebalance_check.impl.scenarios.runner.SETTINGS`."""
+"""A deadline that is as good as none: see `rebalance_check.impl.scenarios.runner.SETTINGS`."""
 
 UUID_LENGTH: Final = 36
 
@@ -48,7 +51,7 @@ def settings_for(config: GroupConfig) -> dict[str, str]:
 
 
 def member_ids_of(seed: int) -> Callable[[str], str]:
-    """What makes the member ids that a environment of this seed makes, one after the other (see ``SeededRandom.java``)."""
+    """What makes the member ids that an environment of ``seed`` makes, one after another (``SeededRandom.java``)."""
     state = seed & _WORD
 
     def draw() -> bytes:
@@ -62,42 +65,44 @@ def member_ids_of(seed: int) -> Callable[[str], str]:
 
 
 class VirtualCoordinator:
-    """Kafka's coordinator in a environment of its own. A node that crashed is followed by another that has its journal.
+    """Kafka's coordinator in an environment of its own. The coordinator after it is another node with its journal.
 
-    While ``defers`` is set, nothing is waited for: what a call should answer, and what the group looks like then, comes
-    out of `collect`. So many environments can do their next step in one round trip.
+    ``seed`` decides the member ids, and with them hash order; ``topics`` has the number of partitions of each.
+
+    While ``defers`` is set, no call waits: its answers come out of `take_answers`, once `inspected` or `settle` has
+    waited for them, or out of `collect`. So many environments can do their next step in one round trip.
     """
 
-    def __init__(self, kafka: VirtualKafka, config: GroupConfig, seed: int = 0) -> None:
+    def __init__(
+        self, kafka: VirtualKafka, config: GroupConfig, seed: int = 0, topics: Mapping[str, int] = TOPICS
+    ) -> None:
         self._kafka = kafka
         self._environment = kafka.environment()
-        self._environment.reset(seed, TOPICS, settings_for(config))
+        self._environment.reset(seed, topics, settings_for(config))
         self._asked: dict[int, tuple[Hashable, GroupRequest]] = {}
         self._now_ms = 0
-        self._node = 0
+        self._node = self._zombie = 0
         self._epoch = 0
         self._failure = Error.NONE
-        self._looks: tuple[int, int] = (0, 0)
+        self._inspection: int | None = None
+        self._observation: Observation | None = None
+        self._deadline = 0
         self.defers = False
 
     @property
     def environment(self) -> VirtualEnvironment:
-        """The environment that it lives in."""
+        """The environment that it runs in."""
         return self._environment
 
     def close(self) -> None:
         """Give the environment back."""
+        self.drop_inspection()
         self._kafka.give_back(self._environment)
 
     def handle(self, token: Hashable, request: GroupRequest, now_ms: int) -> list[tuple[Hashable, GroupReply]]:
         """Send a request at ``now_ms``: the answers that are due now, to earlier requests, too."""
         self._pass_until(now_ms)
-        number = self._environment.post(encoded(request), self._node, awaited=not self.defers)
-        self._asked[number] = (token, request)
-        if self.defers:
-            return []
-        self._environment.answer(number)
-        return self._taken()
+        return self._post(token, request, self._node)
 
     def advance(self, now_ms: int) -> list[tuple[Hashable, GroupReply]]:
         """Let time pass."""
@@ -109,26 +114,48 @@ class VirtualCoordinator:
         return _deadline(self._environment.control("deadline", self._node))
 
     def give_id(self, member_id: str) -> None:
-        """The next member id that is made ends as this one does: hash order is then that of whoever made it."""
+        """The next member id ends as this one does, so that hash order is that of the coordinator that made it."""
         self._order(f"give {uuid.UUID(member_id[-UUID_LENGTH:]).hex}")
 
     def look(self, group_id: str) -> None:
-        """Ask what `collect` tells, behind what was sent so far."""
-        self._looks = (
-            self._environment.post_inspection(group_id, self._node), self._environment.post_control("deadline", self._node)
-        )  # fmt: skip
+        """Ask for what `collect` returns, behind what was sent so far."""
+        self.inspect(group_id)
+        self._deadline = self._environment.post_control("deadline", self._node)
 
     def collect(self) -> tuple[list[tuple[Hashable, GroupReply]], Observation, int | None]:
         """The answers since the last call, the group, and the next deadline, all as of the last `look`."""
-        inspection, deadline = self._looks
-        body = self._environment.answer(inspection)
-        until = _deadline(self._environment.answer(deadline).decode())
-        return self._taken(), observed(body, scala=self._kafka.release.scala), until
+        observation = self.inspected()
+        until = _deadline(self._environment.answer(self._deadline).decode())
+        return self.take_answers(), observation, until
+
+    def inspect(self, group_id: str) -> None:
+        """Ask for what `inspected` returns, behind what was sent so far."""
+        self.drop_inspection()
+        self._inspection = self._environment.post_inspection(group_id, self._node)
+
+    def inspected(self) -> Observation:
+        """The group as of the last `inspect`, waited for.
+
+        Raises:
+            RebalanceCheckError: `inspect` was never called.
+        """
+        if self._inspection is not None:
+            body = self._environment.answer(self._inspection)
+            self._observation, self._inspection = observed(body, scala=self._kafka.release.scala), None
+        if self._observation is None:
+            raise RebalanceCheckError("nothing was asked about the group: call inspect before inspected")
+        return self._observation
+
+    def drop_inspection(self) -> None:
+        """What was asked about the group is not needed any more."""
+        if self._inspection is not None:
+            self._kafka.ignore(self._inspection)
+            self._inspection = None
 
     def observe(self, group_id: str) -> Observation:
         """The group as DescribeGroups shows it, with generation and leader from inside."""
-        body = self._environment.answer(self._environment.post_inspection(group_id, self._node))
-        return observed(body, scala=self._kafka.release.scala)
+        self.inspect(group_id)
+        return self.inspected()
 
     def describe(self, group_id: str) -> DescribedGroup:
         """DescribeGroups."""
@@ -169,11 +196,15 @@ class VirtualCoordinator:
         return self.advance(now_ms)
 
     def crash(self, lost: int) -> None:
-        """The node stops; another has its journal without the last ``lost`` records, and is elected."""
+        """The node stops; the other one is elected."""
+        self._asked.clear()
+        self._order("crash")
+        self.elect(lost)
+
+    def elect(self, lost: int) -> None:
+        """The other node has the journal without its last ``lost`` records, and begins to load."""
         before, self._node = self._node, 1 - self._node
         self._epoch += 1
-        self._asked.clear()
-        self._environment.order("crash", before)
         self._order(f"replica {before} {lost} unclean")
         self.fail(self._failure)
         self._order("hold-load")
@@ -190,6 +221,61 @@ class VirtualCoordinator:
         self._epoch += 1
         self._order(f"resign {self._epoch}")
         return self._answers()
+
+    def depose(self) -> None:
+        """The node goes on and cannot commit what it writes; the other one has its journal, and is elected."""
+        self._order("acknowledge off")
+        self._zombie = self._node
+        self.elect(0)
+
+    def handle_at_zombie(
+        self, token: Hashable, request: GroupRequest, now_ms: int
+    ) -> list[tuple[Hashable, GroupReply]]:
+        """Send a request to the node that was deposed."""
+        self._pass_until(now_ms)
+        return self._post(token, request, self._zombie)
+
+    def resign_zombie(self) -> None:
+        """The node that was deposed learns of it."""
+        self._environment.order(f"resign {self._epoch}", self._zombie)
+
+    # ------------------------------------------------------------------------------------------ single timers
+
+    def expire_session(self, group_id: str, member_id: str) -> list[tuple[Hashable, GroupReply]]:
+        """Go to the deadline of this member's session: timers of others that are due on the way are late."""
+        return self._fire(f"session {group_id} {member_id}")
+
+    def expire_initial_delay(self, group_id: str) -> list[tuple[Hashable, GroupReply]]:
+        """Fire the timer of the join phase until the phase is over: new members prolong the delay."""
+        while self.observe(group_id).described.state == PREPARING:
+            self._environment.control(f"join {group_id}", self._node)
+        return self._answers()
+
+    def expire_join(self, group_id: str) -> list[tuple[Hashable, GroupReply]]:
+        """Go to the deadline of the join phase."""
+        return self._fire(f"join {group_id}")
+
+    def expire_sync(self, group_id: str) -> list[tuple[Hashable, GroupReply]]:
+        """Go to the deadline by which all must have synced."""
+        return self._fire(f"sync {group_id}")
+
+    def prefer_leader(self, prefix: str) -> None:
+        """Kafka's hash order decides, and with it the seed."""
+
+    def _fire(self, timer: str) -> list[tuple[Hashable, GroupReply]]:
+        """Go to the deadline of a timer; nothing happens where it does not run, which virtual Kafka refuses."""
+        self._kafka.ignore(self._environment.post_control(timer, self._node))
+        return self._answers()
+
+    # ------------------------------------------------------------------------------------------ frames
+
+    def _post(self, token: Hashable, request: GroupRequest, node: int) -> list[tuple[Hashable, GroupReply]]:
+        number = self._environment.post(encoded(request), node, awaited=not self.defers)
+        self._asked[number] = (token, request)
+        if self.defers:
+            return []
+        self._environment.answer(number)
+        return self.take_answers()
 
     def _order(self, text: str) -> None:
         self._environment.order(text, self._node)
@@ -212,15 +298,24 @@ class VirtualCoordinator:
         """What has been answered, after all that was sent."""
         if self.defers:
             return []
+        self.settle()
+        return self.take_answers()
+
+    def settle(self) -> None:
+        """Wait until all that was sent has been handled."""
         self._environment.control("pending", self._node)
-        return self._taken()
 
     def take_thrown(self) -> str:
-        """What the coordinator threw since the last call without telling a request of it; empty if nothing."""
+        """Exceptions of the coordinator since the last call that no reply reported; empty if there were none."""
         thrown, self._environment.thrown = "; ".join(self._environment.thrown), []
         return thrown
 
-    def _taken(self) -> list[tuple[Hashable, GroupReply]]:
+    def take_answers(self) -> list[tuple[Hashable, GroupReply]]:
+        """The answers that have come since the last call.
+
+        Raises:
+            RebalanceCheckError: the coordinator threw an exception, or could not read a request.
+        """
         if self._environment.thrown and not self.defers:
             raise RebalanceCheckError(f"Kafka's coordinator threw {self._environment.thrown[0]}: a broker would log it")
         found: list[tuple[Hashable, GroupReply]] = []

@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from rebalance_check.impl.conformance import Conformance, ConformanceRun, every_transition
-from rebalance_check.impl.conformance.in_process import InProcess
+from rebalance_check.impl.conformance.in_process import ReferenceTransport
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.specification import model_for
 from rebalance_check.model.vocabulary.actions import Action
@@ -15,7 +15,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 @cache
 def conformance(address: str, *defects: str) -> Conformance:
     bounds = Bounds.from_address(address)
-    return every_transition(ConformanceRun(InProcess(frozenset(defects)), bounds), bounds)
+    return every_transition(ConformanceRun(ReferenceTransport(frozenset(defects)), bounds), bounds)
 
 
 def size_of_the_model(address: str) -> tuple[int, int]:
@@ -156,7 +156,7 @@ def test_a_planted_bug_diverges__at_the_step_that_it_breaks(defect: str) -> None
 def test_the_schedule_of_a_divergence_leads_there_again() -> None:
     address = "eager/2m1p2g1c0l0x0d0z1i0r"
     (divergence,) = conformance(address, "expiry-without-rebalance").divergences
-    again = ConformanceRun(InProcess(frozenset({"expiry-without-rebalance"})), Bounds.from_address(address))
+    again = ConformanceRun(ReferenceTransport(frozenset({"expiry-without-rebalance"})), Bounds.from_address(address))
     steps = [again.perform(action) for action in divergence.actions]
     assert [step.difference for step in steps if step is not None][-1] == divergence.divergence
     assert all(isinstance(action, Action) for action in divergence.actions)

@@ -14,7 +14,9 @@ import pytest
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.mutants import ScenarioPropertySearch
 from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
-from rebalance_check.impl.scenarios import InProcess, Played, Scenario, answers_to
+from rebalance_check.impl.scenarios import Scenario, answers_to
+from rebalance_check.impl.steered.coordinator import SteeredCoordinator
+from rebalance_check.impl.steered.in_process import InProcess
 from tests.expectations import Expectations, scenario_files, scenario_parameters
 
 NEEDS_EPOCHS = "late-unload-wipes-newer-load"
@@ -25,7 +27,7 @@ def answers(scenario: Scenario, defects: frozenset[str] = frozenset()) -> list[s
     """What our coordinator answers to each line."""
     made = itertools.count(1)
 
-    def coordinator(config: GroupConfig) -> Played:
+    def coordinator(config: GroupConfig) -> SteeredCoordinator:
         return InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made):036d}", defects=defects)
 
     return answers_to(scenario, coordinator)

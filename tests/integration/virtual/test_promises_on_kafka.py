@@ -10,15 +10,14 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.impl.conformance.transport import Observation
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.mutants import IMPL_MUTANTS, Mutant, ScenarioPropertySearch
 from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
-from rebalance_check.impl.scenarios import InProcess
-from rebalance_check.impl.scenarios.coordinator import Answers
 from rebalance_check.impl.scenarios.invariants import PROMISES
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.scenarios.search import Told, broken_promise
+from rebalance_check.impl.steered.coordinator import Answers, Observation
+from rebalance_check.impl.steered.in_process import InProcess
 from rebalance_check.integration.differential import side_by_side as duet
 from rebalance_check.integration.differential.campaign import campaign, finding_in
 from rebalance_check.integration.virtual import VirtualKafka
@@ -114,10 +113,8 @@ class InKafkasPlace(InProcess):
         """What `collect` tells is as of now anyway."""
 
     def collect(self) -> tuple[Answers, Observation, int | None]:
-        view, described = self.coordinator.inspect(duet.GROUP), self.describe(duet.GROUP)
-        shown = Observation(described) if view is None else Observation(described, view.generation, view.leader)
         answers, self._answers = self._answers, []
-        return answers, shown, self.next_deadline()
+        return answers, self.observe(duet.GROUP), self.next_deadline()
 
     def take_thrown(self) -> str:
         return ""

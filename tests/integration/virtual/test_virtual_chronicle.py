@@ -7,10 +7,9 @@ from itertools import count
 
 import pytest
 
-from rebalance_check.impl.conformance.transport import Observation
-from rebalance_check.impl.scenarios import InProcess
 from rebalance_check.impl.scenarios.random_scenarios import random_scenario
 from rebalance_check.impl.scenarios.runner import settings_of
+from rebalance_check.impl.steered.in_process import InProcess
 from rebalance_check.integration.differential.history import chronicle
 from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator
@@ -41,18 +40,10 @@ DEFECTS = {
 """A planted defect, the claim that it breaks, and a scenario in which it does."""
 
 
-class Ours(InProcess):
-    """Our coordinator, looked at as Kafka's is."""
-
-    def observe(self, group_id: str) -> Observation:
-        view, described = self.coordinator.inspect(group_id), self.describe(group_id)
-        return Observation(described) if view is None else Observation(described, view.generation, view.leader)
-
-
 def told_to_ours(scenario: list[str], *defects: str) -> list[Event]:
     config, made = settings_of(scenario[0]), count(1)
     assert config is not None
-    ours = Ours(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", defects=frozenset(defects))
+    ours = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", defects=frozenset(defects))
     return chronicle(ours, "ours", scenario)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.impl.coordinator import GroupConfig
-from rebalance_check.impl.scenarios import Played, Scenario, answers_to, scenarios_in
+from rebalance_check.impl.scenarios import Scenario, answers_to, scenarios_in
+from rebalance_check.impl.steered.coordinator import SteeredCoordinator
 from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator, member_ids_of
 from tests.integration.virtual.known_differences import IN_JAVA_3_9, IN_SCALA, reasons
@@ -39,7 +40,7 @@ def with_kafkas_ids(text: str) -> str:
 def runs_as_written(kafka: VirtualKafka, scenario: Scenario) -> bool:
     cast: list[VirtualCoordinator] = []
 
-    def virtual(config: GroupConfig) -> Played:
+    def virtual(config: GroupConfig) -> SteeredCoordinator:
         cast.append(VirtualCoordinator(kafka, config, SEED))
         return cast[0]
 
