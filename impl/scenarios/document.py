@@ -54,7 +54,7 @@ class Scenario:
 
     def answered(self, answers: Sequence[str]) -> list[str]:
         """The lines with these answers, one for each step."""
-        return [_joined(line.step, answer) for line, answer in zip(self.lines, answers, strict=True)]
+        return [_joined(line.step, _normal(answer)) for line, answer in zip(self.lines, answers, strict=True)]
 
 
 def scenarios_in(text: str, file: str = "") -> Iterator[Scenario]:

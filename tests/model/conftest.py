@@ -25,8 +25,3 @@ def of(m: int, *kinds: ActionKind) -> list[tuple[ActionKind, int]]:
 def play(run: ModelRun, *steps: tuple[ActionKind, int]) -> list[Event]:
     """Perform actions with choice 0; the events of them all."""
     return [event for kind, member in steps for event in run.step(Action(kind, member, run.choices(kind, member)[0]))]
-
-
-def walk(run: ModelRun, *kinds: str) -> list[Event]:
-    """Perform of each kind the first action that is enabled; the events of them all."""
-    return [event for kind in kinds for event in run.step(next(each for each in run.enabled() if each.kind == kind))]

@@ -5,11 +5,9 @@ import pytest
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.classic.model import MODEL
-from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.classic.state import GroupStatus, MemberStatus, MessageKind
 from rebalance_check.model.vocabulary.bounds import Bounds
-from rebalance_check.model.vocabulary.events import OffsetCommitted
-from tests.model.conftest import explored, walk
+from tests.model.conftest import explored
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
@@ -73,22 +71,3 @@ def test_a_commit_of_the_generation_before_is_a_violation__once_the_next_has_beg
     assert machine.violated_step(before, after) == ""
     before.member[0].net.generation = 1
     assert machine.violated_step(before, after) == "commit_is_fenced"
-
-
-def test_a_member_tells_what_it_committed() -> None:
-    run = ModelRun(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1k"))
-    events = walk(
-        run, "SendJoinGroup", "JoinGroup", "ReceiveJoinGroup", "SyncGroup", "ReceiveSyncGroup",
-        "SendOffsetCommit", "OffsetCommit", "ReceiveOffsetCommit",
-    )  # fmt: skip
-    (committed,) = [event for event in events if isinstance(event, OffsetCommitted)]
-    assert (committed.partition, committed.generation, committed.error) == ("t-0", 1, "NONE")
-
-
-def test_offsets_in_the_log_make_a_group__of_whoever_loads_it() -> None:
-    run = ModelRun(Bounds.from_address("eager/1m1p2g0c0l0x0d1z0i0r1o2k"))
-    for kind in ("CommitWithoutGroup", "CrashCoordinator", "LoadCoordinator"):
-        run.step(next(each for each in run.enabled() if each.kind == kind))
-    assert run.status.name == "EMPTY"
-    run.step(next(each for each in run.enabled() if each.kind == "DeleteGroup"))
-    assert run.status.name == "DEAD"

@@ -5,13 +5,10 @@ import pytest
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.classic.model import MODEL
-from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.classic.state import Phase
-from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import IncarnationEnded, IncarnationStarted
-from tests.model.conftest import explored, walk
+from tests.model.conftest import explored
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
@@ -80,23 +77,3 @@ def test_a_second_assignment_of_a_generation_in_the_log_is_a_violation() -> None
     assert machine.violated_step(before, after) == "one_assignment_per_generation"
     after.log[0].generation = 2
     assert machine.violated_step(before, after) == ""
-
-
-@pytest.mark.parametrize(("choice", "generation"), [(0, 1), (1, 0)])
-def test_a_record_that_was_not_committed_is_found_by_the_next_coordinator__or_lost(
-    choice: int, generation: int
-) -> None:
-    run = ModelRun(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"))
-    events = walk(run, "SendJoinGroup", "JoinGroup", "ReceiveJoinGroup", "SyncGroup")
-    events += run.step(Action(ActionKind.CRASH_COORDINATOR, choice=choice))
-    events += walk(run, "LoadCoordinator")
-    lives = [
-        (type(event).__name__, event.incarnation, event.generation)
-        for event in events
-        if isinstance(event, IncarnationStarted | IncarnationEnded)
-    ]
-    assert lives == [
-        ("IncarnationStarted", 0, 0),
-        ("IncarnationEnded", 0, 1),
-        ("IncarnationStarted", 1, generation),
-    ]

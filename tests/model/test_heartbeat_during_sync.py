@@ -4,11 +4,10 @@ import pytest
 
 from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.classic.run import ModelRun
-from rebalance_check.model.classic.state import MemberStatus
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import AssignmentCompleted, MembershipLost, RequestAnswered, RequestSent
+from rebalance_check.model.vocabulary.events import AssignmentCompleted, RequestAnswered, RequestSent
 from tests.model.conftest import explored, of, play
 
 EAGER = "eager/2m1p2g0c0l1x0d0z0i0r1h"
@@ -71,19 +70,3 @@ def test_a_heartbeat_has_a_number_of_its_own__beside_the_sync_that_is_answered_l
     assert sent == [("JoinGroup", 0), ("SyncGroup", 1), ("Heartbeat", 2)]
     assert answered == [("JoinGroup", 0, "NONE"), ("Heartbeat", 2, "NONE"), ("SyncGroup", 1, "NONE")]
     assert any(isinstance(event, AssignmentCompleted) for event in events)
-
-
-def test_a_member_that_is_reset_beside_its_sync_completes_nothing__though_the_sync_is_answered_well() -> None:
-    run = ModelRun(Bounds.from_address("eager/1m1p2g0c0l1x0d0z0i0r1h"))
-    play(run, *of(0, *JOINED, ActionKind.SYNC_GROUP, ActionKind.EXPIRE_SESSION))
-    events = play(run, *of(0, *BEAT, ActionKind.RECEIVE_SYNC_GROUP))
-    assert [event.reason for event in events if isinstance(event, MembershipLost)] == ["UNKNOWN_MEMBER_ID"]
-    assert not any(isinstance(event, AssignmentCompleted) for event in events)
-    me = run.state.member[0]
-    assert (me.status, me.has_id, me.generation, me.owned) == (MemberStatus.UNJOINED, 0, 0, 0)
-
-
-def test_a_rebalance_that_a_heartbeat_tells_of_makes_only_a_stable_member_join_again() -> None:
-    run = ModelRun(Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1h"))
-    play(run, *of(0, *JOINED), *of(1, ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP), *of(0, *BEAT))
-    assert run.state.member[0].status == MemberStatus.SYNCING

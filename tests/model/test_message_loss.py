@@ -3,11 +3,9 @@
 import pytest
 
 from rebalance_check.model.checker.safety import explore
-from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import RequestAnswered
-from tests.model.conftest import explored, walk
+from tests.model.conftest import explored
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
@@ -55,13 +53,3 @@ def test_an_address_without_losses_is_as_long_as_ever() -> None:
 def test_a_budget_of_losses_is_a_number_from_0_to_100() -> None:
     with pytest.raises(RebalanceCheckError, match="losses is 101: choose a number from 0 to 100"):
         Bounds(losses=101)
-
-
-def test_a_client_tells_that_it_does_not_know_the_outcome() -> None:
-    run = ModelRun(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1n"))
-    events = walk(run, "SendJoinGroup", "JoinGroup", "LoseReply", "ReceiveError")
-    answered = [event for event in events if isinstance(event, RequestAnswered)]
-    assert [(event.source, event.request, event.error) for event in answered] == [
-        ("coordinator", 0, "NONE"),
-        ("m0", 0, None),
-    ]

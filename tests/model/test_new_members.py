@@ -3,12 +3,9 @@
 import pytest
 
 from rebalance_check.model.checker.safety import explore
-from rebalance_check.model.classic.run import ModelRun
-from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import GroupStatusChanged, MemberLeft, MemberRemoved, RequestAnswered
-from tests.model.conftest import explored, of, play, walk
+from tests.model.conftest import explored
 
 NEW_AT_ONCE = "eager/1m1p2g1c1l1x0d0z1i0r1e"
 TOLD_THEIR_ID = "eager/2m1p2g0c1l1x0d0z0i1r1e"
@@ -66,25 +63,3 @@ def test_a_newcomer_goes_with_no_failovers_and_no_static_members() -> None:
         match="new_members is 1 and heartbeats_during_sync is 0 with failovers 0 and static_members 1",
     ):
         Bounds(new_members=True, static_members=1)
-
-
-def test_a_newcomer_that_waits_for_too_long_is_told__and_the_group_empties() -> None:
-    events = walk(ModelRun(Bounds.from_address(NEW_AT_ONCE)), "SendJoinGroup", "JoinGroup", "ExpireSession")
-    (removed,) = [event for event in events if isinstance(event, MemberRemoved)]
-    (answered,) = [event for event in events if isinstance(event, RequestAnswered)]
-    assert (removed.member_id, removed.reason) == ("m0-1", "session expired")
-    assert (answered.api, answered.error) == ("JoinGroup", "UNKNOWN_MEMBER_ID")
-    assert [event.to_status for event in events if isinstance(event, GroupStatusChanged)][-1] == "Empty"
-
-
-def test_a_stable_group_rebalances__when_an_unused_id_is_given_back() -> None:
-    run = ModelRun(Bounds.from_address(TOLD_THEIR_ID))
-    ask = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP)
-    become_stable = (ActionKind.RECEIVE_JOIN_GROUP, ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP)
-    play(run, *of(0, *ask, ActionKind.RECEIVE_ERROR, *ask, *become_stable))
-    events = play(run, *of(1, *ask, ActionKind.RECEIVE_ERROR, ActionKind.SEND_LEAVE_GROUP, ActionKind.LEAVE_GROUP))
-    left = [event for event in events if isinstance(event, MemberLeft | GroupStatusChanged)]
-    assert [type(event).__name__ for event in left] == ["MemberLeft", "GroupStatusChanged"]
-    answered = [event.error for event in events if isinstance(event, RequestAnswered)]
-    assert answered == ["MEMBER_ID_REQUIRED", "NONE"]
-    assert not any(isinstance(event, MemberRemoved) for event in events)

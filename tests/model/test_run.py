@@ -15,9 +15,6 @@ from rebalance_check.model.vocabulary.events import (
     AssignmentComputed,
     GenerationStarted,
     MemberJoined,
-    MembershipLost,
-    PartitionsLost,
-    PartitionsRevoked,
     RequestAnswered,
     RequestSent,
     RunEnded,
@@ -38,16 +35,6 @@ def alone(protocol: str) -> ModelRun:
     model_run = ModelRun(Bounds.from_address(f"{protocol}/2m2p5g0c0l1x0d0z0i0r"))
     play(model_run, *((kind, 0) for kind in JOIN + SYNC))
     return model_run
-
-
-def test_the_first_member_leads_and_owns_everything() -> None:
-    model_run = alone("eager")
-    assert (model_run.status.name, model_run.leader, model_run.members(), model_run.owned(0)) == (
-        "STABLE",
-        0,
-        [0],
-        ("t-0", "t-1"),
-    )
 
 
 def test_a_reply_tells_the_leader_who_claims_what() -> None:
@@ -111,28 +98,6 @@ def test_an_action_that_is_not_enabled_is_refused__with_those_that_are() -> None
 def test_a_world_does_not_speak_the_status_protocol() -> None:
     with pytest.raises(RebalanceCheckError, match="eager or cooperative, and not status"):
         ModelRun(Bounds.from_address("status/2m1p2g0c1w0f"))
-
-
-def test_an_eager_member_revokes_before_it_joins_again() -> None:
-    model_run = alone("eager")
-    play(model_run, (ActionKind.SEND_JOIN_GROUP, 1), (ActionKind.JOIN_GROUP, 1))
-    events = play(
-        model_run, (ActionKind.SEND_HEARTBEAT, 0), (ActionKind.HEARTBEAT, 0), (ActionKind.RECEIVE_ERROR, 0),
-        (ActionKind.SEND_JOIN_GROUP, 0),
-    )  # fmt: skip
-    revoked = next(event for event in events if isinstance(event, PartitionsRevoked))
-    assert (revoked.generation, revoked.partitions) == (1, ("t-0", "t-1"))
-
-
-def test_an_expired_member_learns_that_it_lost_everything() -> None:
-    model_run = alone("cooperative")
-    events = play(
-        model_run, (ActionKind.EXPIRE_SESSION, 0), (ActionKind.SEND_HEARTBEAT, 0), (ActionKind.HEARTBEAT, 0),
-        (ActionKind.RECEIVE_ERROR, 0),
-    )  # fmt: skip
-    lost = [event for event in events if isinstance(event, MembershipLost | PartitionsLost)]
-    assert [type(event).__name__ for event in lost] == ["MembershipLost", "PartitionsLost"]
-    assert lost[0].generation == 1
 
 
 def test_a_leader_tells_what_it_computed_from() -> None:

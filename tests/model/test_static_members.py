@@ -8,21 +8,9 @@ from rebalance_check.model.checker.safety.search import Limits, Search
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.mutants.static_membership import STATIC_MEMBER_MUTANTS
 from rebalance_check.model.classic.observer.member_ids import seat_of
-from rebalance_check.model.classic.run import ModelRun
-from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import (
-    GenerationStarted,
-    MemberAdded,
-    MemberLeft,
-    MemberRemoved,
-    MembershipLost,
-    MemberStarted,
-    PartitionsLost,
-    RequestAnswered,
-)
-from tests.model.conftest import explored, of, play
+from tests.model.conftest import explored
 
 TWINS = "eager/2m1p2g1c1l1x0d0z0i0r1t2s1y"
 SILENT = "cooperative/2m1p3g0c0l1x0d0z0i0r1t1s"
@@ -83,69 +71,6 @@ def test_bounds_and_model_hand_out_the_same_instance_ids() -> None:
         assert [seat_of(state, m) for m in range(6)] == [bounds.instance(m) or f"m{m}" for m in range(6)]
     with pytest.raises(RebalanceCheckError, match="static_members is 1 and shared_instances is 1"):
         Bounds(members=2, static_members=1, shared_instances=1)
-
-
-# ------------------------------------------------------------------------------------------------ scenarios
-
-JOIN = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP, ActionKind.RECEIVE_JOIN_GROUP)
-SYNC = (ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP)
-HEARTBEAT = (ActionKind.SEND_HEARTBEAT, ActionKind.HEARTBEAT)
-
-
-def test_a_static_leader_that_restarts_keeps_its_assignment__in_the_same_generation() -> None:
-    run = ModelRun(Bounds.from_address("cooperative/2m2p3g1c0l0x0d0z0i0r1s"))
-    started = run.begin()
-    assert [each.group_instance_id for each in started if isinstance(each, MemberStarted)] == ["i0", ""]
-    play(run, *of(0, *JOIN, *SYNC, ActionKind.CRASH, ActionKind.RESTART))
-    events = play(run, *of(0, *JOIN[:2]))
-    assert [(e.member_id, e.reason) for e in events if isinstance(e, MemberRemoved)] == [("i0-1", "replaced")]
-    assert [e.member_id for e in events if isinstance(e, MemberAdded)] == ["i0-2"]
-    assert run.status.name == "STABLE"
-    request = play(run, *of(0, JOIN[2])) and run.request(0)
-    assert request
-    assert (request.member_id, request.assignments, request.group_instance_id) == ("i0-2", None, "i0")
-    play(run, *of(0, *SYNC))
-    assert (run.owned(0), run.state.generation) == (("t-0", "t-1"), 1)
-
-
-def test_a_second_process_takes_the_seat__and_the_first_is_fenced_for_good() -> None:
-    run = ModelRun(Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r2s1y"))
-    play(run, *of(0, *JOIN, *SYNC), *of(1, *JOIN, *SYNC))
-    assert (run.owned(0), run.owned(1), run.members()) == (("t-0",), ("t-0",), [1])
-    events = play(run, *of(0, *HEARTBEAT, ActionKind.RECEIVE_ERROR))
-    assert [e.error for e in events if isinstance(e, RequestAnswered)] == ["FENCED_INSTANCE_ID"]
-    assert [type(e) for e in events if e.source == "m0"][1:] == [MembershipLost, PartitionsLost, MemberLeft]
-    assert (run.owned(0), run.choices(ActionKind.RESTART, 0)) == ((), [])
-
-
-def test_a_static_process_leaves_by_its_instance_id__and_takes_its_twin_with_it() -> None:
-    run = ModelRun(Bounds.from_address("eager/2m1p3g0c1l0x0d0z0i0r2s1y"))
-    play(run, *of(0, *JOIN, *SYNC), *of(1, *JOIN[:2]))
-    events = play(run, *of(0, ActionKind.SEND_LEAVE_GROUP, ActionKind.LEAVE_GROUP))
-    assert [(e.member_id, e.reason) for e in events if isinstance(e, MemberRemoved)] == [("i0-2", "left")]
-    assert [(e.api, e.error) for e in events if isinstance(e, RequestAnswered)] == [("LeaveGroup", "NONE")]
-    assert (run.status.name, run.state.generation) == ("EMPTY", 2)
-
-
-def test_a_silent_static_member_is_kept__and_hears_that_its_generation_is_over() -> None:
-    run = ModelRun(Bounds.from_address(SILENT))
-    play(run, *of(0, *JOIN, *SYNC), *of(1, *JOIN[:2]))
-    events = play(run, (ActionKind.EXPIRE_REBALANCE, 0))
-    assert not any(isinstance(event, MemberRemoved) for event in events)
-    assert [e.members for e in events if isinstance(e, GenerationStarted)] == [("i0-1", "m1-1")]
-    assert (run.leader, run.owned(0)) == (1, ("t-0",))
-    play(run, *of(1, JOIN[2], *SYNC), *of(0, *HEARTBEAT, ActionKind.RECEIVE_ERROR))
-    assert run.owned(0) == ()
-
-
-def test_a_replaced_id_that_owes_a_sync_makes_the_group_rebalance_once_more() -> None:
-    run = ModelRun(Bounds.from_address("eager/2m1p3g1c0l0x0d0z1i0r1t2s"))
-    play(run, *of(0, *JOIN[:2]), *of(1, *JOIN[:2]), (ActionKind.EXPIRE_INITIAL_DELAY, 0))
-    play(run, *of(0, JOIN[2], *SYNC), *of(1, ActionKind.CRASH, ActionKind.RESTART, *JOIN, *SYNC))
-    assert run.status.name == "STABLE"
-    events = play(run, (ActionKind.EXPIRE_SYNC, 0))
-    assert not any(isinstance(event, MemberRemoved) for event in events)
-    assert (run.status.name, run.members()) == ("PREPARING", [0, 1])
 
 
 # ------------------------------------------------------------------------------------------------ in large bounds

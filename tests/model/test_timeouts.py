@@ -3,11 +3,9 @@
 import pytest
 
 from rebalance_check.model.checker.safety import explore
-from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
-from rebalance_check.model.vocabulary.events import Event, MemberRemoved
-from tests.model.conftest import explored, play
+from tests.model.conftest import explored
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
@@ -45,39 +43,3 @@ def test_every_situation_is_met__and_none_without_the_concern() -> None:
 
 
 DISTURBED = "eager/2m1p3g1c0l1x0d0z0i1r1t"
-
-
-JOIN = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP)
-
-
-def removed(events: list[Event]) -> list[tuple[str, str]]:
-    return [(event.member_id, event.reason) for event in events if isinstance(event, MemberRemoved)]
-
-
-def test_a_leader_that_is_late_is_removed__and_another_leads_the_next_generation() -> None:
-    run = ModelRun(Bounds.from_address("eager/2m1p3g1c0l1x0d0z0i0r1t"))
-    play(run, *((kind, 0) for kind in JOIN), (ActionKind.RECEIVE_JOIN_GROUP, 0), (ActionKind.SYNC_GROUP, 0))
-    play(run, *((kind, 1) for kind in JOIN))
-    assert (run.leader, run.is_parked(1)) == (0, True)
-    events = play(run, (ActionKind.EXPIRE_REBALANCE, 0))
-    assert removed(events) == [("m0-1", "rebalance timeout")]
-    assert (run.members(), run.leader, run.state.generation) == ([1], 1, 2)
-
-
-def test_a_leader_that_never_syncs_is_removed__and_who_waits_for_it_joins_again() -> None:
-    run = ModelRun(Bounds.from_address("eager/2m1p3g1c0l0x0d0z1i0r1t"))
-    play(run, *((kind, m) for m in (0, 1) for kind in JOIN), (ActionKind.EXPIRE_INITIAL_DELAY, 0))
-    play(run, (ActionKind.RECEIVE_JOIN_GROUP, 1), (ActionKind.SYNC_GROUP, 1), (ActionKind.CRASH, 0))
-    events = play(run, (ActionKind.EXPIRE_SYNC, 0))
-    assert removed(events) == [("m0-1", "sync timeout")]
-    assert [(reply.member, reply.error) for reply in run.replies] == [("m1", "REBALANCE_IN_PROGRESS")]
-    assert (run.status.name, run.leader) == ("PREPARING", 1)
-
-
-def test_who_lives_is_late_only_as_often_as_the_bounds_allow() -> None:
-    run = ModelRun(Bounds.from_address("eager/2m1p3g1c0l0x0d0z0i0r1t"))
-    play(run, *((kind, 0) for kind in JOIN), (ActionKind.RECEIVE_JOIN_GROUP, 0), (ActionKind.SYNC_GROUP, 0))
-    play(run, *((kind, 1) for kind in JOIN))
-    assert run.choices(ActionKind.EXPIRE_REBALANCE) == []
-    play(run, (ActionKind.CRASH, 0))
-    assert run.choices(ActionKind.EXPIRE_REBALANCE) == [0]

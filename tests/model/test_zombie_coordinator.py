@@ -7,10 +7,9 @@ from rebalance_check.model.checker.safety.witness import witness
 from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import IncarnationEnded, RequestAnswered
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
-from tests.model.conftest import explored, walk
+from tests.model.conftest import explored
 from tests.model.pinned_paths import FORGOTTEN, WINDOWS
 
 COUNTS = [
@@ -44,22 +43,6 @@ def test_only_a_failover_deposes() -> None:
         RebalanceCheckError, match="zombie_coordinators is 2 with failovers 1: choose as many failovers, too"
     ):
         Bounds(failovers=1, zombie_coordinators=2)
-
-
-WAY = (
-    "SendJoinGroup", "JoinGroup", "ReceiveJoinGroup", "SyncGroup", "CommitAppend", "ReceiveSyncGroup",
-    "DeposeCoordinator", "SendHeartbeat", "HeartbeatAtZombie", "ReceiveHeartbeat", "ResignZombieCoordinator", "LoadCoordinator",
-)  # fmt: skip
-
-
-def test_a_member_hears_from_the_coordinator_of_the_past_that_all_is_well() -> None:
-    run = ModelRun(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o1q"))
-    events = [*run.begin(), *walk(run, *WAY)]
-    ended = [event.deposed for event in events if isinstance(event, IncarnationEnded)]
-    heartbeats = [event.error for event in events if isinstance(event, RequestAnswered) and event.api == "Heartbeat"]
-    assert ended == [True, False]
-    assert heartbeats == ["NONE"]
-    assert judge(events, CATALOGUE).counterexamples == ()
 
 
 # ------------------------------------------------------------------------------------------------ two owners
