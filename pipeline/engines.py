@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.pipeline.campaign import shard_size, shards
 from rebalance_check.pipeline.history_table import HistoryTable
 from rebalance_check.pipeline.judging_tables import judge_on_spark, judge_shard
 from rebalance_check.pipeline.processes import Processes, cores
-from rebalance_check.pipeline.results import Progress
 from rebalance_check.pipeline.runner import Runner
 from rebalance_check.pipeline.session import LOCAL_MASTER, spark_session, translated
 from rebalance_check.pipeline.simulating import write_shard, write_shard_on_spark
@@ -33,12 +33,14 @@ class Engine(Protocol):
         ...
 
     def simulate(
-        self, table: HistoryTable, staging: Path, gaps: Sequence[range], runner: Runner, tell: Progress
+        self, table: HistoryTable, staging: Path, gaps: Sequence[range], runner: Runner, progress: ProgressListener
     ) -> None:
         """Commit the runs of the seeds in ``gaps`` to the table; a kill at any time loses no committed shard."""
         ...
 
-    def judge(self, table: HistoryTable, into: Path, names: Sequence[str], seeds: range, tell: Progress) -> None:
+    def judge(
+        self, table: HistoryTable, into: Path, names: Sequence[str], seeds: range, progress: ProgressListener
+    ) -> None:
         """Write the verdict rows of ``seeds`` as Parquet files into the folder ``into``, which is not there yet."""
         ...
 
@@ -56,7 +58,7 @@ class LocalEngine:
         return self._processes
 
     def simulate(
-        self, table: HistoryTable, staging: Path, gaps: Sequence[range], runner: Runner, tell: Progress
+        self, table: HistoryTable, staging: Path, gaps: Sequence[range], runner: Runner, progress: ProgressListener
     ) -> None:
         """One file per shard, written by a process, committed here as soon as it is whole."""
         total, done = sum(map(len, gaps)), 0
@@ -69,16 +71,18 @@ class LocalEngine:
         for path, piece in self._processes.run(tasks):
             table.commit(path, piece)
             done += len(piece)
-            tell("simulate", done, total)
+            progress("simulate", done, total)
 
-    def judge(self, table: HistoryTable, into: Path, names: Sequence[str], seeds: range, tell: Progress) -> None:
+    def judge(
+        self, table: HistoryTable, into: Path, names: Sequence[str], seeds: range, progress: ProgressListener
+    ) -> None:
         """One file of verdicts per shard."""
         into.mkdir()
         tasks = ((judge_shard, (into / shard.path.name, shard, names, seeds)) for shard in table.shards(seeds))
         done = 0
         for runs in self._processes.run(tasks):
             done += runs
-            tell("judge", done, len(seeds))
+            progress("judge", done, len(seeds))
 
 
 def _simulate_shard(path: Path, seeds: range, runner: Runner) -> tuple[Path, range]:
@@ -112,7 +116,7 @@ class SparkEngine:
                 self._spark = None
 
     def simulate(
-        self, table: HistoryTable, staging: Path, gaps: Sequence[range], runner: Runner, tell: Progress
+        self, table: HistoryTable, staging: Path, gaps: Sequence[range], runner: Runner, progress: ProgressListener
     ) -> None:
         """One job per shard, its runs spread over all workers, committed here when the job is whole."""
         total, done = sum(map(len, gaps)), 0
@@ -122,14 +126,16 @@ class SparkEngine:
                 path = write_shard_on_spark(self.spark, staging / f"{piece.start}.parquet", piece, runner)
             table.commit(path, piece)
             done += len(piece)
-            tell("simulate", done, total)
+            progress("simulate", done, total)
 
-    def judge(self, table: HistoryTable, into: Path, names: Sequence[str], seeds: range, tell: Progress) -> None:
+    def judge(
+        self, table: HistoryTable, into: Path, names: Sequence[str], seeds: range, progress: ProgressListener
+    ) -> None:
         """One job over all shards."""
-        tell("judge", 0, len(seeds))
+        progress("judge", 0, len(seeds))
         with translated():
             judge_on_spark(self.spark, into, table, names, seeds)
-        tell("judge", len(seeds), len(seeds))
+        progress("judge", len(seeds), len(seeds))
 
 
 def engine_named(name: str, master: str = LOCAL_MASTER, workers: int | None = None) -> Engine:

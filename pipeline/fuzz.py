@@ -12,8 +12,9 @@ from typing import Final
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.simulator import simulate as simulator
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 from rebalance_check.pipeline.campaign import Campaign, Simulate, check_seeds
-from rebalance_check.pipeline.results import FuzzResult, Progress, silent
+from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.pipeline.run_in_memory import fuzz_in_memory
 from rebalance_check.pipeline.runner import Runner, Work
 from rebalance_check.pipeline.session import LOCAL_MASTER
@@ -33,7 +34,7 @@ def fuzz(
     subject: str = "simulator",
     master: str = LOCAL_MASTER,
     workers: int | None = None,
-    progress: Progress = silent,
+    progress: ProgressListener = ignore_progress,
 ) -> FuzzResult:
     """Simulate the seeds, judge every run, and explain one run per broken claim.
 
@@ -66,7 +67,7 @@ def judge_table(
     invariants: Sequence[str] = (),
     master: str = LOCAL_MASTER,
     workers: int | None = None,
-    progress: Progress = silent,
+    progress: ProgressListener = ignore_progress,
 ) -> FuzzResult:
     """Judge every run of a history table that `fuzz` wrote to ``path``; the table is read only.
 

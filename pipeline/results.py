@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from rebalance_check.pipeline.judging import ClaimTally, FoundRun
 from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.judge import EXIT_HELD, EXIT_PROGRESS, EXIT_SAFETY, EXIT_UNDECIDED
-from rebalance_check.properties.kinds import Kind
-from rebalance_check.properties.verdict import Outcome
-
-Progress: TypeAlias = Callable[[str, int, int], None]
-"""Receives the phase (``simulate``, ``judge``), the runs done in it and the runs to do, whenever some were done."""
-
-
-def silent(phase: str, done: int, total: int) -> None:
-    """A `Progress` that nobody watches."""
+from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_exit_code
+from rebalance_check.properties.verdict import Outcome, worst_outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +32,9 @@ class FuzzResult:
     @property
     def outcome(self) -> Outcome:
         """The worst outcome of all claims."""
-        return max((t.outcome for t in self.verdicts.values()), key=list(Outcome).index)
+        return worst_outcome(tally.outcome for tally in self.verdicts.values())
 
     @property
-    def exit_code(self) -> int:
-        """0 held, 10 a safety claim is violated, 11 only a progress claim is, 12 undecided."""
-        broken = [i for i in select(self.verdicts) if self.verdicts[i.name].violations]
-        if broken:
-            return EXIT_SAFETY if any(i.kind is Kind.SAFETY for i in broken) else EXIT_PROGRESS
-        return EXIT_UNDECIDED if self.outcome is Outcome.UNDECIDED else EXIT_HELD
+    def exit_code(self) -> ExitCode:
+        """0 held, 10 a safety invariant is violated, 11 only a liveness invariant is, 12 undecided."""
+        return worst_exit_code(exit_code_of(self.verdicts[i.name].outcome, i.kind) for i in select(self.verdicts))

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.pipeline.campaign import shard_size, shards
 from rebalance_check.pipeline.judging import explain, failing_seeds, judge_run, tally
 from rebalance_check.pipeline.processes import Processes, cores
-from rebalance_check.pipeline.results import FuzzResult, Progress
+from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.pipeline.rows import VerdictRow
 from rebalance_check.pipeline.runner import Runner, Work
 from rebalance_check.properties.catalogue import select
@@ -36,13 +37,13 @@ def judge_seeds(seeds: range, runner: Runner, names: Sequence[str]) -> JudgedSha
     return JudgedShard(len(seeds), events, rows)
 
 
-def fuzz_in_memory(work: Work, workers: int | None, tell: Progress) -> FuzzResult:
+def fuzz_in_memory(work: Work, workers: int | None, progress: ProgressListener) -> FuzzResult:
     """`rebalance_check.pipeline.fuzz.fuzz` without a table."""
     started = time.perf_counter()
     size = shard_size(len(work.seeds), workers or cores())
     tasks = [(judge_seeds, (piece, work.runner, work.names)) for piece in shards(work.seeds, size)]
     with Processes(min(workers or cores(), len(tasks))) as processes:
-        judged = list(_watched(processes.run(tasks), len(work.seeds), tell))
+        judged = list(_watched(processes.run(tasks), len(work.seeds), progress))
     verdicts = tally(chain.from_iterable(shard.rows for shard in judged), work.names)
     return FuzzResult(
         engine="local",
@@ -56,9 +57,9 @@ def fuzz_in_memory(work: Work, workers: int | None, tell: Progress) -> FuzzResul
     )
 
 
-def _watched(shards_done: Iterator[JudgedShard], total: int, tell: Progress) -> Iterator[JudgedShard]:
+def _watched(shards_done: Iterator[JudgedShard], total: int, progress: ProgressListener) -> Iterator[JudgedShard]:
     done = 0
     for shard in shards_done:
         done += shard.runs
-        tell("simulate", done, total)
+        progress("simulate", done, total)
         yield shard

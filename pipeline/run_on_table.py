@@ -10,24 +10,25 @@ from tempfile import TemporaryDirectory
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.pipeline.engines import Engine
 from rebalance_check.pipeline.history_table import HistoryTable
 from rebalance_check.pipeline.judging import ClaimTally, explain, failing_seeds
 from rebalance_check.pipeline.judging_tables import decode_run, tally_verdicts
-from rebalance_check.pipeline.results import FuzzResult, Progress
+from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.pipeline.runner import Work
 from rebalance_check.properties.catalogue import select
 
 
-def fuzz_on_table(work: Work, engine: Engine, out: Path, tell: Progress) -> FuzzResult:
+def fuzz_on_table(work: Work, engine: Engine, out: Path, progress: ProgressListener) -> FuzzResult:
     """`rebalance_check.pipeline.fuzz.fuzz` with a table at ``out``."""
     table = HistoryTable(out.resolve())
     with table.writing(work.runner.campaign) as staging, engine.running():
         started = time.perf_counter()
         gaps = table.missing(work.seeds)
         table.check(work.seeds)
-        engine.simulate(table, staging, gaps, work.runner, tell)
-        engine.judge(table, staging / "verdicts", work.names, work.seeds, tell)
+        engine.simulate(table, staging, gaps, work.runner, progress)
+        engine.judge(table, staging / "verdicts", work.names, work.seeds, progress)
         table.replace_verdicts(staging / "verdicts")
         verdicts = tally_verdicts(table.verdicts, work.names)
         result = _result(engine.name, table, work.seeds, verdicts)
@@ -35,7 +36,7 @@ def fuzz_on_table(work: Work, engine: Engine, out: Path, tell: Progress) -> Fuzz
         return replace(result, resumed=resumed, seconds=time.perf_counter() - started)
 
 
-def judge_table(path: Path, engine: Engine, invariants: Sequence[str], tell: Progress) -> FuzzResult:
+def judge_table(path: Path, engine: Engine, invariants: Sequence[str], progress: ProgressListener) -> FuzzResult:
     """`rebalance_check.pipeline.fuzz.judge_table`."""
     names = tuple(invariant.name for invariant in select(invariants))
     table = HistoryTable(path.resolve())
@@ -46,7 +47,7 @@ def judge_table(path: Path, engine: Engine, invariants: Sequence[str], tell: Pro
     seeds = range(pieces[0].seeds.start, pieces[-1].seeds.stop)
     with engine.running(), TemporaryDirectory(prefix="rebalance-check-") as scratch:
         started = time.perf_counter()
-        engine.judge(table, Path(scratch) / "verdicts", names, seeds, tell)
+        engine.judge(table, Path(scratch) / "verdicts", names, seeds, progress)
         verdicts = tally_verdicts(Path(scratch) / "verdicts", names)
         return replace(_result(engine.name, table, seeds, verdicts), seconds=time.perf_counter() - started)
 

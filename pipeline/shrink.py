@@ -5,11 +5,11 @@ The result is again a seed and options, so it replays from one command like any 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule, drawn_protocol, simulate_into
+from rebalance_check.model.shrink import ddmin
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.pipeline.seed_run import breaks, replay_command
@@ -54,9 +54,14 @@ class _Search:
             )
         self.counterexample = first.counterexample
 
+    @property
+    def runs_left(self) -> int:
+        """How many more simulations the search may make."""
+        return self._limit - self.runs
+
     def accept(self, options: SimulationOptions) -> bool:
         """Whether the run with ``options`` fails in the same way; if so it is the best so far."""
-        if self.runs >= self._limit:
+        if not self.runs_left:
             return False
         self.runs += 1
         verdict = breaks(self.seed, options, self._invariant)
@@ -93,25 +98,17 @@ def _smaller(search: _Search, size: str) -> None:
 
 
 def _fewer_actions(search: _Search) -> None:
-    """Leave out churn actions: first long stretches, then shorter ones, then one by one until none can go (ddmin)."""
-    length = len(_kept(search))
-    while length:
-        before = _kept(search)
-        for stretch in _stretches(before, length):
-            search.accept(replace(search.options, omit=tuple(sorted({*search.options.omit, *stretch}))))
-        if length > 1 or _kept(search) == before:
-            length //= 2
+    """Leave out churn actions until none can go."""
+    actions = range(_actions(search))
 
+    def kept(options: SimulationOptions) -> list[int]:
+        return [index for index in actions if index not in options.omit]
 
-def _kept(search: _Search) -> list[int]:
-    """The indices of the churn actions that are not left out yet."""
-    return [index for index in range(_actions(search)) if index not in search.options.omit]
+    def still_fails(indices: tuple[int, ...]) -> SimulationOptions | None:
+        omit = sorted({*search.options.omit, *actions} - {*indices})
+        return search.options if search.accept(replace(search.options, omit=tuple(omit))) else None
 
-
-def _stretches(kept: list[int], length: int) -> Iterator[list[int]]:
-    """The kept indices in pieces of ``length``, the last piece first."""
-    for start in reversed(range(0, len(kept), length)):
-        yield kept[start : start + length]
+    ddmin(search.options, kept, still_fails, search.runs_left, last_first=True)
 
 
 def _actions(search: _Search) -> int:

@@ -12,13 +12,18 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE
+from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_exit_code
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Kind, Memories, Memory, listeners
-from rebalance_check.properties.verdict import Counterexample, Held, Outcome, Undecided, Verdict, Violated, worst
-
-EXIT_HELD: Final = 0
-EXIT_SAFETY: Final = 10
-EXIT_PROGRESS: Final = 11
-EXIT_UNDECIDED: Final = 12
+from rebalance_check.properties.verdict import (
+    Counterexample,
+    Held,
+    Outcome,
+    Undecided,
+    Verdict,
+    Violated,
+    worst,
+    worst_outcome,
+)
 
 NOT_ENDED: Final = (
     "the history has no RunEnded, so it may be cut off: judge the complete history, or leave this claim out"
@@ -41,15 +46,12 @@ class Judgement:
     @property
     def outcome(self) -> Outcome:
         """The worst outcome of all."""
-        return max((v.outcome for v in self.verdicts.values()), key=list(Outcome).index, default=Outcome.HELD)
+        return worst_outcome(verdict.outcome for verdict in self.verdicts.values())
 
     @property
-    def exit_code(self) -> int:
-        """0 held, 10 a safety claim is violated, 11 only a progress claim is, 12 undecided."""
-        violated = [i for i, v in self.verdicts.items() if isinstance(v, Violated)]
-        if violated:
-            return EXIT_SAFETY if any(i.kind is Kind.SAFETY for i in violated) else EXIT_PROGRESS
-        return EXIT_UNDECIDED if self.outcome is Outcome.UNDECIDED else EXIT_HELD
+    def exit_code(self) -> ExitCode:
+        """0 held, 10 a safety invariant is violated, 11 only a liveness invariant is, 12 undecided."""
+        return worst_exit_code(exit_code_of(v.outcome, i.kind) for i, v in self.verdicts.items())
 
     @property
     def counterexamples(self) -> tuple[Counterexample, ...]:

@@ -6,6 +6,7 @@ events concerned. Reports turn it into text, a table of members, or a page.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -22,6 +23,11 @@ class Outcome(StrEnum):
     HELD = "held"
     UNDECIDED = "undecided"
     VIOLATED = "violated"
+
+
+def worst_outcome(outcomes: Iterable[Outcome]) -> Outcome:
+    """The worst of the outcomes; `Outcome.HELD` when there is none."""
+    return max(outcomes, key=list(Outcome).index, default=Outcome.HELD)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from rebalance_check.model.vocabulary import events
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import CATALOGUE, select
+from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.history import HistoryWriter, MalformedHistory, read_history, write_history
 from rebalance_check.properties.invariants.agreement import (
     AssignmentIsComplete,
@@ -95,6 +96,7 @@ __all__ = [
     "EagerOwnsNothingWhileJoining",
     "EmptyGroupIsClean",
     "Event",
+    "ExitCode",
     "Fold",
     "GenerationHasOnlyJoined",
     "GenerationMonotonicity",

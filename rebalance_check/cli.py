@@ -19,9 +19,9 @@ from typing import Final
 import click
 import msgspec
 
-from rebalance_check.commands.console import EXIT_OUR_FAULT, EXIT_USAGE
 from rebalance_check.integration.interrupts import orderly_end
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.properties.exit_codes import ExitCode
 
 COMMANDS: Final = {
     "run": "The whole job at small bounds: explore, fuzz, replay, judge; one table, one verdict.",
@@ -100,20 +100,20 @@ def run(arguments: Sequence[str]) -> int:
         result = cli.main(list(arguments), prog_name="rebalance-check", standalone_mode=False)
     except click.ClickException as fault:
         fault.show()
-        return _failed(fault.format_message(), EXIT_USAGE, as_json)
+        return _failed(fault.format_message(), ExitCode.USAGE, as_json)
     except RebalanceCheckError as fault:
-        return _told(str(fault), EXIT_USAGE, as_json)
+        return _told(str(fault), ExitCode.USAGE, as_json)
     except (click.Abort, KeyboardInterrupt):
-        return _told("interrupted; what was recorded is kept", 130, as_json)
+        return _told("interrupted; what was recorded is kept", ExitCode.INTERRUPTED, as_json)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_USAGE
+        return ExitCode.USAGE
     except ModuleNotFoundError as fault:
         extra = EXTRAS.get((fault.name or "").split(".")[0])
         if extra is None:
             return _our_fault(fault, as_json)
         needs = f"this needs {fault.name}, which is not installed: pip install 'rebalance-check[{extra}]'"
-        return _told(needs, EXIT_USAGE, as_json)
+        return _told(needs, ExitCode.USAGE, as_json)
     except OSError as fault:
         return _refused(fault, as_json)
     except Exception as fault:  # the last line of defence: a traceback must never look like a verdict
@@ -142,11 +142,11 @@ def _failed(sentence: str, code: int, as_json: bool) -> int:
 def _refused(fault: OSError, as_json: bool) -> int:
     """A path that cannot be written, a full disk, a broker that went away; anything else is a fault of our own."""
     if isinstance(fault, ConnectionError | TimeoutError):
-        return _told(f"the connection to the broker broke ({fault}): check that it still runs", EXIT_USAGE, as_json)
+        return _told(f"the connection to the broker broke ({fault}): check that it still runs", ExitCode.USAGE, as_json)
     if fault.errno not in OUTSIDE:
         return _our_fault(fault, as_json)
     where = f"{str(fault.filename)!r} cannot be used" if fault.filename else "the system refuses"
-    return _told(f"{where} ({fault.strerror}): name another path, or make room for it", EXIT_USAGE, as_json)
+    return _told(f"{where} ({fault.strerror}): name another path, or make room for it", ExitCode.USAGE, as_json)
 
 
 def _our_fault(fault: BaseException, as_json: bool) -> int:
@@ -155,7 +155,7 @@ def _our_fault(fault: BaseException, as_json: bool) -> int:
         f"this is a fault of rebalance-check, not of what it looked at ({type(fault).__name__}: {fault}): please "
         f"report the lines above together with the command"
     )
-    return _told(sentence, EXIT_OUR_FAULT, as_json)
+    return _told(sentence, ExitCode.OUR_FAULT, as_json)
 
 
 if __name__ == "__main__":

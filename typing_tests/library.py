@@ -10,6 +10,7 @@ from rebalance_check import (
     Because,
     Counterexample,
     Event,
+    ExitCode,
     Fold,
     Held,
     Invariant,
@@ -33,7 +34,7 @@ def judging(path: Path) -> None:
     assert_type(judgement, Judgement)
     assert_type(judgement.verdict("no_double_ownership"), Held | Undecided | Violated)
     assert_type(judgement.counterexamples, tuple[Counterexample, ...])
-    assert_type(judgement.exit_code, int)
+    assert_type(judgement.exit_code, ExitCode)
     assert_type(select(["ownership"]), tuple[Invariant, ...])
     judgement.check()
 

@@ -12,6 +12,7 @@ from rebalance_check.impl.scenarios.invariants import PROMISES, Promise
 from rebalance_check.impl.scenarios.monitor import WatchedStage, Watching
 from rebalance_check.impl.scenarios.runner import settings_of
 from rebalance_check.impl.steered.in_process import InProcess
+from rebalance_check.model.shrink import ddmin
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 GROUP: Final = "g"
@@ -78,17 +79,6 @@ def shrunk(told: Told, promise: Promise, defects: frozenset[str] = frozenset()) 
 
 
 def shortened(told: Told, again: Callable[[Sequence[str]], Told | None]) -> Told:
-    """The scenario with as few lines as leaving out can reach; ``again`` tells one, and says what it breaks."""
-    runs, size = 0, max(1, (len(told.scenario) - 1) // 2)
-    while size and runs < SHRINK_RUNS:
-        start = 1
-        while start < len(told.scenario) and runs < SHRINK_RUNS:
-            without = (*told.scenario[:start], *told.scenario[start + size :])
-            smaller = again(without)
-            runs += 1
-            if smaller is not None:
-                told = smaller
-            else:
-                start += size
-        size //= 2
-    return told
+    """The scenario with as few lines as leaving out can reach; ``again`` runs one, and says what it breaks."""
+    config = told.scenario[0]
+    return ddmin(told, lambda one: one.scenario[1:], lambda lines: again((config, *lines)), SHRINK_RUNS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +22,7 @@ from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.virtual.transport import VirtualTransport
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 from rebalance_check.model.vocabulary.schedule import Schedule
 
 WALKS_AT_ONCE: Final = 32
@@ -29,7 +30,6 @@ WALKS_AT_ONCE: Final = 32
 SEEDS: Final = 16
 """How many seeds the walks share: enough for every leader to be chosen; messages that are equal are translated once."""
 
-Progress = Callable[[int, int], None]
 """Told how many transitions were executed, of how many."""
 
 
@@ -152,7 +152,7 @@ def conform(
     seed: int = 0,
     stop_after: int = 10,
     walks_at_once: int = WALKS_AT_ONCE,
-    progress: Progress | None = None,
+    progress: ProgressListener = ignore_progress,
 ) -> Conformed:
     """Execute every transition within ``bounds``, or until there are ``stop_after`` differences.
 
@@ -166,8 +166,7 @@ def conform(
     waiting = iter(walks)
     rounds = Rounds(kafka, lambda count: itertools.islice(waiting, count), _Walk.finish, lambda _: None, walks_at_once)
     while rounds.go() and sum(len(walk.differences) for walk in walks) < stop_after:
-        if progress is not None:
-            progress(tour.taken, tour.transitions)
+        progress("transitions", tour.taken, tour.transitions)
     rounds.stop()
     for walk in walks:
         walk.close()

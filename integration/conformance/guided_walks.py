@@ -24,9 +24,11 @@ from rebalance_check.integration.conformance.pipelining import Rounds
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.virtual.transport import VirtualTransport
 from rebalance_check.model.checker.safety import Path as ModelPath
+from rebalance_check.model.shrink import ddmin
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 from rebalance_check.model.vocabulary.schedule import Schedule
 from rebalance_check.model.vocabulary.upgrade_paths import PATHS
 
@@ -50,8 +52,6 @@ CALM: Final = 0.2
 
 Choose = Callable[[Sequence[Action]], Action | None]
 """Which of the enabled actions is next; None ends the walk."""
-
-Progress = Callable[[int, int], None]
 
 
 def random_bounds(random: Random) -> Bounds:
@@ -234,7 +234,7 @@ def guided(
     *,
     steps: int = DEFAULT_STEPS,
     stop_after: int = 3,
-    progress: Progress | None = None,
+    progress: ProgressListener = ignore_progress,
 ) -> Guided:
     """The walks of ``seeds``, many at once, until there are ``stop_after`` findings; each is made shorter."""
     started, requests_before = time.monotonic(), kafka.requests
@@ -252,8 +252,7 @@ def guided(
 
     rounds = Rounds(kafka, fresh, finish, lambda walk: tally.add(walk, None), WALKS_AT_ONCE)
     while rounds.go() and len(tally.found) < stop_after:
-        if progress is not None:
-            progress(tally.walks, len(seeds))
+        progress("walks", tally.walks, len(seeds))
     for walk in rounds.stop():
         walk.close()
     return Guided(
@@ -288,20 +287,14 @@ class _Tally:
 
 def shorter(kafka: VirtualKafka, found: Found) -> Found:
     """The same difference (one that ends in the same kind of action) with actions left out as far as that works."""
-    runs, size = 0, max(1, len(found.schedule.actions) // 2)
-    last = found.schedule.actions[-1].kind
-    while size and runs < SHRINK_RUNS:
-        start = 0
-        while start < len(found.schedule.actions) and runs < SHRINK_RUNS:
-            without = found.schedule.actions[:start] + found.schedule.actions[start + size :]
-            smaller = again(kafka, Schedule(found.schedule.bounds, without, found.schedule.seed))
-            runs += 1
-            if smaller is not None and smaller.between == found.between and smaller.schedule.actions[-1].kind is last:
-                found = smaller
-            else:
-                start += size
-        size //= 2
-    return found
+    schedule, last = found.schedule, found.schedule.actions[-1].kind
+
+    def still_differs(actions: tuple[Action, ...]) -> Found | None:
+        smaller = again(kafka, Schedule(schedule.bounds, actions, schedule.seed))
+        same = smaller is not None and smaller.between == found.between and smaller.schedule.actions[-1].kind is last
+        return smaller if same else None
+
+    return ddmin(found, lambda one: one.schedule.actions, still_differs, SHRINK_RUNS)
 
 
 def again(kafka: VirtualKafka, schedule: Schedule) -> Found | None:

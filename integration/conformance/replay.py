@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from rebalance_check.integration.brokers.open import Broker
 from rebalance_check.integration.conformance.real_timers import RealTimeTransport
 from rebalance_check.integration.conformance.socket import SocketTransport
 from rebalance_check.integration.virtual import VirtualSubject, VirtualTransport
+from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.history import write_history
 
@@ -26,7 +27,6 @@ GROUPS_AT_ONCE: Final = 8
 GROUPS_AT_ONCE_WITH_TIMERS: Final = 32
 """With real timers a group mostly waits, so many more fit side by side."""
 
-Progress = Callable[[int, int], None]
 """Told how many schedules are done, of how many; called from several threads, one at a time."""
 
 
@@ -77,7 +77,7 @@ def replay(
     out: Path,
     *,
     real_timers: bool = False,
-    progress: Progress | None = None,
+    progress: ProgressListener = ignore_progress,
 ) -> ReplayResult:
     """Replay ``schedules`` on ``broker``, each in a group of its own, and write their histories to ``out``.
 
@@ -118,7 +118,7 @@ def _subject(broker: Broker, *, real_timers: bool) -> tuple[SocketTransport | Vi
 class _Counter:
     """Counts what is done, and tells."""
 
-    def __init__(self, total: int, progress: Progress | None) -> None:
+    def __init__(self, total: int, progress: ProgressListener) -> None:
         self._lock = threading.Lock()
         self._done = 0
         self._total = total
@@ -127,5 +127,4 @@ class _Counter:
     def add(self) -> None:
         with self._lock:
             self._done += 1
-            if self._progress is not None:
-                self._progress(self._done, self._total)
+            self._progress("replay", self._done, self._total)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,11 +18,11 @@ from rebalance_check.impl.scenarios.random_scenarios import random_scenario
 from rebalance_check.integration.conformance.pipelining import Rounds
 from rebalance_check.integration.differential.side_by_side import NAMES, Duet
 from rebalance_check.integration.virtual.process import VirtualKafka
+from rebalance_check.model.shrink import ddmin
+from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 
 SHRINK_RUNS: Final = 600
 SCENARIOS_AT_ONCE: Final = 32
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,20 +119,13 @@ def finding_in(
 
 def shrunk(kafka: VirtualKafka, found: Finding) -> Finding:
     """The same finding (a difference must end in the same command) with as few lines as leaving out can reach."""
-    runs, size = 0, max(1, (len(found.scenario) - 1) // 2)
-    last = found.scenario[-1].split()[0]
-    while size and runs < SHRINK_RUNS:
-        start = 1
-        while start < len(found.scenario) and runs < SHRINK_RUNS:
-            without = (*found.scenario[:start], *found.scenario[start + size :])
-            smaller, _ = finding_in(kafka, without, found.seed, (found.name,))
-            runs += 1
-            if smaller is not None and smaller.scenario[-1].split()[0] == last:
-                found = smaller
-            else:
-                start += size
-        size //= 2
-    return found
+    config, last = found.scenario[0], found.scenario[-1].split()[0]
+
+    def again(lines: tuple[str, ...]) -> Finding | None:
+        smaller, _ = finding_in(kafka, (config, *lines), found.seed, (found.name,))
+        return smaller if smaller is not None and smaller.scenario[-1].split()[0] == last else None
+
+    return ddmin(found, lambda one: one.scenario[1:], again, SHRINK_RUNS)
 
 
 def campaign(
@@ -143,7 +136,7 @@ def campaign(
     names: Sequence[str] = NAMES,
     faults: bool | None = None,
     variants: int = 1,
-    progress: Progress | None = None,
+    progress: ProgressListener = ignore_progress,
 ) -> Campaign:
     """Tell the scenarios of ``seeds``. What is found is shrunk, and each claim is given up after ``variants`` findings
     that are made of different things.
@@ -161,8 +154,7 @@ def campaign(
 
     rounds = Rounds(kafka, fresh, hunt.finish, done.append, SCENARIOS_AT_ONCE)
     while rounds.go() and hunt.names:
-        if progress is not None:
-            progress(len(done), len(seeds))
+        progress("scenarios", len(done), len(seeds))
     going = rounds.stop()
     for telling in going:
         telling.close()

@@ -7,12 +7,13 @@ names of the same order: both change nothing that an assignor may look at, only 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import tee
 from typing import Final
 
 from rebalance_check.integration.oracle.assignors import Assignors, OurAssignors
+from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 from rebalance_check.properties.assignment.claims import broken_claims
 from rebalance_check.properties.assignment.problem import RANGE, ROUNDROBIN, Answer, Partition, Problem
 from rebalance_check.properties.assignment.problems import random_problem
@@ -69,21 +70,21 @@ def compare(
     names: Sequence[str],
     shapes: Sequence[str],
     seeds: range,
-    progress: Callable[[int], None] = lambda _: None,
+    progress: ProgressListener = ignore_progress,
 ) -> Iterator[Comparison]:
-    """One comparison for each assignor and shape. ``progress`` is told the inputs of the present one."""
+    """One comparison for each assignor and shape. ``progress`` receives the inputs of the present one."""
     for name in names:
         for shape in shapes:
             yield _compared(theirs, Comparison(name, shape), seeds, progress)
 
 
-def _compared(theirs: Assignors, result: Comparison, seeds: range, progress: Callable[[int], None]) -> Comparison:
+def _compared(theirs: Assignors, result: Comparison, seeds: range, progress: ProgressListener) -> Comparison:
     name, ours, differing = result.assignor, OurAssignors(patience_lines=None), []
     asked, kept = tee(random_problem(result.shape, seed) for seed in seeds)
     for seed, problem, their in zip(seeds, kept, theirs.answer_all(name, asked), strict=True):
         our = ours.answer(name, problem)
         result.inputs += 1
-        progress(result.inputs)
+        progress(f"{name} {result.shape}", result.inputs, len(seeds))
         if their.failure or our.failure or shares(their) != shares(our) or set(their.counts().values()) - {1}:
             differing.append((seed, problem, their, our))
     result.reasons[EQUAL] = result.inputs - len(differing)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import tee
 
 from rebalance_check.integration.oracle.assignors import Assignors
+from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 from rebalance_check.properties.assignment.claims import Broken, broken_claims
 from rebalance_check.properties.assignment.problem import Answer, Problem
 from rebalance_check.properties.assignment.problems import fits, random_problem
@@ -48,13 +49,14 @@ def search(
     seeds: range,
     *,
     claims: Collection[str] = (),
-    progress: Callable[[int], None] = lambda _: None,
+    progress: ProgressListener = ignore_progress,
 ) -> Search:
     """Ask every named assignor about every seed's problem of every shape.
 
-    ``claims`` are the only ones that are judged, all when there are none; ``progress`` is told the inputs so far.
+    ``claims`` are the only ones that are judged, all when there are none; ``progress`` receives the inputs so far.
     """
     found = Search()
+    total = len(names) * len(shapes) * len(seeds)
     for name in names:
         for shape in shapes:
             first: dict[str, int] = {}
@@ -64,7 +66,7 @@ def search(
                 if broken is not None:
                     first.setdefault(broken.claim, seed)
                     counts[broken.claim] = counts.get(broken.claim, 0) + 1
-                progress(found.inputs)
+                progress("assignors", found.inputs, total)
             found.findings += [
                 _finding(assignors, Origin(name, shape, seed), claim, counts[claim]) for claim, seed in first.items()
             ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from rebalance_check.model.shrink import reduced
 from rebalance_check.properties.assignment.problem import Member, Problem
 
 
@@ -13,9 +14,7 @@ def shrink(problem: Problem, still_broken: Callable[[Problem], bool]) -> Problem
 
     ``still_broken`` is asked about every candidate; the first that is accepted is reduced further.
     """
-    while (better := next((one for one in smaller(problem) if still_broken(one)), None)) is not None:
-        problem = better
-    return problem
+    return reduced(problem, smaller, still_broken)
 
 
 def smaller(problem: Problem) -> Iterator[Problem]:

@@ -21,7 +21,7 @@ from rebalance_check.integration.virtual import VirtualKafka, find_release
 from rebalance_check.integration.virtual.release import is_virtual
 from rebalance_check.model.checker.safety import Path as ModelPath
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.properties.judge import EXIT_SAFETY
+from rebalance_check.properties.exit_codes import ExitCode
 
 TOPIC: Final = ("t", 2)
 """The topic of the scenarios, with its partitions."""
@@ -63,7 +63,7 @@ def fuzz_broker(console: Console, broker: str, wanted: Wanted) -> int:
                 for each in done.found:
                     console.say(f"\n{each}\n")
                 console.say(str(done))
-    return console.finish(document_of(rounds, found), EXIT_SAFETY if found else 0)
+    return console.finish(document_of(rounds, found), ExitCode.SAFETY if found else ExitCode.HELD)
 
 
 def rounds_of(wanted: Wanted) -> Iterator[range]:
@@ -85,12 +85,12 @@ def one_round(
         if scenarios:
             yield campaign(
                 kafka, seeds, steps=wanted.steps or DEFAULT_STEPS, names=scenarios, variants=wanted.variants,
-                progress=lambda done, total: advance("scenarios", done, total),
+                progress=advance,
             )  # fmt: skip
         if CONFORMANCE in names:
             yield guided(
                 kafka, seeds, steps=wanted.steps or WALK_STEPS,
-                progress=lambda done, total: advance("walks", done, total),
+                progress=advance,
             )  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def fuzz_twins(console: Console, broker: str, seeds: range, steps: int) -> int:
     for parted in result.parted:
         console.say(f"\n{parted}\n")
     console.say(str(result))
-    return console.finish(asdict(result), EXIT_SAFETY if result.parted else 0)
+    return console.finish(asdict(result), ExitCode.SAFETY if result.parted else ExitCode.HELD)
 
 
 def document_of(rounds: Sequence[Campaign | Guided], found: Sequence[Finding | Found]) -> dict[str, Any]:

@@ -6,7 +6,9 @@ from typing import Any, Final
 
 from rebalance_check.commands.console import Console
 from rebalance_check.model.checker.liveness import LivenessCheck
-from rebalance_check.properties.judge import EXIT_HELD, EXIT_PROGRESS, EXIT_UNDECIDED
+from rebalance_check.properties.exit_codes import ExitCode, exit_code_of
+from rebalance_check.properties.kinds import Kind
+from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.lassos import lasso_document, lasso_section, lasso_text
 from rebalance_check.report.section import Section
 
@@ -40,17 +42,22 @@ def sections(found: LivenessCheck) -> list[Section]:
     return [lasso_section(path, name) for name, path in found.counterexamples.items()]
 
 
-def exit_code_of_progress(found: LivenessCheck) -> int:
-    """11 for a violated claim, 12 where nothing could be concluded, else 0."""
+def outcome_of(found: LivenessCheck) -> Outcome:
+    """Violated, undecided where nothing could be concluded, else held."""
     if found.violated:
-        return EXIT_PROGRESS
-    return EXIT_UNDECIDED if found.undecided else EXIT_HELD
+        return Outcome.VIOLATED
+    return Outcome.UNDECIDED if found.undecided else Outcome.HELD
+
+
+def liveness_exit_code(found: LivenessCheck) -> ExitCode:
+    """11 for a violated claim, 12 where nothing could be concluded, else 0."""
+    return exit_code_of(outcome_of(found), Kind.PROGRESS)
 
 
 def progress_document(found: LivenessCheck) -> dict[str, Any]:
     """The JSON form."""
     return {
-        "verdict": "violated" if found.violated else "undecided" if found.undecided else "held",
+        "verdict": outcome_of(found).value,
         "undecided": found.undecided,
         "reached": found.reached,
         "states": found.states,

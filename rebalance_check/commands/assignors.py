@@ -19,7 +19,7 @@ from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.properties.assignment.claims import CLAIMS
 from rebalance_check.properties.assignment.problem import ASSIGNORS, Problem
 from rebalance_check.properties.assignment.problems import SHAPES
-from rebalance_check.properties.judge import EXIT_SAFETY
+from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.report.assignments import comparison_document, finding_document, finding_text
 
 OURS: Final = "ours"
@@ -73,11 +73,8 @@ def search_watched(
     *, claims: Sequence[str],
 ) -> Search:  # fmt: skip
     """Search with a progress bar on a terminal."""
-    total = len(names) * len(shapes) * len(seeds)
     with console.progress() as advance:
-        return search(
-            asked, names, shapes, seeds, claims=claims, progress=lambda done: advance("assignors", done, total)
-        )
+        return search(asked, names, shapes, seeds, claims=claims, progress=advance)
 
 
 def finish(console: Console, whose: str, found: Search) -> int:
@@ -94,7 +91,7 @@ def finish(console: Console, whose: str, found: Search) -> int:
         "verdict": "violated" if broken else "held",
         "findings": [finding_document(one) for one in found.findings],
     }
-    return console.finish(document, EXIT_SAFETY if broken else 0)
+    return console.finish(document, ExitCode.SAFETY if broken else ExitCode.HELD)
 
 
 def finish_comparison(console: Console, whose: str, comparisons: Sequence[Comparison]) -> int:
@@ -112,4 +109,4 @@ def finish_comparison(console: Console, whose: str, comparisons: Sequence[Compar
         "unexplained": unexplained,
         "comparisons": [comparison_document(one) for one in comparisons],
     }
-    return console.finish(document, EXIT_SAFETY if unexplained else 0)
+    return console.finish(document, ExitCode.SAFETY if unexplained else ExitCode.HELD)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -14,16 +14,13 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-EXIT_USAGE: Final = 2
-EXIT_OUR_FAULT: Final = 70
+from rebalance_check.model.vocabulary.progress import ProgressListener
+from rebalance_check.properties.exit_codes import ExitCode
 
 _WIDEST = 160
 """A table is never squeezed below this: a terminal wraps it, a file keeps it."""
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-Advance = Callable[[str, int, int], None]
-"""Receives what is being done, how much of it is done, and how much there is (0: nobody knows)."""
 
 
 def json_option(command: F) -> F:
@@ -56,7 +53,7 @@ class Console:
         wide.print(table)
 
     @contextmanager
-    def progress(self) -> Iterator[Advance]:
+    def progress(self) -> Iterator[ProgressListener]:
         """A progress bar on standard error while the block runs; nothing where that is not a terminal."""
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=self._errors, transient=True, disable=not self._errors.is_terminal) as bar:
@@ -69,7 +66,7 @@ class Console:
 
             yield advance
 
-    def finish(self, document: Mapping[str, Any], exit_code: int) -> int:
+    def finish(self, document: Mapping[str, Any], exit_code: ExitCode = ExitCode.HELD) -> ExitCode:
         """Print the document if it was asked for; the exit code stands in it, too, and is returned."""
         if self.as_json:
             sys.stdout.write(msgspec.json.encode({**document, "exit_code": exit_code}).decode() + "\n")

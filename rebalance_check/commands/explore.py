@@ -11,10 +11,11 @@ import click
 
 from rebalance_check.commands._upgrade_option import first_protocol, path_option, sized_for, was_given
 from rebalance_check.commands.console import Console, json_option
-from rebalance_check.model.checker.safety import Exploration, Progress, explore
+from rebalance_check.model.checker.safety import Exploration, explore
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.upgrade_paths import path_named, path_number
-from rebalance_check.properties.judge import EXIT_HELD, EXIT_SAFETY, EXIT_UNDECIDED
+from rebalance_check.properties.exit_codes import exit_code_of, worst_exit_code
+from rebalance_check.properties.verdict import Outcome, worst_outcome
 from rebalance_check.report.paths import path_document, path_section, path_text
 from rebalance_check.report.section import Section
 
@@ -131,7 +132,7 @@ def command(
         return progress_too(console, found, max_states, html)
     if html is not None:
         write_page(console, html, found)
-    return console.finish(exploration_document(found), exit_code(found))
+    return console.finish(exploration_document(found), exit_code_of(outcome_of(found)))
 
 
 def write_page(console: Console, html: Path, found: Exploration, lassos: Sequence[Section] = ()) -> None:
@@ -153,24 +154,20 @@ def progress_too(console: Console, found: Exploration, max_states: int | None, h
     if html is not None:
         write_page(console, html, found, _liveness.sections(judged))
     document = exploration_document(found) | {"progress": _liveness.progress_document(judged)}
-    return console.finish(document, exit_code(found) or _liveness.exit_code_of_progress(judged))
+    return console.finish(
+        document, worst_exit_code((exit_code_of(outcome_of(found)), _liveness.liveness_exit_code(judged)))
+    )
 
 
 def explore_watched(console: Console, bounds: Bounds, **options: Any) -> Exploration:
     """Explore with a progress line on a terminal."""
     with console.progress() as advance:
-
-        def listen(progress: Progress) -> None:
-            advance(f"depth {progress.depth:3}", progress.distinct, 0)
-
-        return explore(bounds, progress=listen, **options)
+        return explore(bounds, progress=advance, **options)
 
 
-def exit_code(found: Exploration) -> int:
-    """10 for a violated claim, 12 when the search ended early, else 0."""
-    if found.violated:
-        return EXIT_SAFETY
-    return EXIT_HELD if found.complete else EXIT_UNDECIDED
+def outcome_of(found: Exploration) -> Outcome:
+    """Violated, undecided when the search ended early, else held."""
+    return worst_outcome(Outcome(verdict) for verdict in found.verdicts.values())
 
 
 def tell(console: Console, found: Exploration) -> None:
@@ -206,6 +203,6 @@ def exploration_document(found: Exploration) -> dict[str, Any]:
         "claims": dict(found.verdicts),
         "sometimes": dict(found.reachable_states),
         "actions": {str(kind): count for kind, count in found.actions.items()},
-        "verdict": "violated" if found.violated else "held" if found.complete else "undecided",
+        "verdict": outcome_of(found).value,
         "counterexample": path_document(found.counterexample, found.violated) if found.counterexample else None,
     }

@@ -28,4 +28,4 @@ def command(names: tuple[str, ...], markdown: bool, as_json: bool) -> int:
             for number, premise in enumerate(invariant.premises):
                 console.say(f"  {'' if number else 'premises':<8} {premise}")
             console.say()
-    return console.finish({"invariants": [invariant_document(i) for i in chosen]}, 0)
+    return console.finish({"invariants": [invariant_document(i) for i in chosen]})

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
-from rebalance_check.commands.console import Advance, Console, json_option
+from rebalance_check.commands.console import Console, json_option
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.exit_codes import worst_exit_code
 from rebalance_check.properties.history import read_history
 from rebalance_check.properties.judge import Judge, Judgement
 from rebalance_check.properties.kinds import Invariant
@@ -59,10 +61,10 @@ def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | No
         "events": sum(one.judgement.events for one in judged),
         "histories": [{"file": str(one.path), **judgement_document(one.judgement)} for one in judged],
     }
-    return console.finish(document, combined_exit_code(judged))
+    return console.finish(document, worst_exit_code(one.judgement.exit_code for one in judged))
 
 
-def judge_file(path: Path, invariants: tuple[Invariant, ...], advance: Advance) -> Judgement:
+def judge_file(path: Path, invariants: tuple[Invariant, ...], advance: ProgressListener) -> Judgement:
     """Judge one file as it is read; nothing of it is kept."""
     judging = Judge(invariants)
     for number, event in enumerate(read_history(path), 1):
@@ -70,12 +72,6 @@ def judge_file(path: Path, invariants: tuple[Invariant, ...], advance: Advance) 
         if number % 10_000 == 0:
             advance(f"judge {path.name}", number, 0)
     return judging.judgement()
-
-
-def combined_exit_code(judged: list[Judged]) -> int:
-    """Safety outweighs progress, progress outweighs doubt."""
-    codes = {one.judgement.exit_code for one in judged}
-    return next((code for code in (10, 11, 12) if code in codes), 0)
 
 
 def tell(console: Console, one: Judged) -> None:

@@ -12,7 +12,7 @@ import click
 
 from rebalance_check.commands._upgrade_option import path_option
 from rebalance_check.commands.console import Console, json_option
-from rebalance_check.commands.judge import Judged, combined_exit_code, tell
+from rebalance_check.commands.judge import Judged, tell
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker, open_broker, open_cluster
@@ -26,6 +26,7 @@ from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.schedule import run
 from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.exit_codes import worst_exit_code
 from rebalance_check.properties.history import recorded
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
@@ -153,7 +154,7 @@ def command(*, broker: str, protocol: str, clients: str, assignors: str, path: s
         judged = live_runs(console, opened, runs, chosen)
     for one in judged:
         tell(console, one)
-    return console.finish(live_document(opened, judged), combined_exit_code(judged))
+    return console.finish(live_document(opened, judged), worst_exit_code(one.judgement.exit_code for one in judged))
 
 
 def parse_clients(text: str) -> tuple[ClientName, ...]:

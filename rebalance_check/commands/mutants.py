@@ -11,9 +11,8 @@ import click
 from rebalance_check.commands.console import Console, json_option
 from rebalance_check.impl.mutants import MUTANTS, Mutant, PytestCase, find_mutant
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.report.mutants_page import mutants_markdown
-
-EXIT_NOT_CAUGHT = 10
 
 
 @click.command("mutants")
@@ -36,7 +35,7 @@ def command(names: tuple[str, ...], run: bool, steps: bool, markdown: bool, as_j
         raise RebalanceCheckError("--markdown prints the whole table: leave names and --run away")
     if markdown:
         console.say(mutants_markdown(MUTANTS.values()).rstrip("\n"))
-        return console.finish({"mutants": [_document(mutant) for mutant in chosen]}, 0)
+        return console.finish({"mutants": [_document(mutant) for mutant in chosen]})
     if steps:
         return _measure(console, chosen)
     return _search(console, chosen, by_name=bool(names)) if run else _list(console, chosen)
@@ -51,7 +50,7 @@ def _list(console: Console, mutants: Iterable[Mutant]) -> int:
             console.say(f"  catalogue  {mutant.catalogue_id}")
         console.say(f"  command    {mutant.command}")
         console.say()
-    return console.finish({"mutants": [_document(mutant) for mutant in mutants]}, 0)
+    return console.finish({"mutants": [_document(mutant) for mutant in mutants]})
 
 
 def _measure(console: Console, mutants: Iterable[Mutant]) -> int:
@@ -62,7 +61,7 @@ def _measure(console: Console, mutants: Iterable[Mutant]) -> int:
     found = {mutant.name: mutant_search.catch(mutant) for mutant in searched}
     for name, caught in found.items():
         console.say(f'    "{name}": {caught.steps if caught is not None else None},')
-    return console.finish({"steps": {name: caught.steps for name, caught in found.items() if caught is not None}}, 0)
+    return console.finish({"steps": {name: caught.steps for name, caught in found.items() if caught is not None}})
 
 
 def _search(console: Console, mutants: list[Mutant], *, by_name: bool) -> int:
@@ -83,7 +82,9 @@ def _search(console: Console, mutants: list[Mutant], *, by_name: bool) -> int:
     steps = [result["steps"] for result in results if result["caught"]]
     summary = {"caught": len(steps), "searched": len(results), "median_steps": median(steps) if steps else None}
     console.say(f"{len(steps)} of {len(results)} caught; the median counterexample has {summary['median_steps']} steps")
-    return console.finish({"results": results, **summary}, 0 if len(steps) == len(results) else EXIT_NOT_CAUGHT)
+    return console.finish(
+        {"results": results, **summary}, ExitCode.HELD if len(steps) == len(results) else ExitCode.SAFETY
+    )
 
 
 def _document(mutant: Mutant) -> dict[str, Any]:

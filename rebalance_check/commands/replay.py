@@ -14,7 +14,7 @@ from rebalance_check.commands._upgrade_option import path_option
 from rebalance_check.commands.console import Console, json_option
 from rebalance_check.commands.explore import chosen as chosen_sizes
 from rebalance_check.commands.explore import size_options
-from rebalance_check.commands.judge import Judged, combined_exit_code, tell
+from rebalance_check.commands.judge import Judged, tell
 from rebalance_check.commands.live import BROKER_HELP
 from rebalance_check.integration.brokers import Broker, BrokerSpec, open_broker
 from rebalance_check.integration.conformance.replay import ReplayResult, replay
@@ -25,8 +25,9 @@ from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.schedule import Schedule
 from rebalance_check.properties.catalogue import CATALOGUE
+from rebalance_check.properties.exit_codes import ExitCode, worst_exit_code
 from rebalance_check.properties.history import read_history
-from rebalance_check.properties.judge import EXIT_PROGRESS, EXIT_SAFETY, judge
+from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.paths import path_document
@@ -82,11 +83,11 @@ def show(console: Console, paths: Sequence[ModelPath]) -> int:
         console.say(document["text"])
         documents.append(document)
     codes = {
-        EXIT_SAFETY if path.loop is None else EXIT_PROGRESS
+        ExitCode.SAFETY if path.loop is None else ExitCode.LIVENESS
         for path, document in zip(paths, documents, strict=True)
         if document["invariant"]
     }
-    return console.finish({"paths": documents}, min(codes, default=0))
+    return console.finish({"paths": documents}, worst_exit_code(codes))
 
 
 def lasso_document(path: ModelPath) -> dict[str, Any]:
@@ -124,7 +125,7 @@ def replay_watched(
     with console.progress() as advance:
         return replay(
             broker, schedules, folder, real_timers=real_timers,
-            progress=lambda done, total: advance("replay", done, total),
+            progress=advance,
         )  # fmt: skip
 
 
@@ -145,7 +146,7 @@ def finish(console: Console, result: ReplayResult, judged: Sequence[Judged]) -> 
         f"{result.schedules} schedules, {result.requests:,} requests, {result.seconds:.1f} s ({speed:.0f} schedules/s)"
     )
     console.say(f"{len(result.differences)} schedules differ, {violated(judged)} histories break a claim")
-    code = EXIT_SAFETY if result.differences else safety_of(judged)
+    code = ExitCode.SAFETY if result.differences else safety_of(judged)
     return console.finish(replay_document(result, judged), code)
 
 
@@ -154,9 +155,9 @@ def violated(judged: Sequence[Judged]) -> int:
     return sum(one.judgement.outcome is Outcome.VIOLATED for one in judged)
 
 
-def safety_of(judged: Sequence[Judged]) -> int:
+def safety_of(judged: Sequence[Judged]) -> ExitCode:
     """The exit code of the histories. A schedule may end in the middle of a rebalance, so nothing open is a doubt."""
-    return combined_exit_code([one for one in judged if one.judgement.outcome is Outcome.VIOLATED])
+    return worst_exit_code(one.judgement.exit_code for one in judged if one.judgement.outcome is Outcome.VIOLATED)
 
 
 def address_of(schedule: Schedule) -> str:

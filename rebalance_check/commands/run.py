@@ -25,7 +25,7 @@ from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.pipeline.fuzz import fuzz
 from rebalance_check.pipeline.seed_run import replay_command as seed_command
 from rebalance_check.pipeline.session import java_available
-from rebalance_check.properties.judge import EXIT_SAFETY
+from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_exit_code
 from rebalance_check.report.documents import counterexample_document
 from rebalance_check.report.paths import path_text
 from rebalance_check.report.runs import explained
@@ -39,9 +39,6 @@ EXPLORED: Final = (
 
 REPLAYED: Final = Bounds(members=3, partitions=2, generations=4, crashes=2, leaves=1, expiries=1, initial_delay=False)
 
-EXIT_ORDER: Final = (0, 12, 11, 10)
-VERDICTS: Final = {0: "held", 10: "violated", 11: "violated", 12: "undecided"}
-
 
 @dataclass(slots=True)
 class Stage:
@@ -50,7 +47,7 @@ class Stage:
     name: str
     what: str
     figures: str
-    code: int
+    code: ExitCode
     document: dict[str, Any]
     findings: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -90,7 +87,7 @@ def timed(console: Console, part: Callable[[], Stage]) -> Stage:
     stage.seconds = time.monotonic() - started
     for finding in stage.findings:
         console.say(f"\n{finding}\n")
-    console.say(f"  {VERDICTS[stage.code]:<9} {stage.name} {stage.what}: {stage.figures} ({stage.seconds:.0f} s)")
+    console.say(f"  {stage.code.outcome:<9} {stage.name} {stage.what}: {stage.figures} ({stage.seconds:.0f} s)")
     return stage
 
 
@@ -101,7 +98,9 @@ def explored(console: Console, bounds: Bounds) -> Stage:
     figures = f"{found.distinct:,} states, {found.generated:,} transitions, {found.states_per_second:,.0f} states/s"
     findings = [path_text(found.counterexample, found.violated)] if found.counterexample else []
     document = explore_command.exploration_document(found)
-    return Stage("explore", str(bounds.protocol), figures, explore_command.exit_code(found), document, findings)
+    return Stage(
+        "explore", str(bounds.protocol), figures, exit_code_of(explore_command.outcome_of(found)), document, findings
+    )
 
 
 def has_progress(bounds: Bounds) -> bool:
@@ -116,7 +115,7 @@ def progressed(bounds: Bounds) -> Stage:
 
     found = check_liveness(bounds, compiled=find_spec("numba") is not None)
     figures = f"{found.states:,} states, {found.steps:,} steps, {found.components:,} places to stay"
-    code, document = _liveness.exit_code_of_progress(found), _liveness.progress_document(found)
+    code, document = _liveness.liveness_exit_code(found), _liveness.progress_document(found)
     return Stage("progress", str(bounds.protocol), figures, code, document, _liveness.findings(found))
 
 
@@ -161,7 +160,7 @@ def replayed(console: Console, broker: str, protocol: str, schedules: int) -> St
         result = replay_command.replay_watched(console, opened, list(walks(bounds, schedules)), Path(folder))
         judged = replay_command.judge_replayed(result)
         document = replay_command.replay_document(result, judged)
-    code = EXIT_SAFETY if result.differences else replay_command.safety_of(judged)
+    code = ExitCode.SAFETY if result.differences else replay_command.safety_of(judged)
     figures = f"{result.schedules} schedules, {result.requests:,} requests, {len(result.differences)} differences"
     findings = [f"difference: {one}\n  replay {replay_command.address_of(s)}" for s, one in result.differences[:3]]
     return Stage("replay", f"{protocol} on {result.broker}", figures, code, document, findings)
@@ -169,19 +168,19 @@ def replayed(console: Console, broker: str, protocol: str, schedules: int) -> St
 
 def finish(console: Console, stages: list[Stage]) -> int:
     """The summary, and the worst verdict."""
-    code = max((stage.code for stage in stages), key=EXIT_ORDER.index)
+    code = worst_exit_code(stage.code for stage in stages)
     console.say()
     console.table(
         "",
         ("part", "of", "result", "seconds", "verdict"),
-        [(s.name, s.what, s.figures, f"{s.seconds:.1f}", VERDICTS[s.code]) for s in stages],
+        [(s.name, s.what, s.figures, f"{s.seconds:.1f}", s.code.outcome) for s in stages],
     )
-    console.say(f"\nverdict: {VERDICTS[code]} ({sum(stage.seconds for stage in stages):.0f} s)")
+    console.say(f"\nverdict: {code.outcome} ({sum(stage.seconds for stage in stages):.0f} s)")
     document = {
-        "verdict": VERDICTS[code],
+        "verdict": code.outcome,
         "seconds": round(sum(stage.seconds for stage in stages), 1),
         "stages": [
-            {"name": s.name, "of": s.what, "verdict": VERDICTS[s.code], "seconds": round(s.seconds, 1), **s.document}
+            {"name": s.name, "of": s.what, "verdict": s.code.outcome, "seconds": round(s.seconds, 1), **s.document}
             for s in stages
         ],
     }

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.safety import Progress, explore
+from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.checker.safety.search import Limits, Search
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -80,12 +80,16 @@ def test_a_limit_leaves_the_claims_undecided() -> None:
     assert set(found.verdicts.values()) == {"undecided"}
 
 
-def test_progress_is_told_after_each_level() -> None:
-    told: list[Progress] = []
-    found = explore(Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"), compiled=False, progress=told.append)
-    assert [each.depth for each in told] == list(range(1, found.depth + 1))
-    assert told[-1].distinct == found.distinct
-    assert told[-1].generated == found.generated
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_listener_receives_depth_and_states_after_each_level(compiled: bool) -> None:
+    received: list[tuple[str, int, int]] = []
+    found = explore(
+        Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"),
+        compiled=compiled,
+        progress=lambda *now: received.append(now),
+    )
+    assert [int(phase.removeprefix("depth")) for phase, _, _ in received] == list(range(1, found.depth + 1))
+    assert received[-1][1:] == (found.distinct, 0)
 
 
 def test_bad_arguments_are_told_with_the_next_move() -> None:

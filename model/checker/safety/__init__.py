@@ -9,6 +9,6 @@ from __future__ import annotations
 
 from rebalance_check.model.checker.safety.explore import explore
 from rebalance_check.model.checker.safety.path import Path
-from rebalance_check.model.checker.safety.result import Exploration, Progress
+from rebalance_check.model.checker.safety.result import Exploration
 
-__all__ = ["Exploration", "Path", "Progress", "explore"]
+__all__ = ["Exploration", "Path", "explore"]

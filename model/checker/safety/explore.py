@@ -8,13 +8,14 @@ from collections.abc import Iterable
 
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety.path import Path
-from rebalance_check.model.checker.safety.result import Exploration, ProgressListener
+from rebalance_check.model.checker.safety.result import Exploration
 from rebalance_check.model.checker.safety.search import Limits, Outcome, Search
 from rebalance_check.model.checker.specification import Edit, Model, edited, model_for
 from rebalance_check.model.registry import mutant_named
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.progress import ProgressListener
 
 MOST_THREADS = 64
 

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rebalance_check.model.checker.safety.path import Path
 from rebalance_check.model.vocabulary.bounds import Bounds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """How far a running exploration is; ``frontier`` counts the states of the present depth."""
-
-    distinct: int
-    generated: int
-    depth: int
-    frontier: int
-    seconds: float
-
-
-ProgressListener = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.safety.result import Progress, ProgressListener
 from rebalance_check.model.vocabulary.actions import Action
+from rebalance_check.model.vocabulary.progress import ProgressListener
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ class Search:
             self.outcome.depth += 1
             frontier = self.level(frontier)
             self.outcome.seconds = time.perf_counter() - started
-            self.report(len(frontier))
+            self.report()
             if frontier and self.limits.reached(self.outcome.distinct, self.outcome.seconds):
                 self.outcome.complete = False
         return self.outcome
@@ -122,16 +122,7 @@ class Search:
             path.append(action)
         return path[::-1]
 
-    def report(self, frontier: int) -> None:
-        """Tell the listener how far it is."""
+    def report(self) -> None:
+        """Say how far the search is."""
         if self.progress is not None:
-            done = self.outcome
-            self.progress(
-                Progress(
-                    distinct=done.distinct,
-                    generated=done.generated,
-                    depth=done.depth,
-                    frontier=frontier,
-                    seconds=done.seconds,
-                )
-            )
+            self.progress(f"depth {self.outcome.depth:3}", self.outcome.distinct, 0)

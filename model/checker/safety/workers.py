@@ -19,10 +19,10 @@ from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.layout import WORD, record_type, relabellings
 from rebalance_check.model.checker.safety import kernel
 from rebalance_check.model.checker.safety.compiled import LABEL_MEMBER, LABEL_RULE, Program
-from rebalance_check.model.checker.safety.result import Progress, ProgressListener
 from rebalance_check.model.checker.safety.search import Limits, Outcome
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.progress import ProgressListener
 
 CHUNK = 4096
 """Successors that a worker writes into its buffer in one round, when it works alone ..."""
@@ -207,7 +207,7 @@ class ParallelSearch:
                 for kept, worker in zip(self.kept or (), self.workers, strict=False):
                     kept.append(worker.this.words[: worker.size].copy())
                 complete = self.level(pool if frontier >= SMALL else None)
-                self.report(frontier)
+                self.report()
         return self.outcome(complete)
 
     def level(self, pool: ThreadPoolExecutor | None) -> bool:
@@ -221,19 +221,10 @@ class ParallelSearch:
                 return False
         return True
 
-    def report(self, frontier: int) -> None:
-        """Tell the listener how far it is."""
+    def report(self) -> None:
+        """Say how far the search is."""
         if self.progress is not None:
-            st = self.totals()
-            self.progress(
-                Progress(
-                    distinct=int(st[kernel.STATES]),
-                    generated=int(st[kernel.FIRED :].sum()) + 1,
-                    depth=self.depth,
-                    frontier=frontier,
-                    seconds=time.perf_counter() - self.started,
-                )
-            )
+            self.progress(f"depth {self.depth:3}", int(self.totals()[kernel.STATES]), 0)
 
     def totals(self) -> Any:
         """The counters of all workers, summed."""
