@@ -33,4 +33,4 @@ def command(histories: tuple[Path, ...], out: Path | None, as_json: bool) -> int
         changed = convert_file(path, target)
         console.say(f"{target}: format {FORMAT}, {changed} lines changed")
         files.append({"file": str(target), "changed": changed})
-    return console.finish({"format": FORMAT, "files": files}, 0)
+    return console.finish({"format": FORMAT, "files": files})
