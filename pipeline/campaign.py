@@ -1,4 +1,4 @@
-"""A campaign: many seeds under one set of options; how it is cut into shards, and what is still missing of it."""
+"""A campaign: many seeds under one set of options; how one is run, how they are cut into shards, what is missing of it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import msgspec
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.properties.history import encode
 
 Simulate: TypeAlias = Callable[[int, SimulationOptions], Iterable[Event]]
 """A subject as a function of seed and options. It travels to other processes, so it must stand in a module."""
@@ -34,6 +35,49 @@ class Campaign:
     def options_json(self) -> str:
         """The options in canonical JSON: equal options give equal text."""
         return msgspec.json.encode(self.options, order="deterministic").decode()
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One run. ``options`` is canonical JSON, ``version`` that of the package which made the run, ``events`` the JSON
+    lines of the history."""
+
+    seed: int
+    subject: str
+    options: str
+    version: str
+    events: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """A subject and its campaign. It travels to other processes, so the subject must stand in a module."""
+
+    simulate: Simulate
+    campaign: Campaign
+
+    def events(self, seed: int) -> list[Event]:
+        """The history of ``seed``; whatever the subject raises carries a note that names the seed and the options."""
+        try:
+            return list(self.simulate(seed, self.campaign.options))
+        except Exception as fault:
+            fault.add_note(f"in the simulation of seed {seed} with {self.campaign.options_json}")
+            raise
+
+    def row(self, seed: int) -> RunRow:
+        """The same as a row of the history table."""
+        campaign = self.campaign
+        events = tuple(encode(event) for event in self.events(seed))
+        return RunRow(seed, campaign.subject, campaign.options_json, campaign.version, events)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a campaign is asked to do: which seeds, run how, judged by which invariants (names, in order)."""
+
+    seeds: range
+    runner: Runner
+    names: tuple[str, ...]
 
 
 def parse_seeds(text: str) -> range:

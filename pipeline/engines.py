@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from rebalance_check.model.vocabulary.progress import ProgressListener
-from rebalance_check.pipeline.campaign import shard_size, shards
-from rebalance_check.pipeline.history_table import HistoryTable
-from rebalance_check.pipeline.judging_tables import judge_on_spark, judge_shard
+from rebalance_check.pipeline.campaign import Runner, shard_size, shards
+from rebalance_check.pipeline.history_table import HistoryTable, Shard, decode_run, runs_in
+from rebalance_check.pipeline.judging import VerdictRow, judge_run
 from rebalance_check.pipeline.processes import Processes, cores
-from rebalance_check.pipeline.runner import Runner
+from rebalance_check.pipeline.schema import RUNS, VERDICTS, runs_batch, verdicts_batch
 from rebalance_check.pipeline.session import LOCAL_MASTER, spark_session, translated
-from rebalance_check.pipeline.simulating import write_shard, write_shard_on_spark
+from rebalance_check.properties.catalogue import select
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,6 +49,28 @@ class Engine(Protocol):
         ...
 
 
+BATCH_RUNS: Final = 32
+"""Runs that are held in memory at a time while they are made."""
+
+
+def run_batches(seeds: Iterable[int], runner: Runner) -> Iterator[pa.RecordBatch]:
+    """The runs of the seeds as columns of `RUNS`, a few at a time."""
+    rest = iter(seeds)
+    while some := list(islice(rest, BATCH_RUNS)):
+        yield runs_batch([runner.row(seed) for seed in some])
+
+
+def judge_batches(batches: Iterable[pa.RecordBatch], names: Sequence[str], seeds: range) -> Iterator[pa.RecordBatch]:
+    """Verdict rows for the runs in ``batches`` that are among ``seeds``, one batch for each batch."""
+    invariants = select(names)
+    for batch in batches:
+        rows: list[VerdictRow] = []
+        for seed, lines in runs_in(batch):
+            if seed in seeds:
+                rows += judge_run(seed, decode_run(seed, lines), invariants).rows
+        yield verdicts_batch(rows)
+
+
 class LocalEngine:
     """Processes of this machine; ``workers`` defaults to one per core."""
 
@@ -64,7 +90,7 @@ class LocalEngine:
         total, done = sum(map(len, gaps)), 0
         size = shard_size(total, self._processes.count)
         tasks = (
-            (_simulate_shard, (staging / f"{piece.start}.parquet", piece, runner))
+            (simulate_shard, (staging / f"{piece.start}.parquet", piece, runner))
             for gap in gaps
             for piece in shards(gap, size)
         )
@@ -85,8 +111,22 @@ class LocalEngine:
             progress("judge", done, len(seeds))
 
 
-def _simulate_shard(path: Path, seeds: range, runner: Runner) -> tuple[Path, range]:
-    return write_shard(path, seeds, runner), seeds
+def simulate_shard(path: Path, seeds: range, runner: Runner) -> tuple[Path, range]:
+    """Simulate the seeds into one Parquet file; gives both back."""
+    with pq.ParquetWriter(path, RUNS, compression="zstd") as writer:
+        for batch in run_batches(seeds, runner):
+            writer.write_batch(batch)
+    return path, seeds
+
+
+def judge_shard(path: Path, shard: Shard, names: Sequence[str], seeds: range) -> int:
+    """Judge one shard into the Parquet file ``path``; gives the number of runs judged."""
+    with pq.ParquetWriter(path, VERDICTS, compression="zstd") as writer:
+        rows = 0
+        for batch in judge_batches(shard.batches(), names, seeds):
+            writer.write_batch(batch)
+            rows += batch.num_rows
+    return rows // max(1, len(select(names)))
 
 
 class SparkEngine:
@@ -123,7 +163,7 @@ class SparkEngine:
         size = shard_size(total, self.spark.sparkContext.defaultParallelism) * 4
         for piece in (piece for gap in gaps for piece in shards(gap, size)):
             with translated():
-                path = write_shard_on_spark(self.spark, staging / f"{piece.start}.parquet", piece, runner)
+                path = simulate_on_spark(self.spark, staging / f"{piece.start}.parquet", piece, runner)
             table.commit(path, piece)
             done += len(piece)
             progress("simulate", done, total)
@@ -136,6 +176,34 @@ class SparkEngine:
         with translated():
             judge_on_spark(self.spark, into, table, names, seeds)
         progress("judge", len(seeds), len(seeds))
+
+
+def simulate_on_spark(spark: SparkSession, path: Path, seeds: range, runner: Runner) -> Path:
+    """Simulate the seeds into one folder of Parquet files, spread over the workers of ``spark``.
+
+    ``path`` must lead to the same folder on every worker.
+    """
+    from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415 - an extra, only where Spark runs
+
+    def simulate_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return run_batches((seed for batch in batches for seed in batch["id"].to_pylist()), runner)
+
+    slices = min(len(seeds), 4 * spark.sparkContext.defaultParallelism)
+    numbers = spark.range(seeds.start, seeds.stop, numPartitions=slices)
+    numbers.mapInArrow(simulate_partition, from_arrow_schema(RUNS)).write.parquet(path.as_uri())
+    return path
+
+
+def judge_on_spark(spark: SparkSession, path: Path, table: HistoryTable, names: Sequence[str], seeds: range) -> None:
+    """Judge the runs of ``seeds`` into the folder of Parquet files ``path``, spread over the workers of ``spark``."""
+    from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415 - an extra, only where Spark runs
+
+    def judge_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return judge_batches(batches, names, seeds)
+
+    files = [file.as_uri() for shard in table.shards(seeds) for file in shard.files()]
+    runs = spark.read.schema(from_arrow_schema(RUNS)).parquet(*files).select("seed", "events")
+    runs.mapInArrow(judge_partition, from_arrow_schema(VERDICTS)).write.parquet(path.as_uri())
 
 
 def engine_named(name: str, master: str = LOCAL_MASTER, workers: int | None = None) -> Engine:

@@ -1,4 +1,4 @@
-"""The two doors of the pipeline: `fuzz` runs a campaign and judges it, `judge_table` judges what a campaign left."""
+"""The two entry points of the pipeline: `fuzz` runs a campaign and judges it, `judge_table` judges what a campaign left."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.simulator import simulate as simulator
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
-from rebalance_check.pipeline.campaign import Campaign, Simulate, check_seeds
+from rebalance_check.pipeline.campaign import Campaign, Runner, Simulate, Work, check_seeds
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.pipeline.run_in_memory import fuzz_in_memory
-from rebalance_check.pipeline.runner import Runner, Work
 from rebalance_check.pipeline.session import LOCAL_MASTER
 from rebalance_check.properties.catalogue import select
 
@@ -78,7 +77,7 @@ def judge_table(
     from rebalance_check.pipeline import run_on_table  # noqa: PLC0415 - needs the extra `tables`
     from rebalance_check.pipeline.engines import engine_named  # noqa: PLC0415 - needs the extra `tables`
 
-    return run_on_table.judge_table(path, engine_named(engine, master, workers), invariants, progress)
+    return run_on_table.judge_stored_runs(path, engine_named(engine, master, workers), invariants, progress)
 
 
 def require_engine(name: str, workers: int | None) -> None:

@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -29,8 +29,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.pipeline.campaign import Campaign, missing, overlap
 from rebalance_check.pipeline.schema import RUNS, SCHEMA_VERSION, require_columns
+from rebalance_check.properties.history import decode
 
 SHARD_NAME: Final = re.compile(r"seeds-(\d+)-(\d+)\.parquet")
 BATCH_RUNS: Final = 64
@@ -64,7 +66,7 @@ class Shard:
     def histories(self) -> Iterator[tuple[int, list[str]]]:
         """Seed and encoded events of each run."""
         for batch in self.batches():
-            yield from zip(batch["seed"].to_pylist(), batch["events"].to_pylist(), strict=True)
+            yield from runs_in(batch)
 
     def check(self) -> None:
         """`BrokenTableError` unless every file can be opened, has the columns, and all seeds are there."""
@@ -89,6 +91,20 @@ def unreadable(path: Path, fault: Exception) -> BrokenTableError:
     return BrokenTableError(
         f"{path} cannot be read ({reason}): delete it and run the same command again, only its seeds will be repeated"
     )
+
+
+def runs_in(batch: pa.RecordBatch) -> Iterator[tuple[int, list[str]]]:
+    """Seed and encoded events of each run of a batch."""
+    yield from zip(batch["seed"].to_pylist(), batch["events"].to_pylist(), strict=True)
+
+
+def decode_run(seed: int, lines: Iterable[str]) -> Iterator[Event]:
+    """The events of one row; `RebalanceCheckError` names the seed and the line that is no event."""
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield decode(line.encode())
+        except RebalanceCheckError as fault:
+            raise RebalanceCheckError(f"event {number} of seed {seed} in the table: {fault}") from fault
 
 
 class HistoryTable:

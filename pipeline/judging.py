@@ -1,4 +1,4 @@
-"""Judging many runs by the same invariants as ever: a run becomes verdict rows, rows become a tally per claim."""
+"""Judging runs by the same invariants as ever: a run becomes verdict rows, rows become a tally per claim."""
 
 from __future__ import annotations
 
@@ -7,21 +7,71 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import Event
-from rebalance_check.pipeline.rows import VerdictRow
+from rebalance_check.model.vocabulary.events import Event, RunEnded
 from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.judge import judge
+from rebalance_check.properties.judge import Judge, Judgement, judge
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Counterexample, Outcome, Undecided, Verdict, Violated
 
 
-def judge_run(seed: int, events: Iterable[Event], invariants: Sequence[Invariant]) -> list[VerdictRow]:
-    """Judge one run: a row per invariant, in the order given."""
-    judgement = judge(events, invariants)
-    return [
-        VerdictRow(seed, invariant.name, verdict.outcome, _count(verdict), judgement.events, _detail(verdict))
-        for invariant, verdict in judgement.verdicts.items()
-    ]
+@dataclass(frozen=True, slots=True)
+class VerdictRow:
+    """What the judge said about one claim in one run.
+
+    ``count`` tells how often the claim was seen broken (0 unless violated), ``event_count`` the length of the run,
+    ``detail`` the headline of the counterexample or the reason why nothing was decided.
+    """
+
+    seed: int
+    invariant: str
+    outcome: Outcome
+    count: int
+    event_count: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """A run and what the judge says about it; ``pending`` is what had not settled when the run was healed."""
+
+    seed: int
+    judgement: Judgement
+    pending: tuple[str, ...]
+
+    @property
+    def verdicts(self) -> Mapping[str, Verdict]:
+        """One verdict per invariant, by its name."""
+        return {invariant.name: verdict for invariant, verdict in self.judgement.verdicts.items()}
+
+    @property
+    def violated(self) -> tuple[str, ...]:
+        """The names of the broken invariants, in the order of the catalogue."""
+        return tuple(name for name, verdict in self.verdicts.items() if verdict.outcome is Outcome.VIOLATED)
+
+    @property
+    def counterexample(self) -> Counterexample | None:
+        """That of the first violated invariant, safety before liveness."""
+        return next(iter(self.judgement.counterexamples), None)
+
+    @property
+    def rows(self) -> list[VerdictRow]:
+        """A row per invariant, in the order in which they were asked for."""
+        return [
+            VerdictRow(self.seed, name, verdict.outcome, _count(verdict), self.judgement.events, _detail(verdict))
+            for name, verdict in self.verdicts.items()
+        ]
+
+
+def judge_run(seed: int, events: Iterable[Event], invariants: Sequence[Invariant] | None = None) -> JudgedRun:
+    """Judge the run of a seed, wherever its events come from: a simulation, a list, or a row of a history table.
+
+    ``invariants`` default to the whole catalogue.
+    """
+    judging, event = Judge(invariants), None
+    for event in events:
+        judging.observe(event)
+    pending = event.pending if isinstance(event, RunEnded) else ()
+    return JudgedRun(seed, judging.judgement(), pending)
 
 
 def _count(verdict: Verdict) -> int:

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from itertools import chain
 
 from rebalance_check.model.vocabulary.progress import ProgressListener
-from rebalance_check.pipeline.campaign import shard_size, shards
-from rebalance_check.pipeline.judging import explain, failing_seeds, judge_run, tally
+from rebalance_check.pipeline.campaign import Runner, Work, shard_size, shards
+from rebalance_check.pipeline.judging import VerdictRow, explain, failing_seeds, judge_run, tally
 from rebalance_check.pipeline.processes import Processes, cores
 from rebalance_check.pipeline.results import FuzzResult
-from rebalance_check.pipeline.rows import VerdictRow
-from rebalance_check.pipeline.runner import Runner, Work
 from rebalance_check.properties.catalogue import select
 
 
@@ -31,9 +29,9 @@ def judge_seeds(seeds: range, runner: Runner, names: Sequence[str]) -> JudgedSha
     invariants = select(names)
     events, rows = 0, list[VerdictRow]()
     for seed in seeds:
-        history = runner.events(seed)
-        events += len(history)
-        rows += judge_run(seed, history, invariants)
+        run = judge_run(seed, runner.events(seed), invariants)
+        events += run.judgement.events
+        rows += run.rows
     return JudgedShard(len(seeds), events, rows)
 
 

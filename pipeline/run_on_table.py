@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.progress import ProgressListener
+from rebalance_check.pipeline.campaign import Work
 from rebalance_check.pipeline.engines import Engine
-from rebalance_check.pipeline.history_table import HistoryTable
-from rebalance_check.pipeline.judging import ClaimTally, explain, failing_seeds
-from rebalance_check.pipeline.judging_tables import decode_run, tally_verdicts
+from rebalance_check.pipeline.history_table import HistoryTable, decode_run
+from rebalance_check.pipeline.judging import ClaimTally, VerdictRow, explain, failing_seeds, tally
 from rebalance_check.pipeline.results import FuzzResult
-from rebalance_check.pipeline.runner import Work
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.verdict import Outcome
+
+IS_HELD: Final = pc.field("outcome") == Outcome.HELD.value
 
 
 def fuzz_on_table(work: Work, engine: Engine, out: Path, progress: ProgressListener) -> FuzzResult:
@@ -36,7 +43,7 @@ def fuzz_on_table(work: Work, engine: Engine, out: Path, progress: ProgressListe
         return replace(result, resumed=resumed, seconds=time.perf_counter() - started)
 
 
-def judge_table(path: Path, engine: Engine, invariants: Sequence[str], progress: ProgressListener) -> FuzzResult:
+def judge_stored_runs(path: Path, engine: Engine, invariants: Sequence[str], progress: ProgressListener) -> FuzzResult:
     """`rebalance_check.pipeline.fuzz.judge_table`."""
     names = tuple(invariant.name for invariant in select(invariants))
     table = HistoryTable(path.resolve())
@@ -67,9 +74,29 @@ def _result(engine: str, table: HistoryTable, seeds: range, verdicts: Mapping[st
 
 
 def stored_run(table: HistoryTable, seed: int) -> list[Event]:
-    """The history of one seed, from the table; `RebalanceCheckError` when it is not in there."""
+    """The history of one seed, from the table; raises `RebalanceCheckError` when it is not in there."""
     for shard in table.shards(range(seed, seed + 1)):
         for found, lines in shard.histories():
             if found == seed:
                 return list(decode_run(seed, lines))
     raise RebalanceCheckError(f"{table.path} holds no run of seed {seed}: choose one that `fuzz` has run")
+
+
+def tally_verdicts(path: Path, names: Sequence[str]) -> dict[str, ClaimTally]:
+    """Add up the verdict rows below ``path``. What held is counted in columns; only the rest becomes rows."""
+    held: Counter[str] = Counter()
+    rest: list[VerdictRow] = []
+    for file in sorted(path.glob("*.parquet")):
+        with pq.ParquetFile(file) as parquet:
+            for batch in parquet.iter_batches():
+                for found in batch.filter(IS_HELD)["invariant"].value_counts().to_pylist():
+                    held[found["values"]] += found["counts"]
+                rest += [_verdict_row(row) for row in batch.filter(~IS_HELD).to_pylist()]
+    tallies = tally(rest, names)
+    for name, count in held.items():
+        tallies[name].outcomes[Outcome.HELD] += count
+    return tallies
+
+
+def _verdict_row(columns: dict[str, object]) -> VerdictRow:
+    return VerdictRow(**{**columns, "outcome": Outcome(columns["outcome"])})  # type: ignore[arg-type] # the schema's types

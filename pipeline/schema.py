@@ -15,7 +15,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.pipeline.rows import RunRow, VerdictRow
+from rebalance_check.pipeline.campaign import RunRow
+from rebalance_check.pipeline.judging import VerdictRow
 
 SCHEMA_VERSION: Final = 1
 """Raised when a column changes its name, type or meaning; a table of another version is refused."""

@@ -8,7 +8,7 @@ import pytest
 
 from rebalance_check.impl.mutants import IMPL_MUTANTS, FuzzSearch, Mutant
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
-from rebalance_check.pipeline.seed_run import run_seed
+from rebalance_check.pipeline.seed_run import replay_command, run_seed
 from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.verdict import Outcome
 
@@ -38,7 +38,7 @@ def clean(protocol: SimulatedProtocol, seeds: range) -> dict[int, str]:
         result = run_seed(seed, options)
         wrong = {name: verdict for name, verdict in result.verdicts.items() if verdict.outcome is not Outcome.HELD}
         if wrong or result.pending:
-            found[seed] = f"{result.replay}: {wrong} {result.pending}"
+            found[seed] = f"{replay_command(seed, options)}: {wrong} {result.pending}"
     return found
 
 

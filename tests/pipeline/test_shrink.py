@@ -9,7 +9,7 @@ import pytest
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule, simulate
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.pipeline.seed_run import breaks, run_seed
+from rebalance_check.pipeline.seed_run import breaks, replay_command, run_seed
 from rebalance_check.pipeline.shrink import shrink
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.invariants.ownership import NoDoubleOwnership
@@ -100,7 +100,7 @@ def test_a_failing_seed_prints_the_command_that_repeats_it() -> None:
     result = run_seed(seed, MUTANT)
 
     assert result.violated[0] == "no_double_ownership"
-    assert result.replay == (
+    assert replay_command(seed, MUTANT) == (
         f"rebalance-check fuzz --seeds {seed}:{seed + 1} --protocol cooperative --steps 30 "
         "--mutant cooperative-leader-does-not-withhold"
     )
