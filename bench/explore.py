@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 
 from rebalance_check.model.checker.safety import Exploration, explore
+from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 
 BIG = "3m3p4g1c0l0x0d0z1i0r"
@@ -20,7 +21,9 @@ SMALL = "2m2p3g1c0l0x0d0z1i0r"
 
 def best(address: str, runs: int, *, symmetry: bool = False, threads: int = 1, compiled: bool = True) -> Exploration:
     bounds = Bounds.from_address(address)
-    found = [explore(bounds, symmetry=symmetry, threads=threads, compiled=compiled) for _ in range(runs)]
+    found = [
+        explore(model_for(bounds), bounds, symmetry=symmetry, threads=threads, compiled=compiled) for _ in range(runs)
+    ]
     return min(found, key=lambda each: each.seconds)
 
 

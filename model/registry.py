@@ -1,21 +1,37 @@
-"""Mutants of the models: defects switched on by name, each a one-line edit of a model's source.
+"""Names and what they stand for: the model of each protocol, its mutants, and the paths that addresses name.
 
-A mutant proves that a claim can fail: exploring it in its bounds finds a shortest counterexample to exactly that claim.
+A mutant is a one-line edit of a model's source. It proves that a claim can fail: exploring it in its bounds finds a
+shortest counterexample to exactly that claim. The checker knows none of these names: it takes a model.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
+from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.mutant import ModelMutant
+from rebalance_check.model.checker.safety.path import Path
+from rebalance_check.model.checker.specification import Model, mutated
+from rebalance_check.model.classic.model import MODEL as CLASSIC
 from rebalance_check.model.classic.mutants.core import CLASSIC_MUTANTS
 from rebalance_check.model.classic.mutants.liveness import LIVENESS_MUTANTS
 from rebalance_check.model.classic.mutants.new_members import NEW_MEMBER_MUTANTS
 from rebalance_check.model.classic.mutants.static_membership import STATIC_MEMBER_MUTANTS
 from rebalance_check.model.classic.mutants.timeouts import TIMEOUT_MUTANTS
 from rebalance_check.model.classic.mutants.upgrades import UPGRADE_MUTANTS
+from rebalance_check.model.connect.status.model import MODEL as STATUS
 from rebalance_check.model.connect.status.mutants import STATUS_MUTANTS
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.schedule import Schedule
+
+MODELS: Final = {
+    RebalanceProtocol.EAGER: CLASSIC,
+    RebalanceProtocol.COOPERATIVE: CLASSIC,
+    RebalanceProtocol.STATUS: STATUS,
+}
+"""The model of each protocol."""
 
 MUTANTS: Final[dict[str, ModelMutant]] = {
     mutant.name: mutant
@@ -39,3 +55,31 @@ def mutant_named(name: str) -> ModelMutant:
             f"there is no mutant {name!r} of the model: choose one of {', '.join(sorted(MUTANTS))}"
         )
     return MUTANTS[name]
+
+
+@cache
+def _mutant_of(protocol: RebalanceProtocol, name: str) -> Model:
+    return mutated(MODELS[protocol], name, mutant_named(name).edit)
+
+
+def model_for(bounds: Bounds, mutant: str = "") -> Model:
+    """The model of the protocol of ``bounds``, with the defect ``mutant`` where one is named.
+
+    Raises `RebalanceCheckError` for an unknown mutant, and for one of another protocol's model.
+    """
+    return _mutant_of(bounds.protocol, mutant) if mutant else MODELS[bounds.protocol]
+
+
+def machine_for(bounds: Bounds, mutant: str = "") -> Machine:
+    """The interpreted model of the protocol of ``bounds``, at these bounds; ``mutant`` as for `model_for`."""
+    return Machine(model_for(bounds, mutant), bounds)
+
+
+def path_of(schedule: Schedule) -> Path:
+    """The actions of a schedule as a path of the model, whose address replays it."""
+    return Path(model_for(schedule.bounds), schedule.bounds, schedule.actions)
+
+
+def path_at(address: str) -> Path:
+    """The path that an address names; `RebalanceCheckError` tells where it cannot be followed."""
+    return Path.from_address(address, model_for)

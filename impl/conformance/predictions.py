@@ -15,7 +15,8 @@ from rebalance_check.impl.conformance.answers import predicted_answers
 from rebalance_check.impl.conformance.outcome import Outcome
 from rebalance_check.impl.conformance.view import predicted_view
 from rebalance_check.model.checker.interpreter import Call, Machine, positional
-from rebalance_check.model.checker.specification import Model, model_for
+from rebalance_check.model.checker.specification import Model
+from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 

@@ -23,7 +23,7 @@ from rebalance_check.integration.conformance.known_differences import known
 from rebalance_check.integration.conformance.pipelining import Rounds
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.virtual.transport import VirtualTransport
-from rebalance_check.model.checker.safety import Path as ModelPath
+from rebalance_check.model.registry import path_of
 from rebalance_check.model.shrink import ddmin
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
@@ -106,7 +106,7 @@ class Found:
 
     def __str__(self) -> str:
         """The difference, and how to see it again."""
-        address = ModelPath(self.schedule.bounds, self.schedule.actions).address()
+        address = path_of(self.schedule).address()
         return f"[{self.name}, {self.between}, seed {self.schedule.seed}]\n{self.difference}\n  schedule  {address}"
 
 

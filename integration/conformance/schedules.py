@@ -12,8 +12,8 @@ from random import Random
 from typing import Any, Final
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.specification import model_for
 from rebalance_check.model.classic.state import has
+from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.schedule import Schedule
@@ -54,7 +54,7 @@ def tour(bounds: Bounds, *, steps: int = DEFAULT_STEPS) -> Iterator[Schedule]:
     shortest way; a transition deeper than ``steps`` makes its schedule longer. The whole graph is kept in memory: for
     bounds of some ten thousand states.
     """
-    graph = _graph(Machine(model_for(bounds), bounds))
+    graph = _graph(machine_for(bounds))
     initial = next(iter(graph))
     untaken = {state: deque(edges) for state, edges in graph.items() if edges}
     number = 0
@@ -129,7 +129,7 @@ def _way_to_untaken(
 
 def walks(bounds: Bounds, count: int, *, seed: int = 0, steps: int = DEFAULT_STEPS) -> Iterator[Schedule]:
     """``count`` schedules of at most ``steps`` actions each; a walk ends early where nothing more can happen."""
-    walker = _Walker(Machine(model_for(bounds), bounds), Random(f"walks/{seed}/{bounds.address()}"))
+    walker = _Walker(machine_for(bounds), Random(f"walks/{seed}/{bounds.address()}"))
     for number in range(count):
         yield Schedule(bounds, tuple(walker.walk(steps)), seed=number)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rebalance_check.model.checker.walks import Graph
+from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
 
@@ -25,7 +26,7 @@ class Tour:
     """What is left of a graph, and the way to it."""
 
     def __init__(self, bounds: Bounds) -> None:
-        self._graph = Graph(bounds)
+        self._graph = Graph(machine_for(bounds))
         self._came: dict[bytes, tuple[bytes, Action] | None] = {}
         self._tries: dict[tuple[bytes, Action], int] = {}
         self._closed: set[tuple[bytes, Action]] = set()

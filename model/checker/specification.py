@@ -10,13 +10,14 @@ How to write a model (see `model.classic.model` for the classic group protocol):
    and returns True; otherwise it returns False **and has not touched** ``s``. A `Rule` gives it its `ActionKind`;
    ``choices`` says how many outcomes there are to choose from (absent: one; ``members=False``: an action of nobody,
    tried with m=0).
-4. Write the claims: predicates over ``c`` and ``s`` (`Model.invariants`: true in every state; `Model.reachable_states`: true in
-   some), and over ``c``, ``s`` and the next state ``t`` (`Model.step_invariants`: true of every step; `Model.reachable_steps`: true
-   of some). The function's name is the claim, its docstring the sentence. Progress (`Model.liveness`) is an `LivenessProperty`: a
-   predicate that comes true again and again, or for good, once nothing disturbs any more (`model.checker.liveness`).
+4. Write the claims: predicates over ``c`` and ``s`` (`Model.invariants`: true in every state;
+   `Model.reachable_states`: true in some), and over ``c``, ``s`` and the next state ``t`` (`Model.step_invariants`: true of every step;
+   `Model.reachable_steps`: true of some). The function's name is the claim, its docstring the sentence. What must
+   happen (`Model.liveness`) is a `LivenessProperty`: a predicate that recurs, or stabilises, once faults cease
+   (`model.checker.liveness`).
 5. ``within_bounds(c, s)`` cuts states that are too far out (a state constraint); it guards nothing inside the
    protocol.
-6. The last file defines ``MODEL``; ``modules`` lists the files in the order of their imports. Function names are unique
+6. The last file defines ``MODEL`` and imports the others; ``modules`` lists them in order. Function names are unique
    over all of them, because the compiled backend and the mutants run them in one namespace.
 
 The same functions run interpreted on objects and compiled by Numba on packed records, so they keep to plain Python:
@@ -27,32 +28,25 @@ backend. Every number is 0 to 255 and must stay there.
 from __future__ import annotations
 
 import ast
-import importlib
 import inspect
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
 from rebalance_check.model.checker.layout import Layout, Sizes
 from rebalance_check.model.vocabulary.actions import ActionKind
-from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
-
-MODEL_MODULES: Final = {
-    RebalanceProtocol.EAGER: "rebalance_check.model.classic.model",
-    RebalanceProtocol.COOPERATIVE: "rebalance_check.model.classic.model",
-    RebalanceProtocol.STATUS: "rebalance_check.model.connect.status.model",
-}
-"""Which module defines the ``MODEL`` of a protocol."""
+from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """An action of a model: its kind, its step function, and how many outcomes there are to choose from.
 
-    A ``fair`` action is not put off for ever: while it stays enabled for one member, it happens some time (weak
-    fairness). What is not fair may happen or not. A step that changes a `layout.Spent` or
-    `layout.Age` field is a disturbance, whatever its rule says.
+    A ``fair`` action that stays enabled for one member is eventually taken (weak fairness); an action that is not fair
+    may never be taken. A step that changes a `layout.Spent` or `layout.Age` field is a fault, whatever its rule says.
     """
 
     kind: ActionKind
@@ -64,10 +58,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class LivenessProperty:
-    """A claim of progress: what ``holds`` says comes true again and again once nothing disturbs any more.
+    """What must happen: once faults cease, ``holds`` recurs (``[]<>``), or where it ``stabilises`` stays true (``<>[]``).
 
-    With a parameter ``m`` it does so for each member, with ``p`` for each partition. An aim that ``settles`` comes true
-    and stays true.
+    With a parameter ``m`` it does so for each member, with ``p`` for each partition.
     """
 
     holds: Callable[..., bool]
@@ -75,7 +68,7 @@ class LivenessProperty:
 
     @property
     def name(self) -> str:
-        """The claim is named as its function."""
+        """The property has the name of its function."""
         return self.holds.__name__
 
 
@@ -107,8 +100,20 @@ class Concern:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """A one-line change of a model's source: ``old``, which stands once in the file of ``module``, becomes ``new``."""
+
+    module: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
-    """A model; the module docstring tells what each part must do."""
+    """A model; the module docstring tells what each part must do.
+
+    ``edit`` is the one line in which a mutant of the model differs, and ``mutant`` the name of that defect (`mutated`).
+    """
 
     name: str
     modules: tuple[str, ...]
@@ -123,27 +128,14 @@ class Model:
     reachable_states: tuple[Callable[..., bool], ...] = ()
     reachable_steps: tuple[Callable[..., bool], ...] = ()
     liveness: tuple[LivenessProperty, ...] = ()
+    mutant: str = ""
+    edit: Edit | None = None
 
     @classmethod
     def of(cls, *concerns: Concern, **parts: Any) -> Model:
         """The model of these concerns; ``parts`` are its other fields (``name``, ``modules``, ``state``, ...)."""
         whole = Concern.joined(*concerns)
         return cls(**parts, **{field.name: getattr(whole, field.name) for field in fields(whole)})
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """A one-line change of a model's source: ``old``, which stands once in the file of ``module``, becomes ``new``."""
-
-    module: str
-    old: str
-    new: str
-
-
-def model_for(bounds: Bounds) -> Model:
-    """The model of the protocol that the bounds name."""
-    model: Model = importlib.import_module(MODEL_MODULES[bounds.protocol]).MODEL
-    return model
 
 
 def arguments(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -157,7 +149,7 @@ def call(function: Callable[..., Any]) -> str:
 
 
 EACH: Final = {"m": "members", "p": "partitions"}
-"""The parameters by which an aim is about each of several; how bounds and configuration call their number."""
+"""The parameters by which a liveness property is about each of several; how bounds and configuration call their number."""
 
 
 def each_of(function: Callable[..., Any]) -> str:
@@ -168,36 +160,47 @@ def each_of(function: Callable[..., Any]) -> str:
 # ------------------------------------------------------------------------------------------------ one namespace
 
 
-def sources(model: Model, edit: Edit | None = None) -> dict[str, str]:
-    """The source text of each module of a model, in order, with the edit applied."""
-    texts = {}
-    for name in model.modules:
-        text = Path(str(importlib.import_module(name).__file__)).read_text(encoding="utf-8")
-        if edit is not None and edit.module == name:
-            found = text.count(edit.old)
-            if found != 1:
-                raise ValueError(f"the edit of {name} expects one line {edit.old!r} and found {found}")
-            text = text.replace(edit.old, edit.new)
-        texts[name] = text
+def source_file(module: str) -> str:
+    """The file of a module of a model; whoever has the model has imported its modules."""
+    return str(sys.modules[module].__file__)
+
+
+def sources(model: Model) -> dict[str, str]:
+    """The source text of each module of a model, in order, with the edit of a mutant applied."""
+    texts = {name: Path(source_file(name)).read_text(encoding="utf-8") for name in model.modules}
+    if model.edit is not None:
+        text = texts[model.edit.module]
+        found = text.count(model.edit.old)
+        if found != 1:
+            raise ValueError(f"the edit of {model.edit.module} expects one line {model.edit.old!r} and found {found}")
+        texts[model.edit.module] = text.replace(model.edit.old, model.edit.new)
     return texts
 
 
-def assemble(model: Model, edit: Edit | None = None) -> dict[str, Any]:
-    """All modules of a model executed afresh in one namespace, whose ``MODEL`` is the (edited) model.
+def assemble(model: Model) -> dict[str, Any]:
+    """All modules of a model executed afresh in one namespace, whose ``MODEL`` is the model with its edit applied.
 
     Imports between these modules are left out: what they name is already there.
     """
     space: dict[str, Any] = {"__name__": model.modules[-1]}
-    for name, text in sources(model, edit).items():
+    for name, text in sources(model).items():
         tree = ast.parse(text)
         tree.body = [
             node for node in tree.body if not (isinstance(node, ast.ImportFrom) and node.module in model.modules)
         ]
-        exec(compile(tree, str(importlib.import_module(name).__file__), "exec", dont_inherit=True), space)
+        exec(compile(tree, source_file(name), "exec", dont_inherit=True), space)
     return space
 
 
-def edited(model: Model, edit: Edit) -> Model:
-    """The model with one line of its source changed, to be interpreted."""
-    made: Model = assemble(model, edit)["MODEL"]
-    return made
+def mutated(model: Model, mutant: str, edit: Edit) -> Model:
+    """The model with one line of its source changed, under the name of that defect.
+
+    Raises `RebalanceCheckError` when the edit is not of this model.
+    """
+    if edit.module not in model.modules:
+        raise RebalanceCheckError(
+            f"the mutant {mutant} edits {edit.module}, which is not part of the model {model.name}: "
+            "choose bounds of the protocol that it is a defect of"
+        )
+    made: Model = assemble(replace(model, edit=edit))["MODEL"]
+    return replace(made, mutant=mutant, edit=edit)

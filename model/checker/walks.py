@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.specification import model_for
 from rebalance_check.model.vocabulary.actions import Action
-from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.schedule import Schedule
 
 REACH: Final = 400
 """How many states a tour looks at for the nearest transition that it has not taken yet."""
 
 
-def enabled(bounds: Bounds, state: Any) -> list[Action]:
-    """The actions that may happen in a state of the model, always in the same order."""
-    return Machine(model_for(bounds), bounds).enabled(state)
-
-
-def random_path(rng: Random, bounds: Bounds, length: int) -> list[Action]:
+def random_path(rng: Random, machine: Machine, length: int) -> list[Action]:
     """At most ``length`` actions, each drawn evenly from those enabled; shorter where nothing is."""
-    machine = Machine(model_for(bounds), bounds)
     state, path = machine.initial(), list[Action]()
     while len(path) < length and (possible := machine.enabled(state)):
         path.append(rng.choice(possible))
@@ -32,10 +24,10 @@ def random_path(rng: Random, bounds: Bounds, length: int) -> list[Action]:
 
 
 class Graph:
-    """The state graph of a model, by packed states, explored where somebody looks."""
+    """The state graph of a model, by packed states, expanded on demand."""
 
-    def __init__(self, bounds: Bounds) -> None:
-        self._machine = Machine(model_for(bounds), bounds)
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
         self._edges: dict[bytes, list[tuple[Action, bytes]]] = {}
         self.initial = self._machine.pack(self._machine.initial())
 
@@ -96,17 +88,17 @@ class Tourist:
         return way[::-1]
 
 
-def tour(bounds: Bounds, count: int, length: int, seed: int) -> list[Schedule]:
+def tour(machine: Machine, count: int, length: int, seed: int) -> list[Schedule]:
     """At most ``count`` schedules of at most ``length`` actions that together cover many distinct transitions.
 
     Fewer come back when nothing new is left in reach. The same arguments give the same schedules. Schedules for a real
     broker need bounds with ``initial_delay=False``.
     """
-    tourist = Tourist(Graph(bounds), Random(seed))
+    tourist = Tourist(Graph(machine), Random(seed))
     schedules = []
     for _ in range(count):
         actions = tourist.walk(length)
         if not actions:
             break
-        schedules.append(Schedule(bounds, tuple(actions), seed))
+        schedules.append(Schedule(machine.bounds, tuple(actions), seed))
     return schedules

@@ -23,13 +23,13 @@ from typing import Any, Final
 
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.layout import NIL
-from rebalance_check.model.checker.specification import edited, model_for
+from rebalance_check.model.checker.specification import Model
+from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.observer.memory import TOPIC, Ledger
 from rebalance_check.model.classic.observer.observer import Observer
 from rebalance_check.model.classic.state import GroupStatus, MessageKind, State, has
-from rebalance_check.model.registry import mutant_named
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
-from rebalance_check.model.vocabulary.bounds import Bounds
+from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RequestAnswered
 from rebalance_check.model.vocabulary.ids import Partition, partition
@@ -73,16 +73,15 @@ class Snapshot:
 
 
 class ModelRun:
-    """One run of the classic model; ``mutant`` switches on one of its defects. ``group`` names the group in events."""
+    """One run of the classic model, or of a mutant of it. ``group`` names the group in events."""
 
-    def __init__(self, bounds: Bounds, *, mutant: str = "", group: str = "group") -> None:
-        model = model_for(bounds)
-        if model.name != "classic":
+    def __init__(self, bounds: Bounds, *, model: Model = MODEL, group: str = "group") -> None:
+        if bounds.protocol is RebalanceProtocol.STATUS or model.name != MODEL.name:
             raise RebalanceCheckError(f"a run speaks the protocol eager or cooperative, and not {bounds.protocol}")
-        self.machine = Machine(edited(model, mutant_named(mutant).edit) if mutant else model, bounds)
+        self.machine = Machine(model, bounds)
         self.bounds = bounds
         self.state: State = self.machine.initial()
-        self.observer = Observer(self.machine.config, bounds, mutant, group)
+        self.observer = Observer(self.machine.config, bounds, model.mutant, group)
         self.replies: list[RequestAnswered] = []
 
     def begin(self) -> list[Event]:

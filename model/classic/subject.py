@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.observer.memory import HARNESS
 from rebalance_check.model.classic.run import ModelRun
@@ -14,10 +15,10 @@ from rebalance_check.model.vocabulary.events import Event, RunEnded
 
 
 class ModelSubject:
-    """Runs one schedule on the interpreted model, or on a ``mutant`` of it; `model_run` is the run, open or just ended."""
+    """Runs one schedule on the interpreted model, or on a mutant of it; `model_run` is the run, open or just ended."""
 
-    def __init__(self, mutant: str = "") -> None:
-        self._mutant = mutant
+    def __init__(self, model: Model = MODEL) -> None:
+        self._model = model
         self._run: ModelRun | None = None
 
     @property
@@ -40,7 +41,7 @@ class ModelSubject:
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
         """Start a run. The model is deterministic: the seed changes nothing."""
         del seed
-        self._run = ModelRun(bounds, mutant=self._mutant)
+        self._run = ModelRun(bounds, model=self._model)
         return self._run.begin()
 
     def perform(self, action: Action) -> Sequence[Event]:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from rebalance_check.impl.conformance.in_process import ReferenceSubject
-from rebalance_check.model.checker.safety.path import Path
+from rebalance_check.model.registry import path_of
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.schedule import Schedule
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import Judge
 from rebalance_check.properties.kinds import Invariant, Kind
@@ -104,7 +105,7 @@ class ClassicGroup(RuleBasedStateMachine):
             f"    Action(ActionKind.{action.kind.name}, {action.member}, {action.choice}),\n"
             for action in self.performed
         )
-        address = Path(self.bounds, tuple(self.performed)).address()
+        address = path_of(Schedule(self.bounds, tuple(self.performed))).address()
         return f"bounds = Bounds.from_address({self.bounds.address()!r})\nactions = (\n{steps})\nreplay   {address}"
 
     def teardown(self) -> None:

@@ -16,12 +16,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from rebalance_check.impl.connect.status.codec import StatusValue
 from rebalance_check.impl.connect.status.subject import StatusStoreSubject
-from rebalance_check.model.checker.safety.path import Path
 from rebalance_check.model.connect.status.state import STATUS_NAMES
 from rebalance_check.model.connect.status.subject import StatusModelSubject
+from rebalance_check.model.registry import path_of
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted, StatusQueried, StatusSent
+from rebalance_check.model.vocabulary.schedule import Schedule
 from rebalance_check.properties.judge import Judge
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import Violation
@@ -161,7 +162,7 @@ class StatusStores(RuleBasedStateMachine):
             f"    Action(ActionKind.{action.kind.name}, {action.member}, {action.choice}),\n"
             for action in self.performed
         )
-        address = Path(self.bounds, tuple(self.performed)).address()
+        address = path_of(Schedule(self.bounds, tuple(self.performed))).address()
         return f"bounds = Bounds.from_address({self.bounds.address()!r})\nactions = (\n{steps})\nreplay   {address}"
 
     def teardown(self) -> None:

@@ -19,7 +19,7 @@ from rebalance_check.integration.differential.side_by_side import NAMES
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.virtual import VirtualKafka, find_release
 from rebalance_check.integration.virtual.release import is_virtual
-from rebalance_check.model.checker.safety import Path as ModelPath
+from rebalance_check.model.registry import path_of
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.exit_codes import ExitCode
 
@@ -124,5 +124,5 @@ def finding_document(found: Finding | Found) -> dict[str, Any]:
     """A scenario, or the address of a schedule."""
     if isinstance(found, Finding):
         return {"name": found.name, "seed": found.seed, "scenario": list(found.scenario), "told": list(found.told)}
-    path = ModelPath(found.schedule.bounds, found.schedule.actions)
+    path = path_of(found.schedule)
     return {"name": found.name, "seed": found.schedule.seed, "address": path.address(), "told": str(found.difference)}

@@ -12,6 +12,8 @@ import click
 from rebalance_check.commands._upgrade_option import first_protocol, path_option, sized_for, was_given
 from rebalance_check.commands.console import Console, json_option
 from rebalance_check.model.checker.safety import Exploration, explore
+from rebalance_check.model.checker.specification import Model
+from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.upgrade_paths import path_named, path_number
 from rebalance_check.properties.exit_codes import exit_code_of, worst_exit_code
@@ -122,14 +124,15 @@ def command(
         new_members=new_members,
         **chosen(sizes, protocol, path),
     )
+    model = model_for(bounds, mutant or "")
     console.say(f"explore {bounds.address()}, symmetry {symmetry}" + (f", mutant {mutant}" if mutant else ""))
     found = explore_watched(
-        console, bounds, symmetry=symmetry == "on", threads=threads, mutant=mutant, compiled=not interpreted,
+        console, model, bounds, symmetry=symmetry == "on", threads=threads, compiled=not interpreted,
         max_states=max_states,
     )  # fmt: skip
     tell(console, found)
     if progress:
-        return progress_too(console, found, max_states, html)
+        return progress_too(console, model, found, max_states, html)
     if html is not None:
         write_page(console, html, found)
     return console.finish(exploration_document(found), exit_code_of(outcome_of(found)))
@@ -144,12 +147,12 @@ def write_page(console: Console, html: Path, found: Exploration, lassos: Sequenc
     console.say(f"page: {html}")
 
 
-def progress_too(console: Console, found: Exploration, max_states: int | None, html: Path | None) -> int:
+def progress_too(console: Console, model: Model, found: Exploration, max_states: int | None, html: Path | None) -> int:
     """Judge the claims of progress behind those of safety."""
     from rebalance_check.commands import _liveness  # noqa: PLC0415 - needs an extra, which interpreting does not
     from rebalance_check.model.checker.liveness import check_liveness  # noqa: PLC0415 - the same
 
-    judged = check_liveness(found.bounds, mutant=found.mutant or None, compiled=found.compiled, max_states=max_states)
+    judged = check_liveness(model, found.bounds, compiled=found.compiled, max_states=max_states)
     _liveness.tell_progress(console, judged)
     if html is not None:
         write_page(console, html, found, _liveness.sections(judged))
@@ -159,10 +162,10 @@ def progress_too(console: Console, found: Exploration, max_states: int | None, h
     )
 
 
-def explore_watched(console: Console, bounds: Bounds, **options: Any) -> Exploration:
+def explore_watched(console: Console, model: Model, bounds: Bounds, **options: Any) -> Exploration:
     """Explore with a progress line on a terminal."""
     with console.progress() as advance:
-        return explore(bounds, progress=advance, **options)
+        return explore(model, bounds, progress=advance, **options)
 
 
 def outcome_of(found: Exploration) -> Outcome:

@@ -26,6 +26,7 @@ from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.oracle.assignors import OurAssignors
 from rebalance_check.integration.oracle.played import play
 from rebalance_check.model.checker.safety import explore
+from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.seed_run import breaks
 from rebalance_check.pipeline.shrink import shrink
@@ -101,7 +102,7 @@ def _actions(seed: int, options: SimulationOptions) -> list[str]:
 
 def _explored(mutant: Mutant, find: ModelSearch) -> Caught | None:
     started = time.monotonic()
-    found = explore(find.bounds, mutant=mutant.name)
+    found = explore(model_for(find.bounds, mutant.name), find.bounds)
     if found.violated != mutant.caught_by or found.counterexample is None:
         return None
     seconds = time.monotonic() - started

@@ -20,7 +20,7 @@ from rebalance_check.integration.brokers import Broker, BrokerSpec, open_broker
 from rebalance_check.integration.conformance.replay import ReplayResult, replay
 from rebalance_check.integration.conformance.schedules import DEFAULT_STEPS, walks
 from rebalance_check.model.checker.safety import Path as ModelPath
-from rebalance_check.model.checker.safety.path import machine_for
+from rebalance_check.model.registry import path_at, path_of
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.schedule import Schedule
@@ -58,7 +58,7 @@ def command(*, addresses: tuple[str, ...], broker: str | None, schedules: int, s
     `explore` prints it), that path: on the model alone, or on --broker.
     """
     console = Console(as_json)
-    paths = [ModelPath.from_address(address) for address in addresses]
+    paths = [path_at(address) for address in addresses]
     if paths and broker is None:
         return show(console, paths)
     bounds = Bounds(initial_delay=False, member_id_required=False, **chosen_sizes(sizes, protocol, path))
@@ -99,7 +99,7 @@ def lasso_document(path: ModelPath) -> dict[str, Any]:
 
 def broken_claim(path: ModelPath) -> str:
     """The claim that the last step of a path breaks, or an empty string."""
-    machine = machine_for(path.bounds, path.mutant)
+    machine = path.machine
     state = machine.initial()
     broken = str(machine.violated(state))
     for action in path.actions:
@@ -162,7 +162,7 @@ def safety_of(judged: Sequence[Judged]) -> ExitCode:
 
 def address_of(schedule: Schedule) -> str:
     """The address of a schedule, to replay it alone."""
-    return ModelPath(schedule.bounds, schedule.actions).address()
+    return path_of(schedule).address()
 
 
 def replay_document(result: ReplayResult, judged: Sequence[Judged]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from rebalance_check.commands.console import Console, json_option
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.integration.brokers import open_broker
 from rebalance_check.integration.conformance.schedules import walks
-from rebalance_check.model.checker.specification import model_for
+from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.pipeline.fuzz import fuzz
@@ -94,7 +94,7 @@ def timed(console: Console, part: Callable[[], Stage]) -> Stage:
 def explored(console: Console, bounds: Bounds) -> Stage:
     """Exhaust one bound of the model."""
     compiled = find_spec("numba") is not None
-    found = explore_command.explore_watched(console, bounds, compiled=compiled)
+    found = explore_command.explore_watched(console, model_for(bounds), bounds, compiled=compiled)
     figures = f"{found.distinct:,} states, {found.generated:,} transitions, {found.states_per_second:,.0f} states/s"
     findings = [path_text(found.counterexample, found.violated)] if found.counterexample else []
     document = explore_command.exploration_document(found)
@@ -113,7 +113,7 @@ def progressed(bounds: Bounds) -> Stage:
     from rebalance_check.commands import _liveness  # noqa: PLC0415 - needs an extra
     from rebalance_check.model.checker.liveness import check_liveness  # noqa: PLC0415 - the same
 
-    found = check_liveness(bounds, compiled=find_spec("numba") is not None)
+    found = check_liveness(model_for(bounds), bounds, compiled=find_spec("numba") is not None)
     figures = f"{found.states:,} states, {found.steps:,} steps, {found.components:,} places to stay"
     code, document = _liveness.liveness_exit_code(found), _liveness.progress_document(found)
     return Stage("progress", str(bounds.protocol), figures, code, document, _liveness.findings(found))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from rebalance_check.model.checker.safety import Path
-from rebalance_check.model.checker.specification import model_for
 from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 from rebalance_check.model.vocabulary.events import Event
@@ -25,7 +24,7 @@ def path_steps(path: Path) -> Steps:
     """Each action of a path with the events it causes; a status path has actions only."""
     if path.bounds.protocol is RebalanceProtocol.STATUS:
         return [(str(action), ()) for action in path.actions]
-    model_run = ModelRun(path.bounds, mutant=path.mutant)
+    model_run = ModelRun(path.bounds, model=path.model)
     opening = model_run.begin()
     steps: list[tuple[str, Sequence[Event]]] = []
     for number, action in enumerate(path.actions):
@@ -36,8 +35,8 @@ def path_steps(path: Path) -> Steps:
 
 def claim_sentence(path: Path, name: str) -> str:
     """What a claim of the model says: the first sentence of its docstring."""
-    model = model_for(path.bounds)
-    for claim in (*model.invariants, *model.step_invariants, *(aim.holds for aim in model.liveness)):
+    model = path.model
+    for claim in (*model.invariants, *model.step_invariants, *(each.holds for each in model.liveness)):
         if claim.__name__ == name:
             return " ".join((claim.__doc__ or "").split()).partition(". ")[0].rstrip(".")
     return ""
@@ -97,7 +96,7 @@ def _upgrade(path: Path) -> list[str]:
     """The upgrade that a path is part of, and which assignors each member lists at its end."""
     if not path.bounds.upgrade:
         return []
-    upgrade, model_run = path_numbered(path.bounds.upgrade), ModelRun(path.bounds, mutant=path.mutant)
+    upgrade, model_run = path_numbered(path.bounds.upgrade), ModelRun(path.bounds, model=path.model)
     for action in path.actions:
         model_run.step(action)
     lists = [names_of(upgrade.lists[member.step[0]]) for member in model_run.state.member]

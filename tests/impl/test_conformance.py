@@ -7,7 +7,7 @@ import pytest
 from rebalance_check.impl.conformance import Conformance, ConformanceRun, every_transition
 from rebalance_check.impl.conformance.in_process import ReferenceTransport
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.specification import model_for
+from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
 

@@ -6,8 +6,7 @@ import pytest
 
 from rebalance_check.impl.conformance import predictions as moves_module
 from rebalance_check.impl.conformance.predictions import Moves
-from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.specification import model_for
+from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 
 BOUNDS = Bounds.from_address("cooperative/2m2p2g1c1l0x0d0z0i1r")
@@ -15,7 +14,7 @@ BOUNDS = Bounds.from_address("cooperative/2m2p2g1c1l0x0d0z0i1r")
 
 def walked(moves: Moves, seed: int, steps: int = 60) -> list[bytes]:
     """The states of a random walk, each compared with the model's own."""
-    machine, rng = Machine(model_for(BOUNDS), BOUNDS), Random(seed)
+    machine, rng = machine_for(BOUNDS), Random(seed)
     state, own, seen = moves.initial(), machine.initial(), list[bytes]()
     for _ in range(steps):
         enabled = moves.enabled(state)

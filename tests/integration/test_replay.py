@@ -9,9 +9,8 @@ from rebalance_check.integration.brokers import Broker, open_broker
 from rebalance_check.integration.conformance.replay import replay
 from rebalance_check.integration.conformance.schedules import tour, walks
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
-from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.specification import model_for
 from rebalance_check.model.classic.state import MessageKind
+from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
@@ -52,7 +51,7 @@ def test_walks_are_the_same_for_the_same_seed__and_meet_every_kind_of_step() -> 
 
 def meets(schedule: Schedule, kind: MessageKind, error: Error) -> bool:
     """Whether the model answers so somewhere on the way."""
-    machine = Machine(model_for(schedule.bounds), schedule.bounds)
+    machine = machine_for(schedule.bounds)
     state = machine.initial()
     for action in schedule.actions:
         assert machine.step(state, action)
@@ -63,7 +62,7 @@ def meets(schedule: Schedule, kind: MessageKind, error: Error) -> bool:
 
 def test_a_tour_takes_every_transition_of_its_bounds() -> None:
     bounds = Bounds.from_address("eager/2m1p1g1c0l0x0d0z0i0r")
-    machine = Machine(model_for(bounds), bounds)
+    machine = machine_for(bounds)
     taken = set()
     for schedule in tour(bounds):
         state = machine.initial()

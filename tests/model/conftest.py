@@ -1,6 +1,7 @@
 """What the tests of the models share: state spaces of a pinned size, and runs stepped action by action."""
 
 from rebalance_check.model.checker.safety import Exploration, explore
+from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -11,7 +12,7 @@ def explored(
     address: str, distinct: int, generated: int, depth: int, *, symmetry: bool = True, compiled: bool = False
 ) -> Exploration:
     """The exploration of these bounds, after a check that it has its pinned size and that every claim held."""
-    found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=compiled)
+    found = explore(MODEL, Bounds.from_address(address), symmetry=symmetry, compiled=compiled)
     assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
     assert set(found.verdicts.values()) == {"held"}
     return found

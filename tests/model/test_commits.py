@@ -30,7 +30,7 @@ def test_a_larger_state_space_has_its_pinned_size__with_commits() -> None:
 
 
 def test_a_zombie_commits_in_vain__and_a_member_may_commit_until_the_join_phase_ends() -> None:
-    found = explore(Bounds.from_address("eager/2m1p3g0c0l1x0d0z0i0r1k"), compiled=False)
+    found = explore(MODEL, Bounds.from_address("eager/2m1p3g0c0l1x0d0z0i0r1k"), compiled=False)
     for witness in (
         "zombie_commits_in_vain",
         "commit_is_accepted_in_a_rebalance",
@@ -41,7 +41,7 @@ def test_a_zombie_commits_in_vain__and_a_member_may_commit_until_the_join_phase_
 
 
 def test_a_commit_beside_a_join_meets_every_refusal() -> None:
-    found = explore(Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r1k"), compiled=False)
+    found = explore(MODEL, Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r1k"), compiled=False)
     assert found.reachable_states["commit_meets_rebalance"]
     assert found.reachable_states["commit_meets_illegal_generation"]
 

@@ -14,9 +14,10 @@ from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.checker.safety.compiled import cache_directory, compile_model, digest
 from rebalance_check.model.checker.safety.search import Limits, Outcome, Search
 from rebalance_check.model.checker.safety.workers import SLACK, ParallelSearch, Worker
-from rebalance_check.model.checker.specification import Edit
+from rebalance_check.model.checker.specification import Edit, mutated
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.parts.assignment import target_table  # after the check for the extra
+from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 
 SMALL = [
@@ -78,21 +79,21 @@ def test_three_members_three_partitions_four_generations_and_a_crash_are_exhaust
     protocol: str, symmetry: bool, distinct: int, generated: int, depth: int, threads: int
 ) -> None:
     bounds = Bounds.from_address(f"{protocol}/3m3p4g1c0l0x0d0z1i0r")
-    found = explore(bounds, symmetry=symmetry, threads=threads)
+    found = explore(MODEL, bounds, symmetry=symmetry, threads=threads)
     assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
     assert found.complete
     assert set(found.verdicts.values()) == {"held"}
 
 
 def test_a_limit_ends_the_search_early() -> None:
-    found = explore(Bounds.from_address("cooperative/3m3p4g1c0l0x0d0z1i0r"), max_states=50_000)
+    found = explore(MODEL, Bounds.from_address("cooperative/3m3p4g1c0l0x0d0z1i0r"), max_states=50_000)
     assert not found.complete
     assert found.distinct >= 50_000
 
 
 def test_a_missed_generation_makes_a_zombie__and_not_a_second_owner() -> None:
     bounds = Bounds.from_address("cooperative/3m2p3g0c0l1x1d0z1i1r")
-    found = explore(bounds, max_states=400_000)
+    found = explore(MODEL, bounds, max_states=400_000)
     assert set(found.verdicts.values()) <= {"held", "undecided"}
     assert found.reachable_states["copy_takes_the_place"]
 
@@ -107,7 +108,7 @@ def test_the_buffer_has_room_for_the_successors_of_any_state__of_the_largest_bou
 
 def test_the_cache_has_another_name__when_one_line_of_the_model_changes() -> None:
     edit = Edit("rebalance_check.model.classic.coordinator", "    s.generation += 1", "    s.generation += 2")
-    assert digest(MODEL, None) != digest(MODEL, edit)
+    assert digest(MODEL) != digest(mutated(MODEL, "two-generations", edit))
 
 
 TWO_PROGRAMS = """
@@ -148,5 +149,5 @@ def test_a_mutant_deep_in_the_state_space_is_found(name: str) -> None:
     from rebalance_check.model.registry import MUTANTS  # noqa: PLC0415  # only these need it
 
     mutant = MUTANTS[name]
-    found = explore(mutant.bounds, mutant=name)
+    found = explore(model_for(mutant.bounds, name), mutant.bounds)
     assert found.violated == mutant.caught_by

@@ -9,6 +9,7 @@ from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.checker.safety.search import Limits, Search
 from rebalance_check.model.classic.model import MODEL
+from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
@@ -32,7 +33,7 @@ COUNTS = [
 def test_the_state_space_has_its_pinned_size(
     address: str, symmetry: bool, distinct: int, generated: int, depth: int
 ) -> None:
-    found = explore(Bounds.from_address(address), symmetry=symmetry, compiled=False)
+    found = explore(MODEL, Bounds.from_address(address), symmetry=symmetry, compiled=False)
     assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
     assert found.complete
     assert set(found.verdicts.values()) == {"held"}
@@ -51,7 +52,7 @@ def test_the_orbits_of_the_representatives_are_all_states(address: str) -> None:
 
 
 def test_what_a_bound_can_show_is_met__and_what_it_cannot_is_not() -> None:
-    found = explore(Bounds.from_address("eager/2m1p4g1c0l0x1d0z0i0r"), compiled=False)
+    found = explore(MODEL, Bounds.from_address("eager/2m1p4g1c0l0x1d0z0i0r"), compiled=False)
     assert found.reachable_states["everyone_is_stable"]
     assert found.reachable_states["sync_meets_illegal_generation"]
     assert found.reachable_states["copy_takes_the_place"]
@@ -62,19 +63,19 @@ def test_what_a_bound_can_show_is_met__and_what_it_cannot_is_not() -> None:
 
 
 def test_a_zombie_owns_beside_the_owner__when_a_live_member_expires() -> None:
-    found = explore(Bounds.from_address("cooperative/2m1p3g0c0l1x0d0z0i0r"), compiled=False)
+    found = explore(MODEL, Bounds.from_address("cooperative/2m1p3g0c0l1x0d0z0i0r"), compiled=False)
     assert found.reachable_states["zombie_owns_beside_the_owner"]
     assert found.verdicts["no_double_ownership"] == "held"
 
 
 def test_the_second_cooperative_round_happens__when_partitions_move() -> None:
-    found = explore(Bounds.from_address("cooperative/2m2p3g0c0l0x0d0z0i0r"), compiled=False)
+    found = explore(MODEL, Bounds.from_address("cooperative/2m2p3g0c0l0x0d0z0i0r"), compiled=False)
     assert found.reachable_states["second_round_happens"]
     assert found.reachable_states["partition_is_withheld"]
 
 
 def test_a_limit_leaves_the_claims_undecided() -> None:
-    found = explore(Bounds.from_address("eager/2m2p3g1c0l0x0d0z1i0r"), compiled=False, max_states=100)
+    found = explore(MODEL, Bounds.from_address("eager/2m2p3g1c0l0x0d0z1i0r"), compiled=False, max_states=100)
     assert not found.complete
     assert 100 <= found.distinct < 400
     assert set(found.verdicts.values()) == {"undecided"}
@@ -84,6 +85,7 @@ def test_a_limit_leaves_the_claims_undecided() -> None:
 def test_the_listener_receives_depth_and_states_after_each_level(compiled: bool) -> None:
     received: list[tuple[str, int, int]] = []
     found = explore(
+        MODEL,
         Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"),
         compiled=compiled,
         progress=lambda *now: received.append(now),
@@ -94,9 +96,9 @@ def test_the_listener_receives_depth_and_states_after_each_level(compiled: bool)
 
 def test_bad_arguments_are_told_with_the_next_move() -> None:
     with pytest.raises(RebalanceCheckError, match="threads is 0: choose a number from 1 to 64"):
-        explore(Bounds(), threads=0)
+        explore(MODEL, Bounds(), threads=0)
     with pytest.raises(RebalanceCheckError, match="no mutant 'nonsense' of the model: choose one of "):
-        explore(Bounds(), mutant="nonsense")
+        explore(model_for(Bounds(), "nonsense"), Bounds())
 
 
 WITHOUT = """
@@ -110,9 +112,9 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.checker.safety import explore
 bounds = Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r")
-print(explore(bounds, compiled=False).complete)
+print(explore(MODEL, bounds, compiled=False).complete)
 try:
-    explore(bounds)
+    explore(MODEL, bounds)
 except RebalanceCheckError as error:
     print(error)
 """

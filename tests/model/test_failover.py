@@ -41,7 +41,7 @@ def test_larger_state_spaces_have_their_pinned_size__with_failovers(
 
 
 def test_what_a_failover_brings_about_is_met() -> None:
-    found = explore(Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1o"), compiled=False)
+    found = explore(MODEL, Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1o"), compiled=False)
     for witness in (
         "generation_is_issued_again",
         "member_is_ahead",
@@ -57,7 +57,7 @@ def test_what_a_failover_brings_about_is_met() -> None:
 
 
 def test_an_id_that_its_process_has_not_any_more_comes_back_from_the_log() -> None:
-    found = explore(Bounds.from_address("eager/2m1p1g0c0l1x0d0z1i0r1o"), compiled=False)
+    found = explore(MODEL, Bounds.from_address("eager/2m1p1g0c0l1x0d0z1i0r1o"), compiled=False)
     assert found.reachable_states["forgotten_id_comes_back"]
 
 

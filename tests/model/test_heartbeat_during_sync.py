@@ -3,6 +3,7 @@
 import pytest
 
 from rebalance_check.model.checker.safety import explore
+from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -47,9 +48,9 @@ def test_larger_state_spaces_have_their_pinned_size__with_beats(
 @pytest.mark.parametrize("protocol", ["eager", "cooperative"])
 def test_every_situation_is_met__and_none_without_the_concern(protocol: str) -> None:
     address = f"{protocol}/2m1p2g0c0l1x0d0z0i0r"
-    found = explore(Bounds.from_address(f"{address}1h"), compiled=False)
+    found = explore(MODEL, Bounds.from_address(f"{address}1h"), compiled=False)
     assert [witness for witness in SITUATIONS if found.reachable_states[witness]] == [*SITUATIONS]
-    without = explore(Bounds.from_address(address), compiled=False)
+    without = explore(MODEL, Bounds.from_address(address), compiled=False)
     assert not any(without.reachable_states[witness] for witness in SITUATIONS)
 
 

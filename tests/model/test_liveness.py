@@ -22,10 +22,9 @@ from rebalance_check.model.checker.liveness.judge import Judge
 from rebalance_check.model.checker.liveness.quotient import Quotient, as_rows
 from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.safety import Path, explore
-from rebalance_check.model.checker.safety.path import machine_for
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.mutants.liveness import LIVENESS_MUTANTS
-from rebalance_check.model.registry import MUTANTS
+from rebalance_check.model.registry import MUTANTS, model_for, path_at
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -53,7 +52,7 @@ NAMES = [mutant.name for mutant in LIVENESS_MUTANTS]
 def test_the_model_makes_progress__whatever_disturbed_it(
     address: str, reached: int, states: int, steps: int, components: int
 ) -> None:
-    found = check_liveness(Bounds.from_address(address), compiled=False)
+    found = check_liveness(MODEL, Bounds.from_address(address), compiled=False)
     assert (found.reached, found.states, found.steps, found.components) == (reached, states, steps, components)
     assert set(found.verdicts.values()) == {"held"}
     assert found.counterexamples == {}
@@ -62,19 +61,19 @@ def test_the_model_makes_progress__whatever_disturbed_it(
 
 @pytest.mark.parametrize("mutant", LIVENESS_MUTANTS, ids=NAMES)
 def test_a_mutant_breaks_the_progress_it_names__and_no_safety(mutant: ModelMutant) -> None:
-    safe = explore(mutant.bounds, mutant=mutant.name, compiled=False)
+    safe = explore(model_for(mutant.bounds, mutant.name), mutant.bounds, compiled=False)
     assert set(safe.verdicts.values()) == {"held"}
-    found = check_liveness(mutant.bounds, mutant=mutant.name, compiled=False)
+    found = check_liveness(model_for(mutant.bounds, mutant.name), mutant.bounds, compiled=False)
     assert found.verdicts[mutant.caught_by] == "violated"
     path = found.counterexamples[mutant.caught_by]
-    assert Path.from_address(path.address()) == path
+    assert path_at(path.address()) == path
     assert mutant.caught_by in {one.aim.name for one in broken_liveness_properties(path)}
     assert len(path.actions) <= 28
 
 
 @pytest.mark.parametrize("mutant", LIVENESS_MUTANTS, ids=NAMES)
 def test_the_healthy_model_makes_progress__where_the_mutant_does_not(mutant: ModelMutant) -> None:
-    found = check_liveness(mutant.bounds, compiled=False)
+    found = check_liveness(MODEL, mutant.bounds, compiled=False)
     assert set(found.verdicts.values()) == {"held"}
 
 
@@ -84,8 +83,9 @@ def test_every_claim_of_progress_has_a_mutant_that_breaks_it() -> None:
 
 def test_a_livelock_through_ever_new_generations_is_a_cycle() -> None:
     mutant = MUTANTS["heartbeat-makes-join-again"]
-    path = check_liveness(mutant.bounds, mutant=mutant.name, compiled=False).counterexamples["rebalance_completes"]
-    machine = machine_for(endless(path.bounds), mutant.name)
+    found = check_liveness(model_for(mutant.bounds, mutant.name), mutant.bounds, compiled=False)
+    path = found.counterexamples["rebalance_completes"]
+    machine = Machine(path.model, endless(path.bounds))
     begins, ends = (along(machine, path.actions)[place] for place in (path.loop or 0, -1))
     assert ends.generation > begins.generation
     assert path.bounds.generations > mutant.bounds.generations
@@ -93,10 +93,10 @@ def test_a_livelock_through_ever_new_generations_is_a_cycle() -> None:
 
 def test_a_lasso_is_found__where_the_initial_state_tells_members_apart() -> None:
     bounds = Bounds.from_address("eager/2m1p2g1c0l0x0d0z0i0r1s")  # one of the two is static
-    found = check_liveness(bounds, mutant="heartbeat-makes-join-again", compiled=False)
+    found = check_liveness(model_for(bounds, "heartbeat-makes-join-again"), bounds, compiled=False)
     assert set(found.verdicts.values()) == {"violated", "held"}
     for name, path in found.counterexamples.items():
-        assert name in {one.aim.name for one in broken_liveness_properties(Path.from_address(path.address()))}
+        assert name in {one.aim.name for one in broken_liveness_properties(path_at(path.address()))}
 
 
 class Unchecked(Judge):
@@ -113,14 +113,15 @@ class Unchecked(Judge):
 def test_progress_rests_on_fairness__sessions_run_out_and_members_poll(kind: ActionKind, broken: str) -> None:
     rules = tuple(replace(rule, fair=rule.fair and rule.kind is not kind) for rule in MODEL.rules)
     machine = Machine(replace(MODEL, rules=rules), Bounds.from_address("eager/2m1p2g1c0l0x0d0z0i0r"))
-    judge = Unchecked(machine, "", compiled=False, most_states=None)
+    judge = Unchecked(machine, compiled=False, most_states=None)
     assert broken in judge.run().lassos
 
 
 def test_nothing_is_decided__after_a_limit_or_where_safety_breaks() -> None:
     bounds = Bounds.from_address("eager/2m2p3g1c0l0x0d0z1i0r")
-    assert "ended after 108 states" in check_liveness(bounds, compiled=False, max_states=100).undecided
-    unsafe = check_liveness(MUTANTS["join-barrier-dropped"].bounds, mutant="join-barrier-dropped", compiled=False)
+    assert "ended after 108 states" in check_liveness(MODEL, bounds, compiled=False, max_states=100).undecided
+    broken = MUTANTS["join-barrier-dropped"].bounds
+    unsafe = check_liveness(model_for(broken, "join-barrier-dropped"), broken, compiled=False)
     assert "generation_has_only_joined of safety is broken" in unsafe.undecided
     assert set(unsafe.verdicts.values()) == {"undecided"}
 
@@ -227,7 +228,7 @@ def can_stay(states: set[int], steps: list[tuple[int, int, int]], fair: set[int]
 
 def test_a_lasso_that_does_not_close_is_refused() -> None:
     with pytest.raises(RebalanceCheckError, match="cannot repeat: they do not lead back"):
-        broken_liveness_properties(Path.from_address("v1/eager/2m1p3g0c0l0x0d0z0i0r/0.0~0"))
+        broken_liveness_properties(path_at("v1/eager/2m1p3g0c0l0x0d0z0i0r/0.0~0"))
 
 
 def test_a_round_that_puts_a_fair_action_off_breaks_nothing() -> None:
@@ -239,9 +240,9 @@ def test_a_round_that_puts_a_fair_action_off_breaks_nothing() -> None:
         actions.append(action)
     assert [str(action.kind) for action in actions[-3:]] == ["SendHeartbeat", "Heartbeat", "ReceiveHeartbeat"]
     assert (ActionKind.SEND_JOIN_GROUP, 1) in fair_actions(machine, Quotient(machine), state)
-    path = Path(machine.bounds, tuple(actions), loop=5)
+    path = Path(MODEL, machine.bounds, tuple(actions), loop=5)
     assert broken_liveness_properties(path) == []
 
 
 def test_a_finite_path_breaks_no_progress() -> None:
-    assert broken_liveness_properties(Path.from_address("v1/eager/2m1p3g0c0l0x0d0z0i0r/0.0")) == []
+    assert broken_liveness_properties(path_at("v1/eager/2m1p3g0c0l0x0d0z0i0r/0.0")) == []

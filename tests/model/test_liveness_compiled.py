@@ -24,7 +24,7 @@ def test_the_compiled_graph_is_the_interpreted_one(address: str) -> None:
     quotient = Quotient(unbounded)
     compiled, interpreted = (
         described(backend, quotient)
-        for backend in (Compiled(machine, unbounded, None), Interpreted(machine, unbounded, quotient.width))
+        for backend in (Compiled(machine, unbounded), Interpreted(machine, unbounded, quotient.width))
     )
     assert compiled == interpreted
     assert len(compiled) > 1000
@@ -54,7 +54,7 @@ BOUNDS = [
 def test_three_members_make_progress__after_a_crash(
     address: str, reached: int, states: int, steps: int, components: int
 ) -> None:
-    found = check_liveness(Bounds.from_address(address))
+    found = check_liveness(MODEL, Bounds.from_address(address))
     assert (found.reached, found.states, found.steps, found.components) == (reached, states, steps, components)
     assert set(found.verdicts.values()) == {"held"}
 
@@ -71,5 +71,5 @@ def test_three_members_make_progress__after_a_crash(
     ],
 )
 def test_larger_bounds_make_progress(address: str) -> None:
-    found = check_liveness(Bounds.from_address(address))
+    found = check_liveness(MODEL, Bounds.from_address(address))
     assert set(found.verdicts.values()) == {"held"}

@@ -3,6 +3,7 @@
 import pytest
 
 from rebalance_check.model.checker.safety import explore
+from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from tests.model.conftest import explored
@@ -37,7 +38,7 @@ def test_larger_state_spaces_have_their_pinned_size__with_losses(
 
 
 def test_what_losses_bring_about_is_met() -> None:
-    found = explore(Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1n"), compiled=False)
+    found = explore(MODEL, Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1n"), compiled=False)
     for witness in ("member_waits_in_vain", "parked_request_outlives_its_connection", "id_is_never_learned"):
         assert found.reachable_states[witness], witness
     for kind in ("LoseRequest", "LoseReply", "DropConnection"):

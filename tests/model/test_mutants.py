@@ -4,13 +4,12 @@ import pytest
 
 from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.safety import Path, explore
-from rebalance_check.model.checker.safety.path import machine_for
 from rebalance_check.model.classic.mutants.core import CLASSIC_MUTANTS
 from rebalance_check.model.classic.mutants.new_members import NEW_MEMBER_MUTANTS
 from rebalance_check.model.classic.mutants.static_membership import STATIC_MEMBER_MUTANTS
 from rebalance_check.model.classic.mutants.timeouts import TIMEOUT_MUTANTS
 from rebalance_check.model.classic.mutants.upgrades import UPGRADE_MUTANTS
-from rebalance_check.model.registry import MUTANTS
+from rebalance_check.model.registry import MUTANTS, model_for, path_at
 
 DEEP = {"older-claim-wins", "double-claim-is-honoured", "silent-static-member-loses-its-seat"}
 """In bounds too large to interpret: see test_compiled and test_statics, and test_assignment for what they break."""
@@ -21,22 +20,22 @@ SHALLOW = [mutant for mutant in OF_GROUPS if mutant.name not in DEEP]
 
 @pytest.mark.parametrize("mutant", SHALLOW, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_caught_by_the_claim_it_names(mutant: ModelMutant) -> None:
-    found = explore(mutant.bounds, mutant=mutant.name, compiled=False)
+    found = explore(model_for(mutant.bounds, mutant.name), mutant.bounds, compiled=False)
     assert found.violated == mutant.caught_by
     assert found.counterexample is not None
     assert broken_at_the_end(found.counterexample) == mutant.caught_by
-    assert Path.from_address(found.counterexample.address()) == found.counterexample
+    assert path_at(found.counterexample.address()) == found.counterexample
 
 
 @pytest.mark.parametrize("mutant", SHALLOW, ids=lambda mutant: mutant.name)
 def test_the_healthy_model_breaks_nothing__where_the_mutant_does(mutant: ModelMutant) -> None:
-    found = explore(mutant.bounds, compiled=False)
+    found = explore(model_for(mutant.bounds), mutant.bounds, compiled=False)
     assert set(found.verdicts.values()) == {"held"}
 
 
 def broken_at_the_end(path: Path) -> str:
     """The claim that the last step of a path breaks; nothing breaks before."""
-    machine = machine_for(path.bounds, path.mutant)
+    machine = path.machine
     state, broken = machine.initial(), ""
     for action in path.actions:
         assert not broken
@@ -51,7 +50,9 @@ def test_a_shortest_path_is_found__with_and_without_symmetry() -> None:
     lengths = {
         len(found.counterexample.actions)
         for symmetry in (True, False)
-        if (found := explore(mutant.bounds, mutant=mutant.name, symmetry=symmetry, compiled=False)).counterexample
+        if (
+            found := explore(model_for(mutant.bounds, mutant.name), mutant.bounds, symmetry=symmetry, compiled=False)
+        ).counterexample
     }
     assert lengths == {17}
 

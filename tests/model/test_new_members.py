@@ -3,6 +3,7 @@
 import pytest
 
 from rebalance_check.model.checker.safety import explore
+from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from tests.model.conftest import explored
@@ -39,16 +40,16 @@ def test_larger_state_spaces_have_their_pinned_size__with_newcomers(
 
 
 def test_ids_are_given_back_and_forgotten_before_they_are_used() -> None:
-    found = explore(Bounds.from_address(TOLD_THEIR_ID), compiled=False)
+    found = explore(MODEL, Bounds.from_address(TOLD_THEIR_ID), compiled=False)
     assert found.reachable_states["unused_id_is_given_back"]
     assert found.reachable_states["unused_id_is_forgotten"]
     assert not found.reachable_states["newcomer_is_forgotten_while_it_waits"]
 
 
 def test_a_newcomer_is_forgotten_while_it_waits__and_nobody_is_without_the_concern() -> None:
-    found = explore(Bounds.from_address(NEW_AT_ONCE), compiled=False)
+    found = explore(MODEL, Bounds.from_address(NEW_AT_ONCE), compiled=False)
     assert found.reachable_states["newcomer_is_forgotten_while_it_waits"]
-    without = explore(Bounds.from_address(NEW_AT_ONCE.removesuffix("1e")), compiled=False)
+    without = explore(MODEL, Bounds.from_address(NEW_AT_ONCE.removesuffix("1e")), compiled=False)
     assert not without.reachable_states["newcomer_is_forgotten_while_it_waits"]
 
 

@@ -7,6 +7,7 @@ import pytest
 from rebalance_check.model.checker.walks import random_path
 from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.classic.subject import ModelSubject
+from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -115,7 +116,7 @@ def test_a_leader_tells_what_it_computed_from() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_sequence_of_each_source_has_no_gap__and_every_answer_its_request(seed: int) -> None:
-    schedule = Schedule(RICH, tuple(random_path(Random(seed), RICH, 120)))
+    schedule = Schedule(RICH, tuple(random_path(Random(seed), machine_for(RICH), 120)))
     events = list(run(ModelSubject(), schedule))
     assert isinstance(events[0], RunStarted)
     assert isinstance(events[-1], RunEnded)
@@ -131,7 +132,7 @@ def test_the_sequence_of_each_source_has_no_gap__and_every_answer_its_request(se
 
 @pytest.mark.parametrize("seed", range(6))
 def test_members_speak_for_generations_that_began__under_ids_that_were_members(seed: int) -> None:
-    events = list(run(ModelSubject(), Schedule(RICH, tuple(random_path(Random(seed), RICH, 150)))))
+    events = list(run(ModelSubject(), Schedule(RICH, tuple(random_path(Random(seed), machine_for(RICH), 150)))))
     began = {
         (event.incarnation, event.generation): event.members for event in events if isinstance(event, GenerationStarted)
     }

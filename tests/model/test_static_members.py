@@ -8,6 +8,7 @@ from rebalance_check.model.checker.safety.search import Limits, Search
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.mutants.static_membership import STATIC_MEMBER_MUTANTS
 from rebalance_check.model.classic.observer.member_ids import seat_of
+from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from tests.model.conftest import explored
@@ -44,11 +45,13 @@ def test_the_state_space_has_its_pinned_size(
 
 
 def test_together_the_small_bounds_meet_every_situation() -> None:
-    found = [explore(Bounds.from_address(each), compiled=False) for each in (TWINS, SILENT, RESTARTING, PREPARING)]
+    found = [
+        explore(MODEL, Bounds.from_address(each), compiled=False) for each in (TWINS, SILENT, RESTARTING, PREPARING)
+    ]
     assert {verdict for each in found for verdict in each.verdicts.values()} == {"held"}
     met = {name for each in found for name, seen in each.reachable_states.items() if seen}
     assert SITUATIONS - met == set()
-    without = explore(Bounds.from_address("eager/2m1p2g1c0l1x0d0z0i0r1t"), compiled=False)
+    without = explore(MODEL, Bounds.from_address("eager/2m1p2g1c0l1x0d0z0i0r1t"), compiled=False)
     assert not any(without.reachable_states[name] for name in SITUATIONS)
 
 
@@ -78,7 +81,7 @@ def test_bounds_and_model_hand_out_the_same_instance_ids() -> None:
 
 def test_a_join_phase_that_drops_silent_static_members_is_caught() -> None:
     (mutant,) = (each for each in STATIC_MEMBER_MUTANTS if each.name == "silent-static-member-loses-its-seat")
-    found = explore(mutant.bounds, mutant=mutant.name, compiled=False)
+    found = explore(model_for(mutant.bounds, mutant.name), mutant.bounds, compiled=False)
     assert found.violated == mutant.caught_by
 
 

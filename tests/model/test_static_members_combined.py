@@ -3,6 +3,7 @@
 import pytest
 
 from rebalance_check.model.checker.safety.witness import witness
+from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -63,7 +64,7 @@ def errors(events: list[Event], api: str) -> list[str | None]:
 
 
 def test_a_restarted_static_member_is_fenced_by_its_own_past__if_only_its_old_id_is_in_the_log() -> None:
-    path = witness(Bounds.from_address(ALONE), "member_is_fenced_by_its_own_past")
+    path = witness(MODEL, Bounds.from_address(ALONE), "member_is_fenced_by_its_own_past")
     assert path is not None
     assert path.address() == FORGOTTEN["member_is_fenced_by_its_own_past"]
     run = ModelRun(path.bounds)

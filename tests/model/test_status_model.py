@@ -8,11 +8,10 @@ import pytest
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.safety import Path, explore
-from rebalance_check.model.checker.safety.path import machine_for
 from rebalance_check.model.connect.status.model import MODEL
 from rebalance_check.model.connect.status.mutants import STATUS_MUTANTS
 from rebalance_check.model.connect.status.subject import StatusModelSubject
-from rebalance_check.model.registry import MUTANTS
+from rebalance_check.model.registry import MUTANTS, model_for
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.properties.judge import Judge
@@ -43,13 +42,13 @@ def status(
     ids=lambda value: value.address() if isinstance(value, Bounds) else str(value),
 )
 def test_the_number_of_states_is_pinned__interpreted(bounds: Bounds, whole: int, folded: int) -> None:
-    found = [explore(bounds, symmetry=symmetry, compiled=False) for symmetry in (False, True)]
+    found = [explore(MODEL, bounds, symmetry=symmetry, compiled=False) for symmetry in (False, True)]
     assert [whole, folded] == [exploration.distinct for exploration in found]
     assert all(verdict == "held" for exploration in found for verdict in exploration.verdicts.values())
 
 
 def test_the_number_of_states_is_pinned__compiled__and_the_races_are_reached() -> None:
-    found = {symmetry: explore(status(restarts=1), symmetry=symmetry) for symmetry in (False, True)}
+    found = {symmetry: explore(MODEL, status(restarts=1), symmetry=symmetry) for symmetry in (False, True)}
     assert found[False].distinct == 425_754
     assert found[True].distinct == 212_895
     for exploration in found.values():
@@ -60,14 +59,14 @@ def test_the_number_of_states_is_pinned__compiled__and_the_races_are_reached() -
 
 
 def test_a_task_outlives_its_connector__one_worker_with_two_keys() -> None:
-    found = explore(status(members=1, keys=2, generations=1, failures=0), compiled=False)
+    found = explore(MODEL, status(members=1, keys=2, generations=1, failures=0), compiled=False)
     assert found.reachable_states["late_task_outlives_connector"]
 
 
 @pytest.mark.parametrize("mutant", STATUS_MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_found_by_the_claim_that_it_names(mutant: ModelMutant) -> None:
     assert MUTANTS[mutant.name] is mutant
-    found = explore(mutant.bounds, mutant=mutant.name, compiled=False)
+    found = explore(model_for(mutant.bounds, mutant.name), mutant.bounds, compiled=False)
     assert found.verdicts[mutant.caught_by] == "violated"
     assert found.counterexample is not None
     assert broken_along(found.counterexample) == [""] * len(found.counterexample.actions) + [mutant.caught_by]
@@ -75,7 +74,7 @@ def test_a_mutant_is_found_by_the_claim_that_it_names(mutant: ModelMutant) -> No
 
 def broken_along(path: Path) -> list[str]:
     """What the initial state breaks, then what each step of the path does, or the state that it leads to."""
-    machine = machine_for(path.bounds, path.mutant)
+    machine = path.machine
     state = machine.initial()
     broken = [machine.violated(state)]
     for action in path.actions:

@@ -3,6 +3,7 @@
 import pytest
 
 from rebalance_check.model.checker.safety import explore
+from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from tests.model.conftest import explored
@@ -33,9 +34,9 @@ def test_larger_state_spaces_have_their_pinned_size(address: str, distinct: int,
 
 
 def test_every_situation_is_met__and_none_without_the_concern() -> None:
-    found = explore(Bounds.from_address(DISTURBED), compiled=False)
+    found = explore(MODEL, Bounds.from_address(DISTURBED), compiled=False)
     met = {name for name, seen in found.reachable_states.items() if seen}
-    without = explore(Bounds.from_address(DISTURBED.removesuffix("1t")), compiled=False)
+    without = explore(MODEL, Bounds.from_address(DISTURBED.removesuffix("1t")), compiled=False)
     assert met >= SITUATIONS
     assert set(found.verdicts.values()) == {"held"}
     assert not any(without.reachable_states[name] for name in SITUATIONS)

@@ -10,7 +10,6 @@ from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.layout import width
 from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.checker.safety.search import Limits, Search
-from rebalance_check.model.checker.walks import enabled
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
@@ -41,7 +40,7 @@ ILLEGAL = [
 def test_a_legal_path_holds__at_every_step_and_interleaving(
     address: str, distinct: int, generated: int, depth: int
 ) -> None:
-    found = explore(Bounds.from_address(address), compiled=False)
+    found = explore(MODEL, Bounds.from_address(address), compiled=False)
     assert set(found.verdicts.values()) == {"held"}
     assert found.reachable_states["upgrade_is_over"]
     assert found.reachable_states["eager_and_cooperative_are_stable_together"] or found.bounds.partitions == 1
@@ -51,14 +50,14 @@ def test_a_legal_path_holds__at_every_step_and_interleaving(
 
 @pytest.mark.parametrize(("address", "claim", "steps"), ILLEGAL)
 def test_an_illegal_path_is_found__by_a_shortest_counterexample(address: str, claim: str, steps: int) -> None:
-    found = explore(Bounds.from_address(address), compiled=False)
+    found = explore(MODEL, Bounds.from_address(address), compiled=False)
     assert found.violated == claim
     assert found.counterexample is not None
     assert len(found.counterexample.actions) == steps
 
 
 def test_a_reused_name_harms_no_group_of_two__because_only_its_own_bounce_makes_the_old_leader_rebalance() -> None:
-    found = explore(Bounds.from_address("eager/2m2p7g0c0l0x0d0z0i0r3u2b"), compiled=False)
+    found = explore(MODEL, Bounds.from_address("eager/2m2p7g0c0l0x0d0z0i0r3u2b"), compiled=False)
     assert set(found.verdicts.values()) == {"held"}
     assert found.reachable_states["eager_and_cooperative_are_stable_together"]
 
@@ -81,7 +80,7 @@ def test_a_member_that_is_refused_harms_nobody__but_itself(address: str) -> None
 
 
 def test_eager_and_cooperative_members_share_a_generation__in_the_second_bounce() -> None:
-    found = explore(Bounds.from_address("eager/2m2p10g0c0l0x0d0z0i0r1u3b"), compiled=False)
+    found = explore(MODEL, Bounds.from_address("eager/2m2p10g0c0l0x0d0z0i0r1u3b"), compiled=False)
     assert found.reachable_states["eager_and_cooperative_are_stable_together"]
     assert found.reachable_states["cooperative_assignor_runs_among_eager_members"]
 
@@ -118,7 +117,7 @@ def test_an_unknown_path_is_told_with_those_there_are() -> None:
 
 
 def test_the_observer_tells_what_members_run_and_what_they_voted_for() -> None:
-    found = explore(Bounds.from_address("eager/2m1p4g0c0l0x0d0z0i0r2u2b"), compiled=False)
+    found = explore(MODEL, Bounds.from_address("eager/2m1p4g0c0l0x0d0z0i0r2u2b"), compiled=False)
     assert found.counterexample is not None
     run = ModelRun(found.counterexample.bounds)
     events = run.begin()
@@ -127,7 +126,7 @@ def test_the_observer_tells_what_members_run_and_what_they_voted_for() -> None:
     assert [e.protocol for e in events if isinstance(e, MemberStarted)] == ["eager", "eager", "cooperative"]
     assert {e.protocol for e in events if isinstance(e, MemberJoined)} == {"range"}
     assert run.replies[0].error == "INCONSISTENT_GROUP_PROTOCOL"
-    refused = next(a for a in enabled(run.bounds, run.state) if a.kind == "ReceiveError")
+    refused = next(a for a in run.enabled() if a.kind == "ReceiveError")
     assert [type(e) for e in run.step(refused)] == [MemberCrashed]
 
 
@@ -142,7 +141,7 @@ def test_the_observer_tells_what_members_run_and_what_they_voted_for() -> None:
 )
 def test_a_legal_path_holds__at_every_step_and_interleaving_of_larger_bounds(address: str, distinct: int) -> None:
     pytest.importorskip("numba", reason="the extra 'explore' is not installed")
-    found = explore(Bounds.from_address(address))
+    found = explore(MODEL, Bounds.from_address(address))
     assert set(found.verdicts.values()) == {"held"}
     assert found.reachable_states["upgrade_is_over"]
     assert found.distinct == distinct

@@ -4,13 +4,12 @@ from random import Random
 
 import pytest
 
-from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.safety import Path
-from rebalance_check.model.checker.specification import model_for
-from rebalance_check.model.checker.walks import enabled, random_path, tour
+from rebalance_check.model.checker.walks import random_path, tour
+from rebalance_check.model.registry import machine_for, path_at, path_of
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.schedule import Schedule
 
 REPLAYED = Bounds.from_address("cooperative/3m2p4g1c1l1x1d0z0i1r")
 TINY = Bounds.from_address("eager/1m1p2g1c0l0x0d0z0i0r")
@@ -18,7 +17,7 @@ TINY = Bounds.from_address("eager/1m1p2g1c0l0x0d0z0i0r")
 
 def transitions(bounds: Bounds, paths: list[tuple[Action, ...]]) -> set[tuple[bytes, Action]]:
     """The distinct transitions along the paths, each of which is enabled where it stands."""
-    machine, seen = Machine(model_for(bounds), bounds), set()
+    machine, seen = machine_for(bounds), set()
     for path in paths:
         state = machine.initial()
         for action in path:
@@ -29,15 +28,15 @@ def transitions(bounds: Bounds, paths: list[tuple[Action, ...]]) -> set[tuple[by
 
 def test_a_tour_covers_more_than_random_walks_of_its_size() -> None:
     bounds = Bounds.from_address("eager/2m1p3g1c0l0x0d0z0i0r")
-    schedules = tour(bounds, count=40, length=40, seed=1)
-    walks = [tuple(random_path(Random(seed), bounds, 40)) for seed in range(40)]
+    schedules = tour(machine_for(bounds), count=40, length=40, seed=1)
+    walks = [tuple(random_path(Random(seed), machine_for(bounds), 40)) for seed in range(40)]
     assert len(transitions(bounds, [each.actions for each in schedules])) > 1.3 * len(transitions(bounds, walks))
 
 
 def test_a_tour_of_a_small_world_takes_every_transition_and_ends() -> None:
-    schedules = tour(TINY, count=500, length=30, seed=1)
+    schedules = tour(machine_for(TINY), count=500, length=30, seed=1)
     assert len(schedules) < 500
-    machine, todo, every = Machine(model_for(TINY), TINY), [], set[tuple[bytes, Action]]()
+    machine, todo, every = machine_for(TINY), [], set[tuple[bytes, Action]]()
     todo.append(machine.pack(machine.initial()))
     seen = set(todo)
     while todo:
@@ -51,23 +50,24 @@ def test_a_tour_of_a_small_world_takes_every_transition_and_ends() -> None:
 
 
 def test_the_same_seed_gives_the_same_tour() -> None:
-    assert tour(REPLAYED, 5, 40, seed=7) == tour(REPLAYED, 5, 40, seed=7)
-    assert tour(REPLAYED, 5, 40, seed=7) != tour(REPLAYED, 5, 40, seed=8)
+    assert tour(machine_for(REPLAYED), 5, 40, seed=7) == tour(machine_for(REPLAYED), 5, 40, seed=7)
+    assert tour(machine_for(REPLAYED), 5, 40, seed=7) != tour(machine_for(REPLAYED), 5, 40, seed=8)
 
 
 def test_enabled_lists_what_may_happen_first() -> None:
-    state = Machine(model_for(TINY), TINY).initial()
-    assert [str(action) for action in enabled(TINY, state)] == ["SendJoinGroup m0", "Crash m0"]
+    machine = machine_for(TINY)
+    assert [str(action) for action in machine.enabled(machine.initial())] == ["SendJoinGroup m0", "Crash m0"]
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_path_comes_back_from_its_address(seed: int) -> None:
-    path = Path(REPLAYED, tuple(random_path(Random(seed), REPLAYED, 60)))
-    assert Path.from_address(path.address()) == path
+    path = path_of(Schedule(REPLAYED, tuple(random_path(Random(seed), machine_for(REPLAYED), 60))))
+    assert path_at(path.address()) == path
 
 
 def test_the_empty_path_has_an_address() -> None:
-    assert Path.from_address(Path(TINY, ()).address()) == Path(TINY, ())
+    empty = path_of(Schedule(TINY, ()))
+    assert path_at(empty.address()) == empty
 
 
 @pytest.mark.parametrize(
@@ -81,4 +81,4 @@ def test_the_empty_path_has_an_address() -> None:
 )
 def test_an_address_that_cannot_be_followed_is_told_where_it_fails(address: str, told: str) -> None:
     with pytest.raises(RebalanceCheckError, match=told):
-        Path.from_address(address)
+        path_at(address)

@@ -2,9 +2,11 @@
 
 import pytest
 
-from rebalance_check.model.checker.safety import Path, explore
+from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.checker.safety.witness import witness
+from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.run import ModelRun
+from rebalance_check.model.registry import path_at
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.catalogue import CATALOGUE
@@ -27,7 +29,7 @@ def test_the_state_space_has_its_pinned_size__with_a_zombie_coordinator(
 
 
 def test_a_zombie_coordinator_is_asked_everything() -> None:
-    found = explore(Bounds.from_address("eager/2m1p1g0c0l0x0d0z0i0r1o1q"), compiled=False)
+    found = explore(MODEL, Bounds.from_address("eager/2m1p1g0c0l0x0d0z0i0r1o1q"), compiled=False)
     for kind in (
         "DeposeCoordinator",
         "JoinGroupAtZombie",
@@ -53,7 +55,7 @@ DEPOSED_AND_EXPIRED = "eager/2m1p2g0c0l1x0d0z0i0r1o1q"
 
 @pytest.mark.parametrize("name", WINDOWS | FORGOTTEN)
 def test_a_pinned_path_leads_into_its_window__and_what_is_heard_on_it_breaks_no_claim(name: str) -> None:
-    path = Path.from_address((WINDOWS | FORGOTTEN)[name])
+    path = path_at((WINDOWS | FORGOTTEN)[name])
     run = ModelRun(path.bounds)
     machine, before, events = run.machine, run.state, list(run.begin())
     for action in path.actions:
@@ -65,7 +67,7 @@ def test_a_pinned_path_leads_into_its_window__and_what_is_heard_on_it_breaks_no_
 
 def test_in_a_window_two_processes_own_one_partition() -> None:
     for name in ("loading_keeps_a_second_owner", "zombie_keeps_a_second_owner", "zombie_owns_by_the_past"):
-        path = Path.from_address(WINDOWS[name])
+        path = path_at(WINDOWS[name])
         run = ModelRun(path.bounds)
         for action in path.actions:
             run.step(action)
@@ -74,17 +76,17 @@ def test_in_a_window_two_processes_own_one_partition() -> None:
 
 def test_a_witness_is_a_shortest_path__and_none_where_there_is_none() -> None:
     bounds = Bounds.from_address(DEPOSED_AND_EXPIRED)
-    found = witness(bounds, "zombie_is_believed")
+    found = witness(MODEL, bounds, "zombie_is_believed")
     assert found is not None
     assert found.address() == WINDOWS["zombie_is_believed"]
-    assert witness(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o1q"), "zombie_is_believed") is None
+    assert witness(MODEL, Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o1q"), "zombie_is_believed") is None
     with pytest.raises(RebalanceCheckError, match="'a_dream' is no situation of the model: choose one of everyone"):
-        witness(bounds, "a_dream")
+        witness(MODEL, bounds, "a_dream")
 
 
 @pytest.mark.nightly
 def test_every_window_is_met__and_every_claim_holds_in_all_states_around_it() -> None:
-    found = explore(Bounds.from_address(DEPOSED_AND_EXPIRED), compiled=False)
+    found = explore(MODEL, Bounds.from_address(DEPOSED_AND_EXPIRED), compiled=False)
     assert (found.distinct, found.generated, found.depth) == (36_330, 104_722, 44)
     assert set(found.verdicts.values()) == {"held"}
     assert [name for name in WINDOWS if not found.reachable_states[name]] == []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rebalance_check.model.classic.run import ModelRun
-from rebalance_check.model.registry import MUTANTS
+from rebalance_check.model.registry import MUTANTS, model_for
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import CATALOGUE
@@ -27,7 +27,7 @@ DISTURBED = Bounds(members=3, partitions=2, generations=6, crashes=1, leaves=1, 
 
 def walk(bounds: Bounds, mutant: str, seed: int) -> tuple[list[Event], set[str]]:
     """A random path: its events, and the claims of the model that break on it."""
-    run, random = ModelRun(bounds, mutant=mutant), Random(seed)
+    run, random = ModelRun(bounds, model=model_for(bounds, mutant)), Random(seed)
     events, broken = list(run.begin()), set()
     for _ in range(STEPS):
         enabled = run.enabled()

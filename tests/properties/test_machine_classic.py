@@ -5,7 +5,7 @@ from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from rebalance_check.impl.conformance.in_process import ReferenceSubject
-from rebalance_check.model.checker.safety.path import Path
+from rebalance_check.model.registry import path_at
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.schedule import Schedule, run
@@ -56,7 +56,7 @@ def test_a_failure_prints_a_schedule_that_can_be_pasted(failure: str) -> None:
 
 def test_a_failure_prints_an_address_that_leads_there(failure: str) -> None:
     address = failure.splitlines()[-1].removeprefix("replay").strip()
-    path = Path.from_address(address)
+    path = path_at(address)
     subject = ReferenceSubject(Planted.defects)
     list(run(subject, Schedule(path.bounds, path.actions)))
     assert subject.difference is not None

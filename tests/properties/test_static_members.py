@@ -4,6 +4,7 @@ import pytest
 
 from rebalance_check.model.checker.walks import tour
 from rebalance_check.model.classic.subject import ModelSubject
+from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
@@ -33,7 +34,7 @@ def by_clients_alone(history: list[Event]) -> list[Event]:
 
 @pytest.mark.parametrize("address", ["eager/2m1p2g1c1l1x0d0z0i0r1t2s1y", "cooperative/2m1p3g0c0l1x0d0z0i0r1t1s"])
 def test_no_claim_is_violated__on_a_tour_of_restarts_twins_and_silence__holds(address: str) -> None:
-    for schedule in tour(Bounds.from_address(address), 120, 60, seed=1):
+    for schedule in tour(machine_for(Bounds.from_address(address)), 120, 60, seed=1):
         history = [event for event in run(ModelSubject(), schedule) if not isinstance(event, RunEnded)]
         assert judge(history, CATALOGUE).counterexamples == ()
         assert judge(by_clients_alone(history), CATALOGUE).counterexamples == ()

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.liveness.judge import Judge
 from rebalance_check.model.checker.safety.path import Path
-from rebalance_check.model.checker.specification import edited, model_for
-from rebalance_check.model.registry import mutant_named
+from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.vocabulary.bounds import Bounds
 
 
@@ -42,24 +41,22 @@ class LivenessCheck:
 
 
 def check_liveness(
-    bounds: Bounds, *, mutant: str | None = None, compiled: bool = True, max_states: int | None = None
+    model: Model, bounds: Bounds, *, compiled: bool = True, max_states: int | None = None
 ) -> LivenessCheck:
-    """Judge the claims of progress of the model within ``bounds`` (see the package for what is proven).
+    """Judge the liveness properties of a model within ``bounds`` (see the package for what is proven).
 
-    ``mutant`` names a defect to switch on; ``compiled=False`` interprets (small bounds only). ``max_states`` ends the
-    exploration, and the growth of the graph, early; nothing is decided then, and neither where a claim of safety is
-    broken, or for a model that has no claims of progress.
+    ``compiled=False`` interprets (small bounds only). ``max_states`` ends the exploration, and the growth of the graph,
+    early; nothing is decided then, and neither where an invariant is broken, or for a model without liveness
+    properties.
 
-    Raises `RebalanceCheckError` for an unknown mutant, or when Numba is not installed.
+    Raises `RebalanceCheckError` when Numba is not installed.
     """
-    defect = mutant_named(mutant) if mutant else None
-    model = edited(model_for(bounds), defect.edit) if defect else model_for(bounds)
     started = time.perf_counter()
-    findings = Judge(Machine(model, bounds), mutant or "", compiled=compiled, most_states=max_states).run()
+    findings = Judge(Machine(model, bounds), compiled=compiled, most_states=max_states).run()
     unseen = "undecided" if findings.undecided else "held"
     return LivenessCheck(
         bounds=bounds,
-        mutant=mutant or "",
+        mutant=model.mutant,
         compiled=compiled,
         reached=findings.reached,
         states=findings.states,

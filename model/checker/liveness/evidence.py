@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.liveness.compiled_properties import Instance, held_in, instances
 from rebalance_check.model.checker.liveness.quotient import Quotient, as_rows
-from rebalance_check.model.checker.safety.path import Path, machine_for
+from rebalance_check.model.checker.safety.path import Path
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -34,7 +34,7 @@ def broken_liveness_properties(path: Path) -> list[Instance]:
     """
     if path.loop is None:
         return []
-    machine = machine_for(endless(path.bounds), path.mutant)
+    machine = Machine(path.model, endless(path.bounds))
     quotient = Quotient(machine)
     states = along(machine, path.actions)[path.loop :]
     if not is_round(machine, quotient, states):
@@ -93,12 +93,12 @@ def fair_actions(machine: Machine, quotient: Quotient, state: Any) -> set[tuple[
 # ------------------------------------------------------------------------------------------------ making one
 
 
-def path_of(machine: Machine, mutant: str, way: Sequence[Action], rounds: Sequence[Action]) -> Path:
+def path_of(machine: Machine, way: Sequence[Action], rounds: Sequence[Action]) -> Path:
     """The path, with just as many generations in its bounds as it needs."""
     states = along(Machine(machine.model, endless(machine.bounds)), [*way, *rounds])
     while not all(map(machine.within_bounds, states)):
         machine = Machine(machine.model, replace(machine.bounds, generations=machine.bounds.generations + 1))
-    return Path(machine.bounds, (*way, *rounds), mutant, loop=len(way))
+    return Path(machine.model, machine.bounds, (*way, *rounds), loop=len(way))
 
 
 class Target(NamedTuple):

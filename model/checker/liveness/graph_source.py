@@ -13,7 +13,6 @@ from rebalance_check.model.checker.safety import kernel
 from rebalance_check.model.checker.safety.compiled import LABEL_MEMBER, LABEL_RULE, compile_model
 from rebalance_check.model.checker.safety.search import Limits, Outcome, Search
 from rebalance_check.model.checker.safety.workers import ParallelSearch, Worker
-from rebalance_check.model.checker.specification import Edit
 from rebalance_check.model.vocabulary.actions import Action
 
 
@@ -120,11 +119,11 @@ class Interpreted:
 class Compiled:
     """The compiled model."""
 
-    def __init__(self, machine: Machine, endless: Machine, edit: Edit | None) -> None:
+    def __init__(self, machine: Machine, endless: Machine) -> None:
         self.machine, self.endless = machine, endless
-        program = compile_model(machine.model, machine.bounds, edit)
+        program = compile_model(machine.model, machine.bounds)
         self.search = ParallelSearch(program, machine, symmetry=True, threads=1, limits=Limits(), progress=None)
-        self.program = compile_model(machine.model, endless.bounds, edit)
+        self.program = compile_model(machine.model, endless.bounds)
         self.worker = Worker(self.program, endless, 0, 1, False)
 
     @property

@@ -25,7 +25,6 @@ from rebalance_check.model.checker.liveness.quotient import Quotient
 from rebalance_check.model.checker.safety.explore import concrete
 from rebalance_check.model.checker.safety.path import Path
 from rebalance_check.model.checker.safety.search import Limits
-from rebalance_check.model.registry import mutant_named
 
 
 @dataclass(slots=True)
@@ -43,15 +42,14 @@ class Findings:
 class Judge:
     """Judges the aims of one model at one bound."""
 
-    def __init__(self, machine: Machine, mutant: str, *, compiled: bool, most_states: int | None) -> None:
-        self.machine, self.mutant = machine, mutant
+    def __init__(self, machine: Machine, *, compiled: bool, most_states: int | None) -> None:
+        self.machine = machine
         self.most_states = most_states
         unbounded = Machine(machine.model, endless(machine.bounds))
         self.quotient = Quotient(unbounded)
-        edit = mutant_named(mutant).edit if mutant else None
         self.backend: Backend
         if compiled:
-            self.backend = Compiled(machine, unbounded, edit)
+            self.backend = Compiled(machine, unbounded)
         else:
             self.backend = Interpreted(machine, unbounded, self.quotient.width)
         self.findings = Findings()
@@ -111,7 +109,7 @@ class Judge:
         targets = [self.target(graph, step) for step in (*lasso.way, *lasso.round)]
         found = followed(self.backend.endless, begin, rows[seed].tobytes()[:size], targets)
         at = len(lasso.way)
-        return path_of(self.machine, self.mutant, [*begin, *found[:at]], found[at:])
+        return path_of(self.machine, [*begin, *found[:at]], found[at:])
 
     def target(self, graph: StateGraph, step: int) -> Target:
         """A step of the graph, to be followed."""

@@ -18,7 +18,6 @@ from typing import Any, Final
 from rebalance_check.model.checker.layout import SYMMETRIC, Sizes, helper_source
 from rebalance_check.model.checker.specification import (
     EACH,
-    Edit,
     Model,
     Rule,
     arguments,
@@ -132,7 +131,7 @@ def achieved_source(model: Model) -> str:
 # ------------------------------------------------------------------------------------------------ compilation
 
 
-def compile_model(model: Model, bounds: Bounds, edit: Edit | None = None) -> Program:
+def compile_model(model: Model, bounds: Bounds) -> Program:
     """Compile a model, or take it from the cache; `RebalanceCheckError` when Numba is not installed."""
     try:
         import numba  # noqa: PLC0415  # an extra; judging and interpreting do without it
@@ -145,22 +144,22 @@ def compile_model(model: Model, bounds: Bounds, edit: Edit | None = None) -> Pro
         ) from error
     sizes = model.sizes(bounds)
     generated = helper_source(model.state, sizes) + glue(model, sizes)
-    key = digest(model, edit, generated, Path(kernel.__file__).read_text(encoding="utf-8"), numba.__version__)
-    space = one_namespace(model, edit, generated, kernel)
+    key = digest(model, generated, Path(kernel.__file__).read_text(encoding="utf-8"), numba.__version__)
+    space = one_namespace(model, generated, kernel)
     compiled = jit(numba, space, kernel.ENTRY_POINTS, cache_directory() / key)
     config = as_record(model.configure(bounds))
     return Program(compiled["expand"], compiled["absorb"], compiled["rehash"], compiled["survey"], config)
 
 
-def digest(model: Model, edit: Edit | None, *more: str) -> str:
+def digest(model: Model, *more: str) -> str:
     """A name for the cache that changes with anything the compiled code is made from."""
-    texts = [*sources(model, edit).values(), *more, sys.version]
+    texts = [*sources(model).values(), *more, sys.version]
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:20]
 
 
-def one_namespace(model: Model, edit: Edit | None, generated: str, kernel: types.ModuleType) -> dict[str, Any]:
+def one_namespace(model: Model, generated: str, kernel: types.ModuleType) -> dict[str, Any]:
     """The model's functions, the generated ones and the kernel's, still interpreted."""
-    space = assemble(model, edit)
+    space = assemble(model)
     exec(compile(generated, f"<generated for {model.name}>", "exec"), space)
     return {**vars(kernel), **space, **{function.__name__: function for function in kernel.FUNCTIONS}}
 

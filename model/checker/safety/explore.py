@@ -10,8 +10,7 @@ from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety.path import Path
 from rebalance_check.model.checker.safety.result import Exploration
 from rebalance_check.model.checker.safety.search import Limits, Outcome, Search
-from rebalance_check.model.checker.specification import Edit, Model, edited, model_for
-from rebalance_check.model.registry import mutant_named
+from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -21,37 +20,32 @@ MOST_THREADS = 64
 
 
 def explore(
+    model: Model,
     bounds: Bounds,
     *,
     symmetry: bool = True,
     threads: int = 2,
-    mutant: str | None = None,
     compiled: bool = True,
     progress: ProgressListener | None = None,
     max_states: int | None = None,
     stop_after: float | None = None,
 ) -> Exploration:
-    """Explore every state of the model within ``bounds`` and check its claims on each.
+    """Explore every state of a model within ``bounds`` and check its invariants on each.
 
-    ``symmetry`` explores one of all states that differ only in how members are named. ``threads`` counts the threads of
-    the compiled backend; ``compiled=False`` interprets. ``mutant`` names a defect to switch on
-    (`model.registry.MUTANTS`). ``progress`` is told after each level. ``max_states`` and ``stop_after`` (seconds) end
-    the search early; it is then not ``complete``.
+    `model.registry.model_for` has the model of a protocol, and its mutants. ``symmetry`` explores one of all states
+    that differ only in how members are named. ``threads`` counts the threads of the compiled backend;
+    ``compiled=False`` interprets. ``progress`` is called after each level. ``max_states`` and ``stop_after`` (seconds)
+    end the search early; it is then not ``complete``.
 
-    Raises `RebalanceCheckError` when Numba is not installed, or for an unknown mutant.
+    Raises `RebalanceCheckError` when Numba is not installed, or for a number of threads out of range.
     """
     if not 1 <= threads <= MOST_THREADS:
         raise RebalanceCheckError(f"threads is {threads}: choose a number from 1 to {MOST_THREADS}")
-    model = model_for(bounds)
-    defect = mutant_named(mutant) if mutant else None
-    machine = Machine(edited(model, defect.edit) if defect else model, bounds)
+    machine = Machine(model, bounds)
     limits = Limits(states=max_states, seconds=stop_after)
     started = time.perf_counter()
     if compiled:
-        outcome = run_compiled(
-            machine, model, defect.edit if defect else None,
-            symmetry=symmetry, threads=threads, limits=limits, progress=progress,
-        )  # fmt: skip
+        outcome = run_compiled(machine, symmetry=symmetry, threads=threads, limits=limits, progress=progress)
     else:
         outcome = Search(machine, symmetry=symmetry, limits=limits, progress=progress).run()
     path = concrete(machine, outcome.path, outcome.violated) if symmetry else outcome.path
@@ -60,7 +54,7 @@ def explore(
         symmetry=symmetry,
         threads=threads if compiled else 1,
         compiled=compiled,
-        mutant=mutant or "",
+        mutant=model.mutant,
         distinct=outcome.distinct,
         generated=outcome.generated,
         cut=outcome.cut,
@@ -74,18 +68,17 @@ def explore(
             claim.__name__: claim.__name__ in outcome.met for claim in (*model.reachable_states, *model.reachable_steps)
         },
         actions={rule.kind: outcome.fired[rule.kind] for rule in model.rules},
-        counterexample=Path(bounds, tuple(path), mutant or "") if outcome.violated else None,
+        counterexample=Path(model, bounds, tuple(path)) if outcome.violated else None,
     )
 
 
 def run_compiled(
-    machine: Machine, model: Model, edit: Edit | None, *, symmetry: bool, threads: int, limits: Limits,
-    progress: ProgressListener | None,
-) -> Outcome:  # fmt: skip
+    machine: Machine, *, symmetry: bool, threads: int, limits: Limits, progress: ProgressListener | None
+) -> Outcome:
     """Search with the compiled model."""
     from rebalance_check.model.checker.safety.compiled import compile_model  # noqa: PLC0415  # needs an extra
 
-    program = compile_model(model, machine.bounds, edit)
+    program = compile_model(machine.model, machine.bounds)
     from rebalance_check.model.checker.safety.workers import ParallelSearch  # noqa: PLC0415  # needs an extra
 
     search = ParallelSearch(program, machine, symmetry=symmetry, threads=threads, limits=limits, progress=progress)

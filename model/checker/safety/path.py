@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Self
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.specification import edited, model_for
-from rebalance_check.model.registry import mutant_named
+from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -20,15 +19,25 @@ INDICES = r"(?:\d+(?:\.\d+)*)?"
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A run of the model: bounds, the name of the mutant it ran on ("" for the healthy model), and its actions.
+    """A run of a model, or of a mutant of it: bounds and actions.
 
     Where ``loop`` is given, it goes on for ever: the actions from this place on repeat (none: it stays where it is).
     """
 
+    model: Model = field(repr=False)
     bounds: Bounds
     actions: tuple[Action, ...]
-    mutant: str = ""
     loop: int | None = None
+
+    @property
+    def mutant(self) -> str:
+        """The name of the defect that the model runs with, empty for none."""
+        return self.model.mutant
+
+    @property
+    def machine(self) -> Machine:
+        """The interpreted model at these bounds."""
+        return Machine(self.model, self.bounds)
 
     def address(self) -> str:
         """``v1/eager/2m2p.../0.2.1``: at each step the index of the action among the enabled ones.
@@ -36,7 +45,7 @@ class Path:
         A mutant stands behind the bounds: ``v1/eager/2m2p...!name/0.2.1``. A part that repeats for ever begins with
         ``~``: ``0.2.1~3.4``.
         """
-        machine = machine_for(self.bounds, self.mutant)
+        machine = self.machine
         state, indices = machine.initial(), []
         for action in self.actions:
             indices.append(machine.enabled(state).index(action))
@@ -46,24 +55,22 @@ class Path:
         return f"{VERSION}/{self.bounds.address()}{mutant}/" + "~".join(".".join(map(str, part)) for part in parts)
 
     @classmethod
-    def from_address(cls, text: str) -> Self:
-        """The path of an `address`; `RebalanceCheckError` tells where it cannot be followed."""
+    def from_address(cls, text: str, model_for: Callable[[Bounds, str], Model]) -> Self:
+        """The path of an `address`; ``model_for`` finds the model of bounds and the name of a mutant.
+
+        Raises `RebalanceCheckError` where the address cannot be read or followed (see `model.registry.path_at`).
+        """
         found = re.fullmatch(rf"{VERSION}/(\w+/\w+)(?:!([\w-]+))?/({INDICES})(?:~({INDICES}))?", text.strip())
         if found is None:
             raise RebalanceCheckError(
                 f"{text!r} is no path: expected {VERSION}/PROTOCOL/BOUNDS/INDICES such as "
                 f"{VERSION}/eager/2m2p4g1c0l0x0d0z1i0r/0.2.1"
             )
-        bounds, mutant = Bounds.from_address(found[1]), found[2] or ""
+        bounds = Bounds.from_address(found[1])
+        model = model_for(bounds, found[2] or "")
         way, again = ([int(index) for index in (part or "").split(".") if index] for part in (found[3], found[4]))
-        actions = tuple(follow(machine_for(bounds, mutant), way + again, text))
-        return cls(bounds, actions, mutant, None if found[4] is None else len(way))
-
-
-def machine_for(bounds: Bounds, mutant: str = "") -> Machine:
-    """The interpreted model at these bounds, with one line changed when a mutant is named."""
-    model = model_for(bounds)
-    return Machine(edited(model, mutant_named(mutant).edit) if mutant else model, bounds)
+        actions = tuple(follow(Machine(model, bounds), way + again, text))
+        return cls(model, bounds, actions, None if found[4] is None else len(way))
 
 
 def follow(machine: Machine, indices: Sequence[int], text: str) -> list[Action]:

@@ -8,7 +8,7 @@ from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety.explore import concrete
 from rebalance_check.model.checker.safety.path import Path
 from rebalance_check.model.checker.safety.search import Limits, Search
-from rebalance_check.model.checker.specification import model_for
+from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -32,14 +32,13 @@ class Hunt(Search):
             self.violate(self.goal, [*self.path_to(parent), action])
 
 
-def witness(bounds: Bounds, goal: str) -> Path | None:
+def witness(model: Model, bounds: Bounds, goal: str) -> Path | None:
     """A shortest path within ``bounds`` to a state that meets the sometimes-claim ``goal``, or to the end of a step
     that is this moment; None where there is none.
 
     Interpreted, and so for small bounds. `RebalanceCheckError` for a claim that the model has not, and where one of the
     claims that always hold breaks on the way.
     """
-    model = model_for(bounds)
     names = [claim.__name__ for claim in (*model.reachable_states, *model.reachable_steps)]
     if goal not in names:
         raise RebalanceCheckError(f"{goal!r} is no situation of the model: choose one of {', '.join(names)}")
@@ -49,4 +48,4 @@ def witness(bounds: Bounds, goal: str) -> Path | None:
     outcome = hunt.run()
     if outcome.violated not in {"", goal}:
         raise RebalanceCheckError(f"{outcome.violated} breaks before {goal} is met: explore {bounds.address()} first")
-    return Path(bounds, tuple(concrete(machine, outcome.path, goal))) if outcome.violated else None
+    return Path(model, bounds, tuple(concrete(machine, outcome.path, goal))) if outcome.violated else None

@@ -8,6 +8,7 @@ from rebalance_check.integration.conformance.known_differences import KNOWN, kno
 from rebalance_check.integration.conformance.tour import Tour
 from rebalance_check.integration.virtual import VirtualKafka, VirtualSubject, VirtualTransport
 from rebalance_check.model.checker.walks import tour
+from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.schedule import run
 from rebalance_check.properties.catalogue import CATALOGUE
@@ -125,7 +126,7 @@ def test_every_known_difference_is_one__on_the_coordinators_it_is_listed_for(kaf
 def test_histories_of_kafka_break_no_claim(kafka: VirtualKafka) -> None:
     subject = VirtualSubject(kafka)
     bounds = Bounds.from_address("cooperative/3m2p3g1c1l0x0d0z0i0r")
-    for schedule in tour(bounds, 10, 40, seed=1):
+    for schedule in tour(machine_for(bounds), 10, 40, seed=1):
         judged = judge(run(subject, schedule), CATALOGUE)
         assert judged.counterexamples == ()
         assert subject.difference is None

@@ -5,6 +5,7 @@ import pytest
 from rebalance_check.impl.conformance import ConformanceRun
 from rebalance_check.integration.virtual import Release, VirtualKafka, VirtualTransport, find_release
 from rebalance_check.model.checker.walks import tour
+from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.schedule import Schedule
 
@@ -14,7 +15,7 @@ BOUNDS = Bounds.from_address("cooperative/3m2p3g1c1l1x1d0z1i1r")
 
 
 def schedules() -> list[Schedule]:
-    return tour(BOUNDS, count=12, length=40, seed=7)
+    return tour(machine_for(BOUNDS), count=12, length=40, seed=7)
 
 
 def bytes_of(release: Release, seed: int, times: int = 1) -> list[bytes]:

@@ -18,7 +18,7 @@ from rebalance_check.integration.conformance.guided_walks import (
 )
 from rebalance_check.integration.conformance.known_differences import known
 from rebalance_check.integration.virtual import VirtualKafka
-from rebalance_check.model.checker.safety import Path
+from rebalance_check.model.registry import path_at
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.schedule import Schedule
@@ -84,7 +84,7 @@ def test_a_schedule_is_walked_again_without_what_is_not_enabled(kafka: VirtualKa
 @pytest.mark.virtual
 @pytest.mark.parametrize("name", WINDOWS | FORGOTTEN)
 def test_kafka_goes_into_every_window_of_a_failover__and_ours_with_it(kafka: VirtualKafka, name: str) -> None:
-    path = Path.from_address((WINDOWS | FORGOTTEN)[name])
+    path = path_at((WINDOWS | FORGOTTEN)[name])
     waiting = list(path.actions)
     walk = GuidedWalk(kafka, path.bounds, 0, lambda _: waiting.pop(0) if waiting else None, len(waiting) + 1)
 
