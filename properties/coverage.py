@@ -174,10 +174,10 @@ CLIENT_SIDE: Final = (
     Statement(33, "an undisturbed group converges in one round (EAGER) or two (COOPERATIVE, subscribed alike)", _MERGED,
               ("rebalance_completes", "assignment_is_complete"),
               _AT_REST + "; the number of rounds is a claim about courses of assignments"),
-    Statement(34, "the leader notices changed metadata", _ELSEWHERE, ("tests/impl/test_client_consumer.py",),
+    Statement(34, "the leader notices changed metadata", _ELSEWHERE, ("tests/impl/test_client_scenarios.py",),
               "no simulated topic grows; a leader's rejoin is a row of the client's table"),
     Statement(35, "errors lead to a rejoin, at once or after a backoff", _MERGED,
-              ("rebalance_completes", "tests/impl/test_client_error_tables.py"), _AT_REST),
+              ("rebalance_completes", "tests/impl/test_client_scenarios.py"), _AT_REST),
     *(Statement(number, says, _OTHER, (), "the consumer group protocol of KIP-848")
       for number, says in ((36, "reconciliation ends"), (37, "a rejoin after a lost leave succeeds"))),
 )  # fmt: skip

@@ -14,13 +14,11 @@ from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.client.committing import Commit, CommitOutcome
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
-from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.client.listener import RebalanceListener
 from rebalance_check.impl.protocol.consumer_protocol import (
     Assignment,
     Subscription,
-    read_subscription,
     write_assignment,
     write_subscription,
 )
@@ -32,7 +30,6 @@ from rebalance_check.impl.protocol.messages import (
     JoinedMember,
     JoinGroupReply,
     JoinGroupRequest,
-    LeaveGroupRequest,
     OffsetCommitReply,
     OffsetCommitRequest,
     SyncGroupReply,
@@ -184,21 +181,7 @@ def test_two_assignors_of_one_name_are_refused() -> None:
         Bench([RangeAssignor(), RangeAssignor()])
 
 
-def test_a_subscription_carries_claims_and_the_generation_of_the_join(cooperative: Bench) -> None:
-    cooperative.rebalance()
-    request = cooperative.take()
-    assert isinstance(request, JoinGroupRequest)
-    said = read_subscription(request.protocols[0].metadata)
-    assert (said.topics, said.owned, said.generation) == (("t", "u"), (T0, T1), 1)
-
-
 # ---------------------------------------------------------------------------------------------------- the callbacks
-
-
-def test_an_eager_member_gives_everything_up_before_it_joins(eager: Bench) -> None:
-    eager.rebalance()
-    assert isinstance(eager.take(), JoinGroupRequest)
-    assert (eager.callbacks(), eager.member.owned) == ([("revoked", [T0, T1])], ())
 
 
 def test_an_eager_member_keeps_its_partitions__by_the_planted_defect() -> None:
@@ -214,21 +197,6 @@ def test_revoked_partitions_are_owned_until_the_callback_returns(eager: Bench) -
     assert eager.notes.calls == [("revoked", [T0, T1], [T0, T1])]
 
 
-def test_a_cooperative_member_keeps_its_partitions_while_it_joins(cooperative: Bench) -> None:
-    cooperative.rebalance()
-    assert (cooperative.callbacks(), cooperative.member.owned) == ([], (T0, T1))
-
-
-def test_a_cooperative_member_revokes_the_difference_and_joins_again(cooperative: Bench) -> None:
-    cooperative.rebalance()
-    cooperative.answer_join(2)
-    cooperative.answer_sync(T1, T2)
-    assert cooperative.callbacks() == [("revoked", [T0]), ("assigned", [T2])]
-    request = cooperative.take()
-    assert isinstance(request, JoinGroupRequest)
-    assert read_subscription(request.protocols[0].metadata).owned == (T1, T2)
-
-
 def test_a_cooperative_member_revokes_nothing__by_the_planted_defect() -> None:
     bench = Bench([CooperativeStickyAssignor()], defects=frozenset({"revoked-partitions-kept"}))
     bench.settle(1, T0, T1)
@@ -238,77 +206,12 @@ def test_a_cooperative_member_revokes_nothing__by_the_planted_defect() -> None:
     assert "revoked" not in {what for what, _ in bench.callbacks()}
 
 
-def test_assigned_is_called_even_with_nothing_new(cooperative: Bench) -> None:
-    cooperative.rebalance()
-    cooperative.answer_join(2)
-    cooperative.answer_sync(T0, T1)
-    assert cooperative.callbacks() == [("assigned", [])]
-    assert not cooperative.member.rejoin_needed_or_pending()
-
-
-@pytest.mark.parametrize("error", [Error.ILLEGAL_GENERATION, Error.UNKNOWN_MEMBER_ID])
-@pytest.mark.parametrize("kind", ["eager", "cooperative"])
-def test_a_reset_loses_everything_at_the_next_poll_and_not_before(
-    request: pytest.FixtureRequest, kind: str, error: Error
-) -> None:
-    bench: Bench = request.getfixturevalue(kind)
-    bench.heartbeat(error)
-    assert (bench.callbacks(), bench.member.owned) == ([], (T0, T1)), "a zombie until it polls"
-    bench.poll()
-    assert (bench.callbacks(), bench.member.owned) == ([("lost", [T0, T1])], ())
-    joined = bench.take()
-    assert isinstance(joined, JoinGroupRequest)
-    assert read_subscription(joined.protocols[0].metadata).owned == ()
-
-
 def test_lost_partitions_are_kept__by_the_planted_defect() -> None:
     bench = Bench([CooperativeStickyAssignor()], defects=frozenset({"lost-partitions-kept"}))
     bench.settle(1, T0)
     bench.heartbeat(Error.UNKNOWN_MEMBER_ID)
     bench.poll()
     assert bench.member.owned == (T0,)
-
-
-def test_nothing_is_lost_twice(cooperative: Bench) -> None:
-    cooperative.heartbeat(Error.UNKNOWN_MEMBER_ID)
-    cooperative.poll()
-    cooperative.take()
-    cooperative.answer(JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
-    cooperative.poll()
-    assert cooperative.callbacks() == [("lost", [T0, T1])]
-
-
-def test_a_topic_that_is_no_longer_wanted_is_revoked_before_the_join() -> None:
-    bench = Bench([CooperativeStickyAssignor()])
-    bench.settle(1, T0, U0)
-    bench.callbacks()
-    bench.member.subscribe(["t"])
-    bench.poll()
-    assert bench.callbacks() == [("revoked", [U0])]
-    request = bench.take()
-    assert isinstance(request, JoinGroupRequest)
-    assert read_subscription(request.protocols[0].metadata).topics == ("t",)
-
-
-def test_an_assignment_of_a_topic_that_is_not_wanted_changes_nothing_and_joins_again(cooperative: Bench) -> None:
-    cooperative.rebalance()
-    cooperative.member.subscribe(["t"])
-    cooperative.answer_join(2)
-    cooperative.answer_sync(T0, U0)
-    assert (cooperative.callbacks(), cooperative.member.owned) == ([], (T0, T1))
-    assert isinstance(cooperative.take(), JoinGroupRequest)
-
-
-def test_a_sync_refused_by_another_rebalance_keeps_what_a_cooperative_member_owns(cooperative: Bench) -> None:
-    cooperative.rebalance()
-    cooperative.answer_join(2)
-    cooperative.answer(SyncGroupReply(error=Error.REBALANCE_IN_PROGRESS))
-    cooperative.poll()
-    request = cooperative.take()
-    assert isinstance(request, JoinGroupRequest)
-    said = read_subscription(request.protocols[0].metadata)
-    assert (said.owned, said.generation) == ((T0, T1), 2), "claims of generation 1, tagged with the newest joined"
-    assert cooperative.callbacks() == []
 
 
 def test_an_assignment_without_bytes_is_raised_by_every_poll_while_the_partitions_stay(cooperative: Bench) -> None:
@@ -344,45 +247,7 @@ def test_a_failing_prepare_callback_is_not_called_again_in_the_same_chain(eager:
     assert isinstance(eager.take(), JoinGroupRequest)
 
 
-@pytest.mark.parametrize("kind", ["eager", "cooperative"])
-def test_leaving_revokes_what_is_owned(request: pytest.FixtureRequest, kind: str) -> None:
-    bench: Bench = request.getfixturevalue(kind)
-    assert bench.member.close(bench.now_ms)
-    assert bench.callbacks() == [("revoked", [T0, T1])]
-
-
-def test_leaving_in_the_middle_of_a_rebalance_loses_what_is_owned(cooperative: Bench) -> None:
-    cooperative.rebalance()
-    cooperative.member.close(cooperative.now_ms)
-    assert cooperative.callbacks() == [("lost", [T0, T1])]
-
-
-def test_unsubscribing_leaves_and_does_not_join_again(eager: Bench) -> None:
-    eager.member.unsubscribe(eager.now_ms)
-    eager.sent += eager.member.take_requests()
-    assert isinstance(eager.take(), LeaveGroupRequest)
-    eager.poll()
-    assert (eager.sent, eager.callbacks()) == ([], [("revoked", [T0, T1])])
-
-
 # ---------------------------------------------------------------------------------------------------- the leader
-
-
-def test_a_leader_joins_again_when_partitions_were_added() -> None:
-    bench = Bench([RangeAssignor()])
-    bench.poll()
-    bench.take()
-    me = JoinedMember("id", write_subscription(Subscription(topics=("t",))))
-    bench.answer(JoinGroupReply(generation_id=1, protocol_name="range", leader="id", member_id="id", members=(me,)))
-    bench.poll()
-    bench.take()
-    bench.answer_sync(T0, T1, T2)
-    bench.member.update_metadata({"t": 3, "elsewhere": 9})
-    bench.poll()
-    assert bench.sent == []
-    bench.member.update_metadata({"t": 4})
-    bench.poll()
-    assert isinstance(bench.take(), JoinGroupRequest)
 
 
 class Careless(RoundRobinAssignor):
@@ -410,35 +275,6 @@ def test_a_cooperative_leader_refuses_to_move_a_partition_in_one_step() -> None:
 
 # ---------------------------------------------------------------------------------------------------- commits
 
-COMMIT = [
-    (Error.NONE, CommitOutcome.COMMITTED, 1),
-    (Error.COORDINATOR_LOAD_IN_PROGRESS, CommitOutcome.RETRIABLE, 1),
-    (Error.UNKNOWN_TOPIC_OR_PARTITION, CommitOutcome.RETRIABLE, 1),
-    (Error.COORDINATOR_NOT_AVAILABLE, CommitOutcome.RETRIABLE, 1),
-    (Error.NOT_COORDINATOR, CommitOutcome.RETRIABLE, 1),
-    (Error.REQUEST_TIMED_OUT, CommitOutcome.RETRIABLE, 1),
-    (Error.REBALANCE_IN_PROGRESS, CommitOutcome.REBALANCE_IN_PROGRESS, 1),
-    (Error.UNKNOWN_MEMBER_ID, CommitOutcome.COMMIT_FAILED, -1),
-    (Error.ILLEGAL_GENERATION, CommitOutcome.COMMIT_FAILED, -1),
-    (Error.FENCED_INSTANCE_ID, CommitOutcome.FENCED, 1),
-    (Error.OFFSET_METADATA_TOO_LARGE, CommitOutcome.REJECTED, 1),
-    (Error.INVALID_COMMIT_OFFSET_SIZE, CommitOutcome.REJECTED, 1),
-    (Error.TOPIC_AUTHORIZATION_FAILED, CommitOutcome.REJECTED, 1),
-    (Error.GROUP_AUTHORIZATION_FAILED, CommitOutcome.REJECTED, 1),
-    (Error.GROUP_ID_NOT_FOUND, CommitOutcome.REJECTED, 1),
-]
-
-
-@pytest.mark.parametrize(("error", "outcome", "generation"), COMMIT, ids=str)
-def test_commit_answer(eager: Bench, error: Error, outcome: CommitOutcome, generation: int) -> None:
-    commit = eager.commit(t0=5)
-    eager.take()
-    eager.answer_commit(error, T0)
-    assert (commit.outcome, eager.member.generation().generation_id) == (outcome, generation)
-    gone = {Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR, Error.REQUEST_TIMED_OUT}
-    assert eager.member.coordinator_unknown() is (error in gone)
-    assert eager.member.rejoin_needed_or_pending() is (error is Error.REBALANCE_IN_PROGRESS or generation == -1)
-
 
 def test_a_commit_without_an_answer_stays_unknown(eager: Bench) -> None:
     commit = eager.commit(t0=5)
@@ -459,55 +295,6 @@ def test_a_commit_is_tagged_with_the_generation_and_told_per_partition(eager: Be
     assert told == {"t-0": "NONE", "t-1": "ILLEGAL_GENERATION"}
 
 
-def test_only_a_stable_member_sends_a_commit(cooperative: Bench) -> None:
-    cooperative.rebalance()
-    cooperative.take()
-    assert cooperative.commit(t0=5).outcome is CommitOutcome.REBALANCE_IN_PROGRESS
-    assert cooperative.sent == []
-    fresh = Bench([RangeAssignor()])
-    assert fresh.commit(t0=5).outcome is CommitOutcome.COMMIT_FAILED
-
-
-def test_a_late_commit_error_during_the_next_join_resets_nothing(cooperative: Bench) -> None:
-    commit = cooperative.commit(t0=5)
-    cooperative.take()
-    number = cooperative.last
-    cooperative.rebalance()
-    cooperative.answer_join(2)
-    cooperative.answer(SyncGroupReply(error=Error.REBALANCE_IN_PROGRESS))
-    cooperative.poll()
-    cooperative.last = number
-    cooperative.sent.clear()
-    cooperative.answer_commit(Error.ILLEGAL_GENERATION, T0)
-    assert commit.outcome is CommitOutcome.REBALANCE_IN_PROGRESS
-    assert cooperative.member.generation().generation_id == 2
-
-
-def test_a_late_commit_error_resets_even_a_newer_generation__once_the_member_joined_it(cooperative: Bench) -> None:
-    """Kafka does so; the model and the simulator rely on it being told as it is."""
-    cooperative.commit(t0=5)
-    cooperative.take()
-    number = cooperative.last
-    cooperative.rebalance()
-    cooperative.answer_join(2)
-    cooperative.answer_sync(T0, T1)
-    cooperative.last = number
-    cooperative.answer_commit(Error.ILLEGAL_GENERATION, T0)
-    assert cooperative.member.generation().generation_id == -1
-
-
-def test_a_fenced_commit_ends_every_later_poll_and_commit(eager: Bench) -> None:
-    eager.commit(t0=5)
-    eager.take()
-    eager.answer_commit(Error.FENCED_INSTANCE_ID, T0)
-    for _ in range(2):
-        with pytest.raises(GroupError, match="FENCED_INSTANCE_ID"):
-            eager.poll()
-    with pytest.raises(GroupError, match="FENCED_INSTANCE_ID"):
-        eager.commit(t0=6)
-    assert eager.member.owned == (T0, T1)
-
-
 # ---------------------------------------------------------------------------------------------------- auto-commit
 
 
@@ -517,17 +304,6 @@ def committing(assignor: Assignor, auto_commit_ms: int = 5_000) -> Bench:
     bench.member.consumed(T0, 5)
     bench.callbacks()
     return bench
-
-
-def test_positions_are_committed_periodically() -> None:
-    bench = committing(RangeAssignor())
-    bench.poll(4_999)
-    assert bench.sent == []
-    assert bench.member.next_poll() == 5_000
-    bench.poll(1)
-    request = bench.take()
-    assert isinstance(request, OffsetCommitRequest)
-    assert [(one.topic, one.partition, one.offset) for one in request.offsets] == [("t", 0, 5)]
 
 
 def test_an_eager_member_stops_fetching_and_commits_before_it_revokes() -> None:
@@ -550,17 +326,6 @@ def test_a_cooperative_member_goes_on_fetching_while_it_commits() -> None:
     assert bench.member.fetchable() == (T0, T1)
 
 
-@pytest.mark.parametrize("error", [Error.ILLEGAL_GENERATION, Error.UNKNOWN_MEMBER_ID])
-@pytest.mark.parametrize("assignor", [RangeAssignor(), CooperativeStickyAssignor()], ids=lambda one: one.name)
-def test_a_commit_before_joining_that_is_refused_turns_revoked_into_lost(assignor: Assignor, error: Error) -> None:
-    bench = committing(assignor)
-    bench.rebalance()
-    bench.take()
-    bench.answer_commit(error, T0)
-    bench.poll()
-    assert bench.callbacks() == [("lost", [T0, T1])]
-
-
 def test_a_commit_before_joining_is_repeated_until_the_rebalance_timeout() -> None:
     bench = committing(RangeAssignor())
     bench.rebalance()
@@ -575,17 +340,6 @@ def test_a_commit_before_joining_is_repeated_until_the_rebalance_timeout() -> No
     bench.poll(300)
     assert bench.callbacks() == [("revoked", [T0, T1])]
     assert isinstance(bench.take(), JoinGroupRequest)
-
-
-def test_the_last_commit_is_answered_before_the_member_leaves() -> None:
-    bench = committing(RangeAssignor())
-    assert not bench.member.close(bench.now_ms)
-    bench.sent += bench.member.take_requests()
-    assert isinstance(bench.take(), OffsetCommitRequest)
-    bench.answer_commit(Error.NONE, T0)
-    assert bench.member.close(bench.now_ms)
-    bench.sent += bench.member.take_requests()
-    assert isinstance(bench.take(), LeaveGroupRequest)
 
 
 def test_what_is_not_owned_cannot_be_consumed(eager: Bench) -> None:

@@ -1,4 +1,7 @@
-"""Every answer a coordinator can give, row by row, and what it does to the member (JoinGroup, SyncGroup, Heartbeat)."""
+"""The contract between a member and what it coordinates: callbacks, exceptions and timers.
+
+What a member does about each error stands in ``tests/data/clients/errors.scenario``.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from rebalance_check.impl.protocol.messages import (
 )
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
-from rebalance_check.model.vocabulary.events import Event, MembershipLost, RequestAnswered
+from rebalance_check.model.vocabulary.events import Event, MembershipLost
 
 CONFIG = ClientConfig(group_id="g", client_id="c", session_timeout_ms=10_000, rebalance_timeout_ms=60_000)
 
@@ -160,78 +163,7 @@ def next_join(bench: Bench) -> str:
     return AT_ONCE
 
 
-# ---------------------------------------------------------------------------------------------------- JoinGroup
-
-JOIN = [
-    (Error.COORDINATOR_LOAD_IN_PROGRESS, BACKOFF, FIRST),
-    (Error.UNKNOWN_MEMBER_ID, AT_ONCE, NONE),
-    (Error.COORDINATOR_NOT_AVAILABLE, BACKOFF, FIRST),
-    (Error.NOT_COORDINATOR, BACKOFF, FIRST),
-    (Error.REBALANCE_IN_PROGRESS, AT_ONCE, FIRST),
-    (Error.FENCED_INSTANCE_ID, FATAL, FIRST),
-    (Error.INCONSISTENT_GROUP_PROTOCOL, FATAL, FIRST),
-    (Error.INVALID_SESSION_TIMEOUT, FATAL, FIRST),
-    (Error.INVALID_GROUP_ID, FATAL, FIRST),
-    (Error.GROUP_AUTHORIZATION_FAILED, FATAL, FIRST),
-    (Error.GROUP_MAX_SIZE_REACHED, FATAL, FIRST),
-    (Error.UNSUPPORTED_VERSION, FATAL, FIRST),
-    (Error.ILLEGAL_GENERATION, FATAL, FIRST),
-    (Error.UNKNOWN_SERVER_ERROR, FATAL, FIRST),
-]
-
-
-@pytest.mark.parametrize(("error", "retry", "generation"), JOIN, ids=str)
-def test_join_group_answer(bench: Bench, error: Error, retry: str, generation: Generation) -> None:
-    bench.stable()
-    bench.member.request_rejoin("test")
-    bench.poll()
-    bench.take()
-    bench.answer(JoinGroupReply(error=error))
-    assert next_join(bench) == retry
-    assert bench.member.generation() == generation
-    assert any(isinstance(e, RequestAnswered) and e.error == error.name for e in bench.events)
-    assert bench.losses == ([] if generation == FIRST else [(1, error.name)])
-    assert (bench.prepares[2:] != []) == (generation == NONE), "prepared again after a reset, and only then"
-
-
-def test_a_join_group_without_an_answer_is_repeated_after_the_backoff__under_the_same_id(bench: Bench) -> None:
-    bench.stable()
-    bench.member.request_rejoin("test")
-    bench.poll()
-    bench.take()
-    bench.answer(None)
-    assert bench.member.coordinator_unknown()
-    assert next_join(bench) == BACKOFF
-    assert bench.member.generation() == FIRST
-    assert bench.prepares == [(-1, ""), (1, "id")]
-
-
-def test_member_id_required_is_answered_at_once_with_the_new_id__and_no_second_prepare(bench: Bench) -> None:
-    bench.poll()
-    assert getattr(bench.take(), "member_id", None) == ""
-    bench.answer(JoinGroupReply(error=Error.MEMBER_ID_REQUIRED, member_id="new"))
-    bench.poll()
-    assert getattr(bench.take(), "member_id", None) == "new"
-    assert bench.prepares == [(-1, "")]
-
-
-def test_an_echo_of_another_protocol_type_is_fatal(bench: Bench) -> None:
-    bench.poll()
-    bench.take()
-    bench.answer(joined(protocol_type="other"))
-    with pytest.raises(GroupError, match=r"INCONSISTENT_GROUP_PROTOCOL .* 'other'"):
-        bench.poll()
-
-
-def test_a_join_group_answer_waits_for_the_application(bench: Bench) -> None:
-    bench.poll()
-    bench.take()
-    bench.answer(joined())
-    bench.tick(20_000)
-    assert (bench.member.state, bench.sent) == (MemberState.PREPARING_REBALANCE, [])
-    assert bench.member.next_poll() == 0
-    bench.poll()
-    assert isinstance(bench.take(), SyncGroupRequest)
+# ---------------------------------------------------------------------------------------------------- late replies
 
 
 def late_join_answer(bench: Bench) -> None:
@@ -245,112 +177,10 @@ def late_join_answer(bench: Bench) -> None:
     bench.poll()
 
 
-def test_an_answer_to_an_abandoned_join_is_dropped(bench: Bench) -> None:
-    late_join_answer(bench)
-    assert (bench.member.generation(), bench.sent) == (NONE, [])
-
-
 def test_an_answer_to_an_abandoned_join_is_applied__by_the_planted_defect() -> None:
     bench = Bench(frozenset({"outdated-join-reply-applied"}))
     late_join_answer(bench)
     assert bench.member.generation() == Generation(7, "id", "p")
-
-
-# ---------------------------------------------------------------------------------------------------- SyncGroup
-
-SYNC = [
-    (Error.REBALANCE_IN_PROGRESS, AT_ONCE, FIRST),
-    (Error.UNKNOWN_MEMBER_ID, AT_ONCE, NONE),
-    (Error.ILLEGAL_GENERATION, AT_ONCE, KEPT),
-    (Error.COORDINATOR_NOT_AVAILABLE, BACKOFF, FIRST),
-    (Error.NOT_COORDINATOR, BACKOFF, FIRST),
-    (Error.GROUP_AUTHORIZATION_FAILED, FATAL, FIRST),
-    (Error.FENCED_INSTANCE_ID, FATAL, FIRST),
-    (Error.COORDINATOR_LOAD_IN_PROGRESS, FATAL, FIRST),
-    (Error.UNKNOWN_SERVER_ERROR, FATAL, FIRST),
-]
-
-
-@pytest.mark.parametrize(("error", "retry", "generation"), SYNC, ids=str)
-def test_sync_group_answer(bench: Bench, error: Error, retry: str, generation: Generation) -> None:
-    bench.join()
-    bench.answer(SyncGroupReply(error=error))
-    assert bench.member.generation() == generation
-    assert next_join(bench) == retry
-    assert len(bench.prepares) == (2 if generation.reset else 1), "a sync refused with 27 is no reason to prepare again"
-    assert not any(call[0] == "complete" for call in bench.member.calls)
-
-
-def test_a_sync_group_without_an_answer_keeps_the_generation(bench: Bench) -> None:
-    bench.join()
-    bench.answer(None)
-    assert next_join(bench) == BACKOFF
-    assert bench.member.generation() == FIRST
-
-
-@pytest.mark.parametrize("echo", [{"protocol_type": "other"}, {"protocol_name": "other"}])
-def test_an_echo_of_another_protocol_in_sync_group_is_fatal(bench: Bench, echo: dict[str, str]) -> None:
-    bench.join()
-    bench.answer(SyncGroupReply(assignment=b"yours", **echo))  # type: ignore[arg-type]  # one field of text
-    with pytest.raises(GroupError, match="INCONSISTENT_GROUP_PROTOCOL"):
-        bench.poll()
-
-
-def test_a_reset_between_join_and_sync_discards_the_assignment(bench: Bench) -> None:
-    bench.join()
-    sync = bench.last
-    bench.heartbeat()
-    bench.answer(HeartbeatReply(error=Error.ILLEGAL_GENERATION))
-    bench.answer(SyncGroupReply(assignment=b"yours"), to=sync)
-    bench.poll()
-    assert isinstance(bench.take(), JoinGroupRequest)
-    assert bench.prepares == [(-1, ""), (-1, "id")]
-    assert not any(call[0] == "complete" for call in bench.member.calls)
-
-
-def test_a_reset_between_sync_and_poll_discards_the_assignment(bench: Bench) -> None:
-    bench.join()
-    bench.answer(SyncGroupReply(assignment=b"yours"))
-    bench.heartbeat()
-    bench.answer(HeartbeatReply(error=Error.UNKNOWN_MEMBER_ID))
-    bench.poll()
-    assert isinstance(bench.take(), JoinGroupRequest)
-    assert not any(call[0] == "complete" for call in bench.member.calls)
-
-
-# ---------------------------------------------------------------------------------------------------- Heartbeat
-
-HEARTBEAT = [
-    (Error.NONE, FIRST, False),
-    (Error.COORDINATOR_NOT_AVAILABLE, FIRST, True),
-    (Error.NOT_COORDINATOR, FIRST, True),
-    (Error.REBALANCE_IN_PROGRESS, FIRST, False),
-    (Error.ILLEGAL_GENERATION, KEPT, False),
-    (Error.UNKNOWN_MEMBER_ID, NONE, False),
-    (Error.FENCED_INSTANCE_ID, NONE, False),
-    (Error.GROUP_AUTHORIZATION_FAILED, FIRST, False),
-    (Error.COORDINATOR_LOAD_IN_PROGRESS, FIRST, False),
-]
-
-
-@pytest.mark.parametrize(("error", "generation", "unknown"), HEARTBEAT, ids=str)
-def test_heartbeat_answer(bench: Bench, error: Error, generation: Generation, unknown: bool) -> None:
-    bench.stable()
-    bench.heartbeat()
-    bench.answer(HeartbeatReply(error=error))
-    assert bench.member.generation() == generation
-    assert bench.member.coordinator_unknown() is unknown
-    rejoins = generation != FIRST or error is Error.REBALANCE_IN_PROGRESS
-    assert bench.member.rejoin_needed_or_pending() is rejoins
-    assert bench.losses == ([] if generation == FIRST else [(1, error.name)])
-
-
-@pytest.mark.parametrize("error", [Error.ILLEGAL_GENERATION, Error.UNKNOWN_MEMBER_ID, Error.FENCED_INSTANCE_ID])
-def test_an_error_of_an_older_generation_is_ignored(bench: Bench, error: Error) -> None:
-    old = late_heartbeat(bench)
-    bench.answer(HeartbeatReply(error=error), to=old)
-    assert (bench.member.generation(), bench.losses) == (SECOND, [])
-    bench.poll()
 
 
 @pytest.mark.parametrize(
@@ -390,37 +220,6 @@ def late_heartbeat(bench: Bench) -> int:
     return old
 
 
-def test_a_rebalance_during_the_join_is_no_news(bench: Bench) -> None:
-    bench.join()
-    sync = bench.last
-    bench.heartbeat()
-    bench.answer(HeartbeatReply(error=Error.REBALANCE_IN_PROGRESS))
-    bench.answer(SyncGroupReply(assignment=b"yours"), to=sync)
-    bench.poll()
-    assert not bench.member.rejoin_needed_or_pending()
-
-
-def test_a_fenced_heartbeat_is_raised_once_from_poll(bench: Bench) -> None:
-    bench.stable()
-    bench.heartbeat()
-    bench.answer(HeartbeatReply(error=Error.FENCED_INSTANCE_ID))
-    with pytest.raises(GroupError, match="FENCED_INSTANCE_ID"):
-        bench.poll()
-    bench.poll()
-    assert getattr(bench.take(), "member_id", None) == ""
-
-
-def test_failed_heartbeats_are_repeated_with_a_growing_backoff(bench: Bench) -> None:
-    bench.stable()
-    bench.heartbeat()
-    for backoff_ms in (100, 200, 400, 800, 1_000, 1_000):
-        bench.answer(HeartbeatReply(error=Error.COORDINATOR_LOAD_IN_PROGRESS))
-        bench.tick(backoff_ms - 1)
-        assert bench.sent == []
-        bench.tick(1)
-        assert isinstance(bench.take(), HeartbeatRequest)
-
-
 # ---------------------------------------------------------------------------------------------------- timers
 
 
@@ -436,49 +235,6 @@ def test_heartbeats_run_between_join_and_sync_and_not_while_joining(bench: Bench
     assert bench.member.next_deadline() == bench.now_ms + CONFIG.heartbeat_interval_ms
     assert bench.member.time_to_next_heartbeat(bench.now_ms + 1_000) == CONFIG.heartbeat_interval_ms - 1_000
     bench.heartbeat()
-
-
-def test_the_end_of_the_session_only_forgets_the_coordinator(bench: Bench) -> None:
-    bench.stable()
-    for _ in range(3):
-        bench.heartbeat()
-    bench.tick(1_000)
-    assert bench.member.coordinator_unknown()
-    assert (bench.member.generation(), bench.losses) == (FIRST, [])
-    bench.tick(CONFIG.retry_backoff_ms)
-    assert not bench.member.coordinator_unknown()
-    bench.heartbeat()
-
-
-def silent_application(bench: Bench, config: ClientConfig = CONFIG) -> None:
-    """Heartbeats are answered, but nobody polls until the poll interval is over."""
-    bench.stable()
-    while bench.member.state is MemberState.STABLE:
-        bench.tick(config.heartbeat_interval_ms)
-        requests, bench.sent = bench.sent, []
-        for number, request in requests:
-            if isinstance(request, HeartbeatRequest):
-                bench.answer(HeartbeatReply(), to=number)
-            else:
-                bench.sent.append((number, request))
-
-
-def test_an_application_that_does_not_poll_in_time_leaves_without_a_callback(bench: Bench) -> None:
-    silent_application(bench)
-    request = bench.take()
-    assert isinstance(request, LeaveGroupRequest)
-    assert [identity.member_id for identity in request.members] == ["id"]
-    assert (bench.member.generation(), bench.losses) == (NONE, [(1, "poll timeout expired")])
-    assert bench.now_ms == CONFIG.rebalance_timeout_ms
-    assert ("leave",) not in bench.member.calls
-    bench.poll()
-    assert bench.prepares == [(-1, ""), (-1, "")]
-
-
-def test_a_static_member_that_does_not_poll_in_time_falls_silent() -> None:
-    bench = Bench(config=ClientConfig(group_id="g", group_instance_id="i", rebalance_timeout_ms=60_000))
-    silent_application(bench, bench.config)
-    assert (bench.sent, bench.member.generation(), bench.member.next_deadline()) == ([], NONE, None)
 
 
 # ---------------------------------------------------------------------------------------------------- the contract
@@ -531,15 +287,6 @@ def test_a_leader_sends_everybody_an_assignment(bench: Bench) -> None:
     assert {one.member_id: one.assignment for one in request.assignments} == {"id": b"yours", "x": b"yours"}
 
 
-def test_a_returning_leader_assigns_nothing__when_told_to_skip(bench: Bench) -> None:
-    bench.poll()
-    bench.take()
-    bench.answer(joined(leader="id", skip_assignment=True, members=(JoinedMember("id", b"me"),)))
-    bench.poll()
-    assert getattr(bench.take(), "assignments", None) == ()
-    assert not any(call[0] == "assign" for call in bench.member.calls)
-
-
 def test_generation_if_stable_is_there_only_when_stable(bench: Bench) -> None:
     seen: list[Generation | None] = []
     steps: list[Callable[[], None]] = [
@@ -565,14 +312,6 @@ def test_closing_leaves_and_is_the_last_word(bench: Bench) -> None:
     assert (bench.member.calls[-1], bench.losses) == (("leave",), [])
     with pytest.raises(RebalanceCheckError, match="start a new member"):
         bench.poll()
-
-
-def test_a_member_that_stays_on_close_sends_nothing() -> None:
-    bench = Bench(config=ClientConfig(group_id="g", leave_on_close=False))
-    bench.stable()
-    assert bench.member.close(0)
-    assert bench.member.take_requests() == []
-    assert bench.member.generation() == NONE
 
 
 def test_the_flag_that_is_not_rearmed_skips_prepare_after_a_reset__by_the_planted_defect() -> None:
