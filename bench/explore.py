@@ -14,8 +14,7 @@ from rebalance_check.model.checker.safety import Exploration, explore
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 
-BIG = "3m3p4g1c0l0x0d0z1i0r"
-SMALL = "2m2p3g1c0l0x0d0z1i0r"
+SMALL = "members=2&partitions=2&generations=3"
 """What the interpreter is measured on."""
 
 
@@ -36,10 +35,10 @@ def line(what: str, found: Exploration) -> str:
 
 def measure(protocol: str, runs: int) -> None:
     one, two, folded = (
-        best(f"{protocol}/{BIG}", runs, threads=threads, symmetry=symmetry)
+        best(protocol, runs, threads=threads, symmetry=symmetry)
         for threads, symmetry in ((1, False), (2, False), (2, True))
     )
-    slow = best(f"{protocol}/{SMALL}", runs, compiled=False)
+    slow = best(f"{protocol}?{SMALL}", runs, compiled=False)
     print(line(f"{protocol}, 1 thread", one))
     print(line(f"{protocol}, 2 threads", two))
     print(line(f"{protocol}, 2 threads, symmetry", folded))
@@ -56,7 +55,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--runs", type=int, default=3)
     runs = options.parse_args().runs
-    start = best(f"eager/{SMALL.replace('2m', '3m', 1)}", 1)
+    start = best("eager?partitions=2&generations=3", 1)
     print(f"compiled or loaded from the cache in {start.compile_seconds:.1f} s")
     for protocol in ("eager", "cooperative"):
         measure(protocol, runs)

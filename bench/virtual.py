@@ -36,7 +36,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 REQUESTS = 20_000
 BATCH = 500
 WARM_UP = 3
-CONFORMED = "cooperative/2m2p2g1c0l0x0d0z0i0r"
+CONFORMED = "cooperative?members=2&partitions=2&generations=2&initial_delay=off"
 SEEDS = range(1_000, 1_200)
 
 

@@ -123,9 +123,14 @@ class Language(Generic[Runner]):
         if verb is None:
             known = ", ".join(sorted(self.verbs))
             raise RebalanceCheckError(f"{name!r} in {line!r} is no verb of {self.name}: use one of {known}")
-        words = [word for word in rest if "=" not in word[1:]]
-        options = dict(word.split("=", 1) for word in rest if "=" in word[1:])
+        words = [word for word in rest if not is_option(word)]
+        options = dict(word.split("=", 1) for word in rest if is_option(word))
         complaint = verb.complaint(words, options)
         if complaint:
             raise RebalanceCheckError(f"{line!r} is malformed: {complaint}; write {verb.usage}")
         return verb, tuple(words), options
+
+
+def is_option(word: str) -> bool:
+    """Whether a word is ``name=value``; ``=name`` is not, and neither are bounds, ``eager?members=2``."""
+    return "=" in word[1:].partition("?")[0]

@@ -89,7 +89,7 @@ KNOWN: Final = (
             " bound. The model follows the Java coordinator."
         ),
         schedule=Schedule(
-            Bounds.from_address("eager/2m1p1g1c0l0x0d0z1i1r"),
+            Bounds.from_address("eager?members=2&partitions=1&generations=1&member_id_required"),
             (
                 Action(ActionKind.SEND_JOIN_GROUP, 0),
                 Action(ActionKind.JOIN_GROUP, 0),
@@ -118,7 +118,7 @@ KNOWN: Final = (
             " The model follows the Java coordinator."
         ),
         schedule=Schedule(
-            Bounds.from_address("eager/1m1p2g0c0l0x0d0z0i0r1o"),
+            Bounds.from_address("eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off&failovers=1"),
             (
                 Action(ActionKind.SEND_JOIN_GROUP, 0),
                 Action(ActionKind.JOIN_GROUP, 0),
@@ -142,7 +142,9 @@ KNOWN: Final = (
             " breaks nothing. The model follows the Java coordinator."
         ),
         schedule=Schedule(
-            Bounds.from_address("eager/2m1p1g0c1l0x0d0z0i1r1e"),
+            Bounds.from_address(
+                "eager?members=2&partitions=1&generations=1&crashes=0&leaves=1&initial_delay=off&member_id_required&new_members"
+            ),
             (
                 Action(ActionKind.SEND_JOIN_GROUP, 0),
                 Action(ActionKind.SEND_JOIN_GROUP, 1),
@@ -172,7 +174,9 @@ KNOWN: Final = (
             " model follows the Java coordinator."
         ),
         schedule=Schedule(
-            Bounds.from_address("eager/1m1p2g0c0l0x0d1z0i1r1o"),
+            Bounds.from_address(
+                "eager?members=1&partitions=1&generations=2&crashes=0&deletions=1&initial_delay=off&member_id_required&failovers=1"
+            ),
             (
                 Action(ActionKind.SEND_JOIN_GROUP, 0),
                 Action(ActionKind.JOIN_GROUP, 0),

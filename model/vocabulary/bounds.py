@@ -1,17 +1,17 @@
-"""Bounds: how large a environment is explored, and how much may go wrong in it.
+"""Bounds: how large a run of the model is explored, and how many faults may happen in it.
 
-Every disturbance has a budget; actions that lead back to convergence have none.
+Every fault has a budget; actions that lead back to convergence have none.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Any, ClassVar, Self
+from typing import Any, Final, Self
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.upgrade_paths import PATHS, path_numbered
+from rebalance_check.model.vocabulary.upgrade_paths import PATHS, path_number, path_numbered
 
 
 class RebalanceProtocol(StrEnum):
@@ -22,34 +22,65 @@ class RebalanceProtocol(StrEnum):
     STATUS = "status"
 
 
+SHORT_FORM: Final = {
+    "m": "members",
+    "p": "partitions",
+    "g": "generations",
+    "c": "crashes",
+    "l": "leaves",
+    "x": "expiries",
+    "d": "duplicates",
+    "z": "deletions",
+    "i": "initial_delay",
+    "r": "member_id_required",
+    "u": "upgrade",
+    "b": "rolling_restarts",
+    "w": "writes",
+    "f": "failures",
+    "t": "timeouts",
+    "s": "static_members",
+    "y": "shared_instances",
+    "n": "losses",
+    "o": "failovers",
+    "k": "commits",
+    "q": "zombie_coordinators",
+    "e": "new_members",
+    "h": "heartbeats_during_sync",
+}
+"""The letters of the short form of an address, ``eager/2m1p3g0c``: read, and never written."""
+
+OFF, ON = "off", "on"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """The size of a environment and its budgets of disturbance, all counts; see `address` for the short form.
+    """The size of a run and its budgets of faults, all counts; see `address` for how they are written.
 
     ``generations`` is the highest generation explored (for the status protocol: of a worker). ``crashes`` counts
     processes that die, ``leaves`` orderly departures, ``expiries`` sessions of *live* members that expire (zombies),
     ``duplicates`` requests that the network delivers a second time, later, ``deletions`` removals of the empty group.
     ``initial_delay`` says whether the first rebalance of an empty group waits for a timer
-    (``group.initial.rebalance.delay.ms`` > 0), ``member_id_required`` whether a new member is first told its id
-    (KIP-394, JoinGroup v4 and later).
+    (``group.initial.rebalance.delay.ms`` > 0), ``member_id_required`` whether the coordinator answers the first
+    JoinGroup of a member with MEMBER_ID_REQUIRED (KIP-394, JoinGroup v4 and later).
 
     Concerns of their own, each off by default; off, the model is as if there were none. ``timeouts``: the rebalance and
     the sync timeout are actions apart from the end of a session, which otherwise stands for them. ``losses``: how many
     requests, replies and connections the network loses. ``upgrade``: the number of an upgrade path
-    (`model.vocabulary.upgrade_paths.PATHS`; off, members have one assignor, that of the protocol), on which ``rolling_restarts`` members may be
-    stopped and started with the next list of assignors. ``failovers``: how often another
-    coordinator takes over; copies of requests do not outlive one, so it goes with no ``duplicates``. ``commits``: how
-    many OffsetCommits there are, of members and of others.
-    ``static_members``: how many processes have an instance id (KIP-345), ``shared_instances``: how many pairs of them share one; not
-    with ``zombie_coordinators``.
-    ``zombie_coordinators``: how many of the failovers leave the coordinator of before alive, which goes on answering from memory.
-    ``new_members``: a process may leave before it uses the id that it was handed out (KIP-394), and the first JoinGroup
-    of a member may expire while it is parked. ``heartbeats_during_sync``: how many heartbeats are sent beside a SyncGroup that is not
-    answered yet. Both go with neither ``failovers`` nor ``static_members``.
+    (`model.vocabulary.upgrade_paths.PATHS`; off, members have one assignor, that of the protocol), on which
+    ``rolling_restarts`` members may be stopped and started with the next list of assignors. ``failovers``: how often
+    another coordinator takes over; duplicates of requests do not outlive one, so it goes with no ``duplicates``.
+    ``commits``: how many OffsetCommits there are, of members and of others. ``static_members``: how many processes have
+    an instance id (KIP-345), ``shared_instances``: how many pairs of them share one; not with ``zombie_coordinators``.
+    ``zombie_coordinators``: how many of the failovers leave the previous coordinator alive, which goes on answering
+    from memory. ``new_members``: a process may leave before it uses the member id of a MEMBER_ID_REQUIRED reply, and
+    the first JoinGroup of a member may expire while it is parked. ``heartbeats_during_sync``: how many heartbeats are
+    sent while a SyncGroup is in flight. Both go with neither ``failovers`` nor ``static_members``.
 
     The status protocol reads ``members`` as workers, ``partitions`` as keys (tasks of one connector, whose own status
     is the last key where there are two or more), ``crashes`` as workers restarted with an empty cache. ``writes``
     counts calls of put and putSafe, ``failures`` sends that fail retriably, before or after the append.
+
+    Raises `RebalanceCheckError` for a number out of range, and for bounds that do not go together.
     """
 
     protocol: RebalanceProtocol = RebalanceProtocol.EAGER
@@ -78,51 +109,16 @@ class Bounds:
     heartbeats_during_sync: int = 0
 
     def __post_init__(self) -> None:
-        for name, low, high in (("members", 1, 6), ("partitions", 1, 6), ("generations", 1, 100)):
-            value = getattr(self, name)
+        for name in self._names():
+            value, (low, high) = getattr(self, name), SIZES.get(name, BUDGET)
             if not low <= value <= high:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from {low} to {high}")
-        budgets = (
-            "crashes",
-            "leaves",
-            "expiries",
-            "duplicates",
-            "deletions",
-            "writes",
-            "failures",
-            "losses",
-            "rolling_restarts",
-            "failovers",
-            "commits",
-            "static_members",
-            "shared_instances",
-            "zombie_coordinators",
-            "heartbeats_during_sync",
-        )
-        for name in budgets:
-            value = getattr(self, name)
-            if not 0 <= value <= 100:
-                raise RebalanceCheckError(f"{name} is {value}: choose a number from 0 to 100")
         self._check_upgrade()
-        self._check_statics()
-        self._check_newcomers()
-        if self.zombie_coordinators > self.failovers:
-            raise RebalanceCheckError(
-                f"zombie_coordinators is {self.zombie_coordinators} with failovers {self.failovers}: choose as many failovers, too"
-            )
-        if self.failovers and self.duplicates:
-            raise RebalanceCheckError(
-                f"failovers is {self.failovers} with duplicates {self.duplicates}: choose 0 for one of them"
-            )
-        if self.zombie_coordinators and self.upgrade:
-            raise RebalanceCheckError(
-                f"zombie_coordinators is {self.zombie_coordinators} with upgrade {self.upgrade}: choose 0 for one of them"
-            )
+        self._check_static_members()
+        self._check_concerns()
 
     def _check_upgrade(self) -> None:
-        """A path begins with the protocol of its first list."""
-        if not 0 <= self.upgrade <= len(PATHS):
-            raise RebalanceCheckError(f"upgrade is {self.upgrade}: choose a number from 0 (none) to {len(PATHS)}")
+        """An upgrade path begins with the protocol of its first list."""
         if not self.upgrade:
             if self.rolling_restarts:
                 raise RebalanceCheckError(
@@ -137,110 +133,154 @@ class Bounds:
                 f"choose {first}"
             )
 
-    def _check_statics(self) -> None:
-        """Twins are two static processes each; what a zombie coordinator tells static members is left out."""
+    def _check_static_members(self) -> None:
+        """Two static processes share an instance id; what a zombie coordinator answers static members is not modelled."""
         if not 2 * self.shared_instances <= self.static_members <= self.members:
             raise RebalanceCheckError(
-                f"static_members is {self.static_members} and shared_instances is {self.shared_instances}: there can be no more static processes than "
-                f"members ({self.members}), and each pair of twins is two of them"
-            )
-        if self.static_members and self.zombie_coordinators:
-            raise RebalanceCheckError(
-                f"static_members is {self.static_members} with zombie_coordinators {self.zombie_coordinators}: choose 0 for one of them"
+                f"static_members is {self.static_members} and shared_instances is {self.shared_instances}: there can "
+                f"be no more static processes than members ({self.members}), and each shared instance id needs two"
             )
 
-    def _check_newcomers(self) -> None:
-        """What a record or a seat makes of a member that is new, or that waits for a Heartbeat, is not modelled."""
-        if (self.new_members or self.heartbeats_during_sync) and (self.failovers or self.static_members):
+    def _check_concerns(self) -> None:
+        """Concerns that the model does not combine."""
+        if self.zombie_coordinators > self.failovers:
             raise RebalanceCheckError(
-                f"new_members is {int(self.new_members)} and heartbeats_during_sync is {self.heartbeats_during_sync} with failovers {self.failovers} and "
-                f"static_members {self.static_members}: choose 0 for the first two, or for the others"
+                f"zombie_coordinators is {self.zombie_coordinators} with failovers {self.failovers}: "
+                "choose as many failovers, too"
             )
+        for one, other in NOT_TOGETHER:
+            if getattr(self, one) and getattr(self, other):
+                raise RebalanceCheckError(
+                    f"{one} is {getattr(self, one):d} with {other} {getattr(self, other)}: choose 0 for one of them"
+                )
 
-    _LETTERS: ClassVar = (
-        ("members", "m"),
-        ("partitions", "p"),
-        ("generations", "g"),
-        ("crashes", "c"),
-        ("leaves", "l"),
-        ("expiries", "x"),
-        ("duplicates", "d"),
-        ("deletions", "z"),
-        ("initial_delay", "i"),
-        ("member_id_required", "r"),
-        ("upgrade", "u"),
-        ("rolling_restarts", "b"),
-        ("writes", "w"),
-        ("failures", "f"),
-        ("timeouts", "t"),
-        ("static_members", "s"),
-        ("shared_instances", "y"),
-        ("losses", "n"),
-        ("failovers", "o"),
-        ("commits", "k"),
-        ("zombie_coordinators", "q"),
-        ("new_members", "e"),
-        ("heartbeats_during_sync", "h"),
-    )
-    _CONCERNS: ClassVar = frozenset(
-        {
-            "timeouts",
-            "static_members",
-            "shared_instances",
-            "losses",
-            "failovers",
-            "commits",
-            "zombie_coordinators",
-            "upgrade",
-            "rolling_restarts",
-            "new_members",
-            "heartbeats_during_sync",
-        }
-    )
-    """Left out of an address when they are off."""
-    _FLAGS: ClassVar = ("initial_delay", "member_id_required", "timeouts", "new_members")
-    _STATUS: ClassVar = frozenset({"members", "partitions", "generations", "crashes", "writes", "failures"})
-    _ONLY_STATUS: ClassVar = frozenset({"writes", "failures"})
+    @classmethod
+    def _names(cls) -> list[str]:
+        """The names of all bounds but the protocol."""
+        return [field.name for field in fields(cls) if field.name != "protocol"]
+
+    def _read_by_protocol(self) -> list[str]:
+        """The names of the bounds that the protocol reads."""
+        if self.protocol is RebalanceProtocol.STATUS:
+            return [name for name in self._names() if name in STATUS_BOUNDS]
+        return [name for name in self._names() if name not in STATUS_BUDGETS]
 
     @classmethod
     def concerns(cls) -> frozenset[str]:
         """The names of what is off by default."""
-        return cls._CONCERNS
+        return CONCERNS
 
     def instance(self, member: int) -> str | None:
-        """The instance id of a process, ``i0``; None for a dynamic member. Twins are the first of all, in pairs."""
+        """The instance id of a process, ``i0``; None for a dynamic member. The first processes share one in pairs."""
         if member >= self.static_members:
             return None
         return f"i{member - member % 2 if member < 2 * self.shared_instances else member}"
 
     def address(self) -> str:
-        """``cooperative/3m3p4g1c0l0x0d0z1i0r``: every bound that the protocol reads, as a number and a letter.
+        """``eager?members=2&generations=3&crashes=0&initial_delay=off&timeouts``: the bounds that differ from a default.
 
-        A concern that is off is left out.
+        Bounds that the protocol does not read are left out, too. An upgrade path stands with its name.
         """
-        status = self.protocol is RebalanceProtocol.STATUS
-        read = [
-            (n, letter) for n, letter in self._LETTERS if (n in self._STATUS if status else n not in self._ONLY_STATUS)
+        words = [
+            word(name, getattr(self, name))
+            for name in self._read_by_protocol()
+            if getattr(self, name) != DEFAULTS[name]
         ]
-        shown = [(n, letter) for n, letter in read if n not in self._CONCERNS or getattr(self, n)]
-        return f"{self.protocol}/" + "".join(f"{int(getattr(self, name))}{letter}" for name, letter in shown)
+        return "?".join([self.protocol.value, *(["&".join(words)] if words else [])])
 
     @classmethod
     def from_address(cls, text: str) -> Self:
-        """The bounds of an `address`; `RebalanceCheckError` tells which part cannot be read."""
-        protocol, _, counts = text.partition("/")
-        if protocol not in {p.value for p in RebalanceProtocol}:
+        """The bounds of an `address`, or of its short form ``eager/2m1p3g0c0i1t``.
+
+        Raises `RebalanceCheckError` with the part that cannot be read.
+        """
+        name, separator, rest = text.partition("?" if "?" in text else "/")
+        if name not in {protocol.value for protocol in RebalanceProtocol}:
             raise RebalanceCheckError(
-                f"{protocol!r} in the address {text!r} is no protocol: write eager, cooperative or status"
+                f"{name!r} in the address {text!r} is no protocol: write eager, cooperative or status"
             )
-        names = {letter: name for name, letter in cls._LETTERS}
-        if not re.fullmatch(r"(\d+[a-z])*", counts) or any(
-            letter not in names for letter in re.findall("[a-z]", counts)
-        ):
-            raise RebalanceCheckError(
-                f"{counts!r} in the address {text!r} is not a list of numbers, each with one of the letters "
-                f"{''.join(names)}"
-            )
-        values: dict[str, Any] = {names[letter]: int(number) for number, letter in re.findall(r"(\d+)([a-z])", counts)}
-        flags: dict[str, Any] = {name: bool(values.pop(name)) for name in cls._FLAGS if name in values}
-        return replace(cls(protocol=RebalanceProtocol(protocol)), **values, **flags)
+        words = short_words(rest, text) if separator == "/" else [word for word in rest.split("&") if word]
+        return cls(protocol=RebalanceProtocol(name), **dict(value_of(word, text) for word in words))
+
+
+DEFAULTS: Final[dict[str, Any]] = {field.name: field.default for field in fields(Bounds)}
+
+SIZES: Final = {
+    "members": (1, 6),
+    "partitions": (1, 6),
+    "generations": (1, 100),
+    "upgrade": (0, len(PATHS)),
+    **{name: (0, 1) for name, default in DEFAULTS.items() if isinstance(default, bool)},
+}
+"""The least and the most of what is no budget."""
+
+BUDGET: Final = (0, 100)
+
+CONCERNS: Final = frozenset(
+    {
+        "timeouts",
+        "static_members",
+        "shared_instances",
+        "losses",
+        "failovers",
+        "commits",
+        "zombie_coordinators",
+        "upgrade",
+        "rolling_restarts",
+        "new_members",
+        "heartbeats_during_sync",
+    }
+)
+
+STATUS_BOUNDS: Final = frozenset({"members", "partitions", "generations", "crashes", "writes", "failures"})
+"""What the status protocol reads."""
+
+STATUS_BUDGETS: Final = frozenset({"writes", "failures"})
+"""What no other protocol reads."""
+
+NOT_TOGETHER: Final = (
+    ("failovers", "duplicates"),
+    ("zombie_coordinators", "upgrade"),
+    ("static_members", "zombie_coordinators"),
+    ("new_members", "failovers"),
+    ("new_members", "static_members"),
+    ("heartbeats_during_sync", "failovers"),
+    ("heartbeats_during_sync", "static_members"),
+)
+"""Concerns that the model does not combine: how a failover or a static member meets the other is not modelled."""
+
+
+def word(name: str, value: int) -> str:
+    """One bound as an address has it."""
+    if name == "upgrade":
+        return f"upgrade={path_numbered(value).name if value else OFF}"
+    if isinstance(value, bool):
+        return name if value else f"{name}={OFF}"
+    return f"{name}={value}"
+
+
+def value_of(text: str, address: str) -> tuple[str, Any]:
+    """Name and value of one part of an address."""
+    name, _, value = text.partition("=")
+    if name not in DEFAULTS or name == "protocol":
+        names = ", ".join(name for name in DEFAULTS if name != "protocol")
+        raise RebalanceCheckError(f"{name!r} in the address {address!r} is no bound: choose among {names}")
+    if name == "upgrade" and value not in {"", OFF} and not value.isdecimal():
+        return name, path_number(value)
+    switches = {"": 1, ON: 1, OFF: 0}
+    if value not in switches and not value.isdecimal():
+        raise RebalanceCheckError(f"{text!r} in the address {address!r} cannot be read: write {name}=NUMBER")
+    number = switches.get(value, 0) if value in switches else int(value)
+    if isinstance(DEFAULTS[name], bool) and number in {0, 1}:
+        return name, bool(number)
+    return name, number
+
+
+def short_words(text: str, address: str) -> list[str]:
+    """The short form, part by part, as `address` writes them."""
+    if not re.fullmatch(r"(\d+[a-z])*", text) or not set(re.findall("[a-z]", text)) <= set(SHORT_FORM):
+        raise RebalanceCheckError(
+            f"{text!r} in the address {address!r} is not a list of numbers, each with one of the letters "
+            f"{''.join(SHORT_FORM)}: write names, {RebalanceProtocol.EAGER}?members=2&generations=3"
+        )
+    return [f"{SHORT_FORM[letter]}={number}" for number, letter in re.findall(r"(\d+)([a-z])", text)]

@@ -7,7 +7,7 @@ from typing import Any
 from rebalance_check.model.checker.liveness import broken_liveness_properties
 from rebalance_check.model.checker.safety import Path
 from rebalance_check.report.lanes import LaneTable, lanes
-from rebalance_check.report.paths import claim_sentence, path_steps
+from rebalance_check.report.paths import claim_sentence, path_steps, replay_command
 from rebalance_check.report.section import Section
 from rebalance_check.report.text import Origin, table_text
 
@@ -72,4 +72,4 @@ def origin_of(path: Path) -> Origin:
     way, again = path.loop or 0, len(path.actions) - (path.loop or 0)
     mutant = f"; mutant {path.mutant}" if path.mutant else ""
     steps = f"{way} steps, then {again} that repeat" if again else f"{way} steps"
-    return Origin(f"{path.bounds.address()}{mutant}; {steps}", f"rebalance-check replay '{path.address()}'")
+    return Origin(f"{path.bounds.address()}{mutant}; {steps}", replay_command(path))

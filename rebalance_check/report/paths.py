@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from shlex import quote
 from typing import Any
 
 from rebalance_check.model.checker.safety import Path
@@ -49,6 +50,11 @@ def explanation(steps: Steps) -> Counterexample | None:
     return next((one for one in found if id(one.events[-1]) in last), None)
 
 
+def replay_command(path: Path) -> str:
+    """The command that shows a path again, quoted for a shell."""
+    return f"rebalance-check replay {quote(path.address())}"
+
+
 def path_text(path: Path, violated: str = "") -> str:
     """A path as text: what broke and why (or just the run), the table, and the command that shows it again."""
     steps = path_steps(path)
@@ -63,7 +69,7 @@ def path_text(path: Path, violated: str = "") -> str:
             "",
             table_text(table),
             "",
-            f"  replay   rebalance-check replay '{path.address()}'",
+            f"  replay   {replay_command(path)}",
         ]
     )  # fmt: skip
 
@@ -74,7 +80,7 @@ def path_section(path: Path, violated: str) -> Section:
     found = explanation(steps)
     headline = found.headline if found else f"broken at step {len(path.actions)}, {path.actions[-1]}"
     mutant = f"; mutant {path.mutant}" if path.mutant else ""
-    origin = Origin(f"{path.bounds.address()}{mutant}", f"rebalance-check replay '{path.address()}'")
+    origin = Origin(f"{path.bounds.address()}{mutant}", replay_command(path))
     lines = [] if found else [f"claim: {claim_sentence(path, violated)}"]
     return Section(f"{violated}: {headline}", "violated", lanes(steps, context=0, mark_last=True), origin, found, lines)
 

@@ -343,10 +343,13 @@ def test_importing_the_library_and_judging__needs_no_extra() -> None:
 
 
 def test_replay__a_path__is_shown_on_the_model(command: Command) -> None:
-    answer = command("replay", "v1/eager/2m1p2g0c0l0x0d0z0i0r/0.0")
+    answer = command("replay", "v1/eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off/0.0")
     assert answer.code == 0
     assert "JoinGroup" in answer.out
-    assert "  replay   rebalance-check replay 'v1/eager/2m1p2g0c0l0x0d0z0i0r" in answer.out
+    assert (
+        "  replay   rebalance-check replay 'v1/eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off"
+        in answer.out
+    )
 
 
 def test_replay__a_path_that_breaks_a_claim__exits_10_and_names_it(command: Command) -> None:

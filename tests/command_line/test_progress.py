@@ -50,7 +50,9 @@ def test_replay__a_lasso__exits_11_and_shows_the_same(command: Command) -> None:
 
 
 def test_replay__a_healthy_run_that_goes_on_for_ever__breaks_nothing(command: Command) -> None:
-    answer = command("replay", "v1/eager/1m1p2g0c0l0x0d0z0i0r/0.0.0.0.0~0.0.0")
+    answer = command(
+        "replay", "v1/eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off/0.0.0.0.0~0.0.0"
+    )
     assert answer.code == 0
     assert answer.out.startswith("a run that goes on for ever, and breaks no claim of progress\n")
     assert " ~  8  ReceiveHeartbeat m0" in answer.out

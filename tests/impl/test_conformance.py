@@ -33,64 +33,67 @@ def size_of_the_model(address: str) -> tuple[int, int]:
     return len(seen), transitions
 
 
-UPGRADES = ("eager/2m1p3g0c0l0x0d0z0i0r1u2b", "eager/2m1p3g0c0l0x0d0z0i1r2u1b")
+UPGRADES = (
+    "eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=2",
+    "eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&member_id_required&upgrade=single-upgrade&rolling_restarts=1",
+)
 """Lists of assignors: the vote, and who is refused for what it offers."""
 
 SMALL = (
-    "eager/2m1p2g1c0l0x0d0z1i0r",
-    "eager/1m1p3g1c1l1x1d1z0i0r",
-    "eager/2m1p2g0c0l0x1d0z0i1r",
-    "cooperative/2m1p2g0c0l1x0d0z0i0r",
-    "cooperative/2m2p2g0c1l0x0d0z0i0r",
-    "eager/2m1p2g1c0l0x0d0z0i0r1t",
-    "eager/2m1p2g0c0l0x0d0z0i0r1n",
-    "eager/2m1p1g0c0l0x0d0z0i0r1o",
-    "eager/2m1p2g0c0l0x0d0z0i0r1k",
-    "eager/2m1p2g1c0l0x0d0z0i0r1t1s",
-    "cooperative/2m2p2g1c1l0x0d0z0i0r2s1y",
-    "eager/1m1p2g0c0l0x0d0z0i0r1o1q",
-    "eager/2m1p2g0c0l0x0d0z0i0r2s1y1k",
-    "eager/1m1p2g1c0l0x0d0z0i0r1s1o",
-    "eager/1m1p3g1c0l0x0d0z0i0r1u2b1s",
-    "eager/1m1p3g0c0l0x0d0z0i0r1u2b1o",
-    "eager/1m1p2g1c1l1x0d0z1i0r1e",
-    "eager/2m1p1g0c1l0x0d0z0i1r1e",
-    "eager/1m1p2g1c1l1x0d0z0i0r2h",
+    "eager?members=2&partitions=1&generations=2",
+    "eager?members=1&partitions=1&generations=3&leaves=1&expiries=1&duplicates=1&deletions=1&initial_delay=off",
+    "eager?members=2&partitions=1&generations=2&crashes=0&duplicates=1&initial_delay=off&member_id_required",
+    "cooperative?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off",
+    "cooperative?members=2&partitions=2&generations=2&crashes=0&leaves=1&initial_delay=off",
+    "eager?members=2&partitions=1&generations=2&initial_delay=off&timeouts",
+    "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&losses=1",
+    "eager?members=2&partitions=1&generations=1&crashes=0&initial_delay=off&failovers=1",
+    "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&commits=1",
+    "eager?members=2&partitions=1&generations=2&initial_delay=off&timeouts&static_members=1",
+    "cooperative?members=2&partitions=2&generations=2&leaves=1&initial_delay=off&static_members=2&shared_instances=1",
+    "eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off&failovers=1&zombie_coordinators=1",
+    "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1&commits=1",
+    "eager?members=1&partitions=1&generations=2&initial_delay=off&static_members=1&failovers=1",
+    "eager?members=1&partitions=1&generations=3&initial_delay=off&upgrade=legal&rolling_restarts=2&static_members=1",
+    "eager?members=1&partitions=1&generations=3&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=2&failovers=1",
+    "eager?members=1&partitions=1&generations=2&leaves=1&expiries=1&new_members",
+    "eager?members=2&partitions=1&generations=1&crashes=0&leaves=1&initial_delay=off&member_id_required&new_members",
+    "eager?members=1&partitions=1&generations=2&leaves=1&expiries=1&initial_delay=off&heartbeats_during_sync=2",
 )
 LARGE = (
-    "eager/2m1p6g1c0l0x0d0z0i0r4u3b",
-    "eager/2m2p4g0c0l0x1d0z0i1r1u2b",
-    "cooperative/2m2p5g0c0l1x0d0z0i0r6u3b",
-    "eager/3m1p4g0c0l0x0d0z0i0r3u1b",
-    "eager/2m1p2g1c1l1x0d1z1i1r",
-    "eager/2m1p3g0c0l1x1d0z0i0r",
-    "cooperative/1m1p3g1c1l1x1d1z0i1r",
-    "cooperative/2m1p2g1c1l1x1d0z0i0r",
-    "cooperative/3m1p2g0c0l0x0d0z1i0r",
-    "eager/2m1p3g0c0l1x0d0z1i1r1t",
-    "cooperative/2m1p2g0c0l1x1d0z0i0r1t",
-    "cooperative/2m2p3g0c0l0x0d0z0i1r1n",
-    "eager/1m1p3g1c1l1x1d1z1i1r2n",
-    "eager/2m1p2g0c0l0x0d0z0i0r1o",
-    "cooperative/2m1p1g0c0l1x0d0z0i1r1o",
-    "cooperative/2m2p3g0c0l1x0d0z0i0r1k",
-    "eager/1m1p2g0c0l0x0d0z0i0r1n1o1k",
-    "eager/1m1p2g0c0l0x0d1z0i0r1o2k",
-    "eager/2m1p1g0c0l0x0d0z0i0r1o1q",
-    "eager/1m1p2g1c1l1x0d1z1i1r2n2o",
-    "eager/2m1p2g1c1l1x1d0z0i1r1t1s",
-    "cooperative/2m2p2g1c1l1x1d0z1i0r1t2s1y",
-    "eager/2m1p2g1c0l1x0d0z0i0r1t1n1s",
-    "eager/2m1p2g0c0l0x0d0z0i0r2s1y1o",
-    "eager/2m1p3g0c0l0x0d0z0i0r1u2b2s",
-    "eager/2m1p2g0c0l0x0d0z0i0r1u1b1o",
-    "cooperative/2m2p3g0c0l0x0d0z0i0r6u2b2s",
-    "cooperative/2m2p2g0c0l0x0d0z0i0r2s1y1o1t",
-    "eager/2m1p2g0c1l1x0d0z0i1r1e",
-    "cooperative/2m1p2g1c0l1x0d0z0i0r1t1e",
-    "eager/2m1p2g0c0l1x0d0z0i0r1h",
-    "cooperative/2m1p2g0c0l1x0d0z0i1r1t1h",
-    "eager/1m1p2g1c1l1x1d1z1i1r2n1e1h",
+    "eager?members=2&partitions=1&generations=6&initial_delay=off&upgrade=wrong-order&rolling_restarts=3",
+    "eager?members=2&partitions=2&crashes=0&duplicates=1&initial_delay=off&member_id_required&upgrade=legal&rolling_restarts=2",
+    "cooperative?members=2&partitions=2&generations=5&crashes=0&expiries=1&initial_delay=off&upgrade=downgrade&rolling_restarts=3",
+    "eager?partitions=1&crashes=0&initial_delay=off&upgrade=reused-name&rolling_restarts=1",
+    "eager?members=2&partitions=1&generations=2&leaves=1&expiries=1&deletions=1&member_id_required",
+    "eager?members=2&partitions=1&generations=3&crashes=0&expiries=1&duplicates=1&initial_delay=off",
+    "cooperative?members=1&partitions=1&generations=3&leaves=1&expiries=1&duplicates=1&deletions=1&initial_delay=off&member_id_required",
+    "cooperative?members=2&partitions=1&generations=2&leaves=1&expiries=1&duplicates=1&initial_delay=off",
+    "cooperative?partitions=1&generations=2&crashes=0",
+    "eager?members=2&partitions=1&generations=3&crashes=0&expiries=1&member_id_required&timeouts",
+    "cooperative?members=2&partitions=1&generations=2&crashes=0&expiries=1&duplicates=1&initial_delay=off&timeouts",
+    "cooperative?members=2&partitions=2&generations=3&crashes=0&initial_delay=off&member_id_required&losses=1",
+    "eager?members=1&partitions=1&generations=3&leaves=1&expiries=1&duplicates=1&deletions=1&member_id_required&losses=2",
+    "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&failovers=1",
+    "cooperative?members=2&partitions=1&generations=1&crashes=0&expiries=1&initial_delay=off&member_id_required&failovers=1",
+    "cooperative?members=2&partitions=2&generations=3&crashes=0&expiries=1&initial_delay=off&commits=1",
+    "eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off&losses=1&failovers=1&commits=1",
+    "eager?members=1&partitions=1&generations=2&crashes=0&deletions=1&initial_delay=off&failovers=1&commits=2",
+    "eager?members=2&partitions=1&generations=1&crashes=0&initial_delay=off&failovers=1&zombie_coordinators=1",
+    "eager?members=1&partitions=1&generations=2&leaves=1&expiries=1&deletions=1&member_id_required&losses=2&failovers=2",
+    "eager?members=2&partitions=1&generations=2&leaves=1&expiries=1&duplicates=1&initial_delay=off&member_id_required&timeouts&static_members=1",
+    "cooperative?members=2&partitions=2&generations=2&leaves=1&expiries=1&duplicates=1&timeouts&static_members=2&shared_instances=1",
+    "eager?members=2&partitions=1&generations=2&expiries=1&initial_delay=off&timeouts&static_members=1&losses=1",
+    "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1&failovers=1",
+    "eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=2&static_members=2",
+    "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=1&failovers=1",
+    "cooperative?members=2&partitions=2&generations=3&crashes=0&initial_delay=off&upgrade=downgrade&rolling_restarts=2&static_members=2",
+    "cooperative?members=2&partitions=2&generations=2&crashes=0&initial_delay=off&timeouts&static_members=2&shared_instances=1&failovers=1",
+    "eager?members=2&partitions=1&generations=2&crashes=0&leaves=1&expiries=1&initial_delay=off&member_id_required&new_members",
+    "cooperative?members=2&partitions=1&generations=2&expiries=1&initial_delay=off&timeouts&new_members",
+    "eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&heartbeats_during_sync=1",
+    "cooperative?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&member_id_required&timeouts&heartbeats_during_sync=1",
+    "eager?members=1&partitions=1&generations=2&leaves=1&expiries=1&duplicates=1&deletions=1&member_id_required&losses=2&new_members&heartbeats_during_sync=1",
 )
 
 
@@ -128,20 +131,47 @@ def test_together_the_small_bounds_meet_every_answer() -> None:
 
 
 PLANTED = {
-    "sync-accepts-stale-generation": ("eager/2m1p2g0c0l0x1d0z0i1r", "SyncGroup m0"),
-    "heartbeat-accepts-stale-generation": ("eager/2m1p2g0c0l0x1d0z0i1r", "Heartbeat m0"),
-    "heartbeat-accepts-unknown-member": ("eager/1m1p3g1c1l1x1d1z0i0r", "Heartbeat m0"),
-    "generation-not-advanced": ("eager/2m1p2g1c0l0x0d0z1i0r", ""),
-    "generation-reused": ("eager/1m1p3g1c1l1x1d1z0i0r", ""),
-    "join-completes-before-all-joined": ("eager/2m1p2g1c0l0x0d0z1i0r", "JoinGroup m1"),
-    "leave-does-not-complete-join": ("cooperative/2m2p2g0c1l0x0d0z0i0r", "LeaveGroup m0"),
-    "leave-without-rebalance": ("eager/1m1p3g1c1l1x1d1z0i0r", "LeaveGroup m0"),
-    "expiry-without-rebalance": ("eager/2m1p2g1c0l0x0d0z1i0r", "ExpireSession m0"),
-    "join-keeps-absent-members": ("eager/2m1p2g1c0l0x0d0z0i0r1t", "ExpireRebalance m0"),
-    "no-sync-deadline": ("eager/2m1p2g1c0l0x0d0z0i0r1t", "ExpireSync m0"),
-    "static-join-in-completing-gets-empty": ("eager/2m1p2g1c0l0x0d0z0i0r1t1s", "JoinGroup m0"),
-    "static-rejoin-keeps-old-member-id": ("cooperative/2m2p2g1c1l0x0d0z0i0r2s1y", "SyncGroup m0"),
-    "sync-answered-before-leader": ("eager/2m1p2g1c0l0x0d0z1i0r", "SyncGroup m1"),
+    "sync-accepts-stale-generation": (
+        "eager?members=2&partitions=1&generations=2&crashes=0&duplicates=1&initial_delay=off&member_id_required",
+        "SyncGroup m0",
+    ),
+    "heartbeat-accepts-stale-generation": (
+        "eager?members=2&partitions=1&generations=2&crashes=0&duplicates=1&initial_delay=off&member_id_required",
+        "Heartbeat m0",
+    ),
+    "heartbeat-accepts-unknown-member": (
+        "eager?members=1&partitions=1&generations=3&leaves=1&expiries=1&duplicates=1&deletions=1&initial_delay=off",
+        "Heartbeat m0",
+    ),
+    "generation-not-advanced": ("eager?members=2&partitions=1&generations=2", ""),
+    "generation-reused": (
+        "eager?members=1&partitions=1&generations=3&leaves=1&expiries=1&duplicates=1&deletions=1&initial_delay=off",
+        "",
+    ),
+    "join-completes-before-all-joined": ("eager?members=2&partitions=1&generations=2", "JoinGroup m1"),
+    "leave-does-not-complete-join": (
+        "cooperative?members=2&partitions=2&generations=2&crashes=0&leaves=1&initial_delay=off",
+        "LeaveGroup m0",
+    ),
+    "leave-without-rebalance": (
+        "eager?members=1&partitions=1&generations=3&leaves=1&expiries=1&duplicates=1&deletions=1&initial_delay=off",
+        "LeaveGroup m0",
+    ),
+    "expiry-without-rebalance": ("eager?members=2&partitions=1&generations=2", "ExpireSession m0"),
+    "join-keeps-absent-members": (
+        "eager?members=2&partitions=1&generations=2&initial_delay=off&timeouts",
+        "ExpireRebalance m0",
+    ),
+    "no-sync-deadline": ("eager?members=2&partitions=1&generations=2&initial_delay=off&timeouts", "ExpireSync m0"),
+    "static-join-in-completing-gets-empty": (
+        "eager?members=2&partitions=1&generations=2&initial_delay=off&timeouts&static_members=1",
+        "JoinGroup m0",
+    ),
+    "static-rejoin-keeps-old-member-id": (
+        "cooperative?members=2&partitions=2&generations=2&leaves=1&initial_delay=off&static_members=2&shared_instances=1",
+        "SyncGroup m0",
+    ),
+    "sync-answered-before-leader": ("eager?members=2&partitions=1&generations=2", "SyncGroup m1"),
 }
 
 
@@ -154,7 +184,7 @@ def test_a_planted_bug_diverges__at_the_step_that_it_breaks(defect: str) -> None
 
 
 def test_the_schedule_of_a_divergence_leads_there_again() -> None:
-    address = "eager/2m1p2g1c0l0x0d0z1i0r"
+    address = "eager?members=2&partitions=1&generations=2"
     (divergence,) = conformance(address, "expiry-without-rebalance").divergences
     again = ConformanceRun(ReferenceTransport(frozenset({"expiry-without-rebalance"})), Bounds.from_address(address))
     steps = [again.perform(action) for action in divergence.actions]

@@ -9,7 +9,9 @@ from rebalance_check.impl.conformance.predictions import Moves
 from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 
-BOUNDS = Bounds.from_address("cooperative/2m2p2g1c1l0x0d0z0i1r")
+BOUNDS = Bounds.from_address(
+    "cooperative?members=2&partitions=2&generations=2&leaves=1&initial_delay=off&member_id_required"
+)
 
 
 def walked(moves: Moves, seed: int, steps: int = 60) -> list[bytes]:

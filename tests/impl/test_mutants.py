@@ -87,12 +87,18 @@ def test_two_mutants_of_one_name_are_our_own_mistake() -> None:
             "--members 2 --partitions 3 --generations 4 --crashes 1",
         ),
         (
-            ModelSearch(bounds=Bounds.from_address("eager/2m1p4g0c1l1x1d1z0i1r")),
+            ModelSearch(
+                bounds=Bounds.from_address(
+                    "eager?members=2&partitions=1&crashes=0&leaves=1&expiries=1&duplicates=1&deletions=1&initial_delay=off&member_id_required"
+                )
+            ),
             "rebalance-check explore --mutant x --protocol eager --members 2 --partitions 1 --generations 4 "
             "--crashes 0 --leaves 1 --expiries 1 --duplicates 1 --deletions 1 --no-initial-delay --member-id-required",
         ),
         (
-            ModelSearch(bounds=Bounds.from_address("status/2m1p2g0c2w0f")),
+            ModelSearch(
+                bounds=Bounds.from_address("status?members=2&partitions=1&generations=2&crashes=0&writes=2&failures=0")
+            ),
             "rebalance-check explore --mutant x --protocol status --members 2 --partitions 1 --generations 2 "
             "--crashes 0 --writes 2 --failures 0",
         ),

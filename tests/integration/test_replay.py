@@ -19,11 +19,13 @@ from rebalance_check.properties.history import read_history
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Violated
 
-BOUNDS = "3m3p4g1c1l1x1d1z0i0r"
-KIP_394 = "eager/2m1p2g0c0l0x1d0z0i1r"
+BOUNDS = "leaves=1&expiries=1&duplicates=1&deletions=1&initial_delay=off"
+KIP_394 = "eager?members=2&partitions=1&generations=2&crashes=0&duplicates=1&initial_delay=off&member_id_required"
 
 
-@pytest.mark.parametrize("address", [f"eager/{BOUNDS}", f"cooperative/{BOUNDS}", "eager/3m2p4g1c1l1x1d1z0i1r"])
+@pytest.mark.parametrize(
+    "address", [f"eager?{BOUNDS}", f"cooperative?{BOUNDS}", f"eager?partitions=2&{BOUNDS}&member_id_required"]
+)
 def test_walks_of_the_model_find_no_difference__on_the_embedded_broker(tmp_path: Path, address: str) -> None:
     schedules = list(walks(Bounds.from_address(address), 12))
     with open_broker("embedded") as broker:
@@ -37,7 +39,7 @@ def test_walks_of_the_model_find_no_difference__on_the_embedded_broker(tmp_path:
 
 
 def test_walks_are_the_same_for_the_same_seed__and_meet_every_kind_of_step() -> None:
-    bounds = Bounds.from_address(f"eager/{BOUNDS}")
+    bounds = Bounds.from_address(f"eager?{BOUNDS}")
     once = list(walks(bounds, 30, seed=7))
     assert once == list(walks(bounds, 30, seed=7))
     assert once != list(walks(bounds, 30, seed=8))
@@ -61,7 +63,7 @@ def meets(schedule: Schedule, kind: MessageKind, error: Error) -> bool:
 
 
 def test_a_tour_takes_every_transition_of_its_bounds() -> None:
-    bounds = Bounds.from_address("eager/2m1p1g1c0l0x0d0z0i0r")
+    bounds = Bounds.from_address("eager?members=2&partitions=1&generations=1&initial_delay=off")
     machine = machine_for(bounds)
     taken = set()
     for schedule in tour(bounds):
@@ -103,7 +105,7 @@ def test_a_planted_defect_is_a_difference__not_an_exception(tmp_path: Path, defe
 
 
 def test_sessions_may_really_run_out(tmp_path: Path) -> None:
-    bounds = Bounds.from_address("eager/2m2p3g1c0l1x0d0z0i0r")
+    bounds = Bounds.from_address("eager?members=2&partitions=2&generations=3&expiries=1&initial_delay=off")
     expiring = (s for s in walks(bounds, 40, steps=30) if any(a.kind is ActionKind.EXPIRE_SESSION for a in s.actions))
     schedules = list(islice(expiring, 4))
     assert len(schedules) == 4

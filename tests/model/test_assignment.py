@@ -14,7 +14,7 @@ Takers = tuple[int, ...]
 
 
 def config(members: int, partitions: int) -> Config:
-    return configure(Bounds.from_address(f"cooperative/{members}m{partitions}p4g0c0l0x0d0z0i0r"))
+    return configure(Bounds.from_address(f"cooperative?members={members}&partitions={partitions}"))
 
 
 def legal(group: list[int], partitions: int) -> set[Takers]:
@@ -100,7 +100,7 @@ def test_a_double_claim_is_withheld_from_either_claimant() -> None:
 
 def test_an_eager_leader_withholds_nothing() -> None:
     _, s, reply = claiming((0b01, 2), (0, 0))
-    c = configure(Bounds.from_address("eager/2m2p4g0c0l0x0d0z0i0r"))
+    c = configure(Bounds.from_address("eager?members=2&partitions=2&crashes=0&initial_delay=off"))
     clean_claims(c, s, reply)
     assign(c, reply, 1 | 0 << 3, False)
     assert reply.parts == [0b10, 0b01]

@@ -12,9 +12,9 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.upgrade_paths import COOPERATIVE_STICKY, RANGE
 
-COOPERATIVE = "cooperative/2m2p4g0c0l0x0d0z0i0r"
-EAGER = "eager/2m2p4g0c0l0x0d0z0i0r"
-UPGRADE = "eager/2m2p4g0c0l0x0d0z0i0r1u4b"
+COOPERATIVE = "cooperative?members=2&partitions=2&crashes=0&initial_delay=off"
+EAGER = "eager?members=2&partitions=2&crashes=0&initial_delay=off"
+UPGRADE = "eager?members=2&partitions=2&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=4"
 
 
 def stable(s: State) -> None:

@@ -11,9 +11,15 @@ from tests.model.conftest import explored
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
-    ("eager/1m1p2g0c0l0x0d0z0i0r2k", True, 77, 142, 10),
-    ("eager/2m1p3g0c0l1x0d0z0i0r1k", True, 4810, 12245, 29),
-    ("eager/2m1p3g0c0l0x0d0z0i0r1k", True, 540, 1266, 21),
+    ("eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off&commits=2", True, 77, 142, 10),
+    (
+        "eager?members=2&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off&commits=1",
+        True,
+        4810,
+        12245,
+        29,
+    ),
+    ("eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&commits=1", True, 540, 1266, 21),
 ]
 
 
@@ -26,11 +32,23 @@ def test_the_state_space_has_its_pinned_size__with_commits(
 
 @pytest.mark.nightly
 def test_a_larger_state_space_has_its_pinned_size__with_commits() -> None:
-    explored("cooperative/2m2p3g0c0l1x0d0z0i0r1k", 15785, 38111, 40, compiled=True)
+    explored(
+        "cooperative?members=2&partitions=2&generations=3&crashes=0&expiries=1&initial_delay=off&commits=1",
+        15785,
+        38111,
+        40,
+        compiled=True,
+    )
 
 
 def test_a_zombie_commits_in_vain__and_a_member_may_commit_until_the_join_phase_ends() -> None:
-    found = explore(MODEL, Bounds.from_address("eager/2m1p3g0c0l1x0d0z0i0r1k"), compiled=False)
+    found = explore(
+        MODEL,
+        Bounds.from_address(
+            "eager?members=2&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off&commits=1"
+        ),
+        compiled=False,
+    )
     for witness in (
         "zombie_commits_in_vain",
         "commit_is_accepted_in_a_rebalance",
@@ -41,13 +59,19 @@ def test_a_zombie_commits_in_vain__and_a_member_may_commit_until_the_join_phase_
 
 
 def test_a_commit_beside_a_join_meets_every_refusal() -> None:
-    found = explore(MODEL, Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r1k"), compiled=False)
+    found = explore(
+        MODEL,
+        Bounds.from_address("eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&commits=1"),
+        compiled=False,
+    )
     assert found.reachable_states["commit_meets_rebalance"]
     assert found.reachable_states["commit_meets_illegal_generation"]
 
 
 def test_two_owners_of_what_is_committed_are_a_violation() -> None:
-    machine = Machine(MODEL, Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r1k"))
+    machine = Machine(
+        MODEL, Bounds.from_address("eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&commits=1")
+    )
     before, after = machine.initial(), machine.initial()
     for state in (before, after):
         state.status, state.generation, state.members, state.leader = GroupStatus.PREPARING, 3, 0b11, 0
@@ -62,7 +86,9 @@ def test_two_owners_of_what_is_committed_are_a_violation() -> None:
 
 
 def test_a_commit_of_the_generation_before_is_a_violation__once_the_next_has_begun() -> None:
-    machine = Machine(MODEL, Bounds.from_address("eager/1m1p3g0c0l0x0d0z0i0r1k"))
+    machine = Machine(
+        MODEL, Bounds.from_address("eager?members=1&partitions=1&generations=3&crashes=0&initial_delay=off&commits=1")
+    )
     before, after = machine.initial(), machine.initial()
     for state in (before, after):
         state.status, state.generation, state.members, state.leader = GroupStatus.STABLE, 2, 0b1, 0

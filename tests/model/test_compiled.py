@@ -21,12 +21,16 @@ from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 
 SMALL = [
-    ("cooperative/3m2p2g0c0l0x0d0z0i0r", True),
-    ("cooperative/3m2p2g0c0l0x0d0z0i0r", False),
-    ("eager/3m1p1g0c1l0x1d0z0i0r", True),
-    ("cooperative/3m1p1g1c0l0x1d0z0i0r", False),
-    ("eager/3m1p2g1c0l0x0d0z0i0r1t2s1y", True),
-    pytest.param("eager/2m1p2g0c1l1x0d0z0i1r1e1h", True, marks=pytest.mark.nightly),
+    ("cooperative?partitions=2&generations=2&crashes=0&initial_delay=off", True),
+    ("cooperative?partitions=2&generations=2&crashes=0&initial_delay=off", False),
+    ("eager?partitions=1&generations=1&crashes=0&leaves=1&duplicates=1&initial_delay=off", True),
+    ("cooperative?partitions=1&generations=1&duplicates=1&initial_delay=off", False),
+    ("eager?partitions=1&generations=2&initial_delay=off&timeouts&static_members=2&shared_instances=1", True),
+    pytest.param(
+        "eager?members=2&partitions=1&generations=2&crashes=0&leaves=1&expiries=1&initial_delay=off&member_id_required&new_members&heartbeats_during_sync=1",
+        True,
+        marks=pytest.mark.nightly,
+    ),
 ]
 
 
@@ -78,7 +82,7 @@ BIG = [
 def test_three_members_three_partitions_four_generations_and_a_crash_are_exhausted(
     protocol: str, symmetry: bool, distinct: int, generated: int, depth: int, threads: int
 ) -> None:
-    bounds = Bounds.from_address(f"{protocol}/3m3p4g1c0l0x0d0z1i0r")
+    bounds = Bounds.from_address(f"{protocol}")
     found = explore(MODEL, bounds, symmetry=symmetry, threads=threads)
     assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
     assert found.complete
@@ -86,13 +90,15 @@ def test_three_members_three_partitions_four_generations_and_a_crash_are_exhaust
 
 
 def test_a_limit_ends_the_search_early() -> None:
-    found = explore(MODEL, Bounds.from_address("cooperative/3m3p4g1c0l0x0d0z1i0r"), max_states=50_000)
+    found = explore(MODEL, Bounds.from_address("cooperative"), max_states=50_000)
     assert not found.complete
     assert found.distinct >= 50_000
 
 
 def test_a_missed_generation_makes_a_zombie__and_not_a_second_owner() -> None:
-    bounds = Bounds.from_address("cooperative/3m2p3g0c0l1x1d0z1i1r")
+    bounds = Bounds.from_address(
+        "cooperative?partitions=2&generations=3&crashes=0&expiries=1&duplicates=1&member_id_required"
+    )
     found = explore(MODEL, bounds, max_states=400_000)
     assert set(found.verdicts.values()) <= {"held", "undecided"}
     assert found.reachable_states["copy_takes_the_place"]

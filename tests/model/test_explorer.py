@@ -15,16 +15,34 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
-    ("eager/2m2p3g1c0l0x0d0z1i0r", True, 844, 1874, 26),
-    ("eager/2m2p3g1c0l0x0d0z1i0r", False, 1682, 3731, 26),
-    ("cooperative/2m2p3g1c0l0x0d0z1i0r", True, 1955, 4018, 38),
-    ("cooperative/2m2p3g1c0l0x0d0z1i0r", False, 3904, 8019, 38),
-    ("cooperative/2m2p4g0c0l0x0d0z0i0r", True, 209, 383, 33),
-    ("eager/2m1p3g0c0l0x1d0z0i0r", True, 839, 1900, 35),  # a duplicate
-    ("cooperative/2m2p3g0c0l1x0d0z0i0r", True, 2208, 4486, 39),  # a live member expires
-    ("eager/2m1p3g0c1l0x0d1z1i1r", True, 2098, 4253, 41),  # a leave, a deletion, ids required
-    ("eager/3m2p2g0c0l0x0d0z0i0r", True, 919, 2448, 27),
-    ("eager/3m2p2g0c0l0x0d0z0i0r", False, 5408, 14359, 27),
+    ("eager?members=2&partitions=2&generations=3", True, 844, 1874, 26),
+    ("eager?members=2&partitions=2&generations=3", False, 1682, 3731, 26),
+    ("cooperative?members=2&partitions=2&generations=3", True, 1955, 4018, 38),
+    ("cooperative?members=2&partitions=2&generations=3", False, 3904, 8019, 38),
+    ("cooperative?members=2&partitions=2&crashes=0&initial_delay=off", True, 209, 383, 33),
+    (
+        "eager?members=2&partitions=1&generations=3&crashes=0&duplicates=1&initial_delay=off",
+        True,
+        839,
+        1900,
+        35,
+    ),  # a duplicate
+    (
+        "cooperative?members=2&partitions=2&generations=3&crashes=0&expiries=1&initial_delay=off",
+        True,
+        2208,
+        4486,
+        39,
+    ),  # a live member expires
+    (
+        "eager?members=2&partitions=1&generations=3&crashes=0&leaves=1&deletions=1&member_id_required",
+        True,
+        2098,
+        4253,
+        41,
+    ),  # a leave, a deletion, ids required
+    ("eager?partitions=2&generations=2&crashes=0&initial_delay=off", True, 919, 2448, 27),
+    ("eager?partitions=2&generations=2&crashes=0&initial_delay=off", False, 5408, 14359, 27),
 ]
 """A change here is a change of the protocol: say in the commit which, and why."""
 
@@ -40,7 +58,13 @@ def test_the_state_space_has_its_pinned_size(
     assert found.counterexample is None
 
 
-@pytest.mark.parametrize("address", ["eager/2m1p3g0c0l0x1d0z0i0r", "cooperative/3m1p2g0c0l0x0d0z0i0r"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "eager?members=2&partitions=1&generations=3&crashes=0&duplicates=1&initial_delay=off",
+        "cooperative?partitions=1&generations=2&crashes=0&initial_delay=off",
+    ],
+)
 def test_the_orbits_of_the_representatives_are_all_states(address: str) -> None:
     machine = Machine(MODEL, Bounds.from_address(address))
     reduced, full = (Search(machine, symmetry=symmetry, limits=Limits(), progress=None) for symmetry in (True, False))
@@ -52,7 +76,9 @@ def test_the_orbits_of_the_representatives_are_all_states(address: str) -> None:
 
 
 def test_what_a_bound_can_show_is_met__and_what_it_cannot_is_not() -> None:
-    found = explore(MODEL, Bounds.from_address("eager/2m1p4g1c0l0x1d0z0i0r"), compiled=False)
+    found = explore(
+        MODEL, Bounds.from_address("eager?members=2&partitions=1&duplicates=1&initial_delay=off"), compiled=False
+    )
     assert found.reachable_states["everyone_is_stable"]
     assert found.reachable_states["sync_meets_illegal_generation"]
     assert found.reachable_states["copy_takes_the_place"]
@@ -63,19 +89,29 @@ def test_what_a_bound_can_show_is_met__and_what_it_cannot_is_not() -> None:
 
 
 def test_a_zombie_owns_beside_the_owner__when_a_live_member_expires() -> None:
-    found = explore(MODEL, Bounds.from_address("cooperative/2m1p3g0c0l1x0d0z0i0r"), compiled=False)
+    found = explore(
+        MODEL,
+        Bounds.from_address("cooperative?members=2&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off"),
+        compiled=False,
+    )
     assert found.reachable_states["zombie_owns_beside_the_owner"]
     assert found.verdicts["no_double_ownership"] == "held"
 
 
 def test_the_second_cooperative_round_happens__when_partitions_move() -> None:
-    found = explore(MODEL, Bounds.from_address("cooperative/2m2p3g0c0l0x0d0z0i0r"), compiled=False)
+    found = explore(
+        MODEL,
+        Bounds.from_address("cooperative?members=2&partitions=2&generations=3&crashes=0&initial_delay=off"),
+        compiled=False,
+    )
     assert found.reachable_states["second_round_happens"]
     assert found.reachable_states["partition_is_withheld"]
 
 
 def test_a_limit_leaves_the_claims_undecided() -> None:
-    found = explore(MODEL, Bounds.from_address("eager/2m2p3g1c0l0x0d0z1i0r"), compiled=False, max_states=100)
+    found = explore(
+        MODEL, Bounds.from_address("eager?members=2&partitions=2&generations=3"), compiled=False, max_states=100
+    )
     assert not found.complete
     assert 100 <= found.distinct < 400
     assert set(found.verdicts.values()) == {"undecided"}
@@ -86,7 +122,7 @@ def test_the_listener_receives_depth_and_states_after_each_level(compiled: bool)
     received: list[tuple[str, int, int]] = []
     found = explore(
         MODEL,
-        Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"),
+        Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off"),
         compiled=compiled,
         progress=lambda *now: received.append(now),
     )
@@ -111,7 +147,7 @@ sys.meta_path.insert(0, Absent())
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.checker.safety import explore
-bounds = Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r")
+bounds = Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off")
 print(explore(MODEL, bounds, compiled=False).complete)
 try:
     explore(MODEL, bounds)

@@ -12,15 +12,39 @@ from tests.model.conftest import explored
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
-    ("eager/1m1p2g0c0l0x0d0z0i0r1o", True, 95, 159, 16),
-    ("cooperative/2m1p1g0c0l0x0d0z0i0r1o", True, 592, 1418, 20),
-    ("eager/2m1p2g0c0l0x0d0z0i0r1o", True, 2284, 5678, 29),
-    ("eager/1m1p3g0c0l0x0d0z0i0r1u2b1o", True, 241, 411, 24),
+    ("eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off&failovers=1", True, 95, 159, 16),
+    ("cooperative?members=2&partitions=1&generations=1&crashes=0&initial_delay=off&failovers=1", True, 592, 1418, 20),
+    ("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&failovers=1", True, 2284, 5678, 29),
+    (
+        "eager?members=1&partitions=1&generations=3&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=2&failovers=1",
+        True,
+        241,
+        411,
+        24,
+    ),
 ]
 LARGE = [
-    ("eager/2m1p2g0c0l0x0d0z0i0r1u1b1o", True, 6_373, 16_160, 34),
-    ("eager/2m1p3g1c1l1x0d0z0i1r1o", True, 335_893, 1_113_220, 61),
-    ("cooperative/2m2p3g0c0l1x0d0z0i0r2o", True, 489_749, 1_319_338, 67),
+    (
+        "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=1&failovers=1",
+        True,
+        6_373,
+        16_160,
+        34,
+    ),
+    (
+        "eager?members=2&partitions=1&generations=3&leaves=1&expiries=1&initial_delay=off&member_id_required&failovers=1",
+        True,
+        335_893,
+        1_113_220,
+        61,
+    ),
+    (
+        "cooperative?members=2&partitions=2&generations=3&crashes=0&expiries=1&initial_delay=off&failovers=2",
+        True,
+        489_749,
+        1_319_338,
+        67,
+    ),
 ]
 
 
@@ -41,7 +65,11 @@ def test_larger_state_spaces_have_their_pinned_size__with_failovers(
 
 
 def test_what_a_failover_brings_about_is_met() -> None:
-    found = explore(MODEL, Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1o"), compiled=False)
+    found = explore(
+        MODEL,
+        Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&failovers=1"),
+        compiled=False,
+    )
     for witness in (
         "generation_is_issued_again",
         "member_is_ahead",
@@ -57,7 +85,11 @@ def test_what_a_failover_brings_about_is_met() -> None:
 
 
 def test_an_id_that_its_process_has_not_any_more_comes_back_from_the_log() -> None:
-    found = explore(MODEL, Bounds.from_address("eager/2m1p1g0c0l1x0d0z1i0r1o"), compiled=False)
+    found = explore(
+        MODEL,
+        Bounds.from_address("eager?members=2&partitions=1&generations=1&crashes=0&expiries=1&failovers=1"),
+        compiled=False,
+    )
     assert found.reachable_states["forgotten_id_comes_back"]
 
 
@@ -67,7 +99,9 @@ def test_copies_do_not_go_with_failovers() -> None:
 
 
 def test_a_second_assignment_of_a_generation_in_the_log_is_a_violation() -> None:
-    machine = Machine(MODEL, Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1o"))
+    machine = Machine(
+        MODEL, Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&failovers=1")
+    )
     before, after = machine.initial(), machine.initial()
     for state, owner in ((before, 0), (after, 1)):
         log = state.log[0]

@@ -11,17 +11,33 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import AssignmentCompleted, RequestAnswered, RequestSent
 from tests.model.conftest import explored, of, play
 
-EAGER = "eager/2m1p2g0c0l1x0d0z0i0r1h"
+EAGER = "eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&heartbeats_during_sync=1"
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
     (EAGER, True, 1746, 4481, 23),
     (EAGER, False, 3486, 8953, 23),
-    ("cooperative/2m1p2g0c0l1x0d0z0i0r1h", True, 2806, 6894, 26),
+    (
+        "cooperative?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&heartbeats_during_sync=1",
+        True,
+        2806,
+        6894,
+        26,
+    ),
 ]
 LARGE = [
-    ("eager/2m1p3g0c0l1x1d0z0i0r1t2h", 54762, 181864, 37),
-    ("cooperative/2m2p3g0c1l0x0d0z0i1r1t1h", 27006, 69180, 48),
+    (
+        "eager?members=2&partitions=1&generations=3&crashes=0&expiries=1&duplicates=1&initial_delay=off&timeouts&heartbeats_during_sync=2",
+        54762,
+        181864,
+        37,
+    ),
+    (
+        "cooperative?members=2&partitions=2&generations=3&crashes=0&leaves=1&initial_delay=off&member_id_required&timeouts&heartbeats_during_sync=1",
+        27006,
+        69180,
+        48,
+    ),
 ]
 SITUATIONS = (
     "heartbeat_is_well_while_completing",
@@ -47,15 +63,15 @@ def test_larger_state_spaces_have_their_pinned_size__with_beats(
 
 @pytest.mark.parametrize("protocol", ["eager", "cooperative"])
 def test_every_situation_is_met__and_none_without_the_concern(protocol: str) -> None:
-    address = f"{protocol}/2m1p2g0c0l1x0d0z0i0r"
-    found = explore(MODEL, Bounds.from_address(f"{address}1h"), compiled=False)
+    address = f"{protocol}?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off"
+    found = explore(MODEL, Bounds.from_address(f"{address}&heartbeats_during_sync=1"), compiled=False)
     assert [witness for witness in SITUATIONS if found.reachable_states[witness]] == [*SITUATIONS]
     without = explore(MODEL, Bounds.from_address(address), compiled=False)
     assert not any(without.reachable_states[witness] for witness in SITUATIONS)
 
 
 def test_heartbeats_beside_a_sync_go_with_no_failovers_and_no_static_members() -> None:
-    with pytest.raises(RebalanceCheckError, match="heartbeats_during_sync is 2 with failovers 1 and static_members 0"):
+    with pytest.raises(RebalanceCheckError, match="heartbeats_during_sync is 2 with failovers 1"):
         Bounds(heartbeats_during_sync=2, failovers=1)
 
 
@@ -64,7 +80,11 @@ BEAT = (ActionKind.HEARTBEAT_DURING_SYNC, ActionKind.RECEIVE_HEARTBEAT_DURING_SY
 
 
 def test_a_heartbeat_has_a_number_of_its_own__beside_the_sync_that_is_answered_later() -> None:
-    run = ModelRun(Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1h"))
+    run = ModelRun(
+        Bounds.from_address(
+            "eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&heartbeats_during_sync=1"
+        )
+    )
     events = play(run, *of(0, *JOINED, *BEAT, ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP))
     sent = [(event.api, event.request) for event in events if isinstance(event, RequestSent)]
     answered = [(event.api, event.request, event.error) for event in events if isinstance(event, RequestAnswered)]

@@ -20,20 +20,23 @@ WALKS = 120
 """Walks per bounds; all drawn from one seed."""
 
 EVERYTHING = [
-    "eager/3m2p6g2c1l2x2d1z1i1r",
-    "cooperative/3m2p6g2c1l2x2d1z0i0r",
-    "cooperative/2m3p6g2c1l2x2d1z0i1r1t",
-    "cooperative/3m2p6g2c1l2x1d1z0i1r1t3s1y",
-    "eager/3m2p6g2c1l2x1d0z1i0r1t2n2s",
-    "eager/2m2p6g1c1l1x0d0z0i1r3n",
-    "eager/2m2p6g1c1l1x0d0z0i1r2o",
-    "eager/2m1p6g1c0l2x0d0z0i0r2o2q",
-    "cooperative/2m2p6g1c1l1x1d0z0i1r6k",
-    "cooperative/3m2p6g1c2l2x1d1z1i1r1t1e4h",
+    "eager?partitions=2&generations=6&crashes=2&leaves=1&expiries=2&duplicates=2&deletions=1&member_id_required",
+    "cooperative?partitions=2&generations=6&crashes=2&leaves=1&expiries=2&duplicates=2&deletions=1&initial_delay=off",
+    "cooperative?members=2&generations=6&crashes=2&leaves=1&expiries=2&duplicates=2&deletions=1&initial_delay=off&member_id_required&timeouts",
+    "cooperative?partitions=2&generations=6&crashes=2&leaves=1&expiries=2&duplicates=1&deletions=1&initial_delay=off&member_id_required&timeouts&static_members=3&shared_instances=1",
+    "eager?partitions=2&generations=6&crashes=2&leaves=1&expiries=2&duplicates=1&timeouts&static_members=2&losses=2",
+    "eager?members=2&partitions=2&generations=6&leaves=1&expiries=1&initial_delay=off&member_id_required&losses=3",
+    "eager?members=2&partitions=2&generations=6&leaves=1&expiries=1&initial_delay=off&member_id_required&failovers=2",
+    "eager?members=2&partitions=1&generations=6&expiries=2&initial_delay=off&failovers=2&zombie_coordinators=2",
+    "cooperative?members=2&partitions=2&generations=6&leaves=1&expiries=1&duplicates=1&initial_delay=off&member_id_required&commits=6",
+    "cooperative?partitions=2&generations=6&leaves=2&expiries=2&duplicates=1&deletions=1&member_id_required&timeouts&new_members&heartbeats_during_sync=4",
 ]
 
 
-UPGRADES = ["eager/3m2p6g2c1l1x1d1z1i1r4u4b", "cooperative/2m2p6g2c1l1x1d1z1i0r7u2b"]
+UPGRADES = [
+    "eager?partitions=2&generations=6&crashes=2&leaves=1&expiries=1&duplicates=1&deletions=1&member_id_required&upgrade=wrong-order&rolling_restarts=4",
+    "cooperative?members=2&partitions=2&generations=6&crashes=2&leaves=1&expiries=1&duplicates=1&deletions=1&upgrade=single-downgrade&rolling_restarts=2",
+]
 """Paths that break a claim, so not for walks that must not."""
 
 
@@ -110,4 +113,5 @@ def test_an_unknown_kind_of_action_names_those_that_are_known() -> None:
 
 @pytest.mark.parametrize("protocol", ["eager", "cooperative"])
 def test_a_state_without_concerns_is_as_long_as_ever(protocol: str) -> None:
-    assert len(list(leaves(MODEL.state, MODEL.sizes(Bounds.from_address(f"{protocol}/2m1p2g0c0l0x0d0z0i0r"))))) == 53
+    bounds = Bounds.from_address(f"{protocol}?members=2&partitions=1")
+    assert len(list(leaves(MODEL.state, MODEL.sizes(bounds)))) == 53

@@ -31,17 +31,59 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 GRAPHS = [
     # bounds, states reached, states and steps of the calm graph, places where a fair run can stay
-    ("eager/2m2p3g1c0l0x0d0z1i0r", 844, 585, 1091, 6),
-    ("cooperative/2m2p3g0c0l1x0d0z0i0r", 2208, 3535, 6773, 12),
-    ("eager/2m1p3g0c1l0x0d1z1i1r", 2098, 969, 1924, 6),  # a leave, a deletion, ids required
-    ("eager/2m1p3g0c0l0x1d0z0i0r", 839, 1261, 2826, 20),  # a duplicate
-    ("cooperative/2m1p2g1c0l0x0d0z0i1r1t", 831, 1333, 2548, 12),  # rebalance and sync timeouts
-    ("eager/2m1p2g0c0l0x0d0z0i0r1n", 532, 689, 1310, 4),  # a loss
-    ("eager/1m1p2g0c0l0x0d0z0i0r1o", 95, 91, 134, 3),  # a failover
-    ("eager/2m1p2g0c0l0x0d0z0i0r1k", 540, 214, 402, 4),  # commits
-    ("eager/2m1p3g0c0l0x0d0z0i0r1u2b", 578, 1308, 2520, 21),  # two restarts of an upgrade
-    ("eager/2m1p2g1c0l0x0d0z0i0r1s", 889, 1137, 2295, 12),  # a static member
-    ("eager/2m1p2g1c0l0x0d0z0i0r2s1y", 318, 404, 819, 6),  # two with one instance id
+    ("eager?members=2&partitions=2&generations=3", 844, 585, 1091, 6),
+    ("cooperative?members=2&partitions=2&generations=3&crashes=0&expiries=1&initial_delay=off", 2208, 3535, 6773, 12),
+    (
+        "eager?members=2&partitions=1&generations=3&crashes=0&leaves=1&deletions=1&member_id_required",
+        2098,
+        969,
+        1924,
+        6,
+    ),  # a leave, a deletion, ids required
+    (
+        "eager?members=2&partitions=1&generations=3&crashes=0&duplicates=1&initial_delay=off",
+        839,
+        1261,
+        2826,
+        20,
+    ),  # a duplicate
+    (
+        "cooperative?members=2&partitions=1&generations=2&initial_delay=off&member_id_required&timeouts",
+        831,
+        1333,
+        2548,
+        12,
+    ),  # rebalance and sync timeouts
+    ("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&losses=1", 532, 689, 1310, 4),  # a loss
+    (
+        "eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off&failovers=1",
+        95,
+        91,
+        134,
+        3,
+    ),  # a failover
+    ("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&commits=1", 540, 214, 402, 4),  # commits
+    (
+        "eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=2",
+        578,
+        1308,
+        2520,
+        21,
+    ),  # two restarts of an upgrade
+    (
+        "eager?members=2&partitions=1&generations=2&initial_delay=off&static_members=1",
+        889,
+        1137,
+        2295,
+        12,
+    ),  # a static member
+    (
+        "eager?members=2&partitions=1&generations=2&initial_delay=off&static_members=2&shared_instances=1",
+        318,
+        404,
+        819,
+        6,
+    ),  # two with one instance id
 ]
 """A change here is a change of the protocol, or of what counts as a disturbance: say in the commit which, and why."""
 
@@ -92,7 +134,9 @@ def test_a_livelock_through_ever_new_generations_is_a_cycle() -> None:
 
 
 def test_a_lasso_is_found__where_the_initial_state_tells_members_apart() -> None:
-    bounds = Bounds.from_address("eager/2m1p2g1c0l0x0d0z0i0r1s")  # one of the two is static
+    bounds = Bounds.from_address(
+        "eager?members=2&partitions=1&generations=2&initial_delay=off&static_members=1"
+    )  # one of the two is static
     found = check_liveness(model_for(bounds, "heartbeat-makes-join-again"), bounds, compiled=False)
     assert set(found.verdicts.values()) == {"violated", "held"}
     for name, path in found.counterexamples.items():
@@ -112,13 +156,15 @@ class Unchecked(Judge):
 )
 def test_progress_rests_on_fairness__sessions_run_out_and_members_poll(kind: ActionKind, broken: str) -> None:
     rules = tuple(replace(rule, fair=rule.fair and rule.kind is not kind) for rule in MODEL.rules)
-    machine = Machine(replace(MODEL, rules=rules), Bounds.from_address("eager/2m1p2g1c0l0x0d0z0i0r"))
+    machine = Machine(
+        replace(MODEL, rules=rules), Bounds.from_address("eager?members=2&partitions=1&generations=2&initial_delay=off")
+    )
     judge = Unchecked(machine, compiled=False, most_states=None)
     assert broken in judge.run().lassos
 
 
 def test_nothing_is_decided__after_a_limit_or_where_safety_breaks() -> None:
-    bounds = Bounds.from_address("eager/2m2p3g1c0l0x0d0z1i0r")
+    bounds = Bounds.from_address("eager?members=2&partitions=2&generations=3")
     assert "ended after 108 states" in check_liveness(MODEL, bounds, compiled=False, max_states=100).undecided
     broken = MUTANTS["join-barrier-dropped"].bounds
     unsafe = check_liveness(model_for(broken, "join-barrier-dropped"), broken, compiled=False)
@@ -129,7 +175,13 @@ def test_nothing_is_decided__after_a_limit_or_where_safety_breaks() -> None:
 # ------------------------------------------------------------------------------------------------ the quotient
 
 
-@pytest.mark.parametrize("address", ["cooperative/3m2p9g1c1l2x2d0z0i1r", "eager/2m1p9g1c1l1x2d1z1i1r"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "cooperative?partitions=2&generations=9&leaves=1&expiries=2&duplicates=2&initial_delay=off&member_id_required",
+        "eager?members=2&partitions=1&generations=9&leaves=1&expiries=1&duplicates=2&deletions=1&member_id_required",
+    ],
+)
 def test_a_folded_state_allows_the_same_calm_steps__to_states_that_fold_alike(address: str) -> None:
     machine = Machine(MODEL, endless(Bounds.from_address(address)))
     quotient, random = Quotient(machine), Random(address)
@@ -161,7 +213,9 @@ def fault_free_steps(machine: Machine, quotient: Quotient, state: Any) -> set[tu
 
 
 def test_generations_below_the_groups_keep_their_order__and_those_above_their_distance() -> None:
-    machine = Machine(MODEL, Bounds.from_address("eager/3m1p9g0c0l0x0d1z0i0r"))
+    machine = Machine(
+        MODEL, Bounds.from_address("eager?partitions=1&generations=9&crashes=0&deletions=1&initial_delay=off")
+    )
     quotient, state = Quotient(machine), machine.initial()
     for group, members, expected in [
         (7, (3, 0, 5), (3, (1, 0, 2))),
@@ -228,11 +282,15 @@ def can_stay(states: set[int], steps: list[tuple[int, int, int]], fair: set[int]
 
 def test_a_lasso_that_does_not_close_is_refused() -> None:
     with pytest.raises(RebalanceCheckError, match="cannot repeat: they do not lead back"):
-        broken_liveness_properties(path_at("v1/eager/2m1p3g0c0l0x0d0z0i0r/0.0~0"))
+        broken_liveness_properties(
+            path_at("v1/eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off/0.0~0")
+        )
 
 
 def test_a_round_that_puts_a_fair_action_off_breaks_nothing() -> None:
-    machine = Machine(MODEL, Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r"))
+    machine = Machine(
+        MODEL, Bounds.from_address("eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off")
+    )
     actions, state = [], machine.initial()
     for _ in range(8):
         action = next(action for action in machine.enabled(state) if action.member == 0)
@@ -245,4 +303,9 @@ def test_a_round_that_puts_a_fair_action_off_breaks_nothing() -> None:
 
 
 def test_a_finite_path_breaks_no_progress() -> None:
-    assert broken_liveness_properties(path_at("v1/eager/2m1p3g0c0l0x0d0z0i0r/0.0")) == []
+    assert (
+        broken_liveness_properties(
+            path_at("v1/eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off/0.0")
+        )
+        == []
+    )

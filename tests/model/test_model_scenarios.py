@@ -120,7 +120,10 @@ def test_a_scenario_of_the_model_breaks_no_invariant(path: Path, scenario: Scena
 
 
 def test_an_action_that_is_not_enabled_is_refused__with_those_that_are() -> None:
-    scenario = Scenario.of(["bounds eager/1m1p2g0c0l0x0d0z0i0r", "SyncGroup m0"], file="x.scenario")
+    scenario = Scenario.of(
+        ["bounds eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off", "SyncGroup m0"],
+        file="x.scenario",
+    )
     with pytest.raises(RebalanceCheckError, match=r"x\.scenario:2: SyncGroup m0 is not .* enabled are: SendJoinGroup"):
         play_model(scenario)
 

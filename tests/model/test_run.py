@@ -24,7 +24,9 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.model.vocabulary.schedule import Schedule, run
 from tests.model.conftest import play
 
-RICH = Bounds.from_address("cooperative/3m2p6g1c1l2x2d1z0i1r")
+RICH = Bounds.from_address(
+    "cooperative?partitions=2&generations=6&leaves=1&expiries=2&duplicates=2&deletions=1&initial_delay=off&member_id_required"
+)
 
 
 JOIN = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP, ActionKind.RECEIVE_JOIN_GROUP)
@@ -33,7 +35,9 @@ SYNC = (ActionKind.SYNC_GROUP, ActionKind.RECEIVE_SYNC_GROUP)
 
 def alone(protocol: str) -> ModelRun:
     """m0 is stable in generation 1, alone; m1 is about to join."""
-    model_run = ModelRun(Bounds.from_address(f"{protocol}/2m2p5g0c0l1x0d0z0i0r"))
+    model_run = ModelRun(
+        Bounds.from_address(f"{protocol}?members=2&partitions=2&generations=5&crashes=0&expiries=1&initial_delay=off")
+    )
     play(model_run, *((kind, 0) for kind in JOIN + SYNC))
     return model_run
 
@@ -53,7 +57,11 @@ def test_a_reply_tells_the_leader_who_claims_what() -> None:
 
 
 def test_a_request_in_flight_tells_what_is_to_be_sent() -> None:
-    model_run = ModelRun(Bounds.from_address("cooperative/2m2p5g0c0l0x0d0z0i1r"))
+    model_run = ModelRun(
+        Bounds.from_address(
+            "cooperative?members=2&partitions=2&generations=5&crashes=0&initial_delay=off&member_id_required"
+        )
+    )
     play(model_run, (ActionKind.SEND_JOIN_GROUP, 0))
     request = model_run.request(0)
     assert request is not None
@@ -67,7 +75,11 @@ def test_a_request_in_flight_tells_what_is_to_be_sent() -> None:
 
 
 def test_a_copy_is_told_under_the_id_it_was_sent_with() -> None:
-    model_run = ModelRun(Bounds.from_address("eager/2m1p5g0c0l1x1d0z0i0r"))
+    model_run = ModelRun(
+        Bounds.from_address(
+            "eager?members=2&partitions=1&generations=5&crashes=0&expiries=1&duplicates=1&initial_delay=off"
+        )
+    )
     play(model_run, *((kind, 0) for kind in JOIN), (ActionKind.DUPLICATE_REQUEST, 0), *((kind, 0) for kind in SYNC))
     play(model_run, (ActionKind.EXPIRE_SESSION, 0))
     copied = model_run.copied_request()
@@ -91,14 +103,14 @@ def test_what_did_not_happen_is_taken_back() -> None:
 
 
 def test_an_action_that_is_not_enabled_is_refused__with_those_that_are() -> None:
-    model_run = ModelRun(Bounds.from_address("eager/1m1p2g0c0l0x0d0z0i0r"))
+    model_run = ModelRun(Bounds.from_address("eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off"))
     with pytest.raises(RebalanceCheckError, match=r"SyncGroup m0 is not enabled .* enabled are: SendJoinGroup m0"):
         model_run.step(Action(ActionKind.SYNC_GROUP, 0))
 
 
 def test_a_world_does_not_speak_the_status_protocol() -> None:
     with pytest.raises(RebalanceCheckError, match="eager or cooperative, and not status"):
-        ModelRun(Bounds.from_address("status/2m1p2g0c1w0f"))
+        ModelRun(Bounds.from_address("status?members=2&partitions=1&generations=2&crashes=0&writes=1&failures=0"))
 
 
 def test_a_leader_tells_what_it_computed_from() -> None:

@@ -13,17 +13,19 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from tests.model.conftest import explored
 
-TWINS = "eager/2m1p2g1c1l1x0d0z0i0r1t2s1y"
-SILENT = "cooperative/2m1p3g0c0l1x0d0z0i0r1t1s"
-RESTARTING = "eager/2m1p2g1c0l0x0d0z0i0r1t2s"
+TWINS = "eager?members=2&partitions=1&generations=2&leaves=1&expiries=1&initial_delay=off&timeouts&static_members=2&shared_instances=1"
+SILENT = (
+    "cooperative?members=2&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off&timeouts&static_members=1"
+)
+RESTARTING = "eager?members=2&partitions=1&generations=2&initial_delay=off&timeouts&static_members=2"
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
     (TWINS, True, 748, 1_999, 21),
     (TWINS, False, 1_463, 3_915, 21),
     (SILENT, True, 2_869, 5_996, 34),
-    ("eager/2m1p2g1c0l0x0d0z0i0r2s", True, 525, 1_250, 22),
-    ("eager/2m1p2g1c0l0x0d0z0i0r2s", False, 1_044, 2_485, 22),
+    ("eager?members=2&partitions=1&generations=2&initial_delay=off&static_members=2", True, 525, 1_250, 22),
+    ("eager?members=2&partitions=1&generations=2&initial_delay=off&static_members=2", False, 1_044, 2_485, 22),
 ]
 SITUATIONS = {
     "silent_static_member_is_kept",
@@ -51,15 +53,24 @@ def test_together_the_small_bounds_meet_every_situation() -> None:
     assert {verdict for each in found for verdict in each.verdicts.values()} == {"held"}
     met = {name for each in found for name, seen in each.reachable_states.items() if seen}
     assert SITUATIONS - met == set()
-    without = explore(MODEL, Bounds.from_address("eager/2m1p2g1c0l1x0d0z0i0r1t"), compiled=False)
+    without = explore(
+        MODEL,
+        Bounds.from_address("eager?members=2&partitions=1&generations=2&expiries=1&initial_delay=off&timeouts"),
+        compiled=False,
+    )
     assert not any(without.reachable_states[name] for name in SITUATIONS)
 
 
-PREPARING = "eager/3m1p2g0c0l0x0d0z1i0r2s1y"
+PREPARING = "eager?partitions=1&generations=2&crashes=0&static_members=2&shared_instances=1"
 
 
 def test_twins_are_interchangeable__and_every_state_has_its_representative() -> None:
-    machine = Machine(MODEL, Bounds.from_address("eager/3m1p1g0c0l0x0d0z0i0r2s1y"))
+    machine = Machine(
+        MODEL,
+        Bounds.from_address(
+            "eager?partitions=1&generations=1&crashes=0&initial_delay=off&static_members=2&shared_instances=1"
+        ),
+    )
     reduced, full = (Search(machine, symmetry=symmetry, limits=Limits(), progress=None) for symmetry in (True, False))
     reduced.run()
     full.run()
@@ -86,8 +97,13 @@ def test_a_join_phase_that_drops_silent_static_members_is_caught() -> None:
 
 
 LARGE = [
-    ("eager/3m1p2g0c0l1x0d0z1i0r1t1s", 61_308, 186_670, 34),
-    ("eager/3m2p3g1c0l1x0d0z1i0r1t2s1y", 522_379, 1_932_913, 53),
+    ("eager?partitions=1&generations=2&crashes=0&expiries=1&timeouts&static_members=1", 61_308, 186_670, 34),
+    (
+        "eager?partitions=2&generations=3&expiries=1&timeouts&static_members=2&shared_instances=1",
+        522_379,
+        1_932_913,
+        53,
+    ),
 ]
 
 

@@ -14,10 +14,10 @@ from rebalance_check.properties.judge import judge
 from tests.model.conftest import explored, of, play
 from tests.model.pinned_paths import FORGOTTEN
 
-ALONE = "eager/1m1p2g1c0l0x0d0z0i0r1s1o"
-TWINS = "eager/2m1p2g0c0l0x0d0z0i0r2s1y1o"
-UPGRADED = "eager/2m1p3g0c0l0x0d0z0i0r1u2b2s"
-COMMITTING = "eager/2m1p2g0c0l0x0d0z0i0r2s1y1k"
+ALONE = "eager?members=1&partitions=1&generations=2&initial_delay=off&static_members=1&failovers=1"
+TWINS = "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1&failovers=1"
+UPGRADED = "eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=2&static_members=2"
+COMMITTING = "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1&commits=1"
 
 COUNTS = [
     # bounds, distinct, generated, depth, what is met
@@ -25,12 +25,36 @@ COUNTS = [
     (TWINS, 1_787, 4_285, 25, {"join_meets_fenced_instance", "heartbeat_meets_fenced_instance"}),
     (COMMITTING, 447, 1_016, 17, {"commit_meets_fenced_instance"}),
     (UPGRADED, 1_197, 2_451, 34, {"bounced_member_keeps_its_seat", "bounced_member_changes_the_vote"}),
-    ("cooperative/2m2p3g0c0l0x0d0z0i0r6u2b2s", 2_235, 4_541, 42, {"eager_and_cooperative_are_stable_together"}),
-    ("cooperative/2m2p2g0c0l0x0d0z0i0r2s1y1o1t", 1_791, 4_289, 25, {"restarted_member_finds_its_seat_in_the_log"}),
+    (
+        "cooperative?members=2&partitions=2&generations=3&crashes=0&initial_delay=off&upgrade=downgrade&rolling_restarts=2&static_members=2",
+        2_235,
+        4_541,
+        42,
+        {"eager_and_cooperative_are_stable_together"},
+    ),
+    (
+        "cooperative?members=2&partitions=2&generations=2&crashes=0&initial_delay=off&timeouts&static_members=2&shared_instances=1&failovers=1",
+        1_791,
+        4_289,
+        25,
+        {"restarted_member_finds_its_seat_in_the_log"},
+    ),
 ]
 LARGE = [
-    ("eager/2m1p4g0c0l0x0d0z0i0r1u4b1s", 4_617, 9_426, 53, {"upgrade_is_over"}),
-    ("eager/1m1p2g1c1l1x0d1z1i0r1s1o1k", 19_519, 43_743, 34, {"commit_meets_fenced_instance"}),
+    (
+        "eager?members=2&partitions=1&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=4&static_members=1",
+        4_617,
+        9_426,
+        53,
+        {"upgrade_is_over"},
+    ),
+    (
+        "eager?members=1&partitions=1&generations=2&leaves=1&expiries=1&deletions=1&static_members=1&failovers=1&commits=1",
+        19_519,
+        43_743,
+        34,
+        {"commit_meets_fenced_instance"},
+    ),
 ]
 
 

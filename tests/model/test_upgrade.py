@@ -19,20 +19,60 @@ from rebalance_check.model.vocabulary.upgrade_paths import PATHS, path_number
 
 LEGAL = [
     # bounds, distinct, generated, depth
-    ("eager/2m1p12g0c0l0x0d0z0i0r1u4b", 4150, 8384, 58),
-    ("eager/2m2p14g0c0l0x0d0z0i0r1u4b", 6236, 12141, 91),
-    ("cooperative/2m1p12g0c0l0x0d0z0i0r6u4b", 3636, 7525, 52),
-    ("eager/2m2p8g0c0l0x0d0z0i0r8u2b", 2562, 4879, 75),
+    (
+        "eager?members=2&partitions=1&generations=12&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=4",
+        4150,
+        8384,
+        58,
+    ),
+    (
+        "eager?members=2&partitions=2&generations=14&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=4",
+        6236,
+        12141,
+        91,
+    ),
+    (
+        "cooperative?members=2&partitions=1&generations=12&crashes=0&initial_delay=off&upgrade=downgrade&rolling_restarts=4",
+        3636,
+        7525,
+        52,
+    ),
+    (
+        "eager?members=2&partitions=2&generations=8&crashes=0&initial_delay=off&upgrade=from-default&rolling_restarts=2",
+        2562,
+        4879,
+        75,
+    ),
 ]
 """The whole path, all members on it; a change here is a change of the protocol."""
 
 ILLEGAL = [
     # bounds, broken claim, steps of the shortest counterexample
-    ("eager/2m1p4g0c0l0x0d0z0i0r2u2b", "nobody_is_refused_for_its_protocols", 12),
-    ("eager/2m1p6g0c0l0x0d0z0i0r4u4b", "nobody_is_refused_for_its_protocols", 20),
-    ("eager/2m1p6g0c0l0x0d0z0i0r5u4b", "nobody_is_refused_for_its_protocols", 29),
-    ("cooperative/2m1p4g0c0l0x0d0z0i0r7u2b", "nobody_is_refused_for_its_protocols", 12),
-    ("eager/3m1p4g0c0l0x0d0z0i0r3u1b", "no_double_ownership", 39),
+    (
+        "eager?members=2&partitions=1&crashes=0&initial_delay=off&upgrade=single-upgrade&rolling_restarts=2",
+        "nobody_is_refused_for_its_protocols",
+        12,
+    ),
+    (
+        "eager?members=2&partitions=1&generations=6&crashes=0&initial_delay=off&upgrade=wrong-order&rolling_restarts=4",
+        "nobody_is_refused_for_its_protocols",
+        20,
+    ),
+    (
+        "eager?members=2&partitions=1&generations=6&crashes=0&initial_delay=off&upgrade=impatient&rolling_restarts=4",
+        "nobody_is_refused_for_its_protocols",
+        29,
+    ),
+    (
+        "cooperative?members=2&partitions=1&crashes=0&initial_delay=off&upgrade=single-downgrade&rolling_restarts=2",
+        "nobody_is_refused_for_its_protocols",
+        12,
+    ),
+    (
+        "eager?partitions=1&crashes=0&initial_delay=off&upgrade=reused-name&rolling_restarts=1",
+        "no_double_ownership",
+        39,
+    ),
 ]
 
 
@@ -57,7 +97,13 @@ def test_an_illegal_path_is_found__by_a_shortest_counterexample(address: str, cl
 
 
 def test_a_reused_name_harms_no_group_of_two__because_only_its_own_bounce_makes_the_old_leader_rebalance() -> None:
-    found = explore(MODEL, Bounds.from_address("eager/2m2p7g0c0l0x0d0z0i0r3u2b"), compiled=False)
+    found = explore(
+        MODEL,
+        Bounds.from_address(
+            "eager?members=2&partitions=2&generations=7&crashes=0&initial_delay=off&upgrade=reused-name&rolling_restarts=2"
+        ),
+        compiled=False,
+    )
     assert set(found.verdicts.values()) == {"held"}
     assert found.reachable_states["eager_and_cooperative_are_stable_together"]
 
@@ -65,9 +111,9 @@ def test_a_reused_name_harms_no_group_of_two__because_only_its_own_bounce_makes_
 @pytest.mark.parametrize(
     "address",
     [
-        "eager/2m2p5g0c0l0x0d0z0i0r2u2b",
-        "eager/2m1p6g0c0l0x0d0z0i0r4u4b",
-        "cooperative/2m2p5g0c0l0x0d0z0i0r7u2b",
+        "eager?members=2&partitions=2&generations=5&crashes=0&initial_delay=off&upgrade=single-upgrade&rolling_restarts=2",
+        "eager?members=2&partitions=1&generations=6&crashes=0&initial_delay=off&upgrade=wrong-order&rolling_restarts=4",
+        "cooperative?members=2&partitions=2&generations=5&crashes=0&initial_delay=off&upgrade=single-downgrade&rolling_restarts=2",
     ],
 )
 def test_a_member_that_is_refused_harms_nobody__but_itself(address: str) -> None:
@@ -80,15 +126,21 @@ def test_a_member_that_is_refused_harms_nobody__but_itself(address: str) -> None
 
 
 def test_eager_and_cooperative_members_share_a_generation__in_the_second_bounce() -> None:
-    found = explore(MODEL, Bounds.from_address("eager/2m2p10g0c0l0x0d0z0i0r1u3b"), compiled=False)
+    found = explore(
+        MODEL,
+        Bounds.from_address(
+            "eager?members=2&partitions=2&generations=10&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=3"
+        ),
+        compiled=False,
+    )
     assert found.reachable_states["eager_and_cooperative_are_stable_together"]
     assert found.reachable_states["cooperative_assignor_runs_among_eager_members"]
 
 
 def test_members_without_lists_cost_nothing() -> None:
-    off, on = (Bounds.from_address(f"eager/3m2p4g1c0l0x0d0z1i0r{more}") for more in ("", "1u2b"))
-    assert off.address() == "eager/3m2p4g1c0l0x0d0z1i0r"
-    assert on.address() == "eager/3m2p4g1c0l0x0d0z1i0r1u2b"
+    off, on = (Bounds.from_address(f"eager?partitions=2{more}") for more in ("", "&upgrade=legal&rolling_restarts=2"))
+    assert off.address() == "eager?partitions=2"
+    assert on.address() == "eager?partitions=2&upgrade=legal&rolling_restarts=2"
     assert Bounds.from_address(on.address()) == on
     sizes = MODEL.sizes(off)
     assert width(MODEL.state, sizes) == 80
@@ -117,7 +169,13 @@ def test_an_unknown_path_is_told_with_those_there_are() -> None:
 
 
 def test_the_observer_tells_what_members_run_and_what_they_voted_for() -> None:
-    found = explore(MODEL, Bounds.from_address("eager/2m1p4g0c0l0x0d0z0i0r2u2b"), compiled=False)
+    found = explore(
+        MODEL,
+        Bounds.from_address(
+            "eager?members=2&partitions=1&crashes=0&initial_delay=off&upgrade=single-upgrade&rolling_restarts=2"
+        ),
+        compiled=False,
+    )
     assert found.counterexample is not None
     run = ModelRun(found.counterexample.bounds)
     events = run.begin()
@@ -134,9 +192,15 @@ def test_the_observer_tells_what_members_run_and_what_they_voted_for() -> None:
 @pytest.mark.parametrize(
     ("address", "distinct"),
     [
-        ("eager/3m1p22g0c0l0x0d0z0i0r1u6b", 373_642),
-        ("eager/2m2p14g0c0l1x0d0z0i0r1u4b", 49_343),  # a live member expires
-        ("eager/2m2p14g1c0l0x1d0z0i1r1u4b", 3_284_345),  # a crash, a duplicate, ids required
+        ("eager?partitions=1&generations=22&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=6", 373_642),
+        (
+            "eager?members=2&partitions=2&generations=14&crashes=0&expiries=1&initial_delay=off&upgrade=legal&rolling_restarts=4",
+            49_343,
+        ),  # a live member expires
+        (
+            "eager?members=2&partitions=2&generations=14&duplicates=1&initial_delay=off&member_id_required&upgrade=legal&rolling_restarts=4",
+            3_284_345,
+        ),  # a crash, a duplicate, ids required
     ],
 )
 def test_a_legal_path_holds__at_every_step_and_interleaving_of_larger_bounds(address: str, distinct: int) -> None:

@@ -11,8 +11,10 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.schedule import Schedule
 
-REPLAYED = Bounds.from_address("cooperative/3m2p4g1c1l1x1d0z0i1r")
-TINY = Bounds.from_address("eager/1m1p2g1c0l0x0d0z0i0r")
+REPLAYED = Bounds.from_address(
+    "cooperative?partitions=2&leaves=1&expiries=1&duplicates=1&initial_delay=off&member_id_required"
+)
+TINY = Bounds.from_address("eager?members=1&partitions=1&generations=2&initial_delay=off")
 
 
 def transitions(bounds: Bounds, paths: list[tuple[Action, ...]]) -> set[tuple[bytes, Action]]:
@@ -27,7 +29,7 @@ def transitions(bounds: Bounds, paths: list[tuple[Action, ...]]) -> set[tuple[by
 
 
 def test_a_tour_covers_more_than_random_walks_of_its_size() -> None:
-    bounds = Bounds.from_address("eager/2m1p3g1c0l0x0d0z0i0r")
+    bounds = Bounds.from_address("eager?members=2&partitions=1&generations=3&initial_delay=off")
     schedules = tour(machine_for(bounds), count=40, length=40, seed=1)
     walks = [tuple(random_path(Random(seed), machine_for(bounds), 40)) for seed in range(40)]
     assert len(transitions(bounds, [each.actions for each in schedules])) > 1.3 * len(transitions(bounds, walks))
@@ -73,10 +75,13 @@ def test_the_empty_path_has_an_address() -> None:
 @pytest.mark.parametrize(
     ("address", "told"),
     [
-        ("v1/eager/0.1", "is no path: expected v1/PROTOCOL/BOUNDS/INDICES"),
-        ("v1/eager/1m1p2g1c0l0x0d0z0i0r/0.0.7", "step 3 of the path .* is 7, but only . actions are enabled"),
-        ("v1/eager/1m1p2g1c0l0x0d0z0i0r!nonsense/0", "there is no mutant 'nonsense'"),
-        ("v1/lazy/1m1p/0", "'lazy' in the address"),
+        ("v1/eager/two.1", "is no path: expected v1/BOUNDS/INDICES"),
+        (
+            "v1/eager?members=1&partitions=1&generations=2&initial_delay=off/0.0.7",
+            "step 3 of the path .* is 7, but only . actions are enabled",
+        ),
+        ("v1/eager?members=1&partitions=1&generations=2&initial_delay=off!nonsense/0", "there is no mutant 'nonsense'"),
+        ("v1/lazy?members=1/0", "'lazy' in the address"),
     ],
 )
 def test_an_address_that_cannot_be_followed_is_told_where_it_fails(address: str, told: str) -> None:

@@ -16,8 +16,20 @@ from tests.model.pinned_paths import FORGOTTEN, WINDOWS
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
-    ("eager/1m1p2g0c0l0x0d0z0i0r1o1q", True, 169, 298, 18),
-    ("eager/2m1p1g0c0l0x0d0z0i0r1o1q", True, 1051, 2560, 22),
+    (
+        "eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off&failovers=1&zombie_coordinators=1",
+        True,
+        169,
+        298,
+        18,
+    ),
+    (
+        "eager?members=2&partitions=1&generations=1&crashes=0&initial_delay=off&failovers=1&zombie_coordinators=1",
+        True,
+        1051,
+        2560,
+        22,
+    ),
 ]
 
 
@@ -29,7 +41,13 @@ def test_the_state_space_has_its_pinned_size__with_a_zombie_coordinator(
 
 
 def test_a_zombie_coordinator_is_asked_everything() -> None:
-    found = explore(MODEL, Bounds.from_address("eager/2m1p1g0c0l0x0d0z0i0r1o1q"), compiled=False)
+    found = explore(
+        MODEL,
+        Bounds.from_address(
+            "eager?members=2&partitions=1&generations=1&crashes=0&initial_delay=off&failovers=1&zombie_coordinators=1"
+        ),
+        compiled=False,
+    )
     for kind in (
         "DeposeCoordinator",
         "JoinGroupAtZombie",
@@ -49,7 +67,7 @@ def test_only_a_failover_deposes() -> None:
 
 # ------------------------------------------------------------------------------------------------ two owners
 
-DEPOSED_AND_EXPIRED = "eager/2m1p2g0c0l1x0d0z0i0r1o1q"
+DEPOSED_AND_EXPIRED = "eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&failovers=1&zombie_coordinators=1"
 """The smallest bounds with every window: one session ends while two coordinators answer."""
 
 
@@ -79,7 +97,16 @@ def test_a_witness_is_a_shortest_path__and_none_where_there_is_none() -> None:
     found = witness(MODEL, bounds, "zombie_is_believed")
     assert found is not None
     assert found.address() == WINDOWS["zombie_is_believed"]
-    assert witness(MODEL, Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o1q"), "zombie_is_believed") is None
+    assert (
+        witness(
+            MODEL,
+            Bounds.from_address(
+                "eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&failovers=1&zombie_coordinators=1"
+            ),
+            "zombie_is_believed",
+        )
+        is None
+    )
     with pytest.raises(RebalanceCheckError, match="'a_dream' is no situation of the model: choose one of everyone"):
         witness(MODEL, bounds, "a_dream")
 

@@ -32,7 +32,13 @@ def by_clients_alone(history: list[Event]) -> list[Event]:
     return [event for event in history if event.source != "coordinator" or isinstance(event, RequestAnswered)]
 
 
-@pytest.mark.parametrize("address", ["eager/2m1p2g1c1l1x0d0z0i0r1t2s1y", "cooperative/2m1p3g0c0l1x0d0z0i0r1t1s"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "eager?members=2&partitions=1&generations=2&leaves=1&expiries=1&initial_delay=off&timeouts&static_members=2&shared_instances=1",
+        "cooperative?members=2&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off&timeouts&static_members=1",
+    ],
+)
 def test_no_claim_is_violated__on_a_tour_of_restarts_twins_and_silence__holds(address: str) -> None:
     for schedule in tour(machine_for(Bounds.from_address(address)), 120, 60, seed=1):
         history = [event for event in run(ModelSubject(), schedule) if not isinstance(event, RunEnded)]

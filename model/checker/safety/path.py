@@ -14,6 +14,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 VERSION = "v1"
+BOUNDS = r"\w+(?:\?[\w=&-]*|/(?:\d+[a-z])+)?"
 INDICES = r"(?:\d+(?:\.\d+)*)?"
 
 
@@ -40,10 +41,10 @@ class Path:
         return Machine(self.model, self.bounds)
 
     def address(self) -> str:
-        """``v1/eager/2m2p.../0.2.1``: at each step the index of the action among the enabled ones.
+        """``v1/eager?members=2/0.2.1``: at each step the index of the action among the enabled ones.
 
-        A mutant stands behind the bounds: ``v1/eager/2m2p...!name/0.2.1``. A part that repeats for ever begins with
-        ``~``: ``0.2.1~3.4``.
+        A mutant stands behind the bounds: ``v1/eager?members=2!name/0.2.1``. A part that repeats for ever begins with
+        ``~``: ``0.2.1~3.4``. Quote it for a shell.
         """
         machine = self.machine
         state, indices = machine.initial(), []
@@ -60,11 +61,11 @@ class Path:
 
         Raises `RebalanceCheckError` where the address cannot be read or followed (see `model.registry.path_at`).
         """
-        found = re.fullmatch(rf"{VERSION}/(\w+/\w+)(?:!([\w-]+))?/({INDICES})(?:~({INDICES}))?", text.strip())
+        found = re.fullmatch(rf"{VERSION}/({BOUNDS})(?:!([\w-]+))?/({INDICES})(?:~({INDICES}))?", text.strip())
         if found is None:
             raise RebalanceCheckError(
-                f"{text!r} is no path: expected {VERSION}/PROTOCOL/BOUNDS/INDICES such as "
-                f"{VERSION}/eager/2m2p4g1c0l0x0d0z1i0r/0.2.1"
+                f"{text!r} is no path: expected {VERSION}/BOUNDS/INDICES such as "
+                f"{VERSION}/eager?members=2&partitions=2/0.2.1"
             )
         bounds = Bounds.from_address(found[1])
         model = model_for(bounds, found[2] or "")

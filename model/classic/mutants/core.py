@@ -26,7 +26,7 @@ CLASSIC_MUTANTS: Final = (
             "        if not (withholding and has(reply.partitions, p)):",
         ),
         caught_by="no_double_ownership",
-        bounds=Bounds.from_address("cooperative/2m2p3g0c0l0x0d0z0i0r"),
+        bounds=Bounds.from_address("cooperative?members=2&partitions=2&generations=3&crashes=0&initial_delay=off"),
     ),
     ModelMutant(
         name="older-claim-wins",
@@ -37,7 +37,9 @@ CLASSIC_MUTANTS: Final = (
             "                if newest < 0 or s.member[x].claim_generation < newest:",
         ),
         caught_by="no_double_ownership",
-        bounds=Bounds.from_address("cooperative/3m2p3g0c0l1x1d0z1i1r"),
+        bounds=Bounds.from_address(
+            "cooperative?partitions=2&generations=3&crashes=0&expiries=1&duplicates=1&member_id_required"
+        ),
         catalogue="librdkafka-lowest-generation-wins",
     ),
     ModelMutant(
@@ -45,7 +47,7 @@ CLASSIC_MUTANTS: Final = (
         what="a partition that two members claim in one generation is given to one of them at once",
         edit=Edit(_ASSIGNMENT, "                    owner = NIL", "                    owner = owner"),
         caught_by="no_double_ownership",
-        bounds=Bounds.from_address("cooperative/3m2p4g0c0l1x1d0z1i1r"),
+        bounds=Bounds.from_address("cooperative?partitions=2&crashes=0&expiries=1&duplicates=1&member_id_required"),
         catalogue="sticky-same-generation-multi-claim",
     ),
     ModelMutant(
@@ -53,28 +55,28 @@ CLASSIC_MUTANTS: Final = (
         what="an eager member keeps its partitions while it joins",
         edit=Edit(_MEMBER, "        me.owned = 0\n", "        me.owned = me.owned\n"),
         caught_by="eager_owns_nothing_while_joining",
-        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off"),
     ),
     ModelMutant(
         name="sync-accepts-stale-generation",
         what="the coordinator answers a SyncGroup of an earlier generation with an assignment",
         edit=Edit(_COORDINATOR, "    error = fence(s, m, net.generation)", "    error = fence(s, m, s.generation)"),
         caught_by="sync_is_fenced",
-        bounds=Bounds.from_address("eager/2m1p4g1c0l0x1d0z0i0r"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&duplicates=1&initial_delay=off"),
     ),
     ModelMutant(
         name="heartbeat-accepts-stale-generation",
         what="the coordinator tells a member of an earlier generation that all is well",
         edit=Edit(_COORDINATOR, "    refusal = fence(s, m, net.generation)", "    refusal = fence(s, m, s.generation)"),
         caught_by="heartbeat_is_fenced",
-        bounds=Bounds.from_address("eager/2m1p4g0c0l0x1d0z0i0r"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&crashes=0&duplicates=1&initial_delay=off"),
     ),
     ModelMutant(
         name="generation-is-reused",
         what="a join phase completes without a new generation",
         edit=Edit(_COORDINATOR, "    s.generation += 1", "    s.generation = max(s.generation, 1)"),
         caught_by="generation_is_new_after_each_join_phase",
-        bounds=Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off"),
     ),
     ModelMutant(
         name="unknown-member-is-not-fenced",
@@ -85,7 +87,7 @@ CLASSIC_MUTANTS: Final = (
             "    if not has(s.members, m):\n        return Error.NONE",
         ),
         caught_by="sync_is_fenced",
-        bounds=Bounds.from_address("eager/1m1p3g0c0l1x0d0z0i0r"),
+        bounds=Bounds.from_address("eager?members=1&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off"),
     ),
     ModelMutant(
         name="unknown-member-joins-again",
@@ -96,21 +98,23 @@ CLASSIC_MUTANTS: Final = (
             "    elif not has(s.members, m) and s.status == GroupStatus.DEAD:",
         ),
         caught_by="join_is_fenced",
-        bounds=Bounds.from_address("eager/2m1p3g0c0l1x0d0z0i0r"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off"),
     ),
     ModelMutant(
         name="lost-partitions-are-kept",
         what="a member that learns UNKNOWN_MEMBER_ID forgets its generation and keeps its partitions",
         edit=Edit(_MEMBER, "        lose_everything(me)", "        me.generation = 0"),
         caught_by="reset_member_loses_everything",
-        bounds=Bounds.from_address("cooperative/1m1p3g0c0l1x0d0z0i0r"),
+        bounds=Bounds.from_address(
+            "cooperative?members=1&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off"
+        ),
     ),
     ModelMutant(
         name="illegal-generation-is-ignored",
         what="a member that learns ILLEGAL_GENERATION keeps its generation and its partitions",
         edit=Edit(_MEMBER, " or error == Error.ILLEGAL_GENERATION", ""),
         caught_by="reset_member_loses_everything",
-        bounds=Bounds.from_address("cooperative/2m1p4g0c0l0x1d0z0i0r"),
+        bounds=Bounds.from_address("cooperative?members=2&partitions=1&crashes=0&duplicates=1&initial_delay=off"),
     ),
     ModelMutant(
         name="join-barrier-dropped",
@@ -121,7 +125,7 @@ CLASSIC_MUTANTS: Final = (
             "    return s.joined != 0 and s.pending == 0",
         ),
         caught_by="generation_has_only_joined",
-        bounds=Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off"),
     ),
     ModelMutant(
         name="pending-ids-are-not-awaited",
@@ -130,7 +134,7 @@ CLASSIC_MUTANTS: Final = (
             _COORDINATOR, "    return s.joined == s.members and s.pending == 0", "    return s.joined == s.members"
         ),
         caught_by="generation_waits_for_pending_ids",
-        bounds=Bounds.from_address("eager/3m1p2g0c0l0x0d0z0i1r"),
+        bounds=Bounds.from_address("eager?partitions=1&generations=2&crashes=0&initial_delay=off&member_id_required"),
     ),
     ModelMutant(
         name="leave-does-not-rebalance",
@@ -141,7 +145,7 @@ CLASSIC_MUTANTS: Final = (
             "        maybe_complete_join(c, s)\n    return True\n\n\ndef expire_choices",
         ),
         caught_by="empty_group_is_clean",
-        bounds=Bounds.from_address("eager/1m1p3g0c1l0x0d0z0i0r"),
+        bounds=Bounds.from_address("eager?members=1&partitions=1&generations=3&crashes=0&leaves=1&initial_delay=off"),
         catalogue="iggy-leave-without-rebalance",
     ),
     ModelMutant(
@@ -153,7 +157,7 @@ CLASSIC_MUTANTS: Final = (
             "        s.leader = NIL",
         ),
         caught_by="leader_is_member",
-        bounds=Bounds.from_address("eager/2m1p3g0c1l0x0d0z0i0r"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&generations=3&crashes=0&leaves=1&initial_delay=off"),
     ),
     ModelMutant(
         name="sync-is-answered-while-preparing",
@@ -164,7 +168,7 @@ CLASSIC_MUTANTS: Final = (
             "    if s.status == GroupStatus.DEAD:\n        return Error.REBALANCE_IN_PROGRESS",
         ),
         caught_by="sync_is_fenced",
-        bounds=Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off"),
     ),
     ModelMutant(
         name="parked-sync-is-forgotten",
@@ -175,7 +179,7 @@ CLASSIC_MUTANTS: Final = (
             "    if s.status == GroupStatus.EMPTY:",
         ),
         caught_by="parked_requests_fit_the_status",
-        bounds=Bounds.from_address("eager/3m1p3g0c0l0x0d0z0i0r"),
+        bounds=Bounds.from_address("eager?partitions=1&generations=3&crashes=0&initial_delay=off"),
     ),
     ModelMutant(
         name="unknown-outcome-is-a-refusal",
@@ -186,7 +190,7 @@ CLASSIC_MUTANTS: Final = (
             "    if error == Error.UNKNOWN_MEMBER_ID or error == Error.NONE:\n",
         ),
         caught_by="unknown_outcome_resets_nothing",
-        bounds=Bounds.from_address("eager/1m1p2g0c0l0x0d0z0i0r1n"),
+        bounds=Bounds.from_address("eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off&losses=1"),
     ),
     ModelMutant(
         name="assignment-is-told-and-not-kept",
@@ -197,14 +201,18 @@ CLASSIC_MUTANTS: Final = (
             "    elif s.status == GroupStatus.COMPLETING and m != s.leader:",
         ),
         caught_by="persisted_before_propagated",
-        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"),
+        bounds=Bounds.from_address(
+            "eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&failovers=1"
+        ),
     ),
     ModelMutant(
         name="load-forgets-the-generation",
         what="a coordinator that loads its log counts generations from 0 again",
         edit=Edit(_FAILOVER, "        s.generation = log.generation\n", "        s.generation = 0\n"),
         caught_by="load_restores_the_log",
-        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"),
+        bounds=Bounds.from_address(
+            "eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&failovers=1"
+        ),
     ),
     ModelMutant(
         name="load-begins-a-rebalance",
@@ -215,14 +223,16 @@ CLASSIC_MUTANTS: Final = (
             "GroupStatus.EMPTY if log.members == 0 else GroupStatus.PREPARING",
         ),
         caught_by="load_restores_the_log",
-        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"),
+        bounds=Bounds.from_address(
+            "eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&failovers=1"
+        ),
     ),
     ModelMutant(
         name="forgotten-id-is-trusted",
         what="whoever comes from a process whose old id the log brought back is taken for that member",
         edit=Edit(_LOG, "    elif is_stranger(c, s, m) and names_its_id(", "    elif False and names_its_id("),
         caught_by="stranger_is_refused",
-        bounds=Bounds.from_address("eager/2m1p2g0c0l1x0d0z1i0r1o"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&failovers=1"),
     ),
     ModelMutant(
         name="no-coordinator-is-a-refusal",
@@ -233,7 +243,9 @@ CLASSIC_MUTANTS: Final = (
             "error == Error.ILLEGAL_GENERATION or error == Error.NOT_COORDINATOR:\n",
         ),
         caught_by="failover_resets_no_member",
-        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o"),
+        bounds=Bounds.from_address(
+            "eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&failovers=1"
+        ),
     ),
     ModelMutant(
         name="commit-of-an-unknown-member-is-accepted",
@@ -244,14 +256,16 @@ CLASSIC_MUTANTS: Final = (
             "    if error == Error.REBALANCE_IN_PROGRESS or error == Error.UNKNOWN_MEMBER_ID:\n",
         ),
         caught_by="commit_is_fenced",
-        bounds=Bounds.from_address("eager/1m1p2g0c0l1x0d0z0i0r1k"),
+        bounds=Bounds.from_address(
+            "eager?members=1&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&commits=1"
+        ),
     ),
     ModelMutant(
         name="commit-is-accepted-while-completing",
         what="the coordinator accepts commits while the group waits for an assignment",
         edit=Edit(_COMMITS, "s.status == GroupStatus.COMPLETING:", "s.status == GroupStatus.DEAD:"),
         caught_by="no_commit_while_completing",
-        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r1k"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&commits=1"),
     ),
     ModelMutant(
         name="outside-commit-into-a-group-with-members",
@@ -262,14 +276,14 @@ CLASSIC_MUTANTS: Final = (
             "    if s.status <= GroupStatus.STABLE:\n        s.outside[0] += 1\n",
         ),
         caught_by="outside_commit_needs_an_empty_group",
-        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1k"),
+        bounds=Bounds.from_address("eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&commits=1"),
     ),
     ModelMutant(
         name="what-was-lost-is-committed",
         what="a member commits the partitions that it ever had, also those that it has not any more",
         edit=Edit(_COMMITS, "    me.net.partitions = me.owned\n", "    me.net.partitions = (1 << c.partitions) - 1\n"),
         caught_by="lost_is_not_committed",
-        bounds=Bounds.from_address("eager/2m2p1g0c0l0x0d0z1i0r1k"),
+        bounds=Bounds.from_address("eager?members=2&partitions=2&generations=1&crashes=0&commits=1"),
     ),
     ModelMutant(
         name="zombie-coordinator-assigns",
@@ -280,6 +294,8 @@ CLASSIC_MUTANTS: Final = (
             "    if s.zombie[0].status < GroupStatus.COMPLETING:\n",
         ),
         caught_by="sync_is_fenced",
-        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1o1q"),
+        bounds=Bounds.from_address(
+            "eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&failovers=1&zombie_coordinators=1"
+        ),
     ),
 )

@@ -21,7 +21,7 @@ LIVENESS_MUTANTS: Final = (
             "    if s.status == GroupStatus.PREPARING or (is_held(c, s, m) and not is_abandoned(s, m)):",
         ),
         caught_by="rebalance_completes",
-        bounds=Bounds.from_address("eager/2m1p2g1c0l0x0d0z0i0r"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&generations=2&initial_delay=off"),
         progress=True,
     ),
     ModelMutant(
@@ -34,7 +34,7 @@ LIVENESS_MUTANTS: Final = (
             "    return True\n\n\ndef receive_error",
         ),
         caught_by="rebalance_completes",
-        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off"),
         progress=True,
     ),
     ModelMutant(
@@ -46,7 +46,7 @@ LIVENESS_MUTANTS: Final = (
             "    if error == Error.UNKNOWN_MEMBER_ID:\n        me.has_id = 1",
         ),
         caught_by="no_stuck_member",
-        bounds=Bounds.from_address("eager/2m1p3g0c0l1x0d0z0i0r"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off"),
         progress=True,
     ),
     ModelMutant(
@@ -58,7 +58,7 @@ LIVENESS_MUTANTS: Final = (
             ":\n        if m == s.leader and c.failovers > 0:",
         ),
         caught_by="parked_requests_are_answered",
-        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off"),
         progress=True,
     ),
     ModelMutant(
@@ -70,7 +70,7 @@ LIVENESS_MUTANTS: Final = (
             "    if not has(s.members, m) or is_writing(c, s)",
         ),
         caught_by="pending_ids_vanish",
-        bounds=Bounds.from_address("eager/1m1p1g1c0l0x0d0z0i1r"),
+        bounds=Bounds.from_address("eager?members=1&partitions=1&generations=1&initial_delay=off&member_id_required"),
         progress=True,
     ),
     ModelMutant(
@@ -82,7 +82,7 @@ LIVENESS_MUTANTS: Final = (
             "MemberStatus.STABLE",
         ),
         caught_by="every_partition_gets_an_owner",
-        bounds=Bounds.from_address("cooperative/2m2p2g0c0l0x0d0z0i0r"),
+        bounds=Bounds.from_address("cooperative?members=2&partitions=2&generations=2&crashes=0&initial_delay=off"),
         progress=True,
     ),
 )

@@ -22,7 +22,9 @@ NEW_MEMBER_MUTANTS: Final = (
             "    if gone != NIL and has(s.members, gone):",
         ),
         caught_by="who_gave_its_id_back_is_not_waited_for",
-        bounds=Bounds.from_address("eager/2m1p1g0c1l0x0d0z0i1r1e"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&generations=1&crashes=0&leaves=1&initial_delay=off&member_id_required&new_members"
+        ),
     ),
     ModelMutant(
         name="expired-newcomer-is-not-told",
@@ -33,14 +35,16 @@ NEW_MEMBER_MUTANTS: Final = (
             "    remove_member(s, m, k)\n    if s.status",
         ),
         caught_by="newcomer_that_expires_is_told",
-        bounds=Bounds.from_address("eager/1m1p2g1c1l1x0d0z1i0r1e"),
+        bounds=Bounds.from_address("eager?members=1&partitions=1&generations=2&leaves=1&expiries=1&new_members"),
     ),
     ModelMutant(
         name="newcomer-stays-new",
         what="a member is new, and may expire while it is parked, after its first join phase, too",
         edit=Edit(_COORDINATOR, "    begin_anew(c, s)\n", ""),
         caught_by="newcomers_are_parked",
-        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1e"),
+        bounds=Bounds.from_address(
+            "eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&new_members"
+        ),
     ),
     ModelMutant(
         name="reset-beside-a-sync-is-forgotten",
@@ -51,7 +55,9 @@ NEW_MEMBER_MUTANTS: Final = (
             "    if is_reset(me) and c.heartbeats_during_sync == 0:\n        me.status = MemberStatus.UNJOINED\n",
         ),
         caught_by="who_was_reset_takes_no_assignment",
-        bounds=Bounds.from_address("eager/2m1p2g0c0l1x0d0z0i0r1h"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&heartbeats_during_sync=1"
+        ),
     ),
     ModelMutant(
         name="heartbeat-beside-a-sync-is-believed",
@@ -62,6 +68,8 @@ NEW_MEMBER_MUTANTS: Final = (
             "    me.beat[0] = ANSWERED_WELL",
         ),
         caught_by="heartbeat_during_sync_is_fenced",
-        bounds=Bounds.from_address("eager/2m1p2g0c0l1x0d0z0i0r1h"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&heartbeats_during_sync=1"
+        ),
     ),
 )

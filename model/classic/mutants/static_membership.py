@@ -19,7 +19,9 @@ STATIC_MEMBER_MUTANTS: Final = (
         what="a process with an instance id that a member has is let in beside that member",
         edit=Edit(_STATICS, "    s.members = with_(without(s.members, old), m)", "    s.members = with_(s.members, m)"),
         caught_by="one_member_per_instance",
-        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r2s1y"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1"
+        ),
         catalogue="static-rejoin-keeps-old-member-id",
     ),
     ModelMutant(
@@ -31,7 +33,7 @@ STATIC_MEMBER_MUTANTS: Final = (
             "    if s.status == GroupStatus.PREPARING or would_change_the_protocol(c, s):\n",
         ),
         caught_by="eager_assignment_leaves_nothing_out",
-        bounds=Bounds.from_address("eager/1m1p3g1c0l0x0d0z0i0r1s"),
+        bounds=Bounds.from_address("eager?members=1&partitions=1&generations=3&initial_delay=off&static_members=1"),
         catalogue="static-join-in-completing-rebalance-gets-empty",
     ),
     ModelMutant(
@@ -39,7 +41,9 @@ STATIC_MEMBER_MUTANTS: Final = (
         what="whoever lost its seat to another process is told that it is unknown, and comes back to take it again",
         edit=Edit(_STATICS, "        return Error.FENCED_INSTANCE_ID\n", "        return Error.UNKNOWN_MEMBER_ID\n"),
         caught_by="who_was_replaced_is_fenced",
-        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r2s1y"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1"
+        ),
     ),
     ModelMutant(
         name="static-member-starts-with-nothing",
@@ -48,7 +52,9 @@ STATIC_MEMBER_MUTANTS: Final = (
             _STATICS, "    s.member[m].assignment = assignment\n", "    s.member[m].assignment = assignment & 0\n"
         ),
         caught_by="seat_keeps_its_assignment",
-        bounds=Bounds.from_address("cooperative/1m1p2g1c0l0x0d0z0i0r1s"),
+        bounds=Bounds.from_address(
+            "cooperative?members=1&partitions=1&generations=2&initial_delay=off&static_members=1"
+        ),
     ),
     ModelMutant(
         name="fenced-commit-is-unknown",
@@ -59,28 +65,36 @@ STATIC_MEMBER_MUTANTS: Final = (
             "    error = fence(s, m, generation)\n",
         ),
         caught_by="who_was_replaced_is_fenced",
-        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r2s1y1k"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1&commits=1"
+        ),
     ),
     ModelMutant(
         name="seat-is-not-recorded",
         what="the log still has the old id of a static member that came back to a stable group",
         edit=Edit(_COORDINATOR, "    write_seat(c, s)\n", ""),
         caught_by="stable_is_persisted",
-        bounds=Bounds.from_address("eager/1m1p1g1c0l0x0d0z0i0r1s1o"),
+        bounds=Bounds.from_address(
+            "eager?members=1&partitions=1&generations=1&initial_delay=off&static_members=1&failovers=1"
+        ),
     ),
     ModelMutant(
         name="leader-is-not-substituted",
         what="a static leader comes back under a new id, and its old one leads on",
         edit=Edit(_STATICS, "    if s.leader == old:\n        s.leader = m\n", ""),
         caught_by="leader_of_a_new_generation_joined",
-        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z0i0r2s1y"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1"
+        ),
     ),
     ModelMutant(
         name="parked-request-outlives-its-id",
         what="the JoinGroup of a member that was replaced still waits for the join phase",
         edit=Edit(_STATICS, "    s.joined = without(s.joined, old)\n", ""),
         caught_by="parked_requests_fit_the_status",
-        bounds=Bounds.from_address("eager/2m1p2g0c0l0x0d0z1i0r2s1y"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&generations=2&crashes=0&static_members=2&shared_instances=1"
+        ),
     ),
     ModelMutant(
         name="silent-static-member-loses-its-seat",
@@ -91,13 +105,15 @@ STATIC_MEMBER_MUTANTS: Final = (
             "    late = late_to_join(s)",
         ),
         caught_by="join_phase_keeps_silent_static_members",
-        bounds=Bounds.from_address("eager/3m1p2g0c0l1x0d0z1i0r1t1s"),
+        bounds=Bounds.from_address("eager?partitions=1&generations=2&crashes=0&expiries=1&timeouts&static_members=1"),
     ),
     ModelMutant(
         name="replaced-id-owes-for-ever",
         what="what a replaced member id owed is not forgotten when its generation is over",
         edit=Edit(_STATICS, "        s.ghost[0] = 0\n", "        s.ghost[0] = s.ghost[0]\n"),
         caught_by="replaced_id_owes_only_while_stable",
-        bounds=Bounds.from_address("eager/2m1p3g1c0l0x0d0z0i0r1t2s"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&generations=3&initial_delay=off&timeouts&static_members=2"
+        ),
     ),
 )

@@ -21,27 +21,31 @@ TIMEOUT_MUTANTS: Final = (
             "            s.owing[0] = 0\n    if s.members != 0:",
         ),
         caught_by="generation_has_only_joined",
-        bounds=Bounds.from_address("eager/2m1p3g0c0l1x0d0z0i0r1t"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off&timeouts"
+        ),
     ),
     ModelMutant(
         name="late-leader-still-leads",
         what="a leader that did not join is removed at the rebalance timeout, and leads on",
         edit=Edit(_TIMEOUTS, "    able = s.joined if s.joined != 0 else static_members(c, s)", "    able = s.members"),
         caught_by="leader_of_a_new_generation_joined",
-        bounds=Bounds.from_address("eager/2m1p3g0c0l1x0d0z0i0r1t"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off&timeouts"
+        ),
     ),
     ModelMutant(
         name="sync-timeout-does-not-rebalance",
         what="members that do not sync are removed, and the others stay in the generation",
         edit=Edit(_TIMEOUTS, "    rebalance_without(c, s)\n    return True", "    return True"),
         caught_by="empty_group_is_clean",
-        bounds=Bounds.from_address("eager/2m1p3g1c0l0x0d0z0i0r1t"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&generations=3&initial_delay=off&timeouts"),
     ),
     ModelMutant(
         name="sync-debt-outlives-its-generation",
         what="who owes a SyncGroup when a rebalance begins owes it on, and is removed when its time is up",
         edit=Edit(_COORDINATOR, "        s.owing[0] = 0\n", "        s.owing[0] = s.owing[0]\n"),
         caught_by="who_owes_a_sync_is_a_member",
-        bounds=Bounds.from_address("eager/2m1p3g1c0l0x0d0z0i0r1t"),
+        bounds=Bounds.from_address("eager?members=2&partitions=1&generations=3&initial_delay=off&timeouts"),
     ),
 )

@@ -21,7 +21,9 @@ UPGRADE_MUTANTS: Final = (
             "    return c.withholding[s.member[m].step[0]] != 0",
         ),
         caught_by="no_double_ownership",
-        bounds=Bounds.from_address("eager/2m1p5g0c0l0x0d0z0i0r1u2b"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&generations=5&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=2"
+        ),
         catalogue="cooperative-to-eager-flip-without-revoke",
     ),
     ModelMutant(
@@ -33,7 +35,9 @@ UPGRADE_MUTANTS: Final = (
             "(1 << s.selected[0]) & c.offered[s.member[m].step[0]] != 0",
         ),
         caught_by="nobody_is_refused_for_its_protocols",
-        bounds=Bounds.from_address("cooperative/2m1p6g0c0l0x0d0z0i0r6u3b"),
+        bounds=Bounds.from_address(
+            "cooperative?members=2&partitions=1&generations=6&crashes=0&initial_delay=off&upgrade=downgrade&rolling_restarts=3"
+        ),
     ),
     ModelMutant(
         name="vote-is-not-taken-again",
@@ -44,7 +48,9 @@ UPGRADE_MUTANTS: Final = (
             "    if c.path != 0 and s.selected[0] == 0:\n        s.selected[0] = elected",
         ),
         caught_by="selected_protocol_is_listed_by_all",
-        bounds=Bounds.from_address("eager/2m1p8g0c0l0x0d0z0i0r1u3b"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&generations=8&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=3"
+        ),
     ),
     ModelMutant(
         name="static-restart-does-not-count-votes",
@@ -55,7 +61,9 @@ UPGRADE_MUTANTS: Final = (
             "    if s.status != GroupStatus.STABLE:\n",
         ),
         caught_by="stable_group_keeps_its_vote",
-        bounds=Bounds.from_address("eager/2m1p3g0c0l0x0d0z0i0r1u2b2s"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=2&static_members=2"
+        ),
     ),
     ModelMutant(
         name="load-forgets-the-protocol",
@@ -66,7 +74,9 @@ UPGRADE_MUTANTS: Final = (
             "    s.selected[0] = s.log[0].protocol[0] & 0\n",
         ),
         caught_by="selected_protocol_is_listed_by_all",
-        bounds=Bounds.from_address("eager/1m1p1g0c0l0x0d0z0i0r1u1o"),
+        bounds=Bounds.from_address(
+            "eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&upgrade=legal&failovers=1"
+        ),
     ),
     ModelMutant(
         name="vote-is-taken-too-early",
@@ -77,7 +87,9 @@ UPGRADE_MUTANTS: Final = (
             "    s.status = GroupStatus.PREPARING\n    vote(c, s)\n",
         ),
         caught_by="protocol_changes_with_the_generation",
-        bounds=Bounds.from_address("eager/2m1p4g0c0l0x0d0z0i0r1u1b"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=1"
+        ),
     ),
     ModelMutant(
         name="member-is-told-what-it-prefers",
@@ -88,6 +100,8 @@ UPGRADE_MUTANTS: Final = (
             "        net.protocol[0] = c.lists[s.member[m].step[0]] & 3",
         ),
         caught_by="join_tells_the_selected_protocol",
-        bounds=Bounds.from_address("eager/2m1p4g0c0l0x0d0z0i0r1u1b"),
+        bounds=Bounds.from_address(
+            "eager?members=2&partitions=1&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=1"
+        ),
     ),
 )

@@ -17,14 +17,14 @@ from rebalance_check.properties.verdict import Violated
 pytestmark = pytest.mark.broker
 
 TOURS = {
-    "eager/2m1p3g0c0l1x0d0z0i0r": 556,
-    "cooperative/2m2p2g0c1l0x0d0z0i0r": 256,
-    "eager/2m1p2g0c0l0x1d0z0i1r": 1101,
+    "eager?members=2&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off": 556,
+    "cooperative?members=2&partitions=2&generations=2&crashes=0&leaves=1&initial_delay=off": 256,
+    "eager?members=2&partitions=1&generations=2&crashes=0&duplicates=1&initial_delay=off&member_id_required": 1101,
 }
 """Bounds whose every transition is taken, and in how many schedules."""
 
 FENCING = {
-    "eager/2m1p2g0c0l0x1d0z0i1r": {
+    "eager?members=2&partitions=1&generations=2&crashes=0&duplicates=1&initial_delay=off&member_id_required": {
         ("JoinGroup", "MEMBER_ID_REQUIRED"),
         ("SyncGroup", "REBALANCE_IN_PROGRESS"),
         ("SyncGroup", "ILLEGAL_GENERATION"),
@@ -33,7 +33,7 @@ FENCING = {
 }
 """Answers that a tour must have met, so that it did not pass by meeting nobody."""
 
-WALKED = "3m3p4g1c1l1x1d1z0i"
+WALKED = "leaves=1&expiries=1&duplicates=1&deletions=1&initial_delay=off"
 
 
 def told(result: ReplayResult) -> str:
@@ -50,7 +50,9 @@ def test_every_transition_of_a_bound_is_answered_as_predicted(real: Broker, tmp_
     assert met >= FENCING.get(address, set())
 
 
-@pytest.mark.parametrize("address", [f"{p}/{WALKED}{r}r" for p in ("eager", "cooperative") for r in (0, 1)])
+@pytest.mark.parametrize(
+    "address", [f"{p}?{WALKED}&member_id_required={r}" for p in ("eager", "cooperative") for r in ("off", "on")]
+)
 def test_walks_of_three_members_are_answered_as_predicted__and_judged_sound(
     real: Broker, tmp_path: Path, address: str
 ) -> None:
@@ -62,7 +64,7 @@ def test_walks_of_three_members_are_answered_as_predicted__and_judged_sound(
 
 
 def test_sessions_that_really_run_out_are_predicted_too(real: Broker, tmp_path: Path) -> None:
-    bounds = Bounds.from_address("eager/2m2p3g1c0l1x0d0z0i0r")
+    bounds = Bounds.from_address("eager?members=2&partitions=2&generations=3&expiries=1&initial_delay=off")
     expiring = [s for s in walks(bounds, 40, steps=40) if any(a.kind is ActionKind.EXPIRE_SESSION for a in s.actions)]
     result = replay(real, expiring[:24], tmp_path, real_timers=True)
     assert result.schedules == 24

@@ -15,64 +15,64 @@ from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
 
 SMALL = (
-    "eager/2m1p3g0c0l0x0d0z0i0r2u2b",
-    "eager/2m1p4g0c0l0x0d0z0i0r1u2b",
-    "eager/2m2p2g0c0l0x0d0z0i0r",
-    "cooperative/2m2p2g0c1l0x0d0z0i0r",
-    "eager/1m1p2g1c1l1x1d1z1i1r",
-    "eager/2m1p2g1c0l0x0d0z0i0r1t",
-    "eager/2m1p2g0c0l0x0d0z0i0r1n",
-    "eager/1m1p2g0c0l0x0d0z0i0r1o",
-    "eager/2m1p1g0c0l0x0d0z0i0r1o",
-    "eager/2m1p2g0c0l0x0d0z0i0r1k",
-    "eager/2m1p2g0c0l0x0d0z0i0r2s1y",
-    "eager/2m1p2g1c0l0x0d0z0i0r1t1s",
-    "eager/1m1p2g0c0l0x0d0z0i0r1o1q",
-    "eager/2m1p2g0c0l0x0d0z0i0r2s1y1k",
-    "eager/1m1p2g1c0l0x0d0z0i0r1s1o",
-    "eager/1m1p3g1c0l0x0d0z0i0r1u2b1s",
-    "eager/1m1p2g1c1l1x0d0z1i0r1e",
-    "eager/2m1p1g0c1l0x0d0z0i1r1e",
-    "eager/1m1p2g1c1l1x0d0z0i0r2h",
+    "eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&upgrade=single-upgrade&rolling_restarts=2",
+    "eager?members=2&partitions=1&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=2",
+    "eager?members=2&partitions=2&generations=2&crashes=0&initial_delay=off",
+    "cooperative?members=2&partitions=2&generations=2&crashes=0&leaves=1&initial_delay=off",
+    "eager?members=1&partitions=1&generations=2&leaves=1&expiries=1&duplicates=1&deletions=1&member_id_required",
+    "eager?members=2&partitions=1&generations=2&initial_delay=off&timeouts",
+    "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&losses=1",
+    "eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off&failovers=1",
+    "eager?members=2&partitions=1&generations=1&crashes=0&initial_delay=off&failovers=1",
+    "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&commits=1",
+    "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1",
+    "eager?members=2&partitions=1&generations=2&initial_delay=off&timeouts&static_members=1",
+    "eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off&failovers=1&zombie_coordinators=1",
+    "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1&commits=1",
+    "eager?members=1&partitions=1&generations=2&initial_delay=off&static_members=1&failovers=1",
+    "eager?members=1&partitions=1&generations=3&initial_delay=off&upgrade=legal&rolling_restarts=2&static_members=1",
+    "eager?members=1&partitions=1&generations=2&leaves=1&expiries=1&new_members",
+    "eager?members=2&partitions=1&generations=1&crashes=0&leaves=1&initial_delay=off&member_id_required&new_members",
+    "eager?members=1&partitions=1&generations=2&leaves=1&expiries=1&initial_delay=off&heartbeats_during_sync=2",
 )
 LARGE = (
-    "eager/2m2p4g0c0l0x0d0z0i0r3u2b",
-    "eager/2m1p5g0c0l0x0d0z0i0r4u3b",
-    "eager/2m1p4g0c0l0x0d0z0i1r4u2b",
-    "cooperative/2m2p5g0c0l0x0d0z0i0r6u2b",
-    "eager/2m1p3g1c0l0x0d0z0i0r2u1b",
-    "eager/2m1p3g0c0l0x1d0z0i0r2u1b",
-    "eager/2m2p2g1c1l0x0d0z0i0r",
-    "eager/2m2p2g1c0l0x0d0z0i1r",
-    "eager/2m1p2g0c1l1x0d0z0i1r",
-    "eager/2m2p2g0c0l1x1d0z0i0r",
-    "eager/2m2p3g1c1l0x0d0z1i0r",
-    "cooperative/2m2p3g1c1l0x0d0z0i0r",
-    "cooperative/2m2p2g0c1l1x0d0z0i1r",
-    "cooperative/2m2p2g0c1l0x1d0z0i0r",
-    "eager/3m1p2g1c0l0x0d0z0i0r",
-    "eager/2m1p2g0c0l1x0d0z0i1r1t",
-    "cooperative/2m1p2g0c0l1x1d0z0i0r1t",
-    "cooperative/2m2p2g0c0l0x0d0z0i1r1n",
-    "eager/2m1p2g0c0l0x0d0z0i0r1o",
-    "cooperative/2m1p1g0c0l1x0d0z0i1r1o",
-    "cooperative/2m2p2g0c0l1x0d0z0i0r1k",
-    "eager/2m1p2g0c0l0x1d0z0i0r1k",
-    "eager/1m1p2g0c0l0x0d0z0i0r1n1o1k",
-    "eager/1m1p2g0c0l0x0d1z0i0r1o2k",
-    "eager/2m1p2g1c0l1x0d0z0i0r1t2s",
-    "cooperative/2m1p2g1c0l1x0d0z0i1r1t1s",
-    "cooperative/2m2p2g1c1l1x1d0z1i0r1t2s1y",
-    "cooperative/3m1p2g0c0l0x0d0z0i0r3s1y",
-    "eager/2m1p1g0c0l0x0d0z0i0r1o1q",
-    "eager/2m1p2g0c0l0x0d0z0i0r2s1y1o",
-    "eager/2m1p3g0c0l0x0d0z0i0r1u2b2s",
-    "eager/1m1p3g0c0l0x0d0z0i0r1u2b1o",
-    "cooperative/2m2p3g0c0l0x0d0z0i0r6u2b2s",
-    "eager/1m1p2g1c1l1x0d0z1i1r1e",
-    "eager/2m1p2g0c1l1x0d0z0i1r1e",
-    "cooperative/2m1p2g1c0l1x0d0z0i0r1t1e",
-    "eager/2m1p2g0c0l1x0d0z0i0r1h",
+    "eager?members=2&partitions=2&crashes=0&initial_delay=off&upgrade=reused-name&rolling_restarts=2",
+    "eager?members=2&partitions=1&generations=5&crashes=0&initial_delay=off&upgrade=wrong-order&rolling_restarts=3",
+    "eager?members=2&partitions=1&crashes=0&initial_delay=off&member_id_required&upgrade=wrong-order&rolling_restarts=2",
+    "cooperative?members=2&partitions=2&generations=5&crashes=0&initial_delay=off&upgrade=downgrade&rolling_restarts=2",
+    "eager?members=2&partitions=1&generations=3&initial_delay=off&upgrade=single-upgrade&rolling_restarts=1",
+    "eager?members=2&partitions=1&generations=3&crashes=0&duplicates=1&initial_delay=off&upgrade=single-upgrade&rolling_restarts=1",
+    "eager?members=2&partitions=2&generations=2&leaves=1&initial_delay=off",
+    "eager?members=2&partitions=2&generations=2&initial_delay=off&member_id_required",
+    "eager?members=2&partitions=1&generations=2&crashes=0&leaves=1&expiries=1&initial_delay=off&member_id_required",
+    "eager?members=2&partitions=2&generations=2&crashes=0&expiries=1&duplicates=1&initial_delay=off",
+    "eager?members=2&partitions=2&generations=3&leaves=1",
+    "cooperative?members=2&partitions=2&generations=3&leaves=1&initial_delay=off",
+    "cooperative?members=2&partitions=2&generations=2&crashes=0&leaves=1&expiries=1&initial_delay=off&member_id_required",
+    "cooperative?members=2&partitions=2&generations=2&crashes=0&leaves=1&duplicates=1&initial_delay=off",
+    "eager?partitions=1&generations=2&initial_delay=off",
+    "eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&member_id_required&timeouts",
+    "cooperative?members=2&partitions=1&generations=2&crashes=0&expiries=1&duplicates=1&initial_delay=off&timeouts",
+    "cooperative?members=2&partitions=2&generations=2&crashes=0&initial_delay=off&member_id_required&losses=1",
+    "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&failovers=1",
+    "cooperative?members=2&partitions=1&generations=1&crashes=0&expiries=1&initial_delay=off&member_id_required&failovers=1",
+    "cooperative?members=2&partitions=2&generations=2&crashes=0&expiries=1&initial_delay=off&commits=1",
+    "eager?members=2&partitions=1&generations=2&crashes=0&duplicates=1&initial_delay=off&commits=1",
+    "eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off&losses=1&failovers=1&commits=1",
+    "eager?members=1&partitions=1&generations=2&crashes=0&deletions=1&initial_delay=off&failovers=1&commits=2",
+    "eager?members=2&partitions=1&generations=2&expiries=1&initial_delay=off&timeouts&static_members=2",
+    "cooperative?members=2&partitions=1&generations=2&expiries=1&initial_delay=off&member_id_required&timeouts&static_members=1",
+    "cooperative?members=2&partitions=2&generations=2&leaves=1&expiries=1&duplicates=1&timeouts&static_members=2&shared_instances=1",
+    "cooperative?partitions=1&generations=2&crashes=0&initial_delay=off&static_members=3&shared_instances=1",
+    "eager?members=2&partitions=1&generations=1&crashes=0&initial_delay=off&failovers=1&zombie_coordinators=1",
+    "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1&failovers=1",
+    "eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=2&static_members=2",
+    "eager?members=1&partitions=1&generations=3&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=2&failovers=1",
+    "cooperative?members=2&partitions=2&generations=3&crashes=0&initial_delay=off&upgrade=downgrade&rolling_restarts=2&static_members=2",
+    "eager?members=1&partitions=1&generations=2&leaves=1&expiries=1&member_id_required&new_members",
+    "eager?members=2&partitions=1&generations=2&crashes=0&leaves=1&expiries=1&initial_delay=off&member_id_required&new_members",
+    "cooperative?members=2&partitions=1&generations=2&expiries=1&initial_delay=off&timeouts&new_members",
+    "eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&heartbeats_during_sync=1",
 )
 
 
@@ -125,7 +125,7 @@ def test_every_known_difference_is_one__on_the_coordinators_it_is_listed_for(kaf
 @pytest.mark.virtual
 def test_histories_of_kafka_break_no_claim(kafka: VirtualKafka) -> None:
     subject = VirtualSubject(kafka)
-    bounds = Bounds.from_address("cooperative/3m2p3g1c1l0x0d0z0i0r")
+    bounds = Bounds.from_address("cooperative?partitions=2&generations=3&leaves=1&initial_delay=off")
     for schedule in tour(machine_for(bounds), 10, 40, seed=1):
         judged = judge(run(subject, schedule), CATALOGUE)
         assert judged.counterexamples == ()
@@ -152,7 +152,7 @@ def test_a_tour_leaves_no_transition_out__whatever_is_chosen_comes_true(address:
 
 def test_a_tour_gives_up_on_a_choice_that_is_never_made() -> None:
     """Where the last choice always comes true, all is taken but the other choices, and what lies beyond them."""
-    walked = Tour(Bounds.from_address("eager/2m1p2g1c0l0x0d0z0i0r"))
+    walked = Tour(Bounds.from_address("eager?members=2&partitions=1&generations=2&initial_delay=off"))
     while (way := walked.way()) is not None:
         at = walked.initial
         while way:

@@ -11,7 +11,9 @@ from rebalance_check.model.vocabulary.schedule import Schedule
 
 pytestmark = pytest.mark.virtual
 
-BOUNDS = Bounds.from_address("cooperative/3m2p3g1c1l1x1d0z1i1r")
+BOUNDS = Bounds.from_address(
+    "cooperative?partitions=2&generations=3&leaves=1&expiries=1&duplicates=1&member_id_required"
+)
 
 
 def schedules() -> list[Schedule]:

@@ -1,0 +1,75 @@
+"""Bounds as addresses: names, defaults left out, and the short form still read."""
+
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from rebalance_check.model.vocabulary.bounds import SHORT_FORM, Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+
+OTHER = {"members": 4, "upgrade": 1, "rolling_restarts": 2, "static_members": 2, "failovers": 2, "generations": 7}
+"""Values that differ from the defaults, where not any will do."""
+
+NEEDS: dict[str, dict[str, Any]] = {
+    "rolling_restarts": {"upgrade": 1},
+    "shared_instances": {"static_members": 2},
+    "zombie_coordinators": {"failovers": 1},
+}
+
+
+@pytest.mark.parametrize(
+    ("bounds", "address"),
+    [
+        (Bounds(), "eager"),
+        (Bounds(protocol=RebalanceProtocol.STATUS, writes=2), "status?writes=2"),
+        (
+            Bounds(members=2, crashes=0, initial_delay=False, timeouts=True, static_members=2, shared_instances=1),
+            "eager?members=2&crashes=0&initial_delay=off&timeouts&static_members=2&shared_instances=1",
+        ),
+        (Bounds(upgrade=2, rolling_restarts=1), "eager?upgrade=single-upgrade&rolling_restarts=1"),
+    ],
+)
+def test_an_address_has_the_names_of_what_differs_from_a_default(bounds: Bounds, address: str) -> None:
+    assert bounds.address() == address
+    assert Bounds.from_address(address) == bounds
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Bounds) if field.name != "protocol"])
+def test_every_bound_comes_back_from_the_address(name: str) -> None:
+    default = getattr(Bounds(), name)
+    protocol = RebalanceProtocol.STATUS if name in {"writes", "failures"} else RebalanceProtocol.EAGER
+    other = not default if isinstance(default, bool) else OTHER.get(name, 0 if name == "failures" else 1)
+    if other == default:
+        other = 0
+    values: dict[str, Any] = {**NEEDS.get(name, {}), name: other}
+    bounds = replace(Bounds(protocol=protocol), **values)
+    assert name in bounds.address()
+    assert Bounds.from_address(bounds.address()) == bounds
+
+
+def test_the_short_form_is_still_read() -> None:
+    assert Bounds.from_address("eager/2m1p3g1c0l0x0d0z1i0r1t2s1y") == Bounds(
+        members=2, partitions=1, generations=3, timeouts=True, static_members=2, shared_instances=1
+    )
+    assert Bounds.from_address("status/2m1p2g0c1w0f").address() == (
+        "status?members=2&partitions=1&generations=2&crashes=0&writes=1&failures=0"
+    )
+    assert sorted(SHORT_FORM.values()) == sorted(field.name for field in fields(Bounds) if field.name != "protocol")
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("lazy?members=2", "'lazy' in the address"),
+        ("eager?membres=2", "'membres' in the address .* is no bound: choose among members, partitions"),
+        ("eager?members=two", "'members=two' in the address .* cannot be read: write members=NUMBER"),
+        ("eager?initial_delay=3", "initial_delay is 3: choose a number from 0 to 1"),
+        ("eager?upgrade=nowhere", "'nowhere' is no upgrade path: choose one of legal"),
+        ("eager?members=9", "members is 9: choose a number from 1 to 6"),
+        ("eager/3j", "'3j' in the address .* is not a list of numbers"),
+    ],
+)
+def test_an_address_that_cannot_be_read_is_refused_with_the_part(address: str, told: str) -> None:
+    with pytest.raises(RebalanceCheckError, match=told):
+        Bounds.from_address(address)
