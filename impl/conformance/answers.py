@@ -16,7 +16,7 @@ from rebalance_check.impl.protocol.messages import (
     OffsetCommitReply,
     SyncGroupReply,
 )
-from rebalance_check.model.classic.concerns.offset_commits import beside_error
+from rebalance_check.model.classic.concerns.offset_commits import commit_during_join_error
 from rebalance_check.model.classic.coordinator import fence
 from rebalance_check.model.classic.observer.member_ids import holder_of, leader_told, leave_error, seat_of
 from rebalance_check.model.classic.observer.protocol_names import told_protocol
@@ -94,7 +94,7 @@ def aside(action: Action, before: State, config: Config) -> tuple[Answer, ...]:
         case ActionKind.LEAVE_GROUP:
             return (Answer(f"m{m}", "LeaveGroup", leave_error(before, m).name),)
         case ActionKind.COMMIT_DURING_JOIN:
-            return (Answer(f"m{STRAY}", "OffsetCommit", Error(beside_error(config, before, m)).name),)
+            return (Answer(f"m{STRAY}", "OffsetCommit", Error(commit_during_join_error(config, before, m)).name),)
         case ActionKind.HEARTBEAT_DURING_SYNC:
             return (Answer(f"m{STRAY}", "Heartbeat", Error(fence(before, m, before.member[m].generation)).name),)
         case ActionKind.COMMIT_WITHOUT_GROUP:

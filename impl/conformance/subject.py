@@ -11,11 +11,11 @@ from rebalance_check.impl.conformance.outcome import Divergence, Step
 from rebalance_check.impl.conformance.requests import GROUP_ID
 from rebalance_check.impl.conformance.run import ConformanceRun
 from rebalance_check.impl.conformance.transport import Transport
-from rebalance_check.model.classic.invariants import everyone_is_stable
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.observer.member_ids import slots_by_seat
 from rebalance_check.model.classic.observer.memory import COORDINATOR, HARNESS
 from rebalance_check.model.classic.observer.observer import Observer
+from rebalance_check.model.classic.reachable import all_members_are_stable
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -80,7 +80,7 @@ class ConformanceSubject:
         if self._lockstep is None:
             return []
         self._lockstep.close()
-        at_rest = everyone_is_stable(self._lockstep.machine.config, self._lockstep.state)
+        at_rest = all_members_are_stable(self._lockstep.machine.config, self._lockstep.state)
         return [self._observer.stamp(RunEnded(source=HARNESS))] if at_rest and self.difference is None else []
 
     def _events(self, step: Step) -> list[Event]:

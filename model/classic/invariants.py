@@ -1,13 +1,13 @@
-"""What must be true of the classic protocol: in every state, of every step, and somewhere (or a run was vacuous).
+"""What must be true of the classic protocol, in every state and of every step.
 
-A member is *current* when the coordinator knows its id, it has processed the JoinGroup answer of the group's
-generation, and it has not missed a generation since it got what it owns. An owner that isn't current is a *zombie*: it
-still processes until it learns that it was replaced.
+A member is *current* when the coordinator holds its id, it has processed the JoinGroup reply of the group's generation,
+and it has not missed a generation since it got what it owns. An owner that is not current is *stale*: it goes on
+processing until a refused request tells it that it was replaced.
 
-How a generation is missed, found by exploring: a copy of m1's JoinGroup, with the claims of long ago, completes a join
-phase in place of m1, and m1's partitions are given away. A Heartbeat answered REBALANCE_IN_PROGRESS before that makes
-m1 join again without losing anything. It is then in the group's generation, and beside the new owner owns a partition,
-until its next assignment (KIP-792 lets the newer claim win).
+How a member misses a generation: a duplicate of m1's JoinGroup, with an old ``owned`` set, completes a join phase in
+place of m1, and m1's partitions are given away. If a Heartbeat was answered REBALANCE_IN_PROGRESS before that, m1 joins
+again without losing anything. It is then in the group's generation and owns a partition of the new owner as well,
+until its next assignment (KIP-792: the newer owner wins).
 """
 
 from typing import Final
@@ -22,11 +22,10 @@ from rebalance_check.model.classic.parts.group_log import (
     same_life,
 )
 from rebalance_check.model.classic.parts.protocol_vote import keeps_partitions
-from rebalance_check.model.classic.parts.static_members import is_fenced, static_members
+from rebalance_check.model.classic.parts.static_members import static_members
 from rebalance_check.model.classic.state import (
     Config,
     GroupStatus,
-    Member,
     MemberStatus,
     Message,
     MessageKind,
@@ -55,7 +54,14 @@ def is_current(s: State, m: int) -> bool:
 
 
 def no_double_ownership(c: Config, s: State) -> bool:
-    """A partition has at most one owner among the current members."""
+    """A partition has at most one owner among the current members.
+
+    A member is current when the coordinator holds its id, the member has processed the JoinGroup reply of the group's
+    generation, and the leader knew what it owned. Two current owners would process the same records twice.
+
+    Source: KIP-429; KIP-792; ``ConsumerCoordinator.onJoinComplete``.
+    Leaves unchanged: owners that are not current; they may process until they learn that they were replaced.
+    """
     taken = 0
     for m in range(c.members):
         if s.member[m].owned != 0 and is_current(s, m):
@@ -65,8 +71,15 @@ def no_double_ownership(c: Config, s: State) -> bool:
     return True
 
 
-def generation_is_not_ahead(c: Config, s: State) -> bool:
-    """No registered member is in a generation that the group has not reached, unless it began before a failover."""
+def member_generation_is_not_ahead(c: Config, s: State) -> bool:
+    """No registered member is in a generation that the group has not reached.
+
+    Only the coordinator begins generations (``ClassicGroup.initNextGeneration``), and a member takes its own from a
+    JoinGroup reply.
+
+    Source: ``ClassicGroup.initNextGeneration``; ``AbstractCoordinator.JoinGroupResponseHandler``.
+    Leaves unchanged: generations that began before a failover; their numbers may be above the log.
+    """
     for m in range(c.members):
         if s.member[m].generation > s.generation and has(s.members, m) and is_of_this_life(s, m):
             return False
@@ -74,7 +87,14 @@ def generation_is_not_ahead(c: Config, s: State) -> bool:
 
 
 def eager_owns_nothing_while_joining(c: Config, s: State) -> bool:
-    """Under EAGER a member owns nothing from its JoinGroup until its assignment arrives."""
+    """Under EAGER a member owns nothing from its JoinGroup until its assignment arrives.
+
+    An EAGER member revokes all its partitions before it sends the JoinGroup, so that the leader may give them to any
+    member.
+
+    Source: KIP-429; ``ConsumerCoordinator.onJoinPrepare``.
+    Leaves unchanged: COOPERATIVE members, which keep their partitions while they rebalance.
+    """
     for m in range(c.members):
         me = s.member[m]
         if me.status == MemberStatus.JOINING or me.status == MemberStatus.SYNCING:
@@ -83,8 +103,14 @@ def eager_owns_nothing_while_joining(c: Config, s: State) -> bool:
     return True
 
 
-def no_generation_owns_nothing(c: Config, s: State) -> bool:
-    """A member without a generation has lost all its partitions."""
+def member_without_generation_owns_nothing(c: Config, s: State) -> bool:
+    """A member without a generation owns no partition.
+
+    Leaving a generation means ``onPartitionsLost`` or ``onPartitionsRevoked`` for everything.
+
+    Source: ``AbstractCoordinator.resetStateAndGeneration``; ``ConsumerCoordinator.onJoinPrepare``.
+    Leaves unchanged: what a member of an old generation owns.
+    """
     for m in range(c.members):
         if s.member[m].generation == 0 and s.member[m].owned != 0:
             return False
@@ -92,7 +118,14 @@ def no_generation_owns_nothing(c: Config, s: State) -> bool:
 
 
 def owned_equals_assigned(c: Config, s: State) -> bool:
-    """In a stable group a current member that is stable owns exactly what the group assigned to it."""
+    """In a stable group a current member that is stable owns exactly what the group assigned to it.
+
+    The coordinator and the member read the same SyncGroup assignment; a COOPERATIVE member that has to revoke is not
+    stable yet.
+
+    Source: ``ConsumerCoordinator.onJoinComplete``; ``GroupMetadataManager.classicGroupSyncToClassicGroup``.
+    Leaves unchanged: members that still wait for their SyncGroup reply.
+    """
     if s.status == GroupStatus.STABLE:
         for m in range(c.members):
             me = s.member[m]
@@ -102,7 +135,14 @@ def owned_equals_assigned(c: Config, s: State) -> bool:
 
 
 def assignment_is_disjoint(c: Config, s: State) -> bool:
-    """The assignment gives a partition to at most one member."""
+    """The assignment gives a partition to at most one member.
+
+    The coordinator does not look into assignments, so this is a claim about the leader's assignor.
+
+    Source: ``ConsumerPartitionAssignor.assign``.
+    Leaves unchanged: partitions that the assignment gives to no member; a COOPERATIVE leader withholds those that
+    another member owns.
+    """
     taken = 0
     for m in range(c.members):
         if s.member[m].assignment & taken != 0:
@@ -112,26 +152,50 @@ def assignment_is_disjoint(c: Config, s: State) -> bool:
 
 
 def pending_ids_are_not_members(s: State) -> bool:
-    """An id that was handed out and not yet used is not a member."""
+    """A member id that was handed out and not yet used is not a member.
+
+    MEMBER_ID_REQUIRED makes the id pending; the JoinGroup that carries it turns it into a member.
+
+    Source: KIP-394; ``ClassicGroup.addPendingMember``.
+    Leaves unchanged: how long an id stays pending.
+    """
     return s.pending & s.members == 0
 
 
 def leader_is_member(s: State) -> bool:
-    """A group has a leader exactly when it has members, and the leader is one of them."""
+    """A group has a leader exactly when it has members, and the leader is one of them.
+
+    The first member leads; when the leader is removed another member takes over at once (``ClassicGroup.remove``).
+
+    Source: ``ClassicGroup.add``; ``ClassicGroup.remove``.
+    Leaves unchanged: which of the remaining members leads.
+    """
     if s.leader == NIL:
         return s.members == 0
     return has(s.members, s.leader)
 
 
 def empty_group_is_clean(s: State) -> bool:
-    """A group that is empty or dead has no members; one that has no members is not completing and not stable."""
+    """An Empty or Dead group has no members, and a group without members is Empty, Dead or preparing a rebalance.
+
+    The last member leaves a group through a join phase, which ends in Empty with the next generation.
+
+    Source: ``ClassicGroupState``; ``GroupMetadataManager.completeClassicGroupJoin``.
+    Leaves unchanged: pending ids, which an Empty group may have.
+    """
     if s.status == GroupStatus.EMPTY or s.status == GroupStatus.DEAD:
         return s.members == 0
     return s.members != 0 or s.status == GroupStatus.PREPARING
 
 
 def parked_requests_fit_the_status(s: State) -> bool:
-    """A JoinGroup is parked only while the group is preparing, a SyncGroup only while it is completing."""
+    """A JoinGroup is parked only while the group prepares a rebalance, a SyncGroup only while it completes one.
+
+    Whatever ends the phase answers the parked requests; a parked request always belongs to a member.
+
+    Source: ``ClassicGroup.isInState``; ``GroupMetadataManager.prepareRebalance``.
+    Leaves unchanged: whether the reply of a parked request still reaches its process.
+    """
     if s.joined != 0 and s.status != GroupStatus.PREPARING:
         return False
     if s.synced != 0 and s.status != GroupStatus.COMPLETING:
@@ -144,12 +208,25 @@ def parked_requests_fit_the_status(s: State) -> bool:
 
 
 def generation_monotonicity(s: State, t: State) -> bool:
-    """Within one life of the group its generation never decreases, and grows by one at a time."""
+    """The generation never decreases and grows by one at a time.
+
+    The claim holds from the creation of the group to its deletion, within one incarnation of the coordinator.
+
+    Source: ``ClassicGroup.initNextGeneration``.
+    Leaves unchanged: the generation after DeleteGroups (0 again) and after a failover (that of the log).
+    """
     return not same_life(s, t) or s.generation <= t.generation <= s.generation + 1
 
 
 def generation_is_new_after_each_join_phase(s: State, t: State) -> bool:
-    """The end of a join phase, and nothing else, begins a new generation."""
+    """The end of a join phase begins a new generation, and nothing else does.
+
+    The group goes from PreparingRebalance to CompletingRebalance, or to Empty if no member is left, and increments the
+    generation in the same step.
+
+    Source: ``GroupMetadataManager.completeClassicGroupJoin``; ``ClassicGroup.initNextGeneration``.
+    Leaves unchanged: when the join phase ends, and with which members.
+    """
     if not same_life(s, t):
         return True
     if t.generation != s.generation:
@@ -159,7 +236,7 @@ def generation_is_new_after_each_join_phase(s: State, t: State) -> bool:
     return t.status != GroupStatus.EMPTY or s.status == GroupStatus.EMPTY or s.status == GroupStatus.DEAD
 
 
-def joins(s: State, m: int) -> bool:
+def may_have_joined(s: State, m: int) -> bool:
     """Whether a JoinGroup of m is parked, or may arrive in the next step."""
     return (
         has(s.joined, m)
@@ -169,23 +246,31 @@ def joins(s: State, m: int) -> bool:
 
 
 def generation_has_only_joined(c: Config, s: State, t: State) -> bool:
-    """A generation begins with nobody but those whose JoinGroup arrived in its join phase (the barrier).
+    """A generation begins with none but the members whose JoinGroup arrived in its join phase.
 
-    A rebalance timeout keeps static members, silent ones too.
+    The join phase is a barrier: the members that the phase waited for have joined or are removed. The rebalance timeout
+    keeps static members, also silent ones.
+
+    Source: ``ClassicGroup.hasAllMembersJoined``; KIP-345.
+    Leaves unchanged: processes that are alive and whose member id was removed.
     """
     if t.generation == s.generation or t.status != GroupStatus.COMPLETING:
         return True
     kept = minus(static_members(c, s), s.joined) if c.timeouts else 0
     for m in range(c.members):
-        if has(t.members, m) and not joins(s, m) and not has(kept, m):
+        if has(t.members, m) and not may_have_joined(s, m) and not has(kept, m):
             return False
     return size(minus(minus(t.members, s.joined), kept)) <= 1
 
 
 def generation_waits_for_pending_ids(c: Config, s: State, t: State) -> bool:
-    """Except for the first of an empty group, no generation begins while an id that was handed out is still to come.
+    """No generation begins while a handed-out member id has neither joined nor expired.
 
-    The rebalance timeout (``timeouts``) begins one all the same; the id joins the next (``completeClassicGroupJoin``).
+    The first generation of an empty group ends by its timer and does not wait. The rebalance timeout begins a
+    generation all the same; the id joins the next one.
+
+    Source: ``ClassicGroup.hasAllMembersJoined``; KIP-394.
+    Leaves unchanged: ids that are handed out once the generation has begun.
     """
     if c.timeouts or t.generation == s.generation or t.status != GroupStatus.COMPLETING or s.initial == 1:
         return True
@@ -193,9 +278,15 @@ def generation_waits_for_pending_ids(c: Config, s: State, t: State) -> bool:
 
 
 def join_is_fenced(c: Config, s: State, t: State) -> bool:
-    """A JoinGroup is answered with a generation only to a member, and with that of the group."""
+    """Only a member gets a JoinGroup reply with a generation, and it is the group's generation.
+
+    An unknown member id is answered UNKNOWN_MEMBER_ID before the group's state is looked at.
+
+    Source: ``ClassicGroup.validateMember``; ``GroupMetadataManager.classicGroupJoinToClassicGroup``.
+    Leaves unchanged: replies of a zombie coordinator, which knows another generation.
+    """
     for m in range(c.members):
-        if is_new_answer(s.member[m].net, t.member[m].net, MessageKind.JOIN_REPLY):
+        if is_new_reply(s.member[m].net, t.member[m].net, MessageKind.JOIN_REPLY):
             generation = t.member[m].net.generation
             if is_told_by_zombie(c, s, m, generation):
                 continue
@@ -205,9 +296,15 @@ def join_is_fenced(c: Config, s: State, t: State) -> bool:
 
 
 def sync_is_fenced(c: Config, s: State, t: State) -> bool:
-    """A SyncGroup is answered with an assignment only to a member, in the group's generation, when it is stable."""
+    """Only a member of the group's generation gets an assignment, and only when the group is stable.
+
+    SyncGroup checks the member id, then the generation, then the status of the group.
+
+    Source: ``GroupMetadataManager.validateSyncGroup``.
+    Leaves unchanged: replies of a zombie coordinator that was stable when it lost its role.
+    """
     for m in range(c.members):
-        if is_new_answer(s.member[m].net, t.member[m].net, MessageKind.SYNC_REPLY):
+        if is_new_reply(s.member[m].net, t.member[m].net, MessageKind.SYNC_REPLY):
             if is_told_by_zombie(c, s, m, t.member[m].generation) and s.zombie[0].status == GroupStatus.STABLE:
                 continue
             if not has(t.members, m) or t.member[m].generation != t.generation or t.status != GroupStatus.STABLE:
@@ -216,12 +313,15 @@ def sync_is_fenced(c: Config, s: State, t: State) -> bool:
 
 
 def heartbeat_is_fenced(c: Config, s: State, t: State) -> bool:
-    """A Heartbeat is answered well only to a member, in the group's generation, when no rebalance is being prepared.
+    """Only a Heartbeat of a member in the group's generation succeeds, and not while a rebalance is prepared.
 
-    Except by a coordinator that is loading, which believes it unread, and by one that was deposed.
+    The coordinator checks the member id, then the generation; PreparingRebalance is answered REBALANCE_IN_PROGRESS.
+
+    Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
+    Leaves unchanged: a loading coordinator, which accepts every Heartbeat unread, and a zombie coordinator.
     """
     for m in range(c.members):
-        if is_serving(c, s) and is_new_answer(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY):
+        if is_serving(c, s) and is_new_reply(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY):
             if is_told_by_zombie(c, s, m, t.member[m].generation):
                 continue
             if not has(t.members, m) or t.member[m].generation != t.generation or t.status < GroupStatus.COMPLETING:
@@ -230,7 +330,13 @@ def heartbeat_is_fenced(c: Config, s: State, t: State) -> bool:
 
 
 def reset_member_loses_everything(c: Config, s: State, t: State) -> bool:
-    """A member that learns UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION owns nothing and has no generation afterwards."""
+    """After UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION a member owns nothing and has no generation.
+
+    The group may have given its partitions away, so the member loses them without a revocation (``onPartitionsLost``).
+
+    Source: ``AbstractCoordinator.resetStateOnResponseError``; KIP-429.
+    Leaves unchanged: the member id, which ILLEGAL_GENERATION keeps.
+    """
     for m in range(c.members):
         error = s.member[m].net.error
         if error == Error.UNKNOWN_MEMBER_ID or error == Error.ILLEGAL_GENERATION:
@@ -241,134 +347,17 @@ def reset_member_loses_everything(c: Config, s: State, t: State) -> bool:
     return True
 
 
-def is_new_answer(before: Message, after: Message, kind: int) -> bool:
+def is_new_reply(before: Message, after: Message, kind: int) -> bool:
     """Whether an answer of this kind, and no error, was written in this step."""
     return after.kind == kind and before.kind != kind and after.error == Error.NONE
-
-
-# ------------------------------------------------------------------------------------------------ somewhere
-
-
-def everyone_is_stable(c: Config, s: State) -> bool:
-    """All members are stable in one generation; a process that was fenced is none."""
-    for m in range(c.members):
-        if is_fenced(c, s, m):
-            continue
-        if s.member[m].status != MemberStatus.STABLE or not is_current(s, m):
-            return False
-    return s.status == GroupStatus.STABLE
-
-
-def zombie_owns_beside_the_owner(c: Config, s: State) -> bool:
-    """A zombie owns what another member owns in a later generation."""
-    for m in range(c.members):
-        if s.member[m].owned != 0 and not is_current(s, m):
-            for x in range(c.members):
-                if s.member[x].owned & s.member[m].owned != 0 and is_current(s, x):
-                    return True
-    return False
-
-
-def second_round_happens(c: Config, s: State) -> bool:
-    """A COOPERATIVE member that revoked partitions joins again, in the generation that is still stable."""
-    for m in range(c.members):
-        if s.member[m].net.kind == MessageKind.JOIN_REQUEST and s.status == GroupStatus.STABLE and is_current(s, m):
-            if keeps_partitions(c, s, m):
-                return True
-    return False
-
-
-def partition_is_withheld(c: Config, s: State) -> bool:
-    """A stable group leaves a partition to nobody, because its old owner must give it up first."""
-    given = 0
-    for m in range(c.members):
-        given = given | s.member[m].assignment
-    return s.status == GroupStatus.STABLE and given != (1 << c.partitions) - 1
-
-
-def group_empties(s: State) -> bool:
-    """The last member goes, and the group is empty in a later generation."""
-    return s.status == GroupStatus.EMPTY and s.generation > 0
-
-
-def leader_is_down(s: State) -> bool:
-    """The group waits for a leader that died."""
-    return s.leader != NIL and s.member[s.leader].status == MemberStatus.DOWN
-
-
-def id_is_required(c: Config, s: State) -> bool:
-    """A newcomer is told the id to come back with."""
-    return any_refused(c, s, MessageKind.JOIN_REPLY, Error.MEMBER_ID_REQUIRED)
-
-
-def join_meets_unknown_member(c: Config, s: State) -> bool:
-    """A JoinGroup is refused with UNKNOWN_MEMBER_ID."""
-    return any_refused(c, s, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)
-
-
-def sync_meets_unknown_member(c: Config, s: State) -> bool:
-    """A SyncGroup is refused with UNKNOWN_MEMBER_ID."""
-    return any_refused(c, s, MessageKind.SYNC_REPLY, Error.UNKNOWN_MEMBER_ID)
-
-
-def sync_meets_illegal_generation(c: Config, s: State) -> bool:
-    """A SyncGroup is refused with ILLEGAL_GENERATION."""
-    return any_refused(c, s, MessageKind.SYNC_REPLY, Error.ILLEGAL_GENERATION)
-
-
-def sync_meets_rebalance(c: Config, s: State) -> bool:
-    """A SyncGroup is refused with REBALANCE_IN_PROGRESS."""
-    return any_refused(c, s, MessageKind.SYNC_REPLY, Error.REBALANCE_IN_PROGRESS)
-
-
-def heartbeat_meets_unknown_member(c: Config, s: State) -> bool:
-    """A Heartbeat is refused with UNKNOWN_MEMBER_ID."""
-    return any_refused(c, s, MessageKind.HEARTBEAT_REPLY, Error.UNKNOWN_MEMBER_ID)
-
-
-def heartbeat_meets_illegal_generation(c: Config, s: State) -> bool:
-    """A Heartbeat is refused with ILLEGAL_GENERATION."""
-    return any_refused(c, s, MessageKind.HEARTBEAT_REPLY, Error.ILLEGAL_GENERATION)
-
-
-def heartbeat_meets_rebalance(c: Config, s: State) -> bool:
-    """A Heartbeat is refused with REBALANCE_IN_PROGRESS."""
-    return any_refused(c, s, MessageKind.HEARTBEAT_REPLY, Error.REBALANCE_IN_PROGRESS)
-
-
-def any_refused(c: Config, s: State, kind: int, error: int) -> bool:
-    """Whether some reply of this kind carries this error."""
-    for m in range(c.members):
-        if s.member[m].net.kind == kind and s.member[m].net.error == error:
-            return True
-    return False
-
-
-def copy_is_stale(s: State) -> bool:
-    """A copy is on its way under an id that the coordinator has forgotten."""
-    return s.stray.stale == 1
-
-
-def copy_takes_the_place(c: Config, s: State) -> bool:
-    """A member waits for an answer that will go nowhere, because a copy took the place of its request."""
-    for m in range(c.members):
-        if has(s.orphans, m) and is_waiting(s.member[m]):
-            return True
-    return False
-
-
-def is_waiting(me: Member) -> bool:
-    """Whether a process waits for the answer to a request that has arrived."""
-    waits = me.status == MemberStatus.JOINING or me.status == MemberStatus.SYNCING
-    return waits and me.net.kind == MessageKind.NOTHING
 
 
 GROUP: Final = Concern(
     invariants=(
         no_double_ownership,
-        generation_is_not_ahead,
+        member_generation_is_not_ahead,
         eager_owns_nothing_while_joining,
-        no_generation_owns_nothing,
+        member_without_generation_owns_nothing,
         owned_equals_assigned,
         assignment_is_disjoint,
         pending_ids_are_not_members,
@@ -385,23 +374,5 @@ GROUP: Final = Concern(
         sync_is_fenced,
         heartbeat_is_fenced,
         reset_member_loses_everything,
-    ),
-    reachable_states=(
-        everyone_is_stable,
-        zombie_owns_beside_the_owner,
-        second_round_happens,
-        partition_is_withheld,
-        group_empties,
-        leader_is_down,
-        id_is_required,
-        join_meets_unknown_member,
-        sync_meets_unknown_member,
-        sync_meets_illegal_generation,
-        sync_meets_rebalance,
-        heartbeat_meets_unknown_member,
-        heartbeat_meets_illegal_generation,
-        heartbeat_meets_rebalance,
-        copy_is_stale,
-        copy_takes_the_place,
     ),
 )

@@ -12,28 +12,53 @@ from rebalance_check.model.classic.state import Config, GroupStatus, MemberStatu
 
 
 def rebalance_completes(s: State) -> bool:
-    """The group becomes stable, or empties, and stays so."""
+    """The group becomes stable or empty, and stays so.
+
+    Source: ``GroupMetadataManager.completeClassicGroupJoin``; ``GroupMetadataManager.expirePendingSync``.
+    Leaves unchanged: how many generations that takes, and groups in which faults go on.
+    """
     return s.status <= GroupStatus.EMPTY or s.status == GroupStatus.STABLE
 
 
 def no_stuck_member(s: State, m: int) -> bool:
-    """A live process that goes on polling becomes a stable member of the group's generation."""
+    """A live process that goes on polling becomes a stable member of the group's generation.
+
+    Source: ``AbstractCoordinator.ensureActiveGroup``.
+    Leaves unchanged: processes that are down or fenced.
+    """
     me = s.member[m]
     return me.status == MemberStatus.DOWN or (me.status == MemberStatus.STABLE and is_current(s, m))
 
 
 def parked_requests_are_answered(s: State, m: int) -> bool:
-    """No JoinGroup or SyncGroup is held back for ever."""
+    """No JoinGroup or SyncGroup stays parked for ever.
+
+    The join phase ends when all have joined or by the rebalance timeout, the sync phase by the leader's SyncGroup or
+    the sync timeout.
+
+    Source: ``GroupMetadataManager.completeClassicGroupJoin``; ``GroupMetadataManager.expirePendingSync``.
+    Leaves unchanged: what the reply says.
+    """
     return not has(s.joined | s.synced, m)
 
 
 def pending_ids_vanish(s: State, m: int) -> bool:
-    """An id that was handed out is used, or forgotten (KIP-394)."""
+    """A handed-out member id is used, or forgotten after its session timeout.
+
+    Source: KIP-394; ``GroupMetadataManager.expireClassicGroupMemberHeartbeat``.
+    Leaves unchanged: the process, which may ask for another id.
+    """
     return not has(s.pending, m)
 
 
 def every_partition_gets_an_owner(c: Config, s: State, p: int) -> bool:
-    """While some process lives, a current member owns the partition."""
+    """While some process lives, each partition gets a current member as its owner.
+
+    A COOPERATIVE group may need a second rebalance for that.
+
+    Source: KIP-429; ``ConsumerCoordinator.onJoinComplete``.
+    Leaves unchanged: which member owns the partition, and for how long.
+    """
     alive = False
     for m in range(c.members):
         if s.member[m].status != MemberStatus.DOWN:

@@ -17,6 +17,7 @@ from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.classic.client import CLIENT
 from rebalance_check.model.classic.concerns.duplicate_requests import DUPLICATE_REQUESTS
 from rebalance_check.model.classic.concerns.failover import FAILOVER
+from rebalance_check.model.classic.concerns.failover_reachable import FAILOVER_REACHABLE
 from rebalance_check.model.classic.concerns.heartbeat_during_sync import HEARTBEAT_DURING_SYNC
 from rebalance_check.model.classic.concerns.message_loss import MESSAGE_LOSS
 from rebalance_check.model.classic.concerns.new_members import NEW_MEMBERS
@@ -30,6 +31,7 @@ from rebalance_check.model.classic.coordinator import COORDINATOR
 from rebalance_check.model.classic.invariants import GROUP
 from rebalance_check.model.classic.liveness import LIVENESS
 from rebalance_check.model.classic.parts.static_members import enlist
+from rebalance_check.model.classic.reachable import REACHABLE
 from rebalance_check.model.classic.state import Config, State, sizes
 
 SPECIFICATION: Final = (
@@ -37,10 +39,12 @@ SPECIFICATION: Final = (
     COORDINATOR,
     DUPLICATE_REQUESTS,
     GROUP,
+    REACHABLE,
     TIMEOUTS,
     MESSAGE_LOSS,
     UPGRADE,
     FAILOVER,
+    FAILOVER_REACHABLE,
     OFFSET_COMMITS,
     STATIC_MEMBERS,
     ZOMBIE_COORDINATOR,
@@ -52,11 +56,14 @@ SPECIFICATION: Final = (
 
 _PACKAGE: Final = "rebalance_check.model.classic."
 _FILES: Final = (
-    "state", "parts.assignment", "parts.network", "parts.protocol_vote", "parts.static_members", "parts.group_log",
-    "parts.new_members", "client", "coordinator", "concerns.duplicate_requests", "invariants", "concerns.timeouts",
-    "concerns.message_loss", "concerns.upgrade", "concerns.failover", "concerns.offset_commits",
-    "concerns.static_members", "concerns.zombie_coordinator", "concerns.new_members",
-    "concerns.heartbeat_during_sync", "liveness", "model",
+    "state",
+    "parts.assignment", "parts.network", "parts.protocol_vote", "parts.static_members", "parts.group_log",
+    "parts.new_members",
+    "client", "coordinator", "concerns.duplicate_requests", "invariants", "reachable",
+    "concerns.timeouts", "concerns.message_loss", "concerns.upgrade", "concerns.failover",
+    "concerns.failover_reachable", "concerns.offset_commits", "concerns.static_members",
+    "concerns.zombie_coordinator", "concerns.new_members", "concerns.heartbeat_during_sync",
+    "liveness", "model",
 )  # fmt: skip
 """Their files, in the order of their imports."""
 

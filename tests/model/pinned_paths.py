@@ -9,17 +9,17 @@ from __future__ import annotations
 from typing import Final
 
 WINDOWS: Final = {
-    "loading_keeps_a_second_owner": "v1/eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&failovers=1/0.0.0.0.1.1.0.1.1.0.1.1.0.2.0.1",
-    "zombie_is_believed": "v1/eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&failovers=1&zombie_coordinators=1/0.1.1.1.1.1.1.5.2.2.3",
-    "past_assignment_is_told": "v1/eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&failovers=1&zombie_coordinators=1/0.0.0.0.0.0.0.0.0.2.0.0.1.6.2.3.3",
-    "zombie_keeps_a_second_owner": "v1/eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&failovers=1&zombie_coordinators=1/0.0.0.0.1.1.0.0.5.2.0.1.0.0.0.0.3",
-    "zombie_owns_by_the_past": "v1/eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&failovers=1&zombie_coordinators=1/0.0.0.0.1.1.0.5.2.1.1.0.1.1.0",
+    "loading_coordinator_keeps_a_stale_owner": "v1/eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&failovers=1/0.0.0.0.1.1.0.1.1.0.1.1.0.2.0.1",
+    "zombie_coordinator_accepts_a_stale_heartbeat": "v1/eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&failovers=1&zombie_coordinators=1/0.1.1.1.1.1.1.5.2.2.3",
+    "zombie_coordinator_returns_an_old_assignment": "v1/eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&failovers=1&zombie_coordinators=1/0.0.0.0.0.0.0.0.0.2.0.0.1.6.2.3.3",
+    "zombie_coordinator_keeps_a_stale_owner": "v1/eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&failovers=1&zombie_coordinators=1/0.0.0.0.1.1.0.0.5.2.0.1.0.0.0.0.3",
+    "zombie_coordinator_has_a_second_owner": "v1/eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&failovers=1&zombie_coordinators=1/0.0.0.0.1.1.0.5.2.1.1.0.1.1.0",
 }
 """The address of a path by the situation or moment of the model that it ends in."""
 
 FORGOTTEN: Final = {
-    "member_is_fenced_by_its_own_past": "v1/eager?members=1&partitions=1&generations=2&initial_delay=off&static_members=1&failovers=1/0.1.0.1.0.0.0.0.2.0.1.0",
-    "join_is_refused_by_what_the_log_forgot": (
+    "static_member_is_fenced_by_its_former_id": "v1/eager?members=1&partitions=1&generations=2&initial_delay=off&static_members=1&failovers=1/0.1.0.1.0.0.0.0.2.0.1.0",
+    "join_is_refused_for_a_protocol_lost_in_failover": (
         "v1/eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=1&failovers=1/0.1.1.1.1.1.2.1.1.0.1.1.1.2.0.2.1"
     ),
 }

@@ -122,9 +122,9 @@ def nobody_is_assigned_anything(s: State) -> None:
 
 BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
     "no_double_ownership": (COOPERATIVE, two_owners),
-    "generation_is_not_ahead": (COOPERATIVE, ahead),
+    "member_generation_is_not_ahead": (COOPERATIVE, ahead),
     "eager_owns_nothing_while_joining": (EAGER, owner_that_joins),
-    "no_generation_owns_nothing": (COOPERATIVE, owner_without_generation),
+    "member_without_generation_owns_nothing": (COOPERATIVE, owner_without_generation),
     "owned_equals_assigned": (COOPERATIVE, owner_of_something_else),
     "assignment_is_disjoint": (COOPERATIVE, assigned_twice),
     "pending_ids_are_not_members": (COOPERATIVE, pending_member),
@@ -132,16 +132,16 @@ BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
     "empty_group_is_clean": (COOPERATIVE, empty_with_members),
     "parked_requests_fit_the_status": (COOPERATIVE, parked_while_stable),
     "one_member_per_instance": (COOPERATIVE + "2s", two_in_one_seat),
-    "replaced_id_owes_only_while_stable": (COOPERATIVE + "1t2s", ghost_while_completing),
-    "eager_assignment_leaves_nothing_out": (EAGER + "2s", nobody_is_assigned_anything),
-    "who_owes_a_sync_is_a_member": (COOPERATIVE + "1t", member_that_left_owes_a_sync),
+    "replaced_id_owes_sync_only_while_stable": (COOPERATIVE + "1t2s", ghost_while_completing),
+    "eager_assignment_is_complete": (EAGER + "2s", nobody_is_assigned_anything),
+    "pending_sync_members_are_members": (COOPERATIVE + "1t", member_that_left_owes_a_sync),
     "generation_is_not_below_the_log": (COOPERATIVE + "1o", below_the_log),
     "stable_is_persisted": (COOPERATIVE + "1o", stable_and_not_on_record),
     "lost_is_not_committed": (COOPERATIVE + "1k", commits_what_is_lost),
-    "nobody_is_refused_for_its_protocols": (UPGRADE, refused),
+    "no_member_is_refused_for_its_protocols": (UPGRADE, refused),
     "selected_protocol_is_listed_by_all": (UPGRADE, selected_by_one),
-    "stable_group_keeps_its_vote": (UPGRADE, both_prefer_another),
-    "newcomers_are_parked": (COOPERATIVE + "1e", newcomer_that_waits_for_nothing),
+    "stable_group_runs_the_voted_protocol": (UPGRADE, both_prefer_another),
+    "new_members_are_parked": (COOPERATIVE + "1e", newcomer_that_waits_for_nothing),
 }
 
 

@@ -50,10 +50,10 @@ def test_a_zombie_commits_in_vain__and_a_member_may_commit_until_the_join_phase_
         compiled=False,
     )
     for witness in (
-        "zombie_commits_in_vain",
+        "commit_of_a_stale_owner_is_refused",
         "commit_is_accepted_in_a_rebalance",
         "commit_meets_unknown_member",
-        "outside_commit_is_accepted",
+        "commit_without_generation_is_accepted",
     ):
         assert found.reachable_states[witness], witness
 

@@ -101,7 +101,7 @@ def test_a_missed_generation_makes_a_zombie__and_not_a_second_owner() -> None:
     )
     found = explore(MODEL, bounds, max_states=400_000)
     assert set(found.verdicts.values()) <= {"held", "undecided"}
-    assert found.reachable_states["copy_takes_the_place"]
+    assert found.reachable_states["duplicate_replaces_the_parked_request"]
 
 
 def test_the_buffer_has_room_for_the_successors_of_any_state__of_the_largest_bounds() -> None:

@@ -79,11 +79,11 @@ def test_what_a_bound_can_show_is_met__and_what_it_cannot_is_not() -> None:
     found = explore(
         MODEL, Bounds.from_address("eager?members=2&partitions=1&duplicates=1&initial_delay=off"), compiled=False
     )
-    assert found.reachable_states["everyone_is_stable"]
+    assert found.reachable_states["all_members_are_stable"]
     assert found.reachable_states["sync_meets_illegal_generation"]
-    assert found.reachable_states["copy_takes_the_place"]
-    assert not found.reachable_states["second_round_happens"]  # cooperative only
-    assert not found.reachable_states["id_is_required"]
+    assert found.reachable_states["duplicate_replaces_the_parked_request"]
+    assert not found.reachable_states["revoking_member_rejoins"]  # cooperative only
+    assert not found.reachable_states["join_meets_member_id_required"]
     assert found.actions["DeliverDuplicate"] > 0
     assert found.actions["SendLeaveGroup"] == 0
 
@@ -94,7 +94,7 @@ def test_a_zombie_owns_beside_the_owner__when_a_live_member_expires() -> None:
         Bounds.from_address("cooperative?members=2&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off"),
         compiled=False,
     )
-    assert found.reachable_states["zombie_owns_beside_the_owner"]
+    assert found.reachable_states["stale_owner_overlaps_a_current_owner"]
     assert found.verdicts["no_double_ownership"] == "held"
 
 
@@ -104,7 +104,7 @@ def test_the_second_cooperative_round_happens__when_partitions_move() -> None:
         Bounds.from_address("cooperative?members=2&partitions=2&generations=3&crashes=0&initial_delay=off"),
         compiled=False,
     )
-    assert found.reachable_states["second_round_happens"]
+    assert found.reachable_states["revoking_member_rejoins"]
     assert found.reachable_states["partition_is_withheld"]
 
 

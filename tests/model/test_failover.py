@@ -61,7 +61,7 @@ def test_larger_state_spaces_have_their_pinned_size__with_failovers(
     address: str, symmetry: bool, distinct: int, generated: int, depth: int
 ) -> None:
     found = explored(address, distinct, generated, depth, symmetry=symmetry, compiled=True)
-    assert found.reachable_states["forgotten_id_comes_back"]
+    assert found.reachable_states["load_restores_a_replaced_member_id"]
 
 
 def test_what_a_failover_brings_about_is_met() -> None:
@@ -71,15 +71,15 @@ def test_what_a_failover_brings_about_is_met() -> None:
         compiled=False,
     )
     for witness in (
-        "generation_is_issued_again",
-        "member_is_ahead",
-        "assignment_was_never_told",
-        "record_outlives_its_rebalance",
-        "heartbeat_is_believed",
+        "generation_number_is_reused",
+        "member_is_ahead_of_the_coordinator",
+        "logged_assignment_was_never_delivered",
+        "rebalance_begins_during_an_append",
+        "loading_coordinator_accepts_a_heartbeat",
         "join_meets_loading",
         "sync_meets_loading",
-        "join_meets_no_coordinator",
-        "heartbeat_meets_no_coordinator",
+        "join_meets_not_coordinator",
+        "heartbeat_meets_not_coordinator",
     ):
         assert found.reachable_states[witness], witness
 
@@ -90,7 +90,7 @@ def test_an_id_that_its_process_has_not_any_more_comes_back_from_the_log() -> No
         Bounds.from_address("eager?members=2&partitions=1&generations=1&crashes=0&expiries=1&failovers=1"),
         compiled=False,
     )
-    assert found.reachable_states["forgotten_id_comes_back"]
+    assert found.reachable_states["load_restores_a_replaced_member_id"]
 
 
 def test_copies_do_not_go_with_failovers() -> None:

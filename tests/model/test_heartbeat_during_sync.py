@@ -40,9 +40,9 @@ LARGE = [
     ),
 ]
 SITUATIONS = (
-    "heartbeat_is_well_while_completing",
-    "heartbeat_tells_of_a_rebalance_before_the_sync",
-    "sync_is_in_vain",
+    "heartbeat_succeeds_while_completing",
+    "heartbeat_reports_a_rebalance_during_sync",
+    "member_is_reset_during_sync",
 )
 
 

@@ -61,7 +61,7 @@ def test_what_losses_bring_about_is_met() -> None:
         Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&losses=1"),
         compiled=False,
     )
-    for witness in ("member_waits_in_vain", "parked_request_outlives_its_connection", "id_is_never_learned"):
+    for witness in ("join_reply_is_lost", "parked_request_outlives_its_connection", "assigned_member_id_is_lost"):
         assert found.reachable_states[witness], witness
     for kind in ("LoseRequest", "LoseReply", "DropConnection"):
         assert found.actions[kind] > 0, kind

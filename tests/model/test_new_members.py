@@ -59,16 +59,16 @@ def test_larger_state_spaces_have_their_pinned_size__with_newcomers(
 
 def test_ids_are_given_back_and_forgotten_before_they_are_used() -> None:
     found = explore(MODEL, Bounds.from_address(TOLD_THEIR_ID), compiled=False)
-    assert found.reachable_states["unused_id_is_given_back"]
-    assert found.reachable_states["unused_id_is_forgotten"]
-    assert not found.reachable_states["newcomer_is_forgotten_while_it_waits"]
+    assert found.reachable_states["unused_id_is_returned"]
+    assert found.reachable_states["unused_id_expires"]
+    assert not found.reachable_states["new_member_expires_while_parked"]
 
 
 def test_a_newcomer_is_forgotten_while_it_waits__and_nobody_is_without_the_concern() -> None:
     found = explore(MODEL, Bounds.from_address(NEW_AT_ONCE), compiled=False)
-    assert found.reachable_states["newcomer_is_forgotten_while_it_waits"]
+    assert found.reachable_states["new_member_expires_while_parked"]
     without = explore(MODEL, replace(Bounds.from_address(NEW_AT_ONCE), new_members=False), compiled=False)
-    assert not without.reachable_states["newcomer_is_forgotten_while_it_waits"]
+    assert not without.reachable_states["new_member_expires_while_parked"]
 
 
 def test_a_newcomer_goes_with_no_failovers_and_no_static_members() -> None:

@@ -29,13 +29,13 @@ COUNTS = [
 ]
 SITUATIONS = {
     "silent_static_member_is_kept",
-    "silent_static_member_returns_as_an_owner",
-    "leader_comes_back_without_assigning",
+    "silent_static_member_returns_as_a_second_owner",
+    "restarted_leader_skips_assignment",
     "join_meets_fenced_instance",
     "sync_meets_fenced_instance",
     "heartbeat_meets_fenced_instance",
     "replaced_id_owes_a_sync",
-    "seat_is_taken_while_the_group_prepares",
+    "static_member_is_replaced_while_preparing",
 }
 
 

@@ -21,10 +21,22 @@ COMMITTING = "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay
 
 COUNTS = [
     # bounds, distinct, generated, depth, what is met
-    (ALONE, 410, 819, 18, {"member_is_fenced_by_its_own_past", "restarted_member_finds_its_seat_in_the_log"}),
+    (
+        ALONE,
+        410,
+        819,
+        18,
+        {"static_member_is_fenced_by_its_former_id", "static_member_rejoins_after_failover_without_rebalance"},
+    ),
     (TWINS, 1_787, 4_285, 25, {"join_meets_fenced_instance", "heartbeat_meets_fenced_instance"}),
     (COMMITTING, 447, 1_016, 17, {"commit_meets_fenced_instance"}),
-    (UPGRADED, 1_197, 2_451, 34, {"bounced_member_keeps_its_seat", "bounced_member_changes_the_vote"}),
+    (
+        UPGRADED,
+        1_197,
+        2_451,
+        34,
+        {"upgraded_static_member_rejoins_without_rebalance", "upgraded_static_member_changes_the_vote"},
+    ),
     (
         "cooperative?members=2&partitions=2&generations=3&crashes=0&initial_delay=off&upgrade=downgrade&rolling_restarts=2&static_members=2",
         2_235,
@@ -37,7 +49,7 @@ COUNTS = [
         1_791,
         4_289,
         25,
-        {"restarted_member_finds_its_seat_in_the_log"},
+        {"static_member_rejoins_after_failover_without_rebalance"},
     ),
 ]
 LARGE = [
@@ -46,7 +58,7 @@ LARGE = [
         4_617,
         9_426,
         53,
-        {"upgrade_is_over"},
+        {"upgrade_is_complete"},
     ),
     (
         "eager?members=1&partitions=1&generations=2&leaves=1&expiries=1&deletions=1&static_members=1&failovers=1&commits=1",
@@ -88,9 +100,9 @@ def errors(events: list[Event], api: str) -> list[str | None]:
 
 
 def test_a_restarted_static_member_is_fenced_by_its_own_past__if_only_its_old_id_is_in_the_log() -> None:
-    path = witness(MODEL, Bounds.from_address(ALONE), "member_is_fenced_by_its_own_past")
+    path = witness(MODEL, Bounds.from_address(ALONE), "static_member_is_fenced_by_its_former_id")
     assert path is not None
-    assert path.address() == FORGOTTEN["member_is_fenced_by_its_own_past"]
+    assert path.address() == FORGOTTEN["static_member_is_fenced_by_its_former_id"]
     run = ModelRun(path.bounds)
     events = run.begin() + [event for action in path.actions for event in run.step(action)]
     assert errors(events, "SyncGroup")[-1] == "FENCED_INSTANCE_ID"

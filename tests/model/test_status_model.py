@@ -55,12 +55,12 @@ def test_the_number_of_states_is_pinned__compiled__and_the_races_are_reached() -
         assert set(exploration.verdicts.values()) == {"held"}
         assert min(exploration.actions.values()) > 0
         unmet = {name for name, met in exploration.reachable_states.items() if not met}
-        assert unmet == {"late_task_outlives_connector"}  # one key is a task: see the next test
+        assert unmet == {"late_task_outlives_its_connector"}  # one key is a task: see the next test
 
 
 def test_a_task_outlives_its_connector__one_worker_with_two_keys() -> None:
     found = explore(MODEL, status(members=1, keys=2, generations=1, failures=0), compiled=False)
-    assert found.reachable_states["late_task_outlives_connector"]
+    assert found.reachable_states["late_task_outlives_its_connector"]
 
 
 @pytest.mark.parametrize("mutant", STATUS_MUTANTS, ids=lambda mutant: mutant.name)

@@ -19,7 +19,11 @@ COMPILED = [
     ("eager?partitions=2&generations=3&expiries=1&timeouts", 196_286, 790_312, 44),
     ("cooperative?partitions=2&generations=3&expiries=1&timeouts", 725_531, 2_827_024, 51),
 ]
-SITUATIONS = {"follower_owes_in_a_stable_group", "leader_that_died_owes_a_sync", "empty_group_has_pending_ids"}
+SITUATIONS = {
+    "follower_has_not_synced_in_a_stable_group",
+    "crashed_leader_blocks_the_sync",
+    "empty_group_has_pending_ids",
+}
 
 
 @pytest.mark.parametrize(("address", "symmetry", "distinct", "generated", "depth"), COUNTS)

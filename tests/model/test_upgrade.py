@@ -50,22 +50,22 @@ ILLEGAL = [
     # bounds, broken claim, steps of the shortest counterexample
     (
         "eager?members=2&partitions=1&crashes=0&initial_delay=off&upgrade=single-upgrade&rolling_restarts=2",
-        "nobody_is_refused_for_its_protocols",
+        "no_member_is_refused_for_its_protocols",
         12,
     ),
     (
         "eager?members=2&partitions=1&generations=6&crashes=0&initial_delay=off&upgrade=wrong-order&rolling_restarts=4",
-        "nobody_is_refused_for_its_protocols",
+        "no_member_is_refused_for_its_protocols",
         20,
     ),
     (
         "eager?members=2&partitions=1&generations=6&crashes=0&initial_delay=off&upgrade=impatient&rolling_restarts=4",
-        "nobody_is_refused_for_its_protocols",
+        "no_member_is_refused_for_its_protocols",
         29,
     ),
     (
         "cooperative?members=2&partitions=1&crashes=0&initial_delay=off&upgrade=single-downgrade&rolling_restarts=2",
-        "nobody_is_refused_for_its_protocols",
+        "no_member_is_refused_for_its_protocols",
         12,
     ),
     (
@@ -82,7 +82,7 @@ def test_a_legal_path_holds__at_every_step_and_interleaving(
 ) -> None:
     found = explore(MODEL, Bounds.from_address(address), compiled=False)
     assert set(found.verdicts.values()) == {"held"}
-    assert found.reachable_states["upgrade_is_over"]
+    assert found.reachable_states["upgrade_is_complete"]
     assert found.reachable_states["eager_and_cooperative_are_stable_together"] or found.bounds.partitions == 1
     assert not found.reachable_states["join_meets_inconsistent_protocol"]
     assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
@@ -117,7 +117,7 @@ def test_a_reused_name_harms_no_group_of_two__because_only_its_own_bounce_makes_
     ],
 )
 def test_a_member_that_is_refused_harms_nobody__but_itself(address: str) -> None:
-    others = tuple(claim for claim in MODEL.invariants if claim.__name__ != "nobody_is_refused_for_its_protocols")
+    others = tuple(claim for claim in MODEL.invariants if claim.__name__ != "no_member_is_refused_for_its_protocols")
     machine = Machine(replace(MODEL, invariants=others), Bounds.from_address(address))
     found = Search(machine, symmetry=True, limits=Limits(), progress=None).run()
     assert found.complete
@@ -207,7 +207,7 @@ def test_a_legal_path_holds__at_every_step_and_interleaving_of_larger_bounds(add
     pytest.importorskip("numba", reason="the extra 'explore' is not installed")
     found = explore(MODEL, Bounds.from_address(address))
     assert set(found.verdicts.values()) == {"held"}
-    assert found.reachable_states["upgrade_is_over"]
+    assert found.reachable_states["upgrade_is_complete"]
     assert found.distinct == distinct
 
 

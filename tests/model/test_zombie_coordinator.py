@@ -84,7 +84,11 @@ def test_a_pinned_path_leads_into_its_window__and_what_is_heard_on_it_breaks_no_
 
 
 def test_in_a_window_two_processes_own_one_partition() -> None:
-    for name in ("loading_keeps_a_second_owner", "zombie_keeps_a_second_owner", "zombie_owns_by_the_past"):
+    for name in (
+        "loading_coordinator_keeps_a_stale_owner",
+        "zombie_coordinator_keeps_a_stale_owner",
+        "zombie_coordinator_has_a_second_owner",
+    ):
         path = path_at(WINDOWS[name])
         run = ModelRun(path.bounds)
         for action in path.actions:
@@ -94,20 +98,20 @@ def test_in_a_window_two_processes_own_one_partition() -> None:
 
 def test_a_witness_is_a_shortest_path__and_none_where_there_is_none() -> None:
     bounds = Bounds.from_address(DEPOSED_AND_EXPIRED)
-    found = witness(MODEL, bounds, "zombie_is_believed")
+    found = witness(MODEL, bounds, "zombie_coordinator_accepts_a_stale_heartbeat")
     assert found is not None
-    assert found.address() == WINDOWS["zombie_is_believed"]
+    assert found.address() == WINDOWS["zombie_coordinator_accepts_a_stale_heartbeat"]
     assert (
         witness(
             MODEL,
             Bounds.from_address(
                 "eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&failovers=1&zombie_coordinators=1"
             ),
-            "zombie_is_believed",
+            "zombie_coordinator_accepts_a_stale_heartbeat",
         )
         is None
     )
-    with pytest.raises(RebalanceCheckError, match="'a_dream' is no situation of the model: choose one of everyone"):
+    with pytest.raises(RebalanceCheckError, match="'a_dream' is no situation of the model: choose one of all_members"):
         witness(MODEL, bounds, "a_dream")
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from rebalance_check.model.checker.layout import NIL
 from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.coordinator import propagate
-from rebalance_check.model.classic.invariants import any_refused, is_new_answer
+from rebalance_check.model.classic.invariants import is_new_reply
 from rebalance_check.model.classic.parts.group_log import (
     is_serving,
     is_told_by_zombie,
@@ -41,9 +41,13 @@ from rebalance_check.model.vocabulary.errors import Error
 
 
 def commit_append(c: Config, s: State) -> bool:
-    """The leader's record is committed: if the group still waits for it, the assignment is known.
+    """The record of the leader's assignment is committed.
 
-    If a rebalance began meanwhile, nobody ever learns it; the record stays.
+    If the group is still completing that generation it becomes stable, and the coordinator answers the parked
+    SyncGroups. If a rebalance began meanwhile, no member receives the assignment.
+
+    Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup`` (append callback).
+    Leaves unchanged: the record, which stays in the log in either case.
     """
     if c.failovers == 0 or not is_writing(c, s):
         return False
@@ -56,13 +60,19 @@ def commit_append(c: Config, s: State) -> bool:
     return True
 
 
-def tail_choices(c: Config, s: State) -> int:
+def append_outcomes(c: Config, s: State) -> int:
     """Whether a record that is not committed is kept or lost."""
     return 2 if is_writing(c, s) else 1
 
 
 def crash_coordinator(c: Config, s: State, k: int) -> bool:
-    """The coordinator dies, and its connections with it; another one begins to load."""
+    """The coordinator dies with its memory and its connections, and another one begins to load the log.
+
+    Requests on their way are lost. An append that is not committed survives (choice 0) or is lost (choice 1).
+
+    Source: ``CoordinatorRuntime.scheduleUnloadOperation``.
+    Leaves unchanged: what the clients know, and the committed log.
+    """
     if c.failovers == 0 or s.phase[0] != Phase.SERVING or s.incarnation[0] >= c.failovers:
         return False
     for x in range(c.members):
@@ -74,8 +84,14 @@ def crash_coordinator(c: Config, s: State, k: int) -> bool:
 
 
 def resign_coordinator(c: Config, s: State, k: int) -> bool:
-    """The coordinator is told that it is none any more: it answers NOT_COORDINATOR to all that is parked, and to all
-    that comes."""
+    """The coordinator loses its role and answers every parked request with NOT_COORDINATOR.
+
+    The shard is unloaded: every group becomes Dead, and later requests meet NOT_COORDINATOR until another coordinator
+    is found.
+
+    Source: ``GroupMetadataManager.onUnloaded``; ``CoordinatorRuntime.scheduleUnloadOperation``.
+    Leaves unchanged: what the clients know, and the committed log.
+    """
     if c.failovers == 0 or s.phase[0] != Phase.SERVING or s.incarnation[0] >= c.failovers:
         return False
     for x in range(c.members):
@@ -119,7 +135,11 @@ def end_incarnation(c: Config, s: State, k: int) -> None:
 
 
 def elect_coordinator(c: Config, s: State) -> bool:
-    """After one has resigned, another one is elected, and begins to load."""
+    """After a resignation another coordinator is elected and begins to load the log.
+
+    Source: ``CoordinatorRuntime.scheduleLoadOperation``.
+    Leaves unchanged: the log, the clients, and the messages on their way.
+    """
     if c.failovers == 0 or s.phase[0] != Phase.CLOSED:
         return False
     s.phase[0] = Phase.LOADING
@@ -127,7 +147,14 @@ def elect_coordinator(c: Config, s: State) -> bool:
 
 
 def load_coordinator(c: Config, s: State) -> bool:
-    """The log is read: the group is as its last record tells, Stable or Empty (``GroupMetadataManager.onLoaded``)."""
+    """The new coordinator has read the log: the group is as its last record says, Stable or Empty.
+
+    Pending ids, parked requests and generations that were never written are gone. Of each member the record has the
+    metadata under the selected protocol only.
+
+    Source: ``GroupMetadataManager.onLoaded``; ``GroupMetadataManager.replay``.
+    Leaves unchanged: the log and the clients.
+    """
     if c.failovers == 0 or s.phase[0] != Phase.LOADING:
         return False
     s.phase[0] = Phase.SERVING
@@ -160,12 +187,24 @@ def load_votes(c: Config, s: State) -> None:
 
 
 def generation_is_not_below_the_log(c: Config, s: State) -> bool:
-    """A coordinator that serves is never below the generation of the last record."""
+    """A serving coordinator is never below the generation of the last committed record.
+
+    Source: ``GroupMetadataManager.replay``; ``ClassicGroup.initNextGeneration``.
+    Leaves unchanged: generations above the log, which no failover survives.
+    """
     return c.failovers == 0 or not is_serving(c, s) or s.generation >= s.log[0].generation
 
 
 def stable_is_persisted(c: Config, s: State) -> bool:
-    """A stable group is as its last record tells: generation, leader, members under their ids, and assignments."""
+    """A stable group equals its last committed record.
+
+    Generation, leader, members, assignments and the selected protocol agree, since the assignment is committed before
+    the group becomes stable.
+
+    Source: ``GroupCoordinatorRecordHelpers.newGroupMetadataRecord``;
+    ``GroupMetadataManager.classicGroupSyncToClassicGroup``.
+    Leaves unchanged: groups that prepare or complete a rebalance.
+    """
     if c.failovers == 0 or s.status != GroupStatus.STABLE:
         return True
     log = s.log[0]
@@ -178,7 +217,13 @@ def stable_is_persisted(c: Config, s: State) -> bool:
 
 
 def load_restores_the_log(c: Config, s: State, t: State) -> bool:
-    """What is loaded is Stable or Empty, or absent, with the generation of the record, nothing parked or pending."""
+    """A loaded group is Stable, Empty or absent, with the generation and the members of the record.
+
+    Nothing is parked and no id is pending.
+
+    Source: ``GroupMetadataManager.onLoaded``.
+    Leaves unchanged: the order in which the members notice the new coordinator.
+    """
     if c.failovers == 0 or s.phase[0] != Phase.LOADING or t.phase[0] != Phase.SERVING:
         return True
     if t.status == GroupStatus.PREPARING or t.status == GroupStatus.COMPLETING:
@@ -189,11 +234,17 @@ def load_restores_the_log(c: Config, s: State, t: State) -> bool:
 
 
 def persisted_before_propagated(c: Config, s: State, t: State) -> bool:
-    """A SyncGroup is answered with an assignment only if a committed record of that generation has it."""
+    """A SyncGroup reply carries an assignment only if a committed record of that generation has it.
+
+    The coordinator parks the leader's SyncGroup, too, until the append is committed.
+
+    Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup``.
+    Leaves unchanged: replies of a zombie coordinator, whose record was committed before.
+    """
     if c.failovers > 0:
         for m in range(c.members):
             net = t.member[m].net
-            if is_new_answer(s.member[m].net, net, MessageKind.SYNC_REPLY):
+            if is_new_reply(s.member[m].net, net, MessageKind.SYNC_REPLY):
                 if is_told_by_zombie(c, s, m, t.member[m].generation):
                     continue
                 if not has(t.log[0].members, m) or t.log[0].assignment[m] != net.partitions:
@@ -204,7 +255,13 @@ def persisted_before_propagated(c: Config, s: State, t: State) -> bool:
 
 
 def one_assignment_per_generation(c: Config, s: State, t: State) -> bool:
-    """Within a generation of one incarnation the log holds one assignment."""
+    """Within a generation of one incarnation the log holds one assignment.
+
+    A static member that is replaced hands its assignment on to the new member id.
+
+    Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup``; KIP-345.
+    Leaves unchanged: a generation number that another incarnation issues again.
+    """
     if c.failovers == 0 or s.log[0].members == 0 or s.log[0].origin != t.log[0].origin:
         return True
     if s.log[0].generation != t.log[0].generation or s.deletions != t.deletions:
@@ -223,10 +280,14 @@ def in_record(c: Config, s: State, record: Record, x: int) -> int:
     return assigned
 
 
-def stranger_is_refused(c: Config, s: State, t: State) -> bool:
-    """A process whose id the coordinator has forgotten is not taken for the owner of the one that came back.
+def restored_member_id_serves_no_other_process(c: Config, s: State, t: State) -> bool:
+    """A process is not taken for the member whose replaced id a failover brought back.
 
-    A static member that asks for another id gets the seat.
+    The log may restore an id that its process has exchanged for a new one since; requests under the new id get no
+    success.
+
+    Source: ``ClassicGroup.validateMember``; ``GroupMetadataManager.onLoaded``.
+    Leaves unchanged: a static member that joins without an id; it takes over the place of its instance id.
     """
     if c.failovers > 0:
         for m in range(c.members):
@@ -234,17 +295,22 @@ def stranger_is_refused(c: Config, s: State, t: State) -> bool:
             vouched = is_told_by_zombie(c, s, m, t.member[m].generation)
             vouched = vouched or is_told_by_zombie(c, s, m, other.generation)
             if has(s.strangers[0] & s.members & t.members, m) and names_its_id(c, s, m) and not vouched:
-                if is_new_answer(one, other, MessageKind.SYNC_REPLY) or is_new_answer(
-                    one, other, MessageKind.JOIN_REPLY
-                ):
+                if is_new_reply(one, other, MessageKind.SYNC_REPLY) or is_new_reply(one, other, MessageKind.JOIN_REPLY):
                     return False
-                if is_new_answer(one, other, MessageKind.HEARTBEAT_REPLY):
+                if is_new_reply(one, other, MessageKind.HEARTBEAT_REPLY):
                     return False
     return True
 
 
 def failover_resets_no_member(c: Config, s: State, t: State) -> bool:
-    """A member that hears of no coordinator, or of one that loads, keeps its id, its generation and its partitions."""
+    """A member that meets NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS keeps its id, generation and partitions.
+
+    The client looks for the coordinator again and retries.
+
+    Source: ``AbstractCoordinator.JoinGroupResponseHandler``; ``AbstractCoordinator.HeartbeatResponseHandler``.
+    Leaves unchanged: the member's status, and a SyncGroup that meets COORDINATOR_LOAD_IN_PROGRESS, which Kafka's client
+    treats as fatal.
+    """
     for m in range(c.members):
         one, other = s.member[m], t.member[m]
         retriable = one.net.error == Error.NOT_COORDINATOR or one.net.error == Error.COORDINATOR_LOAD_IN_PROGRESS
@@ -254,105 +320,11 @@ def failover_resets_no_member(c: Config, s: State, t: State) -> bool:
     return True
 
 
-# ------------------------------------------------------------------------------------------------ somewhere
-
-
-def generation_is_issued_again(c: Config, s: State) -> bool:
-    """A member is in a generation of the group's number that began in another incarnation."""
-    if c.failovers > 0 and is_serving(c, s) and s.generation > 0:
-        for m in range(c.members):
-            if s.member[m].generation == s.generation and s.member[m].origin[0] != s.origin[0]:
-                return True
-    return False
-
-
-def member_is_ahead(c: Config, s: State) -> bool:
-    """A member is in a generation that was never persisted, and that the coordinator does not know."""
-    if c.failovers > 0 and is_serving(c, s):
-        for m in range(c.members):
-            if s.member[m].generation > s.generation and has(s.members, m):
-                return True
-    return False
-
-
-def assignment_was_never_told(c: Config, s: State) -> bool:
-    """A record is loaded whose assignment none of its members follows."""
-    if c.failovers == 0 or is_serving(c, s) or s.log[0].members == 0:
-        return False
-    for m in range(c.members):
-        me = s.member[m]
-        if me.generation == s.log[0].generation and me.origin[0] == s.log[0].origin:
-            if me.status == MemberStatus.STABLE or (
-                me.net.kind == MessageKind.SYNC_REPLY and me.net.error == Error.NONE
-            ):
-                return False
-    return True
-
-
-def record_outlives_its_rebalance(c: Config, s: State) -> bool:
-    """A rebalance begins while the assignment of the generation before is being written."""
-    return is_writing(c, s) and s.status == GroupStatus.PREPARING
-
-
-def forgotten_id_comes_back(c: Config, s: State) -> bool:
-    """The log brings an id back whose process has another one by now."""
-    return c.failovers > 0 and s.strangers[0] & s.members != 0
-
-
-def heartbeat_is_believed(c: Config, s: State) -> bool:
-    """A coordinator that is loading answers a heartbeat without looking."""
-    if c.failovers > 0 and s.phase[0] == Phase.LOADING:
-        for m in range(c.members):
-            net = s.member[m].net
-            if net.kind == MessageKind.HEARTBEAT_REPLY and net.error == Error.NONE:
-                return True
-    return False
-
-
-def loading_keeps_a_second_owner(c: Config, s: State, t: State) -> bool:
-    """A coordinator that is loading tells a member that all is well, of whose partition the log has another owner."""
-    if c.failovers > 0 and s.phase[0] == Phase.LOADING:
-        for m in range(c.members):
-            if is_new_answer(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY) and not in_log(s, m):
-                for x in range(c.members):
-                    if s.member[x].owned & s.member[m].owned != 0 and in_log(s, x):
-                        return True
-    return False
-
-
-def in_log(s: State, m: int) -> bool:
-    """Whether m's process belongs to the generation of the last record."""
-    log, me = s.log[0], s.member[m]
-    if not has(log.members, m) or has(log.old, m) or me.has_id == 0:
-        return False
-    return me.generation == log.generation and me.origin[0] == log.origin
-
-
-def join_meets_loading(c: Config, s: State) -> bool:
-    """A JoinGroup is refused with COORDINATOR_LOAD_IN_PROGRESS."""
-    return c.failovers > 0 and any_refused(c, s, MessageKind.JOIN_REPLY, Error.COORDINATOR_LOAD_IN_PROGRESS)
-
-
-def sync_meets_loading(c: Config, s: State) -> bool:
-    """A SyncGroup is refused with COORDINATOR_LOAD_IN_PROGRESS."""
-    return c.failovers > 0 and any_refused(c, s, MessageKind.SYNC_REPLY, Error.COORDINATOR_LOAD_IN_PROGRESS)
-
-
-def join_meets_no_coordinator(c: Config, s: State) -> bool:
-    """A JoinGroup is refused with NOT_COORDINATOR."""
-    return c.failovers > 0 and any_refused(c, s, MessageKind.JOIN_REPLY, Error.NOT_COORDINATOR)
-
-
-def heartbeat_meets_no_coordinator(c: Config, s: State) -> bool:
-    """A Heartbeat is refused with NOT_COORDINATOR."""
-    return c.failovers > 0 and any_refused(c, s, MessageKind.HEARTBEAT_REPLY, Error.NOT_COORDINATOR)
-
-
 FAILOVER: Final = Concern(
     rules=(
         Rule(ActionKind.COMMIT_APPEND, commit_append, members=False, fair=True),
-        Rule(ActionKind.CRASH_COORDINATOR, crash_coordinator, tail_choices, members=False),
-        Rule(ActionKind.RESIGN_COORDINATOR, resign_coordinator, tail_choices, members=False),
+        Rule(ActionKind.CRASH_COORDINATOR, crash_coordinator, append_outcomes, members=False),
+        Rule(ActionKind.RESIGN_COORDINATOR, resign_coordinator, append_outcomes, members=False),
         Rule(ActionKind.ELECT_COORDINATOR, elect_coordinator, members=False, fair=True),
         Rule(ActionKind.LOAD_COORDINATOR, load_coordinator, members=False, fair=True),
     ),
@@ -364,20 +336,7 @@ FAILOVER: Final = Concern(
         load_restores_the_log,
         persisted_before_propagated,
         one_assignment_per_generation,
-        stranger_is_refused,
+        restored_member_id_serves_no_other_process,
         failover_resets_no_member,
     ),
-    reachable_states=(
-        generation_is_issued_again,
-        member_is_ahead,
-        assignment_was_never_told,
-        record_outlives_its_rebalance,
-        forgotten_id_comes_back,
-        heartbeat_is_believed,
-        join_meets_loading,
-        sync_meets_loading,
-        join_meets_no_coordinator,
-        heartbeat_meets_no_coordinator,
-    ),
-    reachable_steps=(loading_keeps_a_second_owner,),
 )

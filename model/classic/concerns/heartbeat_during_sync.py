@@ -19,12 +19,19 @@ from rebalance_check.model.classic.state import Config, GroupStatus, MemberStatu
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.errors import Error
 
-ANSWERED_WELL = 1
+HEARTBEAT_ACCEPTED = 1
 """What ``beat`` says of a heartbeat that was not refused; else it is 1 more than the error."""
 
 
 def heartbeat_during_sync(c: Config, s: State, m: int) -> bool:
-    """A member whose SyncGroup is outstanding sends a heartbeat, and the coordinator answers it."""
+    """A member whose SyncGroup is outstanding sends a Heartbeat, and the coordinator answers it.
+
+    Kafka's client heartbeats from its JoinGroup reply on. The coordinator parks no Heartbeat, so sending and answering
+    are one step.
+
+    Source: ``AbstractCoordinator.HeartbeatThread``; ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
+    Leaves unchanged: the outstanding SyncGroup and the group.
+    """
     me = s.member[m]
     if (
         c.heartbeats_during_sync == 0
@@ -35,17 +42,24 @@ def heartbeat_during_sync(c: Config, s: State, m: int) -> bool:
     if is_reset(me) or awaits_heartbeat(c, me):
         return False
     s.heartbeats_during_sync[0] += 1
-    me.beat[0] = ANSWERED_WELL + fence(s, m, me.generation)
+    me.beat[0] = HEARTBEAT_ACCEPTED + fence(s, m, me.generation)
     me.beat_generation[0] = me.generation
     return True
 
 
 def receive_heartbeat_during_sync(c: Config, s: State, m: int) -> bool:
-    """The member learns how the group stands; it may have been answered its SyncGroup meanwhile, or not."""
+    """The member receives the reply to a Heartbeat that it sent during its SyncGroup.
+
+    A stable member joins again on REBALANCE_IN_PROGRESS; a member that still waits ignores it. UNKNOWN_MEMBER_ID and
+    ILLEGAL_GENERATION reset the member if it is still in the generation of the Heartbeat.
+
+    Source: ``AbstractCoordinator.HeartbeatResponseHandler``.
+    Leaves unchanged: the SyncGroup, whose reply a reset member ignores.
+    """
     me = s.member[m]
     if not awaits_heartbeat(c, me):
         return False
-    error = me.beat[0] - ANSWERED_WELL
+    error = me.beat[0] - HEARTBEAT_ACCEPTED
     is_of_now = me.generation == me.beat_generation[0]
     forget_heartbeat(c, me)
     if error == Error.REBALANCE_IN_PROGRESS and me.status == MemberStatus.STABLE:
@@ -61,10 +75,14 @@ def receive_heartbeat_during_sync(c: Config, s: State, m: int) -> bool:
 
 
 def heartbeat_during_sync_is_fenced(c: Config, s: State, t: State) -> bool:
-    """A heartbeat beside a SyncGroup is answered well only to a member, in the group's generation, once it began."""
+    """A Heartbeat during a SyncGroup succeeds only for a member, in the group's generation, once that has begun.
+
+    Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
+    Leaves unchanged: when the reply reaches the member.
+    """
     if c.heartbeats_during_sync > 0 and s.heartbeats_during_sync[0] != t.heartbeats_during_sync[0]:
         for m in range(c.members):
-            if s.member[m].beat[0] == 0 and t.member[m].beat[0] == ANSWERED_WELL:
+            if s.member[m].beat[0] == 0 and t.member[m].beat[0] == HEARTBEAT_ACCEPTED:
                 if not has(t.members, m) or t.member[m].beat_generation[0] != t.generation:
                     return False
                 if t.status < GroupStatus.COMPLETING:
@@ -72,8 +90,12 @@ def heartbeat_during_sync_is_fenced(c: Config, s: State, t: State) -> bool:
     return True
 
 
-def who_was_reset_takes_no_assignment(c: Config, s: State, t: State) -> bool:
-    """A member that lost its generation while its SyncGroup was out doesn't become stable by the answer."""
+def reset_member_takes_no_assignment(c: Config, s: State, t: State) -> bool:
+    """A member that lost its generation during its SyncGroup does not become stable by the reply.
+
+    Source: ``AbstractCoordinator.SyncGroupResponseHandler``.
+    Leaves unchanged: the coordinator, which may count the member as stable.
+    """
     if c.heartbeats_during_sync > 0:
         for m in range(c.members):
             if is_reset(s.member[m]) and t.member[m].status == MemberStatus.STABLE:
@@ -84,28 +106,40 @@ def who_was_reset_takes_no_assignment(c: Config, s: State, t: State) -> bool:
 # ------------------------------------------------------------------------------------------------ somewhere
 
 
-def heartbeat_is_well_while_completing(c: Config, s: State) -> bool:
-    """A Heartbeat is answered well while the group waits for the leader's assignment."""
+def heartbeat_succeeds_while_completing(c: Config, s: State) -> bool:
+    """A Heartbeat succeeds while the group waits for the leader's assignment.
+
+    Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
+    Leaves unchanged: the sync timeout, which Heartbeats do not extend.
+    """
     if c.heartbeats_during_sync > 0 and s.status == GroupStatus.COMPLETING:
         for m in range(c.members):
             me = s.member[m]
-            if me.beat[0] == ANSWERED_WELL and me.status == MemberStatus.SYNCING and me.generation == s.generation:
+            if me.beat[0] == HEARTBEAT_ACCEPTED and me.status == MemberStatus.SYNCING and me.generation == s.generation:
                 return True
     return False
 
 
-def heartbeat_tells_of_a_rebalance_before_the_sync(c: Config, s: State) -> bool:
-    """A Heartbeat is answered REBALANCE_IN_PROGRESS while the SyncGroup beside it is outstanding."""
+def heartbeat_reports_a_rebalance_during_sync(c: Config, s: State) -> bool:
+    """A Heartbeat is answered REBALANCE_IN_PROGRESS while the member's SyncGroup is outstanding.
+
+    Source: ``AbstractCoordinator.HeartbeatResponseHandler``.
+    Leaves unchanged: the member, which ignores the error in this state.
+    """
     if c.heartbeats_during_sync > 0:
         for m in range(c.members):
             me = s.member[m]
-            if me.beat[0] == ANSWERED_WELL + Error.REBALANCE_IN_PROGRESS and me.status == MemberStatus.SYNCING:
+            if me.beat[0] == HEARTBEAT_ACCEPTED + Error.REBALANCE_IN_PROGRESS and me.status == MemberStatus.SYNCING:
                 return True
     return False
 
 
-def sync_is_in_vain(c: Config, s: State) -> bool:
-    """A member learned beside its SyncGroup that the coordinator has forgotten it."""
+def member_is_reset_during_sync(c: Config, s: State) -> bool:
+    """A Heartbeat told the member during its SyncGroup that it has lost its generation.
+
+    Source: ``AbstractCoordinator.HeartbeatResponseHandler``; ``AbstractCoordinator.SyncGroupResponseHandler``.
+    Leaves unchanged: the SyncGroup reply, which is still to come and is ignored.
+    """
     if c.heartbeats_during_sync > 0:
         for m in range(c.members):
             if is_reset(s.member[m]):
@@ -120,11 +154,11 @@ HEARTBEAT_DURING_SYNC: Final = Concern(
     ),
     step_invariants=(
         heartbeat_during_sync_is_fenced,
-        who_was_reset_takes_no_assignment,
+        reset_member_takes_no_assignment,
     ),
     reachable_states=(
-        heartbeat_is_well_while_completing,
-        heartbeat_tells_of_a_rebalance_before_the_sync,
-        sync_is_in_vain,
+        heartbeat_succeeds_while_completing,
+        heartbeat_reports_a_rebalance_during_sync,
+        member_is_reset_during_sync,
     ),
 )

@@ -11,8 +11,8 @@ since a slot holds one id; the two beside each other are what a process that cra
 from typing import Final
 
 from rebalance_check.model.checker.specification import Concern, Rule
-from rebalance_check.model.classic.invariants import is_waiting
 from rebalance_check.model.classic.parts.network import is_abandoned, is_parked, is_request, is_unanswered, put
+from rebalance_check.model.classic.reachable import awaits_reply
 from rebalance_check.model.classic.state import Config, MemberStatus, MessageKind, State, has, with_
 from rebalance_check.model.vocabulary.actions import ActionKind
 
@@ -23,7 +23,13 @@ def may_lose(c: Config, s: State) -> bool:
 
 
 def lose_request(c: Config, s: State, m: int) -> bool:
-    """A request never arrives."""
+    """The network loses a request on its way to the coordinator.
+
+    The client sees a disconnect or a request timeout and joins again.
+
+    Source: ``RequestFuture``; ``AbstractCoordinator.joinGroupIfNeeded``.
+    Leaves unchanged: the coordinator, and what the member knows.
+    """
     net = s.member[m].net
     if not may_lose(c, s) or not is_request(net.kind):
         return False
@@ -33,7 +39,13 @@ def lose_request(c: Config, s: State, m: int) -> bool:
 
 
 def lose_reply(c: Config, s: State, m: int) -> bool:
-    """The coordinator has answered, and the process never learns what."""
+    """The network loses a reply on its way to the process.
+
+    The coordinator has done what was asked; the client learns nothing about it.
+
+    Source: ``RequestFuture``; ``AbstractCoordinator.joinGroupIfNeeded``.
+    Leaves unchanged: the coordinator, and what the member knows.
+    """
     net = s.member[m].net
     if not may_lose(c, s) or net.kind == MessageKind.NOTHING or is_request(net.kind):
         return False
@@ -43,7 +55,13 @@ def lose_reply(c: Config, s: State, m: int) -> bool:
 
 
 def drop_connection(c: Config, s: State, m: int) -> bool:
-    """The connection breaks on which a JoinGroup or SyncGroup is parked: it stays parked, for nobody."""
+    """The connection of a parked JoinGroup or SyncGroup breaks.
+
+    The coordinator does not notice: the request stays parked and takes part in its phase, and the reply goes nowhere.
+
+    Source: ``ClassicGroup.updateMember``.
+    Leaves unchanged: the parked request, and the member's id, generation and partitions.
+    """
     if not may_lose(c, s) or not is_parked(s, m) or has(s.orphans, m) or s.member[m].status == MemberStatus.DOWN:
         return False
     s.losses[0] += 1
@@ -55,7 +73,13 @@ def drop_connection(c: Config, s: State, m: int) -> bool:
 
 
 def unknown_outcome_resets_nothing(c: Config, s: State, t: State) -> bool:
-    """A member whose request nobody answers keeps its id, its generation and its partitions."""
+    """A member whose request is not answered keeps its id, its generation and its partitions.
+
+    A disconnect or a request timeout says nothing about the group; the client joins again with what it has.
+
+    Source: ``AbstractCoordinator.joinGroupIfNeeded``; ``RequestFuture``.
+    Leaves unchanged: the member's status; it becomes unjoined.
+    """
     for m in range(c.members):
         one, other = s.member[m], t.member[m]
         if is_unanswered(s, m) and other.status == MemberStatus.UNJOINED:
@@ -64,18 +88,30 @@ def unknown_outcome_resets_nothing(c: Config, s: State, t: State) -> bool:
     return True
 
 
-def member_waits_in_vain(c: Config, s: State) -> bool:
-    """A member belongs to a generation without knowing it, because its answer was lost."""
+def join_reply_is_lost(c: Config, s: State) -> bool:
+    """A member belongs to a generation and does not know, because the JoinGroup reply was lost.
+
+    It joins again, and a follower whose metadata did not change is answered with the same generation.
+
+    Source: ``GroupMetadataManager.classicGroupJoinExistingMember``.
+    Leaves unchanged: the group, for which the lost reply makes no difference until the sync timeout.
+    """
     if c.losses > 0:
         for m in range(c.members):
             me = s.member[m]
-            if is_waiting(me) and has(s.members, m) and not is_parked(s, m) and me.generation < s.generation:
+            if awaits_reply(me) and has(s.members, m) and not is_parked(s, m) and me.generation < s.generation:
                 return True
     return False
 
 
 def parked_request_outlives_its_connection(c: Config, s: State) -> bool:
-    """A request is parked for a process that has given it up."""
+    """A request stays parked although its process has given the request up.
+
+    The coordinator does not notice closed connections; its reply goes nowhere.
+
+    Source: ``ClassicGroup.updateMember``.
+    Leaves unchanged: the session timer, which does not run while the request is parked.
+    """
     if c.losses > 0:
         for m in range(c.members):
             if has(s.orphans, m) and s.member[m].status == MemberStatus.UNJOINED:
@@ -83,8 +119,14 @@ def parked_request_outlives_its_connection(c: Config, s: State) -> bool:
     return False
 
 
-def id_is_never_learned(c: Config, s: State) -> bool:
-    """The coordinator knows an id that its process does not, and never will."""
+def assigned_member_id_is_lost(c: Config, s: State) -> bool:
+    """The coordinator holds a member id whose process never received it.
+
+    The process joins without an id and gets a second one; the first expires.
+
+    Source: KIP-394; ``GroupMetadataManager.classicGroupJoinNewDynamicMember``.
+    Leaves unchanged: the join phase, which waits for the lost id until it expires.
+    """
     if c.losses > 0:
         for m in range(c.members):
             if has(s.members | s.pending, m) and is_abandoned(s, m):
@@ -100,8 +142,8 @@ MESSAGE_LOSS: Final = Concern(
     ),
     step_invariants=(unknown_outcome_resets_nothing,),
     reachable_states=(
-        member_waits_in_vain,
+        join_reply_is_lost,
         parked_request_outlives_its_connection,
-        id_is_never_learned,
+        assigned_member_id_is_lost,
     ),
 )

@@ -4,23 +4,23 @@ from typing import Final
 
 from rebalance_check.model.checker.specification import Concern
 from rebalance_check.model.classic.parts.new_members import (
-    newcomer_is_forgotten_while_it_waits,
-    newcomer_that_expires_is_told,
-    newcomers_are_parked,
-    unused_id_is_forgotten,
-    unused_id_is_given_back,
-    who_gave_its_id_back_is_not_waited_for,
+    expired_new_member_is_refused,
+    new_member_expires_while_parked,
+    new_members_are_parked,
+    returned_id_is_not_waited_for,
+    unused_id_expires,
+    unused_id_is_returned,
 )
 
 NEW_MEMBERS: Final = Concern(
-    invariants=(newcomers_are_parked,),
+    invariants=(new_members_are_parked,),
     step_invariants=(
-        who_gave_its_id_back_is_not_waited_for,
-        newcomer_that_expires_is_told,
+        returned_id_is_not_waited_for,
+        expired_new_member_is_refused,
     ),
     reachable_states=(
-        unused_id_is_given_back,
-        unused_id_is_forgotten,
-        newcomer_is_forgotten_while_it_waits,
+        unused_id_is_returned,
+        unused_id_expires,
+        new_member_expires_while_parked,
     ),
 )

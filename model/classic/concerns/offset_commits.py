@@ -11,7 +11,7 @@ from typing import Final
 
 from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.coordinator import fence
-from rebalance_check.model.classic.invariants import any_refused, is_current, is_new_answer
+from rebalance_check.model.classic.invariants import is_current, is_new_reply
 from rebalance_check.model.classic.parts.group_log import (
     is_serving,
     is_stranger,
@@ -22,6 +22,7 @@ from rebalance_check.model.classic.parts.group_log import (
 )
 from rebalance_check.model.classic.parts.network import is_error_reply, put, refuse
 from rebalance_check.model.classic.parts.static_members import or_fenced
+from rebalance_check.model.classic.reachable import any_refused_with
 from rebalance_check.model.classic.state import (
     Config,
     GroupStatus,
@@ -41,7 +42,13 @@ def may_commit(c: Config, s: State) -> bool:
 
 
 def send_offset_commit(c: Config, s: State, m: int) -> bool:
-    """A stable member commits the partitions that it owns."""
+    """A stable member commits offsets of the partitions that it owns.
+
+    The request names the member's generation. Which offset it carries does not matter here.
+
+    Source: ``ConsumerCoordinator.sendOffsetCommitRequest``.
+    Leaves unchanged: the member's status and what it owns.
+    """
     me = s.member[m]
     if not may_commit(c, s) or me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING or me.owned == 0:
         return False
@@ -54,7 +61,11 @@ def send_offset_commit(c: Config, s: State, m: int) -> bool:
 
 
 def receive_offset_commit(c: Config, s: State, m: int) -> bool:
-    """The offsets are committed."""
+    """The member learns that its commit succeeded.
+
+    Source: ``ConsumerCoordinator.OffsetCommitResponseHandler``.
+    Leaves unchanged: everything but the reply, which is consumed.
+    """
     net = s.member[m].net
     if net.kind != MessageKind.COMMIT_REPLY or is_error_reply(net):
         return False
@@ -63,7 +74,14 @@ def receive_offset_commit(c: Config, s: State, m: int) -> bool:
 
 
 def offset_commit(c: Config, s: State, m: int) -> bool:
-    """An OffsetCommit of a member arrives."""
+    """The OffsetCommit of a member arrives at the coordinator.
+
+    It is checked against the member id, the instance id and the generation, and refused while the group waits for an
+    assignment. While a rebalance is prepared commits of the generation before still succeed.
+
+    Source: ``ClassicGroup.validateOffsetCommit``.
+    Leaves unchanged: the group: a commit changes no membership.
+    """
     net = s.member[m].net
     if net.kind != MessageKind.COMMIT_REQUEST or must_wait(c, s, m):
         return False
@@ -89,9 +107,12 @@ def commit_error(c: Config, s: State, m: int, generation: int) -> int:
 
 
 def commit_without_group(c: Config, s: State) -> bool:
-    """Somebody who is no member commits, without a generation; a group that does not exist begins with that.
+    """A client that is no member commits without a generation.
 
-    Offsets in the log make a group of whoever reads it, like an empty record of the group itself.
+    The commit succeeds in a group without members; a group that does not exist is created, Empty.
+
+    Source: ``OffsetMetadataManager.validateOffsetCommit``; ``ClassicGroup.validateOffsetCommit``.
+    Leaves unchanged: a group with members, which refuses the commit.
     """
     if not may_commit(c, s) or not is_serving(c, s) or is_writing(c, s):
         return False
@@ -110,20 +131,23 @@ ACCEPTED = 1
 
 
 def commit_during_join(c: Config, s: State, m: int) -> bool:
-    """A process commits for its generation on another connection, whatever its membership is about.
+    """A process commits for its generation on another connection while its JoinGroup or SyncGroup is outstanding.
 
-    Kafka's consumer does so only while it is stable; others do so while their JoinGroup or SyncGroup is parked.
+    Kafka's consumer commits only while it is stable; other clients do not wait.
+
+    Source: ``ClassicGroup.validateOffsetCommit``.
+    Leaves unchanged: the outstanding request, and the member's id, generation and partitions.
     """
     me = s.member[m]
     if not may_commit(c, s) or not is_serving(c, s) or is_writing(c, s) or me.has_id == 0 or me.generation == 0:
         return False
     s.commits[0] += 1
-    error = beside_error(c, s, m)
+    error = commit_during_join_error(c, s, m)
     s.beside[0] = ACCEPTED if error == Error.NONE else error
     return True
 
 
-def beside_error(c: Config, s: State, m: int) -> int:
+def commit_during_join_error(c: Config, s: State, m: int) -> int:
     """What is wrong with a commit of m for its generation, in whatever status it is."""
     if is_stranger(c, s, m):
         return or_fenced(c, s, m, Error.UNKNOWN_MEMBER_ID)
@@ -133,23 +157,29 @@ def beside_error(c: Config, s: State, m: int) -> int:
 # ------------------------------------------------------------------------------------------------ claims
 
 
-def is_accepted(c: Config, s: State, t: State, m: int) -> bool:
+def is_commit_accepted(c: Config, s: State, t: State, m: int) -> bool:
     """Whether a commit of m is accepted in a step."""
-    return c.commits > 0 and is_new_answer(s.member[m].net, t.member[m].net, MessageKind.COMMIT_REPLY)
+    return c.commits > 0 and is_new_reply(s.member[m].net, t.member[m].net, MessageKind.COMMIT_REPLY)
 
 
 def commit_is_fenced(c: Config, s: State, t: State) -> bool:
-    """A commit is accepted only from a member, for the group's generation: those of the one before end with it."""
-    if is_accepted_beside(c, s, t) and not anyone_may_commit(c, s):
+    """The coordinator accepts a commit only from a member, for the group's generation.
+
+    Commits of a generation are refused once the next one has begun.
+
+    Source: ``ClassicGroup.validateOffsetCommit``.
+    Leaves unchanged: commits without a generation; see `commit_without_generation_needs_an_empty_group`.
+    """
+    if is_commit_during_join_accepted(c, s, t) and not some_member_may_commit(c, s):
         return False
     for m in range(c.members):
-        if is_accepted(c, s, t, m):
+        if is_commit_accepted(c, s, t, m):
             if not has(t.members, m) or is_stranger(c, t, m) or s.member[m].net.generation != t.generation:
                 return False
     return True
 
 
-def anyone_may_commit(c: Config, s: State) -> bool:
+def some_member_may_commit(c: Config, s: State) -> bool:
     """Whether there is a member in the group's generation."""
     for m in range(c.members):
         if has(s.members, m) and not is_stranger(c, s, m) and s.member[m].generation == s.generation:
@@ -157,28 +187,44 @@ def anyone_may_commit(c: Config, s: State) -> bool:
     return False
 
 
-def is_accepted_beside(c: Config, s: State, t: State) -> bool:
+def is_commit_during_join_accepted(c: Config, s: State, t: State) -> bool:
     """Whether a commit beside a join is accepted in a step."""
     return c.commits > 0 and s.commits[0] != t.commits[0] and t.beside[0] == ACCEPTED
 
 
 def no_commit_while_completing(c: Config, s: State, t: State) -> bool:
-    """While the group waits for an assignment, no commit of a member is accepted."""
-    if is_accepted_beside(c, s, t) and s.status != GroupStatus.STABLE and s.status != GroupStatus.PREPARING:
+    """While the group waits for an assignment no commit of a member succeeds.
+
+    The coordinator answers REBALANCE_IN_PROGRESS, because the new owners are not known yet.
+
+    Source: ``ClassicGroup.validateOffsetCommit``.
+    Leaves unchanged: transactional commits, which the model leaves out.
+    """
+    if is_commit_during_join_accepted(c, s, t) and s.status != GroupStatus.STABLE and s.status != GroupStatus.PREPARING:
         return False
     for m in range(c.members):
-        if is_accepted(c, s, t, m) and s.status != GroupStatus.STABLE and s.status != GroupStatus.PREPARING:
+        if is_commit_accepted(c, s, t, m) and s.status != GroupStatus.STABLE and s.status != GroupStatus.PREPARING:
             return False
     return True
 
 
-def outside_commit_needs_an_empty_group(c: Config, s: State, t: State) -> bool:
-    """A commit without a generation is accepted only while the group has no members."""
+def commit_without_generation_needs_an_empty_group(c: Config, s: State, t: State) -> bool:
+    """A commit without a generation succeeds only in a group without members.
+
+    Source: ``ClassicGroup.validateOffsetCommit``.
+    Leaves unchanged: transactional commits, which the model leaves out.
+    """
     return c.commits == 0 or s.outside[0] == t.outside[0] or s.status <= GroupStatus.EMPTY
 
 
 def lost_is_not_committed(c: Config, s: State) -> bool:
-    """A member commits nothing but what it owns: what is lost is not committed."""
+    """A member commits only partitions that it owns.
+
+    After ``onPartitionsLost`` another member may own them already.
+
+    Source: KIP-429; ``ConsumerCoordinator.onJoinPrepare``.
+    Leaves unchanged: revoked partitions, which may be committed until the revocation is over.
+    """
     if c.commits > 0:
         for m in range(c.members):
             me = s.member[m]
@@ -188,9 +234,15 @@ def lost_is_not_committed(c: Config, s: State) -> bool:
 
 
 def commit_is_by_the_owner(c: Config, s: State, t: State) -> bool:
-    """While a member's commit of a partition is accepted, no other current member owns that partition."""
+    """While the coordinator accepts a member's commit, no other current member owns those partitions.
+
+    This is the reason for fencing commits: the committed position of a partition is its owner's.
+
+    Source: KIP-429; ``ClassicGroup.validateOffsetCommit``.
+    Leaves unchanged: processing, which a stale owner may do without committing.
+    """
     for m in range(c.members):
-        if is_accepted(c, s, t, m):
+        if is_commit_accepted(c, s, t, m):
             for x in range(c.members):
                 if x != m and s.member[x].owned & s.member[m].net.partitions != 0 and is_current(s, x):
                     return False
@@ -201,7 +253,13 @@ def commit_is_by_the_owner(c: Config, s: State, t: State) -> bool:
 
 
 def commit_is_accepted_in_a_rebalance(c: Config, s: State) -> bool:
-    """A commit is accepted while a rebalance is being prepared."""
+    """A commit succeeds while a rebalance is being prepared.
+
+    Members use this to commit before they revoke.
+
+    Source: ``ClassicGroup.validateOffsetCommit``.
+    Leaves unchanged: the join phase, which goes on.
+    """
     if c.commits > 0 and s.status == GroupStatus.PREPARING:
         for m in range(c.members):
             net = s.member[m].net
@@ -210,8 +268,12 @@ def commit_is_accepted_in_a_rebalance(c: Config, s: State) -> bool:
     return False
 
 
-def zombie_commits_in_vain(c: Config, s: State) -> bool:
-    """A member that owns what another one owns by now is refused when it commits."""
+def commit_of_a_stale_owner_is_refused(c: Config, s: State) -> bool:
+    """A member that owns a partition of another current member is refused when it commits.
+
+    Source: ``ClassicGroup.validateOffsetCommit``.
+    Leaves unchanged: what the stale owner has processed; the new owner processes it again.
+    """
     if c.commits > 0:
         for m in range(c.members):
             me = s.member[m]
@@ -223,31 +285,55 @@ def zombie_commits_in_vain(c: Config, s: State) -> bool:
 
 
 def commit_meets_rebalance(c: Config, s: State) -> bool:
-    """A commit beside a join is refused with REBALANCE_IN_PROGRESS."""
+    """A commit during a join is refused with REBALANCE_IN_PROGRESS.
+
+    Source: ``ClassicGroup.validateOffsetCommit``.
+    Leaves unchanged: the member's id, generation and partitions.
+    """
     return c.commits > 0 and s.beside[0] == Error.REBALANCE_IN_PROGRESS
 
 
 def commit_meets_illegal_generation(c: Config, s: State) -> bool:
-    """A commit is refused with ILLEGAL_GENERATION."""
+    """A commit is refused with ILLEGAL_GENERATION.
+
+    The next generation began before the commit arrived, or the group was deleted.
+
+    Source: ``ClassicGroup.validateOffsetCommit``.
+    Leaves unchanged: the group, which a refused commit does not change.
+    """
     if c.commits > 0 and s.beside[0] == Error.ILLEGAL_GENERATION:
         return True
-    return c.commits > 0 and any_refused(c, s, MessageKind.COMMIT_REPLY, Error.ILLEGAL_GENERATION)
+    return c.commits > 0 and any_refused_with(c, s, MessageKind.COMMIT_REPLY, Error.ILLEGAL_GENERATION)
 
 
 def commit_meets_unknown_member(c: Config, s: State) -> bool:
-    """A commit is refused with UNKNOWN_MEMBER_ID."""
-    return c.commits > 0 and any_refused(c, s, MessageKind.COMMIT_REPLY, Error.UNKNOWN_MEMBER_ID)
+    """A commit is refused with UNKNOWN_MEMBER_ID.
+
+    Source: ``ClassicGroup.validateMember``.
+    Leaves unchanged: the group, which a refused commit does not change.
+    """
+    return c.commits > 0 and any_refused_with(c, s, MessageKind.COMMIT_REPLY, Error.UNKNOWN_MEMBER_ID)
 
 
 def commit_meets_fenced_instance(c: Config, s: State) -> bool:
-    """A commit is refused with FENCED_INSTANCE_ID."""
+    """A commit is refused with FENCED_INSTANCE_ID.
+
+    Another process has taken over the instance id that the commit names.
+
+    Source: ``ClassicGroup.validateMember``; KIP-345.
+    Leaves unchanged: the group, which a refused commit does not change.
+    """
     if c.commits > 0 and s.beside[0] == Error.FENCED_INSTANCE_ID:
         return True
-    return c.commits > 0 and any_refused(c, s, MessageKind.COMMIT_REPLY, Error.FENCED_INSTANCE_ID)
+    return c.commits > 0 and any_refused_with(c, s, MessageKind.COMMIT_REPLY, Error.FENCED_INSTANCE_ID)
 
 
-def outside_commit_is_accepted(c: Config, s: State) -> bool:
-    """Somebody commits into a group without members."""
+def commit_without_generation_is_accepted(c: Config, s: State) -> bool:
+    """A client that is no member commits into a group without members.
+
+    Source: ``ClassicGroup.validateOffsetCommit``.
+    Leaves unchanged: the group's generation and status, unless the group did not exist.
+    """
     return c.commits > 0 and s.outside[0] > 0
 
 
@@ -263,16 +349,16 @@ OFFSET_COMMITS: Final = Concern(
     step_invariants=(
         commit_is_fenced,
         no_commit_while_completing,
-        outside_commit_needs_an_empty_group,
+        commit_without_generation_needs_an_empty_group,
         commit_is_by_the_owner,
     ),
     reachable_states=(
         commit_is_accepted_in_a_rebalance,
-        zombie_commits_in_vain,
+        commit_of_a_stale_owner_is_refused,
         commit_meets_rebalance,
         commit_meets_illegal_generation,
         commit_meets_unknown_member,
         commit_meets_fenced_instance,
-        outside_commit_is_accepted,
+        commit_without_generation_is_accepted,
     ),
 )

@@ -4,9 +4,9 @@ from typing import Final
 
 from rebalance_check.model.checker.layout import NIL
 from rebalance_check.model.checker.specification import Concern
-from rebalance_check.model.classic.invariants import any_refused
 from rebalance_check.model.classic.parts.group_log import same_life
 from rebalance_check.model.classic.parts.static_members import SKIPS_ASSIGNMENT, holder, is_static
+from rebalance_check.model.classic.reachable import any_refused_with
 from rebalance_check.model.classic.state import Config, GroupStatus, MemberStatus, MessageKind, State, has, minus, size
 from rebalance_check.model.vocabulary.errors import Error
 
@@ -14,7 +14,13 @@ from rebalance_check.model.vocabulary.errors import Error
 
 
 def one_member_per_instance(c: Config, s: State) -> bool:
-    """Of the processes with one instance id at most one is a member."""
+    """Of the processes with one instance id at most one is a member.
+
+    The coordinator maps an instance id to one member id and replaces it in one step.
+
+    Source: KIP-345; ``ClassicGroup.replaceStaticMember``.
+    Leaves unchanged: how many processes run with that instance id.
+    """
     for m in range(c.members):
         if has(s.members, m) and is_static(c, s, m):
             if s.member[m].twin[0] != m and has(s.members, s.member[m].twin[0]):
@@ -22,13 +28,25 @@ def one_member_per_instance(c: Config, s: State) -> bool:
     return True
 
 
-def replaced_id_owes_only_while_stable(c: Config, s: State) -> bool:
-    """An id that was replaced can owe a SyncGroup only as long as its generation lasts, which is stable."""
+def replaced_id_owes_sync_only_while_stable(c: Config, s: State) -> bool:
+    """A replaced member id owes a SyncGroup only within its stable generation.
+
+    Kafka does not move the debt to the new id, so the sync timeout fires although no member can pay it.
+
+    Source: ``ClassicGroup.replaceStaticMember``; ``GroupMetadataManager.expirePendingSync``.
+    Leaves unchanged: the new member id, which owes nothing.
+    """
     return c.static_members == 0 or not c.timeouts or s.ghost[0] == 0 or s.status == GroupStatus.STABLE
 
 
-def eager_assignment_leaves_nothing_out(c: Config, s: State) -> bool:
-    """In a stable group with static members, all of them EAGER, every partition is assigned."""
+def eager_assignment_is_complete(c: Config, s: State) -> bool:
+    """In a stable group of EAGER members with static ones, every partition is assigned.
+
+    A static member that restarts while the leader assigns must not end up in a generation without a share.
+
+    Source: KIP-345; ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``.
+    Leaves unchanged: COOPERATIVE groups, whose leader withholds partitions.
+    """
     if c.static_members == 0 or c.cooperative or c.path != 0 or s.status != GroupStatus.STABLE:
         return True
     given = 0
@@ -40,8 +58,14 @@ def eager_assignment_leaves_nothing_out(c: Config, s: State) -> bool:
 # ------------------------------------------------------------------------------------------------ of every step
 
 
-def who_was_replaced_is_fenced(c: Config, s: State, t: State) -> bool:
-    """A static member hears FENCED_INSTANCE_ID when another id has its seat, and UNKNOWN_MEMBER_ID when none has."""
+def replaced_static_member_is_fenced(c: Config, s: State, t: State) -> bool:
+    """A static member meets FENCED_INSTANCE_ID exactly when another member id has its instance id.
+
+    If no member has it the answer is UNKNOWN_MEMBER_ID, and the process may join again.
+
+    Source: ``ClassicGroup.validateMember``; KIP-345.
+    Leaves unchanged: requests without the instance id, which are never fenced by it.
+    """
     if c.static_members > 0:
         for m in range(c.members):
             if is_static(c, s, m) and s.member[m].net.error == 0 and t.member[m].net.error != 0:
@@ -53,8 +77,14 @@ def who_was_replaced_is_fenced(c: Config, s: State, t: State) -> bool:
     return True
 
 
-def seat_keeps_its_assignment(c: Config, s: State, t: State) -> bool:
-    """While a group stays stable, a seat keeps its assignment, whoever has it."""
+def instance_id_keeps_its_assignment(c: Config, s: State, t: State) -> bool:
+    """While the group stays stable, an instance id keeps its assignment under any member id.
+
+    A static member that restarts continues with the partitions that it had, without a rebalance.
+
+    Source: KIP-345; ``ClassicGroup.replaceStaticMember``.
+    Leaves unchanged: groups in a rebalance, where the leader assigns anew.
+    """
     if c.static_members > 0 and s.status == GroupStatus.STABLE and t.status == GroupStatus.STABLE:
         for m in range(c.members):
             if has(s.members, m) and is_static(c, s, m):
@@ -65,9 +95,12 @@ def seat_keeps_its_assignment(c: Config, s: State, t: State) -> bool:
 
 
 def join_phase_keeps_silent_static_members(c: Config, s: State, t: State) -> bool:
-    """A join phase that ends without several members ends without dynamic ones only.
+    """A join phase that ends without several members ends without dynamic members only.
 
-    One member alone may also have left, or its session may have ended.
+    The rebalance timeout removes no static member; its session timeout may.
+
+    Source: KIP-345; ``GroupMetadataManager.completeClassicGroupJoin``.
+    Leaves unchanged: one single member, which may also have left or expired.
     """
     if (
         c.static_members == 0
@@ -90,7 +123,13 @@ def join_phase_keeps_silent_static_members(c: Config, s: State, t: State) -> boo
 
 
 def silent_static_member_is_kept(c: Config, s: State) -> bool:
-    """A stable group counts on a member that lives, and knows nothing of its generation."""
+    """A stable group counts on a living member that does not know the generation.
+
+    The static member did not join, and the leader assigned partitions to it.
+
+    Source: KIP-345; ``GroupMetadataManager.completeClassicGroupJoin``.
+    Leaves unchanged: what the silent member owns and processes meanwhile.
+    """
     if c.static_members > 0 and s.status == GroupStatus.STABLE:
         for m in range(c.members):
             me = s.member[m]
@@ -100,8 +139,14 @@ def silent_static_member_is_kept(c: Config, s: State) -> bool:
     return False
 
 
-def silent_static_member_returns_as_an_owner(c: Config, s: State) -> bool:
-    """A member that missed a generation is in the present one, and owns what another owns."""
+def silent_static_member_returns_as_a_second_owner(c: Config, s: State) -> bool:
+    """A static member that missed a generation is in the present one and owns what another member owns.
+
+    The leader gave its partitions away while it was silent.
+
+    Source: KIP-345; ``ConsumerCoordinator.onJoinComplete``.
+    Leaves unchanged: the member's next assignment, which ends this.
+    """
     if c.static_members > 0:
         for m in range(c.members):
             if s.member[m].aux_missed == 1 and has(s.members, m) and s.member[m].generation == s.generation:
@@ -111,8 +156,12 @@ def silent_static_member_returns_as_an_owner(c: Config, s: State) -> bool:
     return False
 
 
-def leader_comes_back_without_assigning(c: Config, s: State) -> bool:
-    """A static leader restarts, and is told not to assign anew (KIP-814)."""
+def restarted_leader_skips_assignment(c: Config, s: State) -> bool:
+    """A static leader restarts and its JoinGroup reply says not to assign anew.
+
+    Source: KIP-814; ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``.
+    Leaves unchanged: the assignment of the generation, which stays.
+    """
     for m in range(c.members):
         if s.member[m].net.kind == MessageKind.JOIN_REPLY and s.member[m].net.flag == SKIPS_ASSIGNMENT:
             return True
@@ -120,22 +169,40 @@ def leader_comes_back_without_assigning(c: Config, s: State) -> bool:
 
 
 def join_meets_fenced_instance(c: Config, s: State) -> bool:
-    """A JoinGroup is refused with FENCED_INSTANCE_ID."""
-    return any_refused(c, s, MessageKind.JOIN_REPLY, Error.FENCED_INSTANCE_ID)
+    """A JoinGroup is refused with FENCED_INSTANCE_ID.
+
+    Source: ``ClassicGroup.validateMember``; KIP-345.
+    Leaves unchanged: the member that has the instance id now.
+    """
+    return any_refused_with(c, s, MessageKind.JOIN_REPLY, Error.FENCED_INSTANCE_ID)
 
 
 def sync_meets_fenced_instance(c: Config, s: State) -> bool:
-    """A SyncGroup is refused with FENCED_INSTANCE_ID."""
-    return any_refused(c, s, MessageKind.SYNC_REPLY, Error.FENCED_INSTANCE_ID)
+    """A SyncGroup is refused with FENCED_INSTANCE_ID.
+
+    Source: ``ClassicGroup.validateMember``; KIP-345.
+    Leaves unchanged: the member that has the instance id now.
+    """
+    return any_refused_with(c, s, MessageKind.SYNC_REPLY, Error.FENCED_INSTANCE_ID)
 
 
 def heartbeat_meets_fenced_instance(c: Config, s: State) -> bool:
-    """A Heartbeat is refused with FENCED_INSTANCE_ID."""
-    return any_refused(c, s, MessageKind.HEARTBEAT_REPLY, Error.FENCED_INSTANCE_ID)
+    """A Heartbeat is refused with FENCED_INSTANCE_ID.
+
+    Source: ``ClassicGroup.validateMember``; KIP-345.
+    Leaves unchanged: the member that has the instance id now.
+    """
+    return any_refused_with(c, s, MessageKind.HEARTBEAT_REPLY, Error.FENCED_INSTANCE_ID)
 
 
-def member_is_fenced_by_its_own_past(c: Config, s: State) -> bool:
-    """The log brought back the id that a static member had before it restarted, and the member is fenced by it."""
+def static_member_is_fenced_by_its_former_id(c: Config, s: State) -> bool:
+    """The log restored the former id of a restarted static member, and that id fences the process.
+
+    The replacement was not written before the failover.
+
+    Source: ``GroupMetadataManager.onLoaded``; ``ClassicGroup.validateMember``.
+    Leaves unchanged: the group, in which the former id stays until its session ends.
+    """
     if c.static_members > 0 and c.failovers > 0:
         for m in range(c.members):
             if s.member[m].net.error == Error.FENCED_INSTANCE_ID and has(s.members & s.strangers[0], m):
@@ -143,8 +210,14 @@ def member_is_fenced_by_its_own_past(c: Config, s: State) -> bool:
     return False
 
 
-def restarted_member_finds_its_seat_in_the_log(c: Config, s: State) -> bool:
-    """A static member that was down when the coordinator changed is told of its seat by the next one."""
+def static_member_rejoins_after_failover_without_rebalance(c: Config, s: State) -> bool:
+    """A static leader that was down during a failover gets its former generation back.
+
+    The record in the log has its instance id and its assignment.
+
+    Source: KIP-345; KIP-814; ``GroupMetadataManager.onLoaded``.
+    Leaves unchanged: the generation, which is that of the record.
+    """
     if c.static_members > 0 and c.failovers > 0 and s.incarnation[0] > 0:
         for m in range(c.members):
             net = s.member[m].net
@@ -154,12 +227,20 @@ def restarted_member_finds_its_seat_in_the_log(c: Config, s: State) -> bool:
 
 
 def replaced_id_owes_a_sync(c: Config, s: State) -> bool:
-    """The sync timeout is bound to fire, because a member was replaced before it synced."""
+    """A member id was replaced before it sent its SyncGroup, so the sync timeout is bound to fire.
+
+    Source: ``ClassicGroup.replaceStaticMember``; ``GroupMetadataManager.expirePendingSync``.
+    Leaves unchanged: the assignments, until the timeout starts a rebalance.
+    """
     return c.static_members > 0 and c.timeouts and s.ghost[0] == 1
 
 
-def seat_is_taken_while_the_group_prepares(c: Config, s: State) -> bool:
-    """A static member waits in the join phase under an id that it has not learned yet."""
+def static_member_is_replaced_while_preparing(c: Config, s: State) -> bool:
+    """A static member waits in the join phase under a new id that it has not received yet.
+
+    Source: KIP-345; ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``.
+    Leaves unchanged: the other members of the join phase.
+    """
     if c.static_members == 0 or s.status != GroupStatus.PREPARING or s.initial == 1:
         return False
     for m in range(c.members):
@@ -171,24 +252,24 @@ def seat_is_taken_while_the_group_prepares(c: Config, s: State) -> bool:
 STATIC_MEMBERS: Final = Concern(
     invariants=(
         one_member_per_instance,
-        replaced_id_owes_only_while_stable,
-        eager_assignment_leaves_nothing_out,
+        replaced_id_owes_sync_only_while_stable,
+        eager_assignment_is_complete,
     ),
     step_invariants=(
-        who_was_replaced_is_fenced,
-        seat_keeps_its_assignment,
+        replaced_static_member_is_fenced,
+        instance_id_keeps_its_assignment,
         join_phase_keeps_silent_static_members,
     ),
     reachable_states=(
         silent_static_member_is_kept,
-        silent_static_member_returns_as_an_owner,
-        leader_comes_back_without_assigning,
+        silent_static_member_returns_as_a_second_owner,
+        restarted_leader_skips_assignment,
         join_meets_fenced_instance,
         sync_meets_fenced_instance,
         heartbeat_meets_fenced_instance,
         replaced_id_owes_a_sync,
-        seat_is_taken_while_the_group_prepares,
-        member_is_fenced_by_its_own_past,
-        restarted_member_finds_its_seat_in_the_log,
+        static_member_is_replaced_while_preparing,
+        static_member_is_fenced_by_its_former_id,
+        static_member_rejoins_after_failover_without_rebalance,
     ),
 )

@@ -9,7 +9,7 @@ from typing import Final
 from rebalance_check.model.checker.layout import NIL
 from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.coordinator import complete_join, rebalance_without, remove_member
-from rebalance_check.model.classic.invariants import joins
+from rebalance_check.model.classic.invariants import may_have_joined
 from rebalance_check.model.classic.parts.group_log import is_writing
 from rebalance_check.model.classic.parts.static_members import static_members
 from rebalance_check.model.classic.state import Config, GroupStatus, MemberStatus, State, has, minus, nth, size, with_
@@ -26,7 +26,7 @@ def late_to_sync(s: State) -> int:
     return s.owing[0]
 
 
-def ghost_owes(c: Config, s: State) -> bool:
+def replaced_id_owes(c: Config, s: State) -> bool:
     """Whether an id owes a SyncGroup that was replaced since: its time runs out, too, and removes nobody."""
     return c.static_members > 0 and s.ghost[0] == 1
 
@@ -42,7 +42,7 @@ def may_expire(c: Config, s: State, late: int) -> bool:
     return True
 
 
-def heirs_of_late(c: Config, s: State) -> int:
+def next_leader_candidates_at_timeout(c: Config, s: State) -> int:
     """Who may lead after the rebalance timeout: a leader that is late does not (``maybeElectNewJoinedLeader``).
 
     Where nobody joined and static members remain, one of them leads if the leader was not one.
@@ -53,14 +53,17 @@ def heirs_of_late(c: Config, s: State) -> int:
 
 def expire_rebalance_choices(c: Config, s: State) -> int:
     """Who leads next."""
-    return max(size(heirs_of_late(c, s)), 1) if c.timeouts else 1
+    return max(size(next_leader_candidates_at_timeout(c, s)), 1) if c.timeouts else 1
 
 
 def expire_rebalance(c: Config, s: State, k: int) -> bool:
-    """The rebalance timeout: who has not joined is removed, and the generation begins with those who have.
+    """The rebalance timeout ends the join phase without the members that have not joined.
 
-    Ids that were handed out stay pending, and join the next one. Static members keep their seats; where nobody else is
-    left, the join phase goes on for as long again (``completeClassicGroupJoin``).
+    Late dynamic members are removed and the next generation begins with those that joined. Static members stay, also
+    silent ones; where none but silent static members is left, the join phase goes on for another timeout.
+
+    Source: ``GroupMetadataManager.completeClassicGroupJoin``; KIP-345.
+    Leaves unchanged: pending ids, which join the next generation.
     """
     if not c.timeouts or s.status != GroupStatus.PREPARING or s.initial == 1 or is_writing(c, s):
         return False
@@ -69,7 +72,7 @@ def expire_rebalance(c: Config, s: State, k: int) -> bool:
         return False
     if not may_expire(c, s, late_to_join(s) | s.pending):
         return False
-    able = heirs_of_late(c, s)
+    able = next_leader_candidates_at_timeout(c, s)
     for x in range(c.members):
         if has(late, x):
             remove_member(s, x, 0)
@@ -88,8 +91,14 @@ def expire_sync_choices(c: Config, s: State) -> int:
 
 
 def expire_sync(c: Config, s: State, k: int) -> bool:
-    """The sync timeout: who has not synced is removed, and the rest joins again (``expirePendingSync``)."""
-    if not c.timeouts or (late_to_sync(s) == 0 and not ghost_owes(c, s)) or is_writing(c, s):
+    """The sync timeout removes the members that have not sent their SyncGroup, and the others join again.
+
+    The coordinator arms the timer once per generation, for the longest rebalance timeout of the group.
+
+    Source: ``GroupMetadataManager.expirePendingSync``.
+    Leaves unchanged: members whose SyncGroup arrived; they keep their ids and answer the next join phase.
+    """
+    if not c.timeouts or (late_to_sync(s) == 0 and not replaced_id_owes(c, s)) or is_writing(c, s):
         return False
     late = late_to_sync(s)
     if not may_expire(c, s, late):
@@ -107,8 +116,14 @@ def expire_sync(c: Config, s: State, k: int) -> bool:
 # ------------------------------------------------------------------------------------------------ claims
 
 
-def who_owes_a_sync_is_a_member(c: Config, s: State) -> bool:
-    """A SyncGroup is owed only by members whose generation has begun, and not by one whose SyncGroup is parked."""
+def pending_sync_members_are_members(c: Config, s: State) -> bool:
+    """Only members whose generation has begun owe a SyncGroup, and none whose SyncGroup is parked.
+
+    The set is ``pendingSyncMembers``; the sync timeout removes all that are left in it.
+
+    Source: ``ClassicGroup.addPendingSyncMember``; ``GroupMetadataManager.classicGroupSyncToClassicGroup``.
+    Leaves unchanged: a replaced static id, which may owe a SyncGroup without being a member.
+    """
     if not c.timeouts or s.owing[0] == 0:
         return True
     begun = s.status == GroupStatus.COMPLETING or s.status == GroupStatus.STABLE
@@ -116,26 +131,50 @@ def who_owes_a_sync_is_a_member(c: Config, s: State) -> bool:
 
 
 def leader_of_a_new_generation_joined(s: State, t: State) -> bool:
-    """Whoever leads a generation joined it."""
+    """The leader of a new generation has joined it.
+
+    Where the rebalance timeout finds that the leader did not join, a member that did takes over.
+
+    Source: ``ClassicGroup.maybeElectNewJoinedLeader``.
+    Leaves unchanged: which of the members that joined leads.
+    """
     if t.generation == s.generation or t.status != GroupStatus.COMPLETING or t.leader == NIL:
         return True
-    return joins(s, t.leader)
+    return may_have_joined(s, t.leader)
 
 
-def follower_owes_in_a_stable_group(c: Config, s: State) -> bool:
-    """The leader has assigned, and a member still owes its SyncGroup."""
+def follower_has_not_synced_in_a_stable_group(c: Config, s: State) -> bool:
+    """The group is stable, and a follower still owes its SyncGroup.
+
+    The sync timeout goes on running for that follower.
+
+    Source: ``GroupMetadataManager.expirePendingSync``.
+    Leaves unchanged: members that have synced; they have their assignment.
+    """
     return c.timeouts and s.status == GroupStatus.STABLE and s.owing[0] != 0
 
 
-def leader_that_died_owes_a_sync(c: Config, s: State) -> bool:
-    """All wait for the assignment of a leader that died."""
+def crashed_leader_blocks_the_sync(c: Config, s: State) -> bool:
+    """Followers are parked for the assignment of a leader that has crashed.
+
+    The sync timeout removes the leader and starts the rebalance again.
+
+    Source: ``GroupMetadataManager.expirePendingSync``.
+    Leaves unchanged: the session of the leader, which may end before.
+    """
     if not c.timeouts or s.status != GroupStatus.COMPLETING or not has(s.owing[0], s.leader):
         return False
     return s.synced != 0 and s.member[s.leader].status == MemberStatus.DOWN
 
 
 def empty_group_has_pending_ids(c: Config, s: State) -> bool:
-    """The last member goes, and an id that was handed out is still to come."""
+    """The last member goes while a handed-out id is still to come.
+
+    The rebalance timeout of a group without members is 0, so the group becomes Empty at once and keeps the pending id.
+
+    Source: ``ClassicGroup.rebalanceTimeoutMs``; KIP-394.
+    Leaves unchanged: the pending id, with which its process may still join.
+    """
     return c.timeouts and s.status == GroupStatus.EMPTY and s.pending != 0 and s.generation > 0
 
 
@@ -144,11 +183,11 @@ TIMEOUTS: Final = Concern(
         Rule(ActionKind.EXPIRE_REBALANCE, expire_rebalance, expire_rebalance_choices, members=False, fair=True),
         Rule(ActionKind.EXPIRE_SYNC, expire_sync, expire_sync_choices, members=False, fair=True),
     ),
-    invariants=(who_owes_a_sync_is_a_member,),
+    invariants=(pending_sync_members_are_members,),
     step_invariants=(leader_of_a_new_generation_joined,),
     reachable_states=(
-        follower_owes_in_a_stable_group,
-        leader_that_died_owes_a_sync,
+        follower_has_not_synced_in_a_stable_group,
+        crashed_leader_blocks_the_sync,
         empty_group_has_pending_ids,
     ),
 )

@@ -4,7 +4,7 @@ from typing import Final
 
 from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.client import stop
-from rebalance_check.model.classic.invariants import any_refused, is_current, is_new_answer
+from rebalance_check.model.classic.invariants import is_current, is_new_reply
 from rebalance_check.model.classic.parts.protocol_vote import (
     candidates,
     keeps_partitions,
@@ -12,15 +12,20 @@ from rebalance_check.model.classic.parts.protocol_vote import (
     would_change_the_protocol,
 )
 from rebalance_check.model.classic.parts.static_members import is_static
+from rebalance_check.model.classic.reachable import any_refused_with
 from rebalance_check.model.classic.state import Config, GroupStatus, MemberStatus, MessageKind, State, has
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.errors import Error
 
 
-def bounce(c: Config, s: State, m: int) -> bool:
-    """A stable member closes, to come back with the next list of its path; or a process that is down gets that list.
+def rolling_restart(c: Config, s: State, m: int) -> bool:
+    """A process restarts with the next list of assignors of the upgrade path.
 
-    A static member does not leave: its seat waits for it.
+    A stable member closes; a process that is down takes the list when it starts. A dynamic member leaves the group, a
+    static member does not: its instance id keeps its place.
+
+    Source: KIP-429; KIP-345; ``AbstractCoordinator.maybeLeaveGroup``.
+    Leaves unchanged: the coordinator's state, until the LeaveGroup arrives.
     """
     me = s.member[m]
     if c.path == 0 or s.rolling_restarts[0] >= c.rolling_restarts or not may_bounce(c, s, m):
@@ -39,20 +44,29 @@ def bounce(c: Config, s: State, m: int) -> bool:
 # ------------------------------------------------------------------------------------------------ in every state
 
 
-def nobody_is_refused_for_its_protocols(c: Config, s: State) -> bool:
-    """Whoever joins offers an assignor that every member lists, so that nobody is refused for its protocols.
+def no_member_is_refused_for_its_protocols(c: Config, s: State) -> bool:
+    """A JoinGroup always offers an assignor that every member lists.
 
-    Until a coordinator takes over, which has of each member only the name that was selected.
+    This is what the upgrade paths of KIP-429 promise: two neighbouring steps of the path share an assignor.
+
+    Source: KIP-429; ``ClassicGroup.supportsProtocols``.
+    Leaves unchanged: groups after a failover; the log has only the selected name of each member.
     """
     return (
         c.path == 0
         or has_failed_over(c, s)
-        or not any_refused(c, s, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
+        or not any_refused_with(c, s, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
     )
 
 
 def selected_protocol_is_listed_by_all(c: Config, s: State) -> bool:
-    """The protocol of a generation is one that every member lists; a group that has none is dead or empty."""
+    """The protocol of a generation is one that every member lists; an Empty or Dead group has none.
+
+    The vote counts only candidates that all members support.
+
+    Source: ``ClassicGroup.selectProtocol``.
+    Leaves unchanged: which candidate wins the vote.
+    """
     if c.path == 0:
         return True
     if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:
@@ -67,28 +81,47 @@ def has_failed_over(c: Config, s: State) -> bool:
     return c.failovers > 0 and s.incarnation[0] > 0
 
 
-def stable_group_keeps_its_vote(c: Config, s: State) -> bool:
-    """A stable group runs the protocol that its members would select now."""
+def stable_group_runs_the_voted_protocol(c: Config, s: State) -> bool:
+    """A stable group runs the protocol that its members would select now.
+
+    A static member that restarts with another list makes the coordinator repeat the vote; if the result differs, the
+    group rebalances.
+
+    Source: ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``.
+    Leaves unchanged: groups that are not stable; they vote when the join phase ends.
+    """
     return s.status != GroupStatus.STABLE or not would_change_the_protocol(c, s)
 
 
 # ------------------------------------------------------------------------------------------------ of every step
 
 
-def protocol_changes_with_the_generation(c: Config, s: State, t: State) -> bool:
-    """Within a generation the selected protocol stays as it was."""
+def protocol_is_fixed_within_a_generation(c: Config, s: State, t: State) -> bool:
+    """Within a generation the selected protocol does not change.
+
+    The vote belongs to the end of the join phase.
+
+    Source: ``ClassicGroup.initNextGeneration``; ``ClassicGroup.selectProtocol``.
+    Leaves unchanged: the lists of assignors, which members may change when they join.
+    """
     if c.path == 0 or s.deletions != t.deletions or s.generation != t.generation:
         return True
     return s.selected[0] == t.selected[0]
 
 
-def join_tells_the_selected_protocol(c: Config, s: State, t: State) -> bool:
-    """A JoinGroup is answered with the protocol of its generation, which the member lists."""
+def join_reply_carries_the_selected_protocol(c: Config, s: State, t: State) -> bool:
+    """A JoinGroup reply names the protocol of its generation, which its member lists.
+
+    The client computes and reads assignments under that name.
+
+    Source: KIP-559; ``GroupMetadataManager.completeClassicGroupJoin``.
+    Leaves unchanged: error replies, which name no protocol.
+    """
     if c.path == 0:
         return True
     for m in range(c.members):
         net = t.member[m].net
-        if is_new_answer(s.member[m].net, net, MessageKind.JOIN_REPLY):
+        if is_new_reply(s.member[m].net, net, MessageKind.JOIN_REPLY):
             if net.protocol[0] != t.selected[0] or not has(c.offered[t.member[m].step[0]], net.protocol[0]):
                 return False
     return True
@@ -98,32 +131,57 @@ def join_tells_the_selected_protocol(c: Config, s: State, t: State) -> bool:
 
 
 def join_meets_inconsistent_protocol(c: Config, s: State) -> bool:
-    """A JoinGroup is refused with INCONSISTENT_GROUP_PROTOCOL."""
-    return c.path != 0 and any_refused(c, s, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
+    """A JoinGroup is refused with INCONSISTENT_GROUP_PROTOCOL.
+
+    No assignor of its list is listed by all members.
+
+    Source: ``ClassicGroup.supportsProtocols``.
+    Leaves unchanged: the group, which a refused JoinGroup does not change.
+    """
+    return c.path != 0 and any_refused_with(c, s, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
 
 
-def join_is_refused_by_what_the_log_forgot(c: Config, s: State) -> bool:
-    """A JoinGroup is refused with INCONSISTENT_GROUP_PROTOCOL after a failover: the log has one name of each member."""
+def join_is_refused_for_a_protocol_lost_in_failover(c: Config, s: State) -> bool:
+    """A JoinGroup is refused with INCONSISTENT_GROUP_PROTOCOL after a failover.
+
+    The log records each member's metadata under the selected protocol only, so other common names are forgotten until
+    members rejoin.
+
+    Source: ``GroupCoordinatorRecordHelpers.newGroupMetadataRecord``; ``ClassicGroup.supportsProtocols``.
+    Leaves unchanged: members of the record, which rejoin with their full list.
+    """
     return has_failed_over(c, s) and join_meets_inconsistent_protocol(c, s)
 
 
-def bounced_member_keeps_its_seat(c: Config, s: State) -> bool:
-    """A static member comes back with another list, and the group stays stable."""
-    return s.status == GroupStatus.STABLE and bounced_member_waits(c, s, MessageKind.JOIN_REPLY)
+def upgraded_static_member_rejoins_without_rebalance(c: Config, s: State) -> bool:
+    """A static member restarts with another list of assignors, and the group stays stable.
+
+    The vote has the same result as before, so the member gets its former assignment at once.
+
+    Source: KIP-345; ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``.
+    Leaves unchanged: the assignments of all other members.
+    """
+    return s.status == GroupStatus.STABLE and upgraded_member_awaits_its_id(c, s, MessageKind.JOIN_REPLY)
 
 
-def bounced_member_changes_the_vote(c: Config, s: State) -> bool:
-    """A static member comes back with a list by which the group selects another protocol, in a new generation."""
+def upgraded_static_member_changes_the_vote(c: Config, s: State) -> bool:
+    """A static member restarts with a list by which the group selects another protocol.
+
+    The coordinator then prepares a rebalance instead of answering at once.
+
+    Source: ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``.
+    Leaves unchanged: the assignment, which stays until the next generation.
+    """
     if (
         c.static_members == 0
         or s.status != GroupStatus.PREPARING
-        or not bounced_member_waits(c, s, MessageKind.NOTHING)
+        or not upgraded_member_awaits_its_id(c, s, MessageKind.NOTHING)
     ):
         return False
     return would_change_the_protocol(c, s)
 
 
-def bounced_member_waits(c: Config, s: State, kind: int) -> bool:
+def upgraded_member_awaits_its_id(c: Config, s: State, kind: int) -> bool:
     """Whether a member that came back with another list has not learned its new id, with this message in its slot."""
     if c.path != 0 and c.static_members > 0:
         for m in range(c.members):
@@ -135,7 +193,13 @@ def bounced_member_waits(c: Config, s: State, kind: int) -> bool:
 
 
 def eager_and_cooperative_are_stable_together(c: Config, s: State) -> bool:
-    """An EAGER and a COOPERATIVE member own partitions in one stable generation."""
+    """An EAGER and a COOPERATIVE member own partitions in one stable generation.
+
+    Half way through an upgrade the two kinds of members share the group.
+
+    Source: KIP-429, section *Compatibility, Deprecation, and Migration Plan*.
+    Leaves unchanged: which assignor was selected; all members list it.
+    """
     if c.path == 0 or s.status != GroupStatus.STABLE:
         return False
     kinds = 0
@@ -145,7 +209,7 @@ def eager_and_cooperative_are_stable_together(c: Config, s: State) -> bool:
     return kinds == 3
 
 
-def everybody_is_stable_at(c: Config, s: State, step: int) -> bool:
+def all_are_stable_at(c: Config, s: State, step: int) -> bool:
     """Whether all members are stable in one generation, each with the list at this place of the path."""
     if s.status != GroupStatus.STABLE:
         return False
@@ -155,36 +219,46 @@ def everybody_is_stable_at(c: Config, s: State, step: int) -> bool:
     return True
 
 
-def upgrade_is_over(c: Config, s: State) -> bool:
-    """All members are stable in one generation with the last list of the path."""
-    return c.path != 0 and everybody_is_stable_at(c, s, c.steps - 1)
+def upgrade_is_complete(c: Config, s: State) -> bool:
+    """All members are stable in one generation with the last list of the upgrade path.
+
+    Source: KIP-429.
+    Leaves unchanged: the order in which members were restarted.
+    """
+    return c.path != 0 and all_are_stable_at(c, s, c.steps - 1)
 
 
 def cooperative_assignor_runs_among_eager_members(c: Config, s: State) -> bool:
-    """All members are EAGER, for each lists an assignor that is, and yet they selected one that withholds."""
-    if c.path == 0 or c.steps != 3 or not everybody_is_stable_at(c, s, 1):
+    """All members are EAGER, and the selected assignor withholds partitions nevertheless.
+
+    A member is COOPERATIVE only if every assignor of its list is; the vote may still select a cooperative one.
+
+    Source: KIP-429; ``ConsumerCoordinator`` (constructor: supported protocols of the listed assignors).
+    Leaves unchanged: ownership, since EAGER members own nothing while they join.
+    """
+    if c.path == 0 or c.steps != 3 or not all_are_stable_at(c, s, 1):
         return False
     return has(c.withholding[1], s.selected[0])
 
 
 UPGRADE: Final = Concern(
-    rules=(Rule(ActionKind.ROLLING_RESTART, bounce),),
+    rules=(Rule(ActionKind.ROLLING_RESTART, rolling_restart),),
     invariants=(
-        nobody_is_refused_for_its_protocols,
+        no_member_is_refused_for_its_protocols,
         selected_protocol_is_listed_by_all,
-        stable_group_keeps_its_vote,
+        stable_group_runs_the_voted_protocol,
     ),
     step_invariants=(
-        protocol_changes_with_the_generation,
-        join_tells_the_selected_protocol,
+        protocol_is_fixed_within_a_generation,
+        join_reply_carries_the_selected_protocol,
     ),
     reachable_states=(
         join_meets_inconsistent_protocol,
         eager_and_cooperative_are_stable_together,
         cooperative_assignor_runs_among_eager_members,
-        upgrade_is_over,
-        bounced_member_keeps_its_seat,
-        bounced_member_changes_the_vote,
-        join_is_refused_by_what_the_log_forgot,
+        upgrade_is_complete,
+        upgraded_static_member_rejoins_without_rebalance,
+        upgraded_static_member_changes_the_vote,
+        join_is_refused_for_a_protocol_lost_in_failover,
     ),
 )

@@ -13,7 +13,7 @@ from typing import Final
 from rebalance_check.model.checker.layout import NIL
 from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.concerns.failover import end_incarnation
-from rebalance_check.model.classic.invariants import is_current, is_new_answer
+from rebalance_check.model.classic.invariants import is_current, is_new_reply
 from rebalance_check.model.classic.parts.group_log import is_of_the_generation, is_serving, is_writing
 from rebalance_check.model.classic.parts.network import put, refuse
 from rebalance_check.model.classic.state import (
@@ -30,7 +30,14 @@ from rebalance_check.model.vocabulary.errors import Error
 
 
 def depose_coordinator(c: Config, s: State) -> bool:
-    """Another coordinator begins to load, and the present one does not know."""
+    """Another coordinator begins to load, and the present one does not know.
+
+    The present one keeps its memory of the group and goes on answering. It is deposed while nothing is parked, pending
+    or being written.
+
+    Source: ``CoordinatorRuntime`` (epoch of a shard); ``Partition.makeFollower``.
+    Leaves unchanged: the clients, and the log, which the zombie coordinator cannot write any more.
+    """
     if (
         c.zombie_coordinators == 0
         or s.zombie_coordinators[0] >= c.zombie_coordinators
@@ -58,7 +65,11 @@ def depose_coordinator(c: Config, s: State) -> bool:
 
 
 def resign_zombie_coordinator(c: Config, s: State) -> bool:
-    """It learns at last that it is none any more."""
+    """The zombie coordinator learns that it has lost its role and forgets the group.
+
+    Source: ``CoordinatorRuntime.scheduleUnloadOperation``.
+    Leaves unchanged: the group of the present coordinator, and the clients.
+    """
     if c.zombie_coordinators == 0 or s.zombie[0].status == GroupStatus.DEAD:
         return False
     z = s.zombie[0]
@@ -85,7 +96,11 @@ def zombie_fence(s: State, m: int, generation: int) -> int:
 
 
 def heartbeat_at_zombie(c: Config, s: State, m: int) -> bool:
-    """A Heartbeat arrives at the coordinator of the past."""
+    """A Heartbeat arrives at the zombie coordinator, which answers from memory.
+
+    Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
+    Leaves unchanged: the memory of the zombie coordinator, and the present coordinator.
+    """
     if c.zombie_coordinators == 0 or s.zombie[0].status == GroupStatus.DEAD:
         return False
     net = s.member[m].net
@@ -96,7 +111,14 @@ def heartbeat_at_zombie(c: Config, s: State, m: int) -> bool:
 
 
 def sync_group_at_zombie(c: Config, s: State, m: int) -> bool:
-    """A SyncGroup arrives at the coordinator of the past; while it waits for an assignment it would wait in vain."""
+    """A SyncGroup arrives at the zombie coordinator.
+
+    A member of its stable generation gets the assignment that it remembers. While it waits for an assignment it gives
+    no reply, because the append cannot be committed.
+
+    Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup``.
+    Leaves unchanged: the memory of the zombie coordinator, and the present coordinator.
+    """
     if c.zombie_coordinators == 0 or s.zombie[0].status == GroupStatus.DEAD:
         return False
     net = s.member[m].net
@@ -114,7 +136,14 @@ def sync_group_at_zombie(c: Config, s: State, m: int) -> bool:
 
 
 def join_group_at_zombie(c: Config, s: State, m: int) -> bool:
-    """A JoinGroup arrives at the coordinator of the past, which answers it at once, or it would change its memory."""
+    """A JoinGroup arrives at the zombie coordinator, which answers if it can do so at once.
+
+    A follower whose metadata did not change gets the generation that the zombie remembers; an unknown member id is
+    refused.
+
+    Source: ``GroupMetadataManager.classicGroupJoinExistingMember``.
+    Leaves unchanged: joins that would be parked, which the model does not deliver to it.
+    """
     if c.zombie_coordinators == 0 or s.zombie[0].status == GroupStatus.DEAD:
         return False
     net, z = s.member[m].net, s.zombie[0]
@@ -136,17 +165,21 @@ def join_group_at_zombie(c: Config, s: State, m: int) -> bool:
 # ------------------------------------------------------------------------------------------------ somewhere
 
 
-def zombie_owns_by_the_past(c: Config, s: State) -> bool:
-    """A member owns by the word of the coordinator of the past what another one owns in the group."""
+def zombie_coordinator_has_a_second_owner(c: Config, s: State) -> bool:
+    """A member in the zombie coordinator's generation owns what a member of the present group owns.
+
+    Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
+    Leaves unchanged: commits at the zombie coordinator, which need a write and fail.
+    """
     if c.zombie_coordinators > 0 and s.zombie[0].members != 0 and is_serving(c, s):
         for m in range(c.members):
             if has(s.zombie[0].members, m) and s.member[m].generation == s.zombie[0].generation:
-                if another_owns(c, s, m):
+                if another_member_owns(c, s, m):
                     return True
     return False
 
 
-def another_owns(c: Config, s: State, m: int) -> bool:
+def another_member_owns(c: Config, s: State, m: int) -> bool:
     """Whether another member owns in the group what m's process owns."""
     for x in range(c.members):
         if x != m and s.member[x].owned & s.member[m].owned != 0 and is_current(s, x):
@@ -154,32 +187,50 @@ def another_owns(c: Config, s: State, m: int) -> bool:
     return False
 
 
-def is_left_behind(c: Config, s: State, m: int) -> bool:
+def is_stale_at_the_coordinator(c: Config, s: State, m: int) -> bool:
     """Whether a coordinator serves that would refuse m for its generation."""
     return c.zombie_coordinators > 0 and is_serving(c, s) and not (has(s.members, m) and is_of_the_generation(s, m))
 
 
-def zombie_is_believed(c: Config, s: State, t: State) -> bool:
-    """A member of the past hears from the coordinator of the past that all is well, while the group has gone on."""
+def zombie_coordinator_accepts_a_stale_heartbeat(c: Config, s: State, t: State) -> bool:
+    """The zombie coordinator accepts a Heartbeat of a member that the present coordinator would refuse.
+
+    Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
+    Leaves unchanged: the present group, which does not see that Heartbeat.
+    """
     for m in range(c.members):
-        if is_left_behind(c, s, m) and is_new_answer(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY):
+        if is_stale_at_the_coordinator(c, s, m) and is_new_reply(
+            s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY
+        ):
             return True
     return False
 
 
-def zombie_keeps_a_second_owner(c: Config, s: State, t: State) -> bool:
-    """The coordinator of the past tells a member that all is well which owns what another one owns in the group."""
+def zombie_coordinator_keeps_a_stale_owner(c: Config, s: State, t: State) -> bool:
+    """The zombie coordinator accepts the Heartbeat of a member whose partition another member owns by now.
+
+    Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
+    Leaves unchanged: the stale owner's commits, which need a write and fail.
+    """
     for m in range(c.members):
-        if is_left_behind(c, s, m) and is_new_answer(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY):
-            if another_owns(c, s, m):
+        if is_stale_at_the_coordinator(c, s, m) and is_new_reply(
+            s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY
+        ):
+            if another_member_owns(c, s, m):
                 return True
     return False
 
 
-def past_assignment_is_told(c: Config, s: State, t: State) -> bool:
-    """A SyncGroup is answered with the assignment of the past, while the group has gone on."""
+def zombie_coordinator_returns_an_old_assignment(c: Config, s: State, t: State) -> bool:
+    """The zombie coordinator answers a SyncGroup with its assignment although the group has gone on.
+
+    Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup``.
+    Leaves unchanged: the present group and its assignment.
+    """
     for m in range(c.members):
-        if is_left_behind(c, s, m) and is_new_answer(s.member[m].net, t.member[m].net, MessageKind.SYNC_REPLY):
+        if is_stale_at_the_coordinator(c, s, m) and is_new_reply(
+            s.member[m].net, t.member[m].net, MessageKind.SYNC_REPLY
+        ):
             return True
     return False
 
@@ -192,10 +243,10 @@ ZOMBIE_COORDINATOR: Final = Concern(
         Rule(ActionKind.SYNC_GROUP_AT_ZOMBIE, sync_group_at_zombie),
         Rule(ActionKind.HEARTBEAT_AT_ZOMBIE, heartbeat_at_zombie),
     ),
-    reachable_states=(zombie_owns_by_the_past,),
+    reachable_states=(zombie_coordinator_has_a_second_owner,),
     reachable_steps=(
-        zombie_is_believed,
-        zombie_keeps_a_second_owner,
-        past_assignment_is_told,
+        zombie_coordinator_accepts_a_stale_heartbeat,
+        zombie_coordinator_keeps_a_stale_owner,
+        zombie_coordinator_returns_an_old_assignment,
     ),
 )

@@ -231,7 +231,7 @@ CLASSIC_MUTANTS: Final = (
         name="forgotten-id-is-trusted",
         what="whoever comes from a process whose old id the log brought back is taken for that member",
         edit=Edit(_LOG, "    elif is_stranger(c, s, m) and names_its_id(", "    elif False and names_its_id("),
-        caught_by="stranger_is_refused",
+        caught_by="restored_member_id_serves_no_other_process",
         bounds=Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&failovers=1"),
     ),
     ModelMutant(
@@ -275,7 +275,7 @@ CLASSIC_MUTANTS: Final = (
             "    if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:\n        s.outside[0] += 1\n",
             "    if s.status <= GroupStatus.STABLE:\n        s.outside[0] += 1\n",
         ),
-        caught_by="outside_commit_needs_an_empty_group",
+        caught_by="commit_without_generation_needs_an_empty_group",
         bounds=Bounds.from_address("eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&commits=1"),
     ),
     ModelMutant(

@@ -21,7 +21,7 @@ NEW_MEMBER_MUTANTS: Final = (
             "    if gone != NIL and has(s.members | s.pending, gone):",
             "    if gone != NIL and has(s.members, gone):",
         ),
-        caught_by="who_gave_its_id_back_is_not_waited_for",
+        caught_by="returned_id_is_not_waited_for",
         bounds=Bounds.from_address(
             "eager?members=2&partitions=1&generations=1&crashes=0&leaves=1&initial_delay=off&member_id_required&new_members"
         ),
@@ -34,14 +34,14 @@ NEW_MEMBER_MUTANTS: Final = (
             "    refuse_join_of_removed(c, s, m)\n    remove_member(s, m, k)\n    if s.status",
             "    remove_member(s, m, k)\n    if s.status",
         ),
-        caught_by="newcomer_that_expires_is_told",
+        caught_by="expired_new_member_is_refused",
         bounds=Bounds.from_address("eager?members=1&partitions=1&generations=2&leaves=1&expiries=1&new_members"),
     ),
     ModelMutant(
         name="newcomer-stays-new",
         what="a member is new, and may expire while it is parked, after its first join phase, too",
         edit=Edit(_COORDINATOR, "    begin_anew(c, s)\n", ""),
-        caught_by="newcomers_are_parked",
+        caught_by="new_members_are_parked",
         bounds=Bounds.from_address(
             "eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&new_members"
         ),
@@ -54,7 +54,7 @@ NEW_MEMBER_MUTANTS: Final = (
             "    if is_reset(me):\n        me.status = MemberStatus.UNJOINED\n",
             "    if is_reset(me) and c.heartbeats_during_sync == 0:\n        me.status = MemberStatus.UNJOINED\n",
         ),
-        caught_by="who_was_reset_takes_no_assignment",
+        caught_by="reset_member_takes_no_assignment",
         bounds=Bounds.from_address(
             "eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&heartbeats_during_sync=1"
         ),
@@ -64,8 +64,8 @@ NEW_MEMBER_MUTANTS: Final = (
         what="the coordinator believes every heartbeat of a member whose SyncGroup is outstanding",
         edit=Edit(
             _BEATS,
-            "    me.beat[0] = ANSWERED_WELL + fence(s, m, me.generation)",
-            "    me.beat[0] = ANSWERED_WELL",
+            "    me.beat[0] = HEARTBEAT_ACCEPTED + fence(s, m, me.generation)",
+            "    me.beat[0] = HEARTBEAT_ACCEPTED",
         ),
         caught_by="heartbeat_during_sync_is_fenced",
         bounds=Bounds.from_address(

@@ -32,7 +32,7 @@ STATIC_MEMBER_MUTANTS: Final = (
             "    if s.status != GroupStatus.STABLE or would_change_the_protocol(c, s):\n",
             "    if s.status == GroupStatus.PREPARING or would_change_the_protocol(c, s):\n",
         ),
-        caught_by="eager_assignment_leaves_nothing_out",
+        caught_by="eager_assignment_is_complete",
         bounds=Bounds.from_address("eager?members=1&partitions=1&generations=3&initial_delay=off&static_members=1"),
         catalogue="static-join-in-completing-rebalance-gets-empty",
     ),
@@ -40,7 +40,7 @@ STATIC_MEMBER_MUTANTS: Final = (
         name="replaced-member-is-not-fenced",
         what="whoever lost its seat to another process is told that it is unknown, and comes back to take it again",
         edit=Edit(_STATICS, "        return Error.FENCED_INSTANCE_ID\n", "        return Error.UNKNOWN_MEMBER_ID\n"),
-        caught_by="who_was_replaced_is_fenced",
+        caught_by="replaced_static_member_is_fenced",
         bounds=Bounds.from_address(
             "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1"
         ),
@@ -51,7 +51,7 @@ STATIC_MEMBER_MUTANTS: Final = (
         edit=Edit(
             _STATICS, "    s.member[m].assignment = assignment\n", "    s.member[m].assignment = assignment & 0\n"
         ),
-        caught_by="seat_keeps_its_assignment",
+        caught_by="instance_id_keeps_its_assignment",
         bounds=Bounds.from_address(
             "cooperative?members=1&partitions=1&generations=2&initial_delay=off&static_members=1"
         ),
@@ -64,7 +64,7 @@ STATIC_MEMBER_MUTANTS: Final = (
             "    error = or_fenced(c, s, m, fence(s, m, generation))\n",
             "    error = fence(s, m, generation)\n",
         ),
-        caught_by="who_was_replaced_is_fenced",
+        caught_by="replaced_static_member_is_fenced",
         bounds=Bounds.from_address(
             "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1&commits=1"
         ),
@@ -111,7 +111,7 @@ STATIC_MEMBER_MUTANTS: Final = (
         name="replaced-id-owes-for-ever",
         what="what a replaced member id owed is not forgotten when its generation is over",
         edit=Edit(_STATICS, "        s.ghost[0] = 0\n", "        s.ghost[0] = s.ghost[0]\n"),
-        caught_by="replaced_id_owes_only_while_stable",
+        caught_by="replaced_id_owes_sync_only_while_stable",
         bounds=Bounds.from_address(
             "eager?members=2&partitions=1&generations=3&initial_delay=off&timeouts&static_members=2"
         ),

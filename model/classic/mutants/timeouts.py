@@ -45,7 +45,7 @@ TIMEOUT_MUTANTS: Final = (
         name="sync-debt-outlives-its-generation",
         what="who owes a SyncGroup when a rebalance begins owes it on, and is removed when its time is up",
         edit=Edit(_COORDINATOR, "        s.owing[0] = 0\n", "        s.owing[0] = s.owing[0]\n"),
-        caught_by="who_owes_a_sync_is_a_member",
+        caught_by="pending_sync_members_are_members",
         bounds=Bounds.from_address("eager?members=2&partitions=1&generations=3&initial_delay=off&timeouts"),
     ),
 )

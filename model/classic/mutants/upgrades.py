@@ -34,7 +34,7 @@ UPGRADE_MUTANTS: Final = (
             "candidates(c, s) & c.offered[s.member[m].step[0]] != 0",
             "(1 << s.selected[0]) & c.offered[s.member[m].step[0]] != 0",
         ),
-        caught_by="nobody_is_refused_for_its_protocols",
+        caught_by="no_member_is_refused_for_its_protocols",
         bounds=Bounds.from_address(
             "cooperative?members=2&partitions=1&generations=6&crashes=0&initial_delay=off&upgrade=downgrade&rolling_restarts=3"
         ),
@@ -60,7 +60,7 @@ UPGRADE_MUTANTS: Final = (
             "    if s.status != GroupStatus.STABLE or would_change_the_protocol(c, s):\n",
             "    if s.status != GroupStatus.STABLE:\n",
         ),
-        caught_by="stable_group_keeps_its_vote",
+        caught_by="stable_group_runs_the_voted_protocol",
         bounds=Bounds.from_address(
             "eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=2&static_members=2"
         ),
@@ -86,7 +86,7 @@ UPGRADE_MUTANTS: Final = (
             "    s.status = GroupStatus.PREPARING\n",
             "    s.status = GroupStatus.PREPARING\n    vote(c, s)\n",
         ),
-        caught_by="protocol_changes_with_the_generation",
+        caught_by="protocol_is_fixed_within_a_generation",
         bounds=Bounds.from_address(
             "eager?members=2&partitions=1&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=1"
         ),
@@ -99,7 +99,7 @@ UPGRADE_MUTANTS: Final = (
             "        net.protocol[0] = s.selected[0]",
             "        net.protocol[0] = c.lists[s.member[m].step[0]] & 3",
         ),
-        caught_by="join_tells_the_selected_protocol",
+        caught_by="join_reply_carries_the_selected_protocol",
         bounds=Bounds.from_address(
             "eager?members=2&partitions=1&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=1"
         ),

@@ -45,13 +45,21 @@ def may_give_back(c: Config, me: Member) -> bool:
 # ------------------------------------------------------------------------------------------------ claims
 
 
-def newcomers_are_parked(c: Config, s: State) -> bool:
-    """A member is new only while its JoinGroup is parked."""
+def new_members_are_parked(c: Config, s: State) -> bool:
+    """A member is new only while its first JoinGroup is parked.
+
+    Source: ``ClassicGroupMember.isNew``; ``GroupMetadataManager.completeClassicGroupJoin``.
+    Leaves unchanged: how long the JoinGroup is parked; at most the new-member join timeout of 5 minutes.
+    """
     return not c.new_members or s.fresh[0] & ~s.joined == 0
 
 
-def who_gave_its_id_back_is_not_waited_for(c: Config, s: State, t: State) -> bool:
-    """Once a LeaveGroup has arrived the id in it is neither a member's nor pending."""
+def returned_id_is_not_waited_for(c: Config, s: State, t: State) -> bool:
+    """Once its LeaveGroup has arrived, an id is neither a member's nor pending.
+
+    Source: ``GroupMetadataManager.classicGroupLeaveToClassicGroup``; KIP-394.
+    Leaves unchanged: a LeaveGroup that the network loses.
+    """
     if c.new_members and (c.losses == 0 or s.losses[0] == t.losses[0]):
         for m in range(c.members):
             arrives = s.member[m].net.kind == MessageKind.LEAVE_REQUEST and t.member[m].net.kind == MessageKind.NOTHING
@@ -60,8 +68,14 @@ def who_gave_its_id_back_is_not_waited_for(c: Config, s: State, t: State) -> boo
     return True
 
 
-def newcomer_that_expires_is_told(c: Config, s: State, t: State) -> bool:
-    """A live process whose first JoinGroup is parked when its time is up is told UNKNOWN_MEMBER_ID."""
+def expired_new_member_is_refused(c: Config, s: State, t: State) -> bool:
+    """A process whose first JoinGroup is parked when its timer ends gets UNKNOWN_MEMBER_ID.
+
+    Otherwise it would wait for a group that has forgotten it.
+
+    Source: ``GroupMetadataManager.expireClassicGroupMemberHeartbeat``.
+    Leaves unchanged: processes that died, which get no reply.
+    """
     if c.new_members:
         for m in range(c.members):
             if has(s.fresh[0], m) and may_answer(s, m) and not has(t.members, m) and may_answer(t, m):
@@ -73,8 +87,12 @@ def newcomer_that_expires_is_told(c: Config, s: State, t: State) -> bool:
 # ------------------------------------------------------------------------------------------------ somewhere
 
 
-def unused_id_is_given_back(c: Config, s: State) -> bool:
-    """A process leaves whose id was handed out and not used yet."""
+def unused_id_is_returned(c: Config, s: State) -> bool:
+    """A process leaves before it has used the id that was handed out to it.
+
+    Source: ``AbstractCoordinator.maybeLeaveGroup``; KIP-394.
+    Leaves unchanged: the members; the coordinator stops waiting for the id.
+    """
     if c.new_members:
         for m in range(c.members):
             if s.member[m].net.kind == MessageKind.LEAVE_REQUEST and has(s.pending, m):
@@ -82,8 +100,12 @@ def unused_id_is_given_back(c: Config, s: State) -> bool:
     return False
 
 
-def unused_id_is_forgotten(c: Config, s: State) -> bool:
-    """A process is about to use an id that has expired since it was handed out."""
+def unused_id_expires(c: Config, s: State) -> bool:
+    """A process is about to use an id that has expired since it was handed out.
+
+    Source: ``GroupMetadataManager.expireClassicGroupMemberHeartbeat``; KIP-394.
+    Leaves unchanged: the process, until its JoinGroup is refused with UNKNOWN_MEMBER_ID.
+    """
     for m in range(c.members):
         me = s.member[m]
         if me.net.kind == MessageKind.JOIN_REQUEST and me.net.flag == 1 and me.generation == 0:
@@ -92,8 +114,12 @@ def unused_id_is_forgotten(c: Config, s: State) -> bool:
     return False
 
 
-def newcomer_is_forgotten_while_it_waits(c: Config, s: State) -> bool:
-    """A JoinGroup without a member id is answered UNKNOWN_MEMBER_ID: its member was new for too long."""
+def new_member_expires_while_parked(c: Config, s: State) -> bool:
+    """A JoinGroup without a member id is refused with UNKNOWN_MEMBER_ID, because its member was new for too long.
+
+    Source: ``CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS``; ``GroupMetadataManager.expireClassicGroupMemberHeartbeat``.
+    Leaves unchanged: the join phase of the other members.
+    """
     if c.new_members:
         for m in range(c.members):
             me = s.member[m]

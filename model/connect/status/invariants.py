@@ -32,7 +32,13 @@ def overwrites_newer(c: Config, s: State, key: int, offset: int) -> bool:
 
 
 def explained_overwrite(c: Config, s: State) -> bool:
-    """P1: a safe write replaces another worker's newer status only if its writer had not read it when it checked."""
+    """P1: A safe write replaces a newer status of another worker only if its writer had not read it.
+
+    Check and append are not atomic, so a status that is unread at the check may be overwritten.
+
+    Source: ``KafkaStatusBackingStore.send`` (``canWriteSafely``).
+    Leaves unchanged: ``put``, which overwrites anything.
+    """
     for key in range(c.keys):
         for o in range(s.logs[key].length):
             record = s.logs[key].records[o]
@@ -42,7 +48,13 @@ def explained_overwrite(c: Config, s: State) -> bool:
 
 
 def cached_was_read(c: Config, s: State) -> bool:
-    """What is cached is a record below the reader's position, and no tombstone."""
+    """A cached status is a record below the reader's position, and no tombstone.
+
+    Writes never touch the cache.
+
+    Source: ``KafkaStatusBackingStore.read``.
+    Leaves unchanged: how far a reader lags behind the log.
+    """
     for m in range(c.members):
         for key in range(c.keys):
             entry = s.workers[m].entries[key]
@@ -62,7 +74,11 @@ def connector_was_removed(c: Config, s: State) -> bool:
 
 
 def readers_converge(c: Config, s: State) -> bool:
-    """P7: workers that read the same records of a key hold the same status (unless a connector's removal cut in)."""
+    """P7: Workers that have read the same records of a key cache the same status.
+
+    Source: ``KafkaStatusBackingStore.read``.
+    Leaves unchanged: tasks whose connector was removed; the order between two keys is not defined.
+    """
     for x in range(c.members):
         for y in range(x):
             for key in range(c.keys):
@@ -75,7 +91,11 @@ def readers_converge(c: Config, s: State) -> bool:
 
 
 def quiescent_status_is_agreed(c: Config, s: State) -> bool:
-    """When nothing is in flight and all is read, every worker holds what the log says."""
+    """When nothing is in flight and all is read, every worker caches what the log says.
+
+    Source: ``KafkaStatusBackingStore.read``; KAFKA-12525.
+    Leaves unchanged: tasks whose connector was removed, and the truth of the status.
+    """
     for m in range(c.members):
         if s.workers[m].queue[0].status != Status.NOTHING or s.workers[m].retries[0].status != Status.NOTHING:
             return True
@@ -107,15 +127,23 @@ def is_admitted(c: Config, s: State, t: State, m: int) -> bool:
 
 
 def retry_keeps_its_generation(c: Config, s: State, t: State) -> bool:
-    """S5: a retry is admitted only while the store's last write is of the same generation."""
+    """S5: A write is retried only while the store's last write is of the same generation.
+
+    Source: ``KafkaStatusBackingStore.send`` (completion callback).
+    Leaves unchanged: the status, which may never be written then.
+    """
     for m in range(c.members):
         if is_admitted(c, s, t, m) and s.workers[m].queue[0].generation != s.workers[m].store_generation:
             return False
     return True
 
 
-def retry_yields_to_what_was_read(c: Config, s: State, t: State) -> bool:
-    """S5: a safe write is admitted to be retried only while no newer status of another worker is cached."""
+def retry_yields_to_a_newer_status(c: Config, s: State, t: State) -> bool:
+    """S5: A safe write is retried only while no newer status of another worker is cached.
+
+    Source: ``KafkaStatusBackingStore.send`` (completion callback).
+    Leaves unchanged: what is read between the check and the retry.
+    """
     for m in range(c.members):
         head = s.workers[m].queue[0]
         if is_admitted(c, s, t, m) and head.safe == 1 and newer_known(s, m, head) != 0:
@@ -124,7 +152,11 @@ def retry_yields_to_what_was_read(c: Config, s: State, t: State) -> bool:
 
 
 def no_self_reordering(c: Config, s: State, t: State) -> bool:
-    """P3: no safe write is admitted to be retried once a younger write of its entry was admitted."""
+    """P3: A safe write is not retried once a younger write of its entry was accepted.
+
+    Source: ``KafkaStatusBackingStore.send`` (``sequence`` of the entry).
+    Leaves unchanged: unsafe writes, whose retries ignore the sequence.
+    """
     for m in range(c.members):
         head = s.workers[m].queue[0]
         if is_admitted(c, s, t, m) and head.safe == 1 and head.newest == 0:
@@ -133,7 +165,11 @@ def no_self_reordering(c: Config, s: State, t: State) -> bool:
 
 
 def no_resurrection_by_retry(c: Config, s: State, t: State) -> bool:
-    """P5: no write is admitted to be retried once the tombstone of its entry was read."""
+    """P5: A write is not retried once the tombstone of its entry was read.
+
+    Source: ``KafkaStatusBackingStore.send`` (``isDeleted`` of the entry).
+    Leaves unchanged: new writes, which create the entry again.
+    """
     for m in range(c.members):
         head = s.workers[m].queue[0]
         if is_admitted(c, s, t, m) and head.live == 0:
@@ -142,7 +178,11 @@ def no_resurrection_by_retry(c: Config, s: State, t: State) -> bool:
 
 
 def suppressed_for_a_newer_status(c: Config, s: State, t: State) -> bool:
-    """P4: a write is suppressed only where another worker's newer status is cached."""
+    """P4: A write is suppressed only where another worker's newer status is cached.
+
+    Source: ``KafkaStatusBackingStore.send`` (``canWriteSafely``).
+    Leaves unchanged: whether that status is still the last in the log.
+    """
     if t.suppressed == s.suppressed:
         return True
     for m in range(c.members):
@@ -153,7 +193,11 @@ def suppressed_for_a_newer_status(c: Config, s: State, t: State) -> bool:
 
 
 def running_outlives_stale_unassigned(c: Config, s: State, t: State) -> bool:
-    """P6: a cached RUNNING of a task is not replaced by an UNASSIGNED of its own or a lower generation."""
+    """P6: A cached RUNNING of a task is not replaced by an UNASSIGNED of its own or a lower generation.
+
+    Source: ``KafkaStatusBackingStore.readTaskStatus``; KAFKA-12525.
+    Leaves unchanged: connectors, and every status other than UNASSIGNED.
+    """
     for m in range(c.members):
         for key in range(c.keys):
             before = s.workers[m].entries[key].cached
@@ -163,8 +207,12 @@ def running_outlives_stale_unassigned(c: Config, s: State, t: State) -> bool:
     return True
 
 
-def connector_takes_its_tasks(c: Config, s: State, t: State) -> bool:
-    """Whoever reads a connector's tombstone caches none of its tasks at that moment."""
+def connector_tombstone_removes_its_tasks(c: Config, s: State, t: State) -> bool:
+    """A worker that reads a connector's tombstone caches none of its tasks at that moment.
+
+    Source: ``KafkaStatusBackingStore.remove``.
+    Leaves unchanged: records of those tasks that are read later.
+    """
     for m in range(c.members):
         read = s.workers[m].entries[c.keys - 1].position
         has_read = t.workers[m].entries[c.keys - 1].position == read + 1
@@ -176,7 +224,11 @@ def connector_takes_its_tasks(c: Config, s: State, t: State) -> bool:
 
 
 def log_only_grows(c: Config, s: State, t: State) -> bool:
-    """S3: a step appends one record at most, and changes none."""
+    """S3: A step appends one record at most and changes none.
+
+    Source: ``KafkaBasedLog``; a compacted topic keeps the last record of each key.
+    Leaves unchanged: compaction, which the model leaves out.
+    """
     grown = 0
     for key in range(c.keys):
         grown += t.logs[key].length - s.logs[key].length
@@ -192,7 +244,11 @@ def log_only_grows(c: Config, s: State, t: State) -> bool:
 
 
 def safe_write_hides_newer(c: Config, s: State) -> bool:
-    """R1-R3: a safe first send replaces a newer status that its writer had not read."""
+    """R1-R3: A first safe send replaces a newer status that its writer had not read.
+
+    Source: ``KafkaStatusBackingStore.send`` (check and append are not atomic).
+    Leaves unchanged: the status that was replaced; no worker writes it again.
+    """
     for key in range(c.keys):
         for o in range(s.logs[key].length):
             record = s.logs[key].records[o]
@@ -201,8 +257,12 @@ def safe_write_hides_newer(c: Config, s: State) -> bool:
     return False
 
 
-def copy_hides_newer(c: Config, s: State) -> bool:
-    """R5: after a lost acknowledgement a safe write is appended twice, the second time over a newer status."""
+def repeated_append_hides_newer(c: Config, s: State) -> bool:
+    """R5: After a lost acknowledgement a safe write is appended twice, the second time over a newer status.
+
+    Source: ``KafkaStatusBackingStore.send`` (completion callback; the producer is not idempotent).
+    Leaves unchanged: the first copy in the log.
+    """
     for key in range(c.keys):
         for o in range(s.logs[key].length):
             record = s.logs[key].records[o]
@@ -212,7 +272,11 @@ def copy_hides_newer(c: Config, s: State) -> bool:
 
 
 def late_retry_hides_newer(c: Config, s: State) -> bool:
-    """R6: a retry was admitted, a newer status was read meanwhile, and the retry is still to be sent."""
+    """R6: A newer status was read after the check of a retry that is still to be sent.
+
+    Source: ``KafkaStatusBackingStore.send`` (retry executor).
+    Leaves unchanged: the retry, which is not checked again.
+    """
     for m in range(c.members):
         waiting = s.workers[m].retries[0]
         if waiting.safe == 1 and newer_known(s, m, waiting) != 0:
@@ -221,7 +285,11 @@ def late_retry_hides_newer(c: Config, s: State) -> bool:
 
 
 def unsafe_retry_reorders(c: Config, s: State) -> bool:
-    """R7: a worker's RUNNING, retried, stands behind its own younger UNASSIGNED of the same generation."""
+    """R7: A retried RUNNING stands behind the same worker's younger UNASSIGNED of its generation.
+
+    Source: ``KafkaStatusBackingStore.send`` (unsafe writes ignore the sequence).
+    Leaves unchanged: the task, which is stopped while its status says RUNNING.
+    """
     for key in range(c.keys):
         for o in range(1, s.logs[key].length):
             late = s.logs[key].records[o]
@@ -233,8 +301,12 @@ def unsafe_retry_reorders(c: Config, s: State) -> bool:
     return False
 
 
-def zombie_put_hides_newer(c: Config, s: State) -> bool:
-    """R17: put of a worker that lags behind replaces a newer status."""
+def stale_put_hides_newer(c: Config, s: State) -> bool:
+    """R17: ``put`` of a worker that lags behind replaces a newer status.
+
+    Source: ``KafkaStatusBackingStore.put``.
+    Leaves unchanged: the worker, which is not told.
+    """
     for key in range(c.keys):
         for o in range(s.logs[key].length):
             record = s.logs[key].records[o]
@@ -243,8 +315,14 @@ def zombie_put_hides_newer(c: Config, s: State) -> bool:
     return False
 
 
-def tombstone_is_survived(c: Config, s: State) -> bool:
-    """R12: a safe write of a lower generation brings back what another worker has deleted."""
+def tombstone_is_overwritten(c: Config, s: State) -> bool:
+    """R12: A safe write of a lower generation brings back what another worker has deleted.
+
+    A tombstone clears the cache, and with it the generation that would have suppressed the write.
+
+    Source: ``KafkaStatusBackingStore.send`` (``canWriteSafely``).
+    Leaves unchanged: the status until the leader cleans up again.
+    """
     for key in range(c.keys):
         for o in range(1, s.logs[key].length):
             gone = s.logs[key].records[o - 1]
@@ -256,7 +334,13 @@ def tombstone_is_survived(c: Config, s: State) -> bool:
 
 
 def ignored_record_is_last(c: Config, s: State) -> bool:
-    """R18: the last record of a key is an UNASSIGNED that every reader ignores; compaction will keep nothing else."""
+    """R18: The last record of a key is an UNASSIGNED that every reader ignores.
+
+    Compaction keeps that record only, so workers that start later see another status.
+
+    Source: ``KafkaStatusBackingStore.readTaskStatus``; KAFKA-12525.
+    Leaves unchanged: workers that run already.
+    """
     for key in range(c.keys):
         last = s.logs[key].length - 1
         if last > 0 and is_stale(c, s, key, replaced_by(c, s, key, last), last):
@@ -264,8 +348,12 @@ def ignored_record_is_last(c: Config, s: State) -> bool:
     return False
 
 
-def late_task_outlives_connector(c: Config, s: State) -> bool:
-    """R13, R14: a worker caches a task whose connector it has read to be gone."""
+def late_task_outlives_its_connector(c: Config, s: State) -> bool:
+    """R13, R14: A worker caches a task of a connector that it has read to be gone.
+
+    Source: ``KafkaStatusBackingStore.remove``; the two keys are in different partitions.
+    Leaves unchanged: the log, in which the task's record is valid.
+    """
     for m in range(c.members):
         connector = s.workers[m].entries[c.keys - 1]
         if c.keys > 1 and connector.position > 0 and connector.cached == 0:
@@ -276,7 +364,11 @@ def late_task_outlives_connector(c: Config, s: State) -> bool:
 
 
 def write_is_suppressed(s: State) -> bool:
-    """A safe write is suppressed."""
+    """P4: A safe write is suppressed.
+
+    Source: ``KafkaStatusBackingStore.putSafe``.
+    Leaves unchanged: the log.
+    """
     return s.suppressed > 0
 
 
@@ -293,19 +385,19 @@ SAFE_WRITES: Final = Concern(
         no_resurrection_by_retry,
         running_outlives_stale_unassigned,
         retry_keeps_its_generation,
-        retry_yields_to_what_was_read,
-        connector_takes_its_tasks,
+        retry_yields_to_a_newer_status,
+        connector_tombstone_removes_its_tasks,
         log_only_grows,
     ),
     reachable_states=(
         write_is_suppressed,
         safe_write_hides_newer,
-        copy_hides_newer,
+        repeated_append_hides_newer,
         late_retry_hides_newer,
         unsafe_retry_reorders,
-        zombie_put_hides_newer,
-        tombstone_is_survived,
+        stale_put_hides_newer,
+        tombstone_is_overwritten,
         ignored_record_is_last,
-        late_task_outlives_connector,
+        late_task_outlives_its_connector,
     ),
 )

@@ -75,14 +75,14 @@ STATUS_MUTANTS: Final = (
             "    if head.safe == 1 and is_newer(s, m, head.key, cached, head.generation):",
             "    if head.safe == 2 and is_newer(s, m, head.key, cached, head.generation):",
         ),
-        caught_by="retry_yields_to_what_was_read",
+        caught_by="retry_yields_to_a_newer_status",
         bounds=_bounds(),
     ),
     ModelMutant(
         name="status-connector-forgets-its-tasks",
         what="the tombstone of a connector leaves its tasks in the cache",
         edit=Edit(_MODULE, "            for task in range(c.keys - 1):", "            for task in range(0):"),
-        caught_by="connector_takes_its_tasks",
+        caught_by="connector_tombstone_removes_its_tasks",
         bounds=_bounds(keys=2, failures=0),
     ),
 )

@@ -106,7 +106,13 @@ def put_choices(c: Config) -> int:
 
 
 def put(c: Config, s: State, m: int, k: int) -> bool:
-    """put: written whatever is cached."""
+    """``put`` writes RUNNING or a tombstone, without looking at the cache.
+
+    It moves the store's generation and draws a sequence number.
+
+    Source: ``KafkaStatusBackingStore.put``.
+    Leaves unchanged: the cache, which changes only when the record is read back.
+    """
     if s.writes >= c.writes:
         return False
     s.writes += 1
@@ -121,7 +127,13 @@ def put_safe_choices(c: Config) -> int:
 
 
 def put_safe(c: Config, s: State, m: int, k: int) -> bool:
-    """putSafe: suppressed when another worker's status of a higher generation is cached."""
+    """``putSafe`` writes UNASSIGNED or FAILED unless the cache holds a newer status of another worker.
+
+    A suppressed write moves the store's generation all the same and draws no sequence number.
+
+    Source: ``KafkaStatusBackingStore.putSafe``.
+    Leaves unchanged: the cache, which changes only when the record is read back.
+    """
     if s.writes >= c.writes:
         return False
     me = s.workers[m]
@@ -135,7 +147,13 @@ def put_safe(c: Config, s: State, m: int, k: int) -> bool:
 
 
 def next_generation(c: Config, s: State, m: int) -> bool:
-    """The worker is told the next generation; others may lag behind as long as they like."""
+    """The worker learns the next generation of its group.
+
+    Other workers may stay in an older one for as long as they like.
+
+    Source: ``DistributedHerder`` (assignment callback).
+    Leaves unchanged: the store, which takes the generation over with its next write.
+    """
     me = s.workers[m]
     if me.generation >= c.generations:
         return False
@@ -161,7 +179,11 @@ def append_record(s: State, m: int, send: Send) -> None:
 
 
 def append(c: Config, s: State, m: int) -> bool:
-    """The head is appended and acknowledged."""
+    """The oldest send of a worker becomes a record, and the acknowledgement arrives.
+
+    Source: ``KafkaStatusBackingStore.send`` (producer with one request in flight).
+    Leaves unchanged: every cache.
+    """
     me = s.workers[m]
     if me.queue[0].status == Status.NOTHING or me.queue[0].appended == 1:
         return False
@@ -176,7 +198,13 @@ def fail_append_choices() -> int:
 
 
 def fail_append(c: Config, s: State, m: int, k: int) -> bool:
-    """k=1: the head is appended, and its acknowledgement is lost on the way. k=0: the head fails retriably."""
+    """The oldest send fails retriably, or its record is appended and the acknowledgement lost.
+
+    The producer's callback gives the write up or queues it for the retry thread.
+
+    Source: ``KafkaStatusBackingStore.send`` (completion callback).
+    Leaves unchanged: every cache and the store's generation.
+    """
     me = s.workers[m]
     head = me.queue[0]
     if head.status == Status.NOTHING or (head.appended == 1 and k == 1):
@@ -216,7 +244,11 @@ def complete_retriably(c: Config, s: State, m: int) -> None:
 
 
 def retry(c: Config, s: State, m: int) -> bool:
-    """The retry thread hands its oldest write to the producer."""
+    """The retry thread hands its oldest write to the producer again, without another check.
+
+    Source: ``KafkaStatusBackingStore.send`` (retry executor, KAFKA-14902).
+    Leaves unchanged: the sequence number and the cache.
+    """
     me = s.workers[m]
     if me.retries[0].status == Status.NOTHING:
         return False
@@ -244,7 +276,13 @@ def read_back_choices(c: Config) -> int:
 
 
 def read_back(c: Config, s: State, m: int, k: int) -> bool:
-    """The reader takes the next record of key k."""
+    """The reader takes the next record of a key into the cache.
+
+    A tombstone ends the entry, that of a connector also its tasks; an UNASSIGNED that is stale is ignored.
+
+    Source: ``KafkaStatusBackingStore.read``; KAFKA-12525.
+    Leaves unchanged: the log and the caches of other workers.
+    """
     me = s.workers[m]
     entry = me.entries[k]
     if entry.position >= s.logs[k].length:
@@ -262,7 +300,11 @@ def read_back(c: Config, s: State, m: int, k: int) -> bool:
 
 
 def restart(c: Config, s: State, m: int) -> bool:
-    """The process dies and comes back: nothing in flight, nothing cached, everything to be read again."""
+    """The worker process dies and starts again with an empty cache and nothing in flight.
+
+    Source: ``KafkaStatusBackingStore.start``.
+    Leaves unchanged: the log and the worker's generation.
+    """
     if s.crashes >= c.crashes:
         return False
     me = s.workers[m]
