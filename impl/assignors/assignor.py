@@ -56,29 +56,13 @@ class Assignor(Protocol):
 
 
 def subscribed_topics(
-    partitions_per_topic: Mapping[str, int],
-    subscriptions: Mapping[str, Subscription],
-    defects: frozenset[str] = frozenset(),
+    partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]
 ) -> dict[str, list[str]]:
     """The members that subscribe to each topic with at least one partition; topics sorted, members in member order."""
     topics = {topic for subscription in subscriptions.values() for topic in subscription.topics}
-    if "sticky-fails-on-deleted-topic" in defects:
-        partitions_per_topic = {topic: partitions_per_topic[topic] for topic in topics}
     known = sorted((topic for topic in topics if partitions_per_topic.get(topic, 0) > 0), key=utf16_key)
     members = member_order(subscriptions)
-    if "librdkafka-topics-skipped-when-more-than-members" in defects:
-        known = known[: _topics_until_all_matched(known, subscriptions)]
     return {topic: [member for member in members if topic in subscriptions[member].topics] for topic in known}
-
-
-def _topics_until_all_matched(topics: Sequence[str], subscriptions: Mapping[str, Subscription]) -> int:
-    """How many topics are scanned until every member matched one, as if its subscription were a single entry."""
-    waiting = {member for member, one in subscriptions.items() if one.topics}
-    for scanned, topic in enumerate(topics, 1):
-        waiting -= {member for member in waiting if topic in subscriptions[member].topics}
-        if not waiting:
-            return scanned
-    return len(topics)
 
 
 def member_order(subscriptions: Mapping[str, Subscription]) -> list[str]:

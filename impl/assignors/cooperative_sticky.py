@@ -27,15 +27,12 @@ class CooperativeStickyAssignor(StickyFamily):
     name = "cooperative-sticky"
     protocols = frozenset({RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER})
 
-    def __init__(self, defects: frozenset[str] = frozenset()) -> None:
-        super().__init__(defects)
+    def __init__(self) -> None:
         self._generation = NO_GENERATION
 
     def claim(self, subscription: Subscription) -> Claim:
         """The generation of the subscription wins; clients before v2 carry one in the user data."""
         generation = subscription.generation
-        if "cooperative-claims-carry-no-generation" in self.defects:
-            return Claim(subscription.owned, NO_GENERATION)
         if generation is None:
             generation = read_cooperative(subscription.user_data)
         return Claim(subscription.owned, NO_GENERATION if generation is None else generation)
@@ -52,8 +49,6 @@ class CooperativeStickyAssignor(StickyFamily):
     ) -> Assignments:
         """Balanced and sticky, minus what its old owner may still hold."""
         assigned, withheld = self._assign(partitions_per_topic, subscriptions, racks)
-        if "cooperative-leader-does-not-withhold" in self.defects:
-            withheld = set()
         return {member: tuple(sorted(tp for tp in given if tp not in withheld)) for member, given in assigned.items()}
 
     def on_assignment(self, partitions: Sequence[TopicPartition], generation: int) -> None:  # noqa: ARG002 - interface

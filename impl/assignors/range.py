@@ -18,15 +18,11 @@ class RangeAssignor:
     """Of n partitions and k subscribers the first n mod k get one more; equal subscriptions get equal indexes.
 
     Where members and replicas tell their racks, and not every partition has a replica in every rack, partitions go to
-    members of a rack of theirs first; nobody's share changes by that. Stateless. ``defects`` switches on planted
-    defects by name (`rebalance_check.impl.mutants`).
+    members of a rack of theirs first; nobody's share changes by that. Stateless.
     """
 
     name = "range"
     protocols = frozenset({RebalanceProtocol.EAGER})
-
-    def __init__(self, defects: frozenset[str] = frozenset()) -> None:
-        self.defects = defects
 
     def subscription_user_data(self, topics: Sequence[str]) -> bytes | None:  # noqa: ARG002 - part of the interface
         """None: nothing is remembered."""
@@ -42,31 +38,20 @@ class RangeAssignor:
         rack_of = {member: subscription.rack for member, subscription in subscriptions.items()}
         topics = [
             _Topic(topic, partitions_per_topic[topic], {member: rack_of[member] for member in members}, racks)
-            for topic, members in subscribed_topics(partitions_per_topic, subscriptions, self.defects).items()
+            for topic, members in subscribed_topics(partitions_per_topic, subscriptions).items()
         ]
         if any(topic.racks_matter for topic in topics):
-            _match_racks(topics, self.defects)
+            _match_racks(topics)
         for topic in topics:
             topic.deal(lambda _member, _index: True)
         assigned: dict[str, list[TopicPartition]] = {member: [] for member in subscriptions}
         for topic in topics:
-            for member, index in self._given(topic):
+            for member, index in _dealt(topic):
                 assigned[member].append(TopicPartition(topic.name, index))
         return {member: tuple(partitions) for member, partitions in assigned.items()}
 
     def on_assignment(self, partitions: Sequence[TopicPartition], generation: int) -> None:
         """Nothing is remembered."""
-
-    def _given(self, topic: _Topic) -> Iterator[tuple[str, int]]:
-        """Who gets what of a topic."""
-        if "sarama-range-differs-from-reference" in self.defects:
-            yield from _rounded_ranges(topic)
-            return
-        for position, (member, indexes) in enumerate(topic.given.items()):
-            if "range-boundary-given-twice" in self.defects and position > 0 and indexes:
-                yield member, min(indexes) - 1
-            for index in sorted(indexes):
-                yield member, index
 
 
 class _Topic:
@@ -110,16 +95,20 @@ class _Topic:
             self.give(member, [index for index in self._free if may_get(member, index)][: self.room(member)])
 
 
-def _match_racks(topics: Sequence[_Topic], defects: frozenset[str]) -> None:
+def _dealt(topic: _Topic) -> Iterator[tuple[str, int]]:
+    """Who gets what of a topic."""
+    for member, indexes in topic.given.items():
+        for index in sorted(indexes):
+            yield member, index
+
+
+def _match_racks(topics: Sequence[_Topic]) -> None:
     """The pass before the plain one: topics with the same members and as many partitions are dealt index by index."""
     alike: dict[tuple[frozenset[str], int], list[_Topic]] = {}
     for topic in topics:
         alike.setdefault((frozenset(topic.members), topic.count), []).append(topic)
     for group in alike.values():
-        if "range-rack-aware-breaks-copartitioning" in defects:
-            for topic in group:
-                topic.deal(topic.matches)
-        elif len(group) > 1:
+        if len(group) > 1:
             _match_together(group)
         elif group[0].racks_matter:
             group[0].deal(group[0].matches)
@@ -137,10 +126,3 @@ def _match_together(topics: Sequence[_Topic]) -> None:
         if member is not None:
             for topic in topics:
                 topic.give(member, [index])
-
-
-def _rounded_ranges(topic: _Topic) -> Iterator[tuple[str, int]]:
-    """Boundaries at rounded fractions: 7 partitions are 2, 3 and 2, where Kafka's rule gives 3, 2 and 2."""
-    bounds = [round(position * topic.count / len(topic.members)) for position in range(len(topic.members) + 1)]
-    for member, start, end in zip(topic.members, bounds, bounds[1:], strict=False):
-        yield from ((member, index) for index in range(start, end))

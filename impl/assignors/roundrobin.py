@@ -11,16 +11,10 @@ from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 
 
 class RoundRobinAssignor:
-    """Balanced within one partition when all subscribe to the same topics. Stateless.
-
-    ``defects`` switches on planted defects by name (`rebalance_check.impl.mutants`).
-    """
+    """Balanced within one partition when all subscribe to the same topics. Stateless."""
 
     name = "roundrobin"
     protocols = frozenset({RebalanceProtocol.EAGER})
-
-    def __init__(self, defects: frozenset[str] = frozenset()) -> None:
-        self.defects = defects
 
     def subscription_user_data(self, topics: Sequence[str]) -> bytes | None:  # noqa: ARG002 - part of the interface
         """None: nothing is remembered."""
@@ -35,19 +29,19 @@ class RoundRobinAssignor:
         """Topics in order, partitions in order, each to the next member in the circle that subscribes to its topic."""
         assigned: dict[str, list[TopicPartition]] = {member: [] for member in subscriptions}
         circle, last = member_order(subscriptions), -1
-        for topic, members in subscribed_topics(partitions_per_topic, subscriptions, self.defects).items():
+        for topic, members in subscribed_topics(partitions_per_topic, subscriptions).items():
             for index in range(partitions_per_topic[topic]):
-                last = self._next(circle, last, members)
+                last = _next(circle, last, members)
                 assigned[circle[last]].append(TopicPartition(topic, index))
         return {member: tuple(partitions) for member, partitions in assigned.items()}
 
-    def _next(self, circle: Sequence[str], last: int, subscribers: Sequence[str]) -> int:
-        """The place of the next subscriber in the circle after place ``last``; there is one."""
-        modulus = len(subscribers if "librdkafka-roundrobin-modulus" in self.defects else circle)
-        place = (last + 1) % modulus
-        while circle[place] not in subscribers:
-            place = (place + 1) % modulus
-        return place
-
     def on_assignment(self, partitions: Sequence[TopicPartition], generation: int) -> None:
         """Nothing is remembered."""
+
+
+def _next(circle: Sequence[str], last: int, subscribers: Sequence[str]) -> int:
+    """The place of the next subscriber in the circle after place ``last``; there is one."""
+    place = (last + 1) % len(circle)
+    while circle[place] not in subscribers:
+        place = (place + 1) % len(circle)
+    return place

@@ -20,10 +20,6 @@ from rebalance_check.model.vocabulary.ids import NO_GENERATION
 class StickyFamily(ABC):
     """What ``sticky`` and ``cooperative-sticky`` share; they differ in where a member's claims are found."""
 
-    def __init__(self, defects: frozenset[str] = frozenset()) -> None:
-        self.defects = defects
-        self._last_claims: dict[str, Claim] = {}
-
     @abstractmethod
     def claim(self, subscription: Subscription) -> Claim:
         """What a member says it owned."""
@@ -32,18 +28,16 @@ class StickyFamily(ABC):
         self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription], racks: Racks | None
     ) -> tuple[dict[str, list[TopicPartition]], set[TopicPartition]]:
         """The balanced assignment, and the partitions of it that their old owners may still hold."""
-        subscribers = subscribed_topics(partitions_per_topic, subscriptions, self.defects)
+        subscribers = subscribed_topics(partitions_per_topic, subscriptions)
         counts = {topic: partitions_per_topic[topic] for topic in subscribers}
         partitions = [TopicPartition(topic, number) for topic, count in counts.items() for number in range(count)]
         claims = {member: self.claim(subscriptions[member]) for member in sorted(subscriptions)}
-        if "sticky-movement-memory-leaks-across-runs" in self.defects:
-            claims = self._last_claims = {**claims, **{m: c for m, c in self._last_claims.items() if m in claims}}
-        ownership = believed(claims, counts, self.defects)
+        ownership = believed(claims, counts)
         nearness = Nearness.of(partitions, subscriptions, racks)
         if len({frozenset(one.topics) for one in subscriptions.values()}) == 1:
-            result = assign_constrained(partitions, ownership, nearness, self.defects)
+            result = assign_constrained(partitions, ownership, nearness)
             return result.assigned, set(result.transferring)
-        assigned = assign_general(partitions, subscribers, ownership, nearness, self.defects)
+        assigned = assign_general(partitions, subscribers, ownership, nearness)
         return assigned, _moved(subscriptions, assigned)
 
 
@@ -53,8 +47,7 @@ class StickyAssignor(StickyFamily):
     name = "sticky"
     protocols = frozenset({RebalanceProtocol.EAGER})
 
-    def __init__(self, defects: frozenset[str] = frozenset()) -> None:
-        super().__init__(defects)
+    def __init__(self) -> None:
         self._previous: tuple[TopicPartition, ...] | None = None
         self._generation = NO_GENERATION
 
@@ -65,8 +58,6 @@ class StickyAssignor(StickyFamily):
 
     def subscription_user_data(self, topics: Sequence[str]) -> bytes | None:  # noqa: ARG002 - part of the interface
         """The last assignment and its generation; None before the first."""
-        if "sticky-uses-list-cleared-at-session-end" in self.defects:
-            return write_sticky((), self._generation)
         return None if self._previous is None else write_sticky(self._previous, self._generation)
 
     def assign(

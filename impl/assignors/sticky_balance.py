@@ -12,7 +12,7 @@ from rebalance_check.impl.assignors.sticky_moves import Moves
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 
 
-class Standing(NamedTuple):
+class Snapshot(NamedTuple):
     """Who owns what at a moment, and the balance score then."""
 
     owner: dict[TopicPartition, str]
@@ -22,14 +22,8 @@ class Standing(NamedTuple):
 class Board:
     """The partitions on their way to their owners. ``kept`` are those that have one, for every member of the group."""
 
-    def __init__(
-        self,
-        subscribers: Mapping[str, Sequence[str]],
-        kept: Mapping[str, Sequence[TopicPartition]],
-        defects: frozenset[str] = frozenset(),
-    ) -> None:
+    def __init__(self, subscribers: Mapping[str, Sequence[str]], kept: Mapping[str, Sequence[TopicPartition]]) -> None:
         self.owner = {tp: member for member, owned in kept.items() for tp in owned}
-        self._defects = defects
         self._eligible = {topic: frozenset(members) for topic, members in subscribers.items()}
         self._sharing = sorted({one for members in subscribers.values() if len(members) > 1 for one in members})
         self._load = dict.fromkeys(sorted(kept), 0)
@@ -45,11 +39,11 @@ class Board:
             lists[member].append(partition)
         return lists
 
-    def standing(self) -> Standing:
+    def snapshot(self) -> Snapshot:
         """Who owns what now, and how uneven that is."""
-        return Standing(dict(self.owner), self._score())
+        return Snapshot(dict(self.owner), self._score())
 
-    def undo_unless_better(self, before: Standing) -> None:
+    def undo_unless_better(self, before: Snapshot) -> None:
         """Kafka's last step: all stands as it stood ``before`` where moving made nothing more even."""
         if self._score() >= before.score:
             self.owner = before.owner
@@ -60,8 +54,6 @@ class Board:
         Who shares no topic with anybody has no part in it.
         """
         gaps = [abs(one - other) for one, other in combinations((self._load[each] for each in self._sharing), 2)]
-        if "librdkafka-balance-score-overwritten" in self._defects:
-            return gaps[-1] if gaps else 0
         return sum(gaps)
 
     def least_loaded(self, partition: TopicPartition, nearness: Nearness) -> str | None:
@@ -102,32 +94,22 @@ class Board:
             if target is not None:
                 self._move(partition, target)
                 moved = True
-            elif "librdkafka-sticky-index-shadowing-loop" in self._defects:
-                moved = moved or len(self._eligible[partition.topic]) < len(self._load)
         return moved
 
     def _better(self, partition: TopicPartition, earlier: Mapping[TopicPartition, str]) -> str | None:
-        """A member at least two partitions emptier than the owner: its earlier owner if that is one."""
+        """A member at least two partitions emptier than the owner: its earlier owner if that is one.
+
+        An earlier owner must still subscribe to the topic, which Kafka forgets to check.
+        """
         load = self._load[self.owner[partition]]
         before = earlier.get(partition)
-        if before is not None and self._may_have(before, partition) and load > self._load[before] + 1:
+        if before is not None and before in self._eligible[partition.topic] and load > self._load[before] + 1:
             return before
         target = self.least_loaded_of_all(partition)
         return target if load > self._load[target] + 1 else None
-
-    def _may_have(self, member: str, partition: TopicPartition) -> bool:
-        """Whether the member subscribes to the topic, which Kafka forgets to ask of an earlier owner."""
-        return "earlier-owner-need-not-subscribe" in self._defects or member in self._eligible[partition.topic]
 
     def _move(self, partition: TopicPartition, target: str) -> None:
         """Move the partition, or send one of its topic home that came the opposite way."""
         moving = self._moves.instead_of(partition, self.owner[partition], target)
         self._moves.record(moving, self.owner[moving], target)
         self.place(moving, target)
-
-    def move_for_nothing(self, movable: Sequence[TopicPartition]) -> None:
-        """Once through all: what leaves a member with one more goes, though the numbers stay what they are."""
-        for partition in movable:
-            target = self.least_loaded_of_all(partition)
-            if self._load[self.owner[partition]] > self._load[target]:
-                self.place(partition, target)

@@ -30,32 +30,28 @@ def assign_constrained(
     partitions: Sequence[TopicPartition],
     ownership: Ownership,
     nearness: Nearness | None = None,
-    defects: frozenset[str] = frozenset(),
 ) -> Constrained:
     """Keep what balance and racks allow, then deal the rest: to members near, then to those that still have room."""
     nearness = nearness or Nearness()
     low, extra = divmod(len(partitions), len(ownership.owned))
-    assigned, given_up = _keep(ownership, nearness, low, extra, defects)
+    assigned, given_up = _keep(ownership, nearness, low, extra)
     kept = {tp for owned in assigned.values() for tp in owned}
-    deal = _Deal(assigned, low, extra, nearness, defects)
+    deal = _Deal(assigned, low, extra, nearness)
     deal.out(nearness.fewest_near_first(tp for tp in partitions if tp not in kept))
     transferring = {tp: taker for tp, taker in deal.takers.items() if given_up.get(tp, taker) != taker}
     transferring |= {tp: taker for tp, taker in deal.takers.items() if tp in ownership.disputed}
-    _check_filled(assigned, low, extra, defects)
+    _check_filled(assigned, low)
     return Constrained(assigned, transferring)
 
 
-def _check_filled(assigned: Shares, low: int, extra: int, defects: frozenset[str]) -> None:
-    """Kafka's last look: whoever could have had more and did not get it is a mistake of the algorithm's own."""
-    full = low + 1 if extra and "sticky-quota-unfilled-after-max-reached" in defects else low
-    unfilled = [member for member, given in assigned.items() if len(given) < full]
+def _check_filled(assigned: Shares, low: int) -> None:
+    """Kafka's last check: a member with fewer than ``low`` partitions is a mistake of the algorithm itself."""
+    unfilled = [member for member, given in assigned.items() if len(given) < low]
     if unfilled:
-        raise RebalanceCheckError(f"{', '.join(sorted(unfilled))} got fewer than {full} partitions: the deal is wrong")
+        raise RebalanceCheckError(f"{', '.join(sorted(unfilled))} got fewer than {low} partitions: the deal is wrong")
 
 
-def _keep(
-    ownership: Ownership, nearness: Nearness, low: int, extra: int, defects: frozenset[str]
-) -> tuple[Shares, dict[TopicPartition, str]]:
+def _keep(ownership: Ownership, nearness: Nearness, low: int, extra: int) -> tuple[Shares, dict[TopicPartition, str]]:
     """What everybody keeps, by (number, topic) and nothing far, and who gave up each of the other owned partitions."""
     kept: Shares = {}
     given_up: dict[TopicPartition, str] = {}
@@ -65,8 +61,7 @@ def _keep(
         if extra > 0 and len(ordered) > low:
             quota, extra = low + 1, extra - 1
         kept[member] = ordered[:quota]
-        lost = ordered[quota:] if "rack-mismatch-is-no-revocation" in defects else set(owned) - set(kept[member])
-        given_up.update(dict.fromkeys(lost, member))
+        given_up.update(dict.fromkeys(set(owned) - set(kept[member]), member))
     return kept, given_up
 
 
@@ -76,13 +71,10 @@ class _Deal:
     The extra ones go to who has had the minimum for longest: first those that came with it, then in order of filling.
     """
 
-    def __init__(
-        self, assigned: Shares, low: int, extra: int, nearness: Nearness, defects: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, assigned: Shares, low: int, extra: int, nearness: Nearness) -> None:
         self.takers: dict[TopicPartition, str] = {}
         self._assigned = assigned
         self._nearness = nearness
-        self._defects = defects
         self._low = low
         self._slots = extra - sum(len(given) > low for given in assigned.values())
         self._below = [member for member in sorted(assigned) if len(assigned[member]) < low]
@@ -106,7 +98,7 @@ class _Deal:
             if self._nearness.near(self._below[place], partition):
                 self._fill(partition, place)
                 return True
-        if self._slots > 0 or "rack-aware-sticky-unfilled-check" in self._defects:
+        if self._slots > 0:
             for place, member in enumerate(self._at_minimum):
                 if self._nearness.near(member, partition):
                     self._one_more(partition, place)

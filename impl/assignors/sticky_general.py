@@ -22,37 +22,29 @@ def assign_general(
     subscribers: Subscribers,
     ownership: Ownership,
     nearness: Nearness | None = None,
-    defects: frozenset[str] = frozenset(),
 ) -> dict[str, list[TopicPartition]]:
     """``subscribers`` are the members eligible for each topic; a topic without any must not be in ``partitions``."""
     nearness = nearness or Nearness()
-    kept = _kept(subscribers, ownership, nearness, defects)
-    board = Board(subscribers, kept, defects)
+    kept = _kept(subscribers, ownership, nearness)
+    board = Board(subscribers, kept)
     ordered = sorted(partitions, key=lambda tp: (len(subscribers[tp.topic]), tp))
     free = [tp for tp in ordered if tp not in board.owner]
     _place(board, free, nearness)
     nothing_given_up = all(len(kept[member]) == len(owned) for member, owned in ownership.owned.items())
-    placed = board.standing()
+    placed = board.snapshot()
     if nothing_given_up:
         board.balance(free, ownership.earlier)
     moved = board.balance(ordered, ownership.earlier)
     if moved and any(kept.values()):
         board.undo_unless_better(placed)
-    if "cooperative-sacrifices-stickiness-third-rebalance" in defects:
-        board.move_for_nothing(ordered)
     return board.assigned()
 
 
-def _kept(
-    subscribers: Subscribers, ownership: Ownership, nearness: Nearness, defects: frozenset[str]
-) -> dict[str, list[TopicPartition]]:
+def _kept(subscribers: Subscribers, ownership: Ownership, nearness: Nearness) -> dict[str, list[TopicPartition]]:
     """What everybody owned, without the topics that it no longer subscribes to and without what is far from it."""
 
     def keeps(member: str, partition: TopicPartition) -> bool:
-        wanted = member in subscribers[partition.topic]
-        if "sticky-keeps-unsubscribed-topic" in defects:
-            wanted = bool(subscribers[partition.topic])
-        return wanted and not nearness.far(member, partition)
+        return member in subscribers[partition.topic] and not nearness.far(member, partition)
 
     return {member: [tp for tp in owned if keeps(member, tp)] for member, owned in ownership.owned.items()}
 

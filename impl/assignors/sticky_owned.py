@@ -39,68 +39,35 @@ class Ownership:
     earlier: dict[TopicPartition, str] = field(default_factory=dict)
 
 
-def believed(
-    claims: Mapping[str, Claim], existing: Mapping[str, int], defects: frozenset[str] = frozenset()
-) -> Ownership:
+def believed(claims: Mapping[str, Claim], existing: Mapping[str, int]) -> Ownership:
     """Settle the claims. ``existing`` are the partition counts of the topics that are being assigned."""
     ownership = Ownership({member: [] for member in claims})
-    if "sticky-max-generation-updated-too-late" in defects:
-        claims = _accepted_too_late(claims)
-    if "sticky-drops-all-older-generation-claims" in defects:
-        newest = max((claim.generation for claim in claims.values()), default=NO_GENERATION)
-        claims = {member: claim for member, claim in claims.items() if claim.generation == newest}
     last = max((claim.generation for claim in claims.values()), default=NO_GENERATION)
-    for partition, claimants in sorted(_claimants(claims, existing, defects).items()):
-        _settle(ownership, partition, claimants, defects)
+    for partition, claimants in sorted(_claimants(claims, existing).items()):
+        _settle(ownership, partition, claimants)
         missed = next((member for generation, member in claimants if generation < last), None)
         if missed is not None:
             ownership.earlier[partition] = missed
     return ownership
 
 
-def _accepted_too_late(claims: Mapping[str, Claim]) -> dict[str, Claim]:
-    """A scan that raises the highest generation after it accepted a member: the newest goes with those before it."""
-    accepted: dict[str, Claim] = {}
-    highest = NO_GENERATION
-    for member, claim in claims.items():
-        if claim.generation >= highest:
-            accepted[member] = claim
-        if claim.generation > highest > NO_GENERATION:
-            accepted.clear()
-        highest = max(highest, claim.generation)
-    return accepted
-
-
-def _claimants(
-    claims: Mapping[str, Claim], existing: Mapping[str, int], defects: frozenset[str]
-) -> dict[TopicPartition, list[tuple[int, str]]]:
+def _claimants(claims: Mapping[str, Claim], existing: Mapping[str, int]) -> dict[TopicPartition, list[tuple[int, str]]]:
     """Who claims each existing partition, as (generation, member), the newest generation first, then by member id."""
     found: dict[TopicPartition, list[tuple[int, str]]] = {}
     for member, claim in claims.items():
-        for partition in _existing(claim.partitions, existing, defects):
+        for partition in _existing(claim.partitions, existing):
             found.setdefault(partition, []).append((claim.generation, member))
     return {partition: sorted(who, key=lambda one: (-one[0], one[1])) for partition, who in found.items()}
 
 
-def _existing(
-    partitions: Iterable[TopicPartition], counts: Mapping[str, int], defects: frozenset[str]
-) -> set[TopicPartition]:
-    if "negative-claim-crashes-or-aliases" in defects:
-        return {tp for tp in partitions if tp.partition < counts.get(tp.topic, 0)}
+def _existing(partitions: Iterable[TopicPartition], counts: Mapping[str, int]) -> set[TopicPartition]:
     return {tp for tp in partitions if 0 <= tp.partition < counts.get(tp.topic, 0)}
 
 
-def _settle(
-    ownership: Ownership, partition: TopicPartition, claimants: list[tuple[int, str]], defects: frozenset[str]
-) -> None:
-    if "lowest-generation-wins" in defects:
-        claimants = claimants[::-1]
+def _settle(ownership: Ownership, partition: TopicPartition, claimants: list[tuple[int, str]]) -> None:
     highest = claimants[0][0]
     newest = [member for generation, member in claimants if generation == highest]
-    if "claims-of-one-generation-both-honoured" in defects:
-        for member in newest:
-            ownership.owned[member].append(partition)
-    elif len(newest) > 1:
+    if len(newest) > 1:
         ownership.disputed.add(partition)
     else:
         ownership.owned[newest[0]].append(partition)

@@ -86,8 +86,7 @@ class Committing(Coordinator, ABC):
 
     def _commit(self, offsets: Mapping[TopicPartition, int]) -> Commit:
         commit = Commit(dict(sorted(offsets.items())))
-        rebalancing = "commits-while-rebalancing" in self.defects and self._state in _REBALANCING
-        generation = self._generation if rebalancing else self.generation_if_stable()
+        generation = self.generation_if_stable()
         if not offsets:
             commit.outcome = CommitOutcome.COMMITTED
         elif generation is None:
@@ -143,8 +142,6 @@ class Committing(Coordinator, ABC):
         if error is Error.FENCED_INSTANCE_ID:
             return self._commit_fenced(sent)
         if error is Error.REBALANCE_IN_PROGRESS:
-            if "commit-rebalance-in-progress-resets-membership" in self.defects:
-                self._reset(keep_member=False, reason=error.name)
             self.request_rejoin("offset commit failed since group is already rebalancing")
             return CommitOutcome.REBALANCE_IN_PROGRESS
         if error in {Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION}:

@@ -67,18 +67,15 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
         auto_commit_ms: int | None = None,
         rack: str | None = None,
         find_coordinator: Callable[[], bool] = always_found,
-        defects: frozenset[str] = frozenset(),
     ) -> None:
-        super().__init__(config, recorder, member=member, find_coordinator=find_coordinator, defects=defects)
-        self.protocol = common_protocol(assignors, defects)
+        super().__init__(config, recorder, member=member, find_coordinator=find_coordinator)
+        self.protocol = common_protocol(assignors)
         self.assignors = {assignor.name: assignor for assignor in assignors}
         self.listener = listener or RebalanceListener()
         self.partitions_per_topic = dict(partitions_per_topic)
         self.rack = rack
         self._refresh_metadata = refresh_metadata
-        self._subscribed = Subscribed(
-            topics, partitions_per_topic, exclude_internal_topics=exclude_internal_topics, defects=defects
-        )
+        self._subscribed = Subscribed(topics, partitions_per_topic, exclude_internal_topics=exclude_internal_topics)
         self._owned: tuple[TopicPartition, ...] = ()
         self._positions: dict[TopicPartition, int] = {}
         self._pending_revocation: frozenset[TopicPartition] = frozenset()
@@ -122,13 +119,7 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
 
     def unsubscribe(self, now_ms: int) -> None:
         """Give everything up, leave the group and subscribe to nothing."""
-        if "unsubscribe-clears-assignment-before-callback" in self.defects:
-            self._owned = ()
-        if "cooperative-unsubscribe-skips-leave" in self.defects and self.protocol is RebalanceProtocol.COOPERATIVE:
-            self.on_leave_prepare()
-            self._reset(keep_member=False, reason="the consumer unsubscribed from all topics")
-        else:
-            self.maybe_leave_group("the consumer unsubscribed from all topics", now_ms)
+        self.maybe_leave_group("the consumer unsubscribed from all topics", now_ms)
         self._subscribed.clear()
 
     # ------------------------------------------------------------------------------------------------ the contract
@@ -140,10 +131,9 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
     def metadata(self) -> Sequence[tuple[str, bytes]]:
         """One subscription per assignor, with the claims and the generation of the moment."""
         self.note_joined_subscription()
-        offered = list(self.assignors.items())
-        if "strategy-preference-order-ignored" in self.defects:
-            offered.sort()
-        return [(name, write_subscription(self._subscription_for(assignor))) for name, assignor in offered]
+        return [
+            (name, write_subscription(self._subscription_for(assignor))) for name, assignor in self.assignors.items()
+        ]
 
     def _subscription_for(self, assignor: Assignor) -> Subscription:
         return Subscription(
@@ -181,11 +171,10 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
         if generation_id == NO_GENERATION or member_id == "":
             self._lose()
         elif self.protocol is RebalanceProtocol.COOPERATIVE:
-            gives_all = "cooperative-revokes-all-before-joining" in self.defects
-            unwanted = tuple(tp for tp in self._owned if gives_all or tp.topic not in self.subscription)
+            unwanted = tuple(tp for tp in self._owned if tp.topic not in self.subscription)
             if unwanted:
                 self._revoke(unwanted)
-        elif "eager-keeps-partitions-while-joining" not in self.defects:
+        else:
             self._revoke(self._owned)
         return True
 
@@ -204,16 +193,12 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
         assignor = self._selected(protocol)
         assigned = tuple(sorted(read_assignment(assignment).partitions))
         if not all(self._subscribed.accepts(tp.topic) for tp in assigned):
-            if "assignment-mismatch-kills-consumer" in self.defects:
-                raise RebalanceCheckError(f"{self.member} was assigned {_names(assigned)}, which it does not want")
             self.request_rejoin("received assignment does not match the current subscription")
             return
         problems: list[Exception] = []
         if self.protocol is RebalanceProtocol.COOPERATIVE:
             gone = tuple(tp for tp in self._owned if tp not in assigned)
             _collect(problems, lambda: self._revoke_and_rejoin(gone))
-            if self._owned and "additions-ignored-by-owners" in self.defects:
-                assigned = tuple(tp for tp in assigned if tp in self._owned)
         self.learn_topics(assigned)
         assignor.on_assignment(assigned, generation_id)
         _collect(problems, lambda: self._own(assigned))
@@ -233,19 +218,9 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
         """The last automatic commit must be answered before the member leaves."""
         if self._auto_commit_ms is None:
             return True
-        if self._final_commit is None and "iggy-late-offset-store-after-leave" in self.defects:
-            self._commit_after_leaving()
         if self._final_commit is None:
             self._final_commit = self._commit(self._positions)
         return self._final_commit.outcome is not CommitOutcome.PENDING
-
-    def _commit_after_leaving(self) -> None:
-        """The last commit waits in a queue, and goes out when the member has left."""
-        generation = self.generation_if_stable()
-        if generation is not None and self._positions:
-            self._leave("the member is being closed", told=False)
-            self._final_commit = Commit(dict(self._positions))
-            self._send_commit(self._final_commit, generation)
 
     def on_poll(self) -> None:
         """Commit periodically."""
@@ -284,21 +259,12 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
 
     def _revoke_and_rejoin(self, partitions: tuple[TopicPartition, ...]) -> None:
         if partitions:
-            is_little = len(partitions) == 1 and "single-revocation-not-worth-a-join" in self.defects
-            believes_eager = any(RebalanceProtocol.EAGER in one.protocols for one in self.assignors.values())
-            if believes_eager and "eager-cooperative-mode-disagreement-inside-client" in self.defects:
-                is_little = True
-            if "no-rejoin-after-revoking" not in self.defects and not is_little:
-                self.request_rejoin("need to revoke partitions and re-join")
-            if "revoked-partitions-kept" not in self.defects:
-                self._revoke(partitions)
+            self.request_rejoin("need to revoke partitions and re-join")
+            self._revoke(partitions)
 
     def _lose(self) -> None:
         partitions = self._owned
-        if partitions and "lost-partitions-revoked" in self.defects:
-            self._revoke(partitions)
-            return
-        if not partitions or "lost-partitions-kept" in self.defects:
+        if not partitions:
             return
         try:
             self.listener.on_partitions_lost(partitions)
@@ -313,8 +279,7 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
 
     def _forget_positions(self) -> None:
         """What is not owned any more is not committed any more."""
-        if "positions-outlive-ownership" not in self.defects:
-            self._positions = {tp: offset for tp, offset in self._positions.items() if tp in self._owned}
+        self._positions = {tp: offset for tp, offset in self._positions.items() if tp in self._owned}
 
     def _own(self, assigned: tuple[TopicPartition, ...]) -> None:
         added = tuple(tp for tp in assigned if tp not in self._owned)
@@ -343,12 +308,8 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
             return True
         if self._prepare_until_ms is None:
             self._prepare_until_ms = self._now_ms + self.config.rebalance_timeout_ms
-        pending = self._prepare_commit is not None and self._prepare_commit.outcome is CommitOutcome.PENDING
-        if pending and "prepare-commit-restarted-every-poll" in self.defects:
-            self._prepare_commit = None
         if self._prepare_commit is None:
-            delivers = "fetch-continues-while-commit-before-revoke" in self.defects
-            if self.protocol is RebalanceProtocol.EAGER and not delivers:
+            if self.protocol is RebalanceProtocol.EAGER:
                 self._pending_revocation = frozenset(self._owned)
             self._prepare_commit = self._commit(self._positions)
         outcome = self._prepare_commit.outcome
@@ -362,14 +323,12 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
         return True
 
 
-def common_protocol(assignors: Sequence[Assignor], defects: frozenset[str] = frozenset()) -> RebalanceProtocol:
+def common_protocol(assignors: Sequence[Assignor]) -> RebalanceProtocol:
     """The highest rebalance protocol that all assignors support."""
     names = [assignor.name for assignor in assignors]
     if not names or len(set(names)) != len(names):
         raise RebalanceCheckError(f"the assignors are {names}: name at least one, and each only once")
     common = frozenset.intersection(*(assignor.protocols for assignor in assignors))
-    if "any-cooperative-assignor-counts" in defects:
-        common = frozenset.union(*(assignor.protocols for assignor in assignors))
     if RebalanceProtocol.COOPERATIVE in common:
         return RebalanceProtocol.COOPERATIVE
     if RebalanceProtocol.EAGER in common:

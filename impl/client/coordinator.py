@@ -18,7 +18,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Final
 
-from rebalance_check.impl.client.core import NEVER_MS
 from rebalance_check.impl.client.failures import JoinAttempt, JoinFailure, Retry
 from rebalance_check.impl.client.generation import Generation, MemberState
 from rebalance_check.impl.client.heartbeating import Heartbeating
@@ -124,14 +123,10 @@ class Coordinator(Joining, Heartbeating, ABC):
         """
         self._now_ms = now_ms
         rounds = 0
-        if "wakeup-abandons-completed-rebalance" in self.defects and not self._rejoin_needed:
-            self._join = None
         while self.rejoin_needed_or_pending():
             rounds += 1
             if rounds > MOST_ROUNDS:
                 raise RebalanceCheckError(f"{self.member} goes round in its join loop without end: this is our mistake")
-            if "join-disables-heartbeats-on-every-pass" in self.defects:
-                self._timers.heartbeat_ms = NEVER_MS
             if self._join is not None and self._join.done:
                 self._finish(self._join)
                 continue
@@ -161,30 +156,22 @@ class Coordinator(Joining, Heartbeating, ABC):
             self._recover(attempt.failure)
         elif self._is_overtaken() or attempt.assignment is None:
             # the heartbeat side left the group between the answer and this poll
-            if "join-future-not-cleared-after-reset" not in self.defects:
-                self._join = None
+            self._join = None
             self._reset(keep_member=False, reason="")
         else:
             generation, assignment = self._generation, attempt.assignment
-            if "assignment-buffer-consumed-by-aborted-completion" in self.defects:
-                attempt.assignment = b""
             self.on_join_complete(generation.generation_id, generation.member_id, generation.protocol or "", assignment)
             self._join = None
             self._needs_join_prepare = True
 
     def _is_overtaken(self) -> bool:
         """Whether the membership that the finished attempt led to is over already."""
-        if "heartbeat-thread-clears-generation-before-completion" in self.defects:
-            return False
         return self._generation.reset or self._state is not MemberState.STABLE
 
     def _recover(self, failure: JoinFailure) -> None:
         """Start the next attempt at once, after the backoff, or never; `on_join_prepare` is not run again by itself."""
         self._join = None
-        in_sync = self._state is MemberState.COMPLETING_REBALANCE
-        self._rejoin_needed = not (in_sync and "rejoin-flag-cleared-at-join-not-sync" in self.defects)
-        if failure.retry is Retry.AFTER_BACKOFF and "retriable-error-discards-membership" in self.defects:
-            self._reset(keep_member=False, reason="retriable error")
+        self._rejoin_needed = True
         if failure.retry is Retry.AFTER_BACKOFF:
             self._retry_ms = self._now_ms + self.config.retry_backoff_ms
         elif failure.cause is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.events import told_answered, told_sent
@@ -12,7 +11,7 @@ from rebalance_check.impl.client.failures import GroupError, JoinAttempt, JoinFa
 from rebalance_check.impl.client.generation import NO_MEMBERSHIP, Generation, MemberState
 from rebalance_check.impl.client.metrics import CoordinatorMetrics
 from rebalance_check.impl.client.timers import HeartbeatTimers
-from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest, JoinGroupReply, JoinGroupRequest
+from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest, JoinGroupRequest
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.events import MembershipLost
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
@@ -30,10 +29,6 @@ class Sent:
     generation: Generation
     handle: Handle
     at_ms: int = 0
-
-
-NEVER_MS: Final = 10**12
-"""Later than any run ends."""
 
 
 def always_found() -> bool:
@@ -54,12 +49,10 @@ class CoordinatorCore:
         *,
         member: str,
         find_coordinator: Callable[[], bool] = always_found,
-        defects: frozenset[str] = frozenset(),
     ) -> None:
         self.config = config
         self.recorder = recorder
         self.member = member
-        self.defects = defects
         self.metrics = CoordinatorMetrics()
         self._find_coordinator = find_coordinator
         self._now_ms = 0
@@ -83,19 +76,15 @@ class CoordinatorCore:
 
     def _unchanged(self, sent: Sent) -> bool:
         """Whether an answer still concerns the present generation; if not, its error is somebody else's news."""
-        return sent.generation == self._generation or "stale-response-resets-generation" in self.defects
+        return sent.generation == self._generation
 
     def _reset(self, *, keep_member: bool, reason: str) -> None:
         """Fall out of the generation (``resetStateAndRejoin``); an empty ``reason`` is told elsewhere."""
         old = self._generation
         self._state = MemberState.UNJOINED
-        if reason == "ILLEGAL_GENERATION" and "illegal-generation-discards-member-id" in self.defects:
-            keep_member = False
-        keep_member = keep_member or "unknown-member-keeps-id" in self.defects
         self._generation = Generation(NO_GENERATION, old.member_id if keep_member else "", None)
         self._rejoin_needed = True
-        if "join-prepare-flag-not-rearmed-after-reset" not in self.defects:
-            self._needs_join_prepare = True
+        self._needs_join_prepare = True
         if reason and not old.reset:
             self.recorder.emit(
                 MembershipLost(member=self.member, generation=old.generation_id, member_id=old.member_id, reason=reason)
@@ -128,7 +117,7 @@ class CoordinatorCore:
         all others are read at once, on whatever thread the network runs.
         """
         self._now_ms = now_ms
-        sent = self._in_flight.pop(correlation_id, None) or self._abandoned(reply)
+        sent = self._in_flight.pop(correlation_id, None)
         if sent is None:
             return
         if reply is None:
@@ -140,12 +129,6 @@ class CoordinatorCore:
             self._unread.append((sent, reply))
         else:
             sent.handle(sent, reply)
-
-    def _abandoned(self, reply: GroupReply | None) -> Sent | None:
-        """The request that the answer to an abandoned attempt is taken for: none, in a correct client."""
-        if "outdated-join-reply-applied" in self.defects and isinstance(reply, JoinGroupReply):
-            return next((s for s in self._in_flight.values() if isinstance(s.request, JoinGroupRequest)), None)
-        return None
 
     def _tell_answer(self, sent: Sent, reply: GroupReply | None) -> None:
         self.recorder.emit(
@@ -180,8 +163,7 @@ class CoordinatorCore:
         if self._now_ms < self._discover_ms:
             return False
         if not self._find_coordinator():
-            is_leaked = "coordinator-lookup-future-leaked" in self.defects
-            self._discover_ms = NEVER_MS if is_leaked else self._now_ms + self.config.retry_backoff_ms
+            self._discover_ms = self._now_ms + self.config.retry_backoff_ms
             return False
         self._coordinator_known = True
         self._timers.session_alive(self._now_ms)

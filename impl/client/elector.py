@@ -73,14 +73,12 @@ class LeaderElector(Coordinator):
         identity: Identity,
         sticky: bool = False,
         find_coordinator: Callable[[], bool] = always_found,
-        defects: frozenset[str] = frozenset(),
     ) -> None:
-        super().__init__(config, recorder, member=member, find_coordinator=find_coordinator, defects=defects)
+        super().__init__(config, recorder, member=member, find_coordinator=find_coordinator)
         self.identity = identity
         self.sticky = sticky
         self._election: Election | None = None
         self._acts = False
-        self._late: Election | None = None
 
     @property
     def primary(self) -> Identity | None:
@@ -109,7 +107,7 @@ class LeaderElector(Coordinator):
 
     def on_join_prepare(self, generation_id: int, member_id: str) -> bool:  # noqa: ARG002 - part of the contract
         """Nobody is the primary while it is being decided, unless elections are sticky."""
-        if not self.sticky and "primary-acts-while-joining" not in self.defects:
+        if not self.sticky:
             self._resign()
             self._election = None
         return True
@@ -132,8 +130,6 @@ class LeaderElector(Coordinator):
     ) -> None:
         """Take the role, or leave it. `ElectionFailed` at each poll until the group has another generation."""
         election = read_election(assignment)
-        if "schema-registry-two-masters-without-epoch" in self.defects:
-            self._late, election = election, self._late or election
         if election.error != NO_ERROR:
             raise ElectionFailed(election.error, self.identity.url)
         self._election = election

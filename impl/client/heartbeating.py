@@ -59,9 +59,7 @@ class Heartbeating(CoordinatorCore):
 
     def _heartbeats_enabled(self) -> bool:
         """No heartbeats while a JoinGroup is parked (the coordinator needs none then) or after a fatal error."""
-        goes_on = "heartbeat-continues-after-reset" in self.defects and self._timers.heartbeat_ms > 0
-        is_joined = self._state in _JOINED or goes_on or "heartbeats-while-joining" in self.defects
-        return is_joined and self._failure is None and not self._closed
+        return self._state in _JOINED and self._failure is None and not self._closed
 
     # ------------------------------------------------------------------------------------------------ heartbeats
 
@@ -89,12 +87,7 @@ class Heartbeating(CoordinatorCore):
             self._timers.answered(self._now_ms)
         elif error is Error.REBALANCE_IN_PROGRESS:
             self.request_rejoin("group is already rebalancing")
-            if "local-session-timer-ignores-rebalance-replies" in self.defects:
-                self._end_session_by_own_clock()
-            else:
-                self._timers.answered(self._now_ms)
-            if "all-heartbeat-errors-mark-coordinator-dead" in self.defects:
-                self._forget_coordinator()
+            self._timers.answered(self._now_ms)
         elif error in {Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR}:
             self._timers.failed(self._now_ms)
             self._forget_coordinator()
@@ -102,11 +95,6 @@ class Heartbeating(CoordinatorCore):
             self._heartbeat_refused(sent, error)
         else:
             self._timers.failed(self._now_ms)
-
-    def _end_session_by_own_clock(self) -> None:
-        """Nobody but the coordinator knows that a session is over; this member believes its own timer."""
-        if self._now_ms + self.config.heartbeat_interval_ms >= self._timers.session_ms:
-            self._reset(keep_member=False, reason="session timer")
 
     def _heartbeat_refused(self, sent: Sent, error: Error) -> None:
         if not self._unchanged(sent):

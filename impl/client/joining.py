@@ -127,9 +127,9 @@ class Joining(CoordinatorCore):
             self._generation = Generation(NO_GENERATION, reply.member_id, None)
             self._rejoin_needed = True
             self._fail_join(Retry.AT_ONCE)
-        elif error is Error.REBALANCE_IN_PROGRESS and "join-write-timeout-unhandled" not in self.defects:
+        elif error is Error.REBALANCE_IN_PROGRESS:
             self._fail_join(Retry.AT_ONCE)
-        elif error is Error.COORDINATOR_LOAD_IN_PROGRESS and "loading-error-on-join-not-retried" not in self.defects:
+        elif error is Error.COORDINATOR_LOAD_IN_PROGRESS:
             self._fail_join(Retry.AFTER_BACKOFF)
         elif error in _COORDINATOR_MOVED:
             self._fail_join(Retry.AFTER_BACKOFF)
@@ -185,8 +185,7 @@ class Joining(CoordinatorCore):
             self._fail_join(Retry.NEVER, self._wrong_protocol("SyncGroup", reply.protocol_type))
             return
         self.metrics.sync.record(self._now_ms - sent.at_ms, self._now_ms)
-        is_over = self._generation.reset or self._state is not MemberState.COMPLETING_REBALANCE
-        if is_over and "protocol-check-against-reset-generation" not in self.defects:
+        if self._generation.reset or self._state is not MemberState.COMPLETING_REBALANCE:
             self._fail_join(Retry.AT_ONCE)
         elif reply.protocol_name is not None and reply.protocol_name != self._generation.protocol:
             self._fail_join(Retry.NEVER, self._wrong_protocol("SyncGroup", reply.protocol_name))
@@ -198,8 +197,6 @@ class Joining(CoordinatorCore):
             self.metrics.rebalance_completed(self._now_ms)
 
     def _sync_refused(self, sent: Sent, error: Error) -> None:
-        if error is Error.REBALANCE_IN_PROGRESS and "sync-rebalance-in-progress-over-revokes" in self.defects:
-            self._reset(keep_member=True, reason=error.name)
         if error is Error.REBALANCE_IN_PROGRESS:
             self._fail_join(Retry.AT_ONCE)
         elif error in {Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION}:

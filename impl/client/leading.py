@@ -64,8 +64,6 @@ class Leading(Coordinator):
 
     def stop_leading(self) -> None:
         """Forget the last round; whoever leads the next one watches."""
-        if "leader-group-subscription-lingers" in self.defects:
-            return
         self._assigned_from = None
         self._group_topics = frozenset()
 

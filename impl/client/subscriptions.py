@@ -28,10 +28,8 @@ class Subscribed:
         known: Iterable[str],
         *,
         exclude_internal_topics: bool = True,
-        defects: frozenset[str] = frozenset(),
     ) -> None:
         self._exclude_internal_topics = exclude_internal_topics
-        self._defects = defects
         self._pattern: re.Pattern[str] | None = None
         self.topics: tuple[str, ...] = ()
         self.change(wanted, known)
@@ -63,7 +61,7 @@ class Subscribed:
 
     def look_at(self, known: Iterable[str]) -> bool:
         """The client knows of these topics now: whether that changes what the consumer wants."""
-        if self._pattern is None or "pattern-looks-at-topics-once" in self._defects:
+        if self._pattern is None:
             return False
         before, self.topics = self.topics, self._matching(self._pattern, known)
         return before != self.topics
@@ -83,6 +81,5 @@ class Subscribed:
         return True
 
     def _matching(self, pattern: re.Pattern[str], known: Iterable[str]) -> tuple[str, ...]:
-        excludes = self._exclude_internal_topics and "pattern-takes-internal-topics" not in self._defects
-        hidden = INTERNAL_TOPICS if excludes else frozenset[str]()
+        hidden = INTERNAL_TOPICS if self._exclude_internal_topics else frozenset[str]()
         return tuple(sorted(one for one in known if pattern.fullmatch(one) and one not in hidden))

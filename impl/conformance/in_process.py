@@ -107,24 +107,22 @@ class CopyableInProcess(InProcess):
 class ReferenceTransport(SteeredTransport[CopyableInProcess]):
     """A `SteeredTransport` to a reference coordinator of its own, which `copy.deepcopy` copies along.
 
-    ``defects`` are planted bugs (`rebalance_check.impl.mutants`); ``listener`` receives the coordinator's events.
+    ``listener`` receives the coordinator's events.
     """
 
-    def __init__(self, defects: frozenset[str] = frozenset(), listener: Callable[[Event], None] | None = None) -> None:
-        super().__init__(lambda bounds: _coordinator(bounds, defects, listener))
+    def __init__(self, listener: Callable[[Event], None] | None = None) -> None:
+        super().__init__(lambda bounds: _coordinator(bounds, listener))
 
 
-def _coordinator(
-    bounds: Bounds, defects: frozenset[str], listener: Callable[[Event], None] | None
-) -> CopyableInProcess:
+def _coordinator(bounds: Bounds, listener: Callable[[Event], None] | None) -> CopyableInProcess:
     delay_ms = CONFIG.initial_rebalance_delay_ms if bounds.initial_delay else 0
     config = replace(CONFIG, initial_rebalance_delay_ms=delay_ms)
-    return CopyableInProcess(config, new_member_id=Ids(), defects=defects, listener=listener)
+    return CopyableInProcess(config, new_member_id=Ids(), listener=listener)
 
 
 class ReferenceSubject(ConformanceSubject):
     """The reference coordinator as a subject: the model's clients drive it, and it is held to the model's answers."""
 
-    def __init__(self, defects: frozenset[str] = frozenset()) -> None:
+    def __init__(self) -> None:
         events: list[Event] = []
-        super().__init__("reference", ReferenceTransport(defects, events.append), events)
+        super().__init__("reference", ReferenceTransport(events.append), events)

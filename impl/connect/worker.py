@@ -30,7 +30,6 @@ from rebalance_check.impl.protocol.wire import MalformedBytes
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import AssignmentCompleted, AssignmentComputed
-from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 _EAGER: Final = "default"
 UNSYNC_BACKOFF_MS: Final = 300_000
@@ -54,13 +53,12 @@ class WorkerCoordinator(Coordinator):
         configs: ConfigSource,
         unsync_backoff_ms: int = UNSYNC_BACKOFF_MS,
         find_coordinator: Callable[[], bool] = always_found,
-        defects: frozenset[str] = frozenset(),
     ) -> None:
         if config.group_instance_id is not None:
             raise RebalanceCheckError(
                 f"{member} has a group_instance_id, but Connect workers are never static: drop it"
             )
-        super().__init__(config, recorder, member=member, find_coordinator=find_coordinator, defects=defects)
+        super().__init__(config, recorder, member=member, find_coordinator=find_coordinator)
         self.url = url
         self.configs = configs
         self._snapshot = configs.snapshot()
@@ -160,7 +158,7 @@ class WorkerCoordinator(Coordinator):
         if (behind or (assigned.failed and self.is_leader())) and not self._read_configs():
             return False
         here = self.configs.snapshot().offset
-        if (assigned.failed or here != assigned.config_offset) and "config-mismatch-ignored" not in self.defects:
+        if assigned.failed or here != assigned.config_offset:
             self.request_rejoin(f"config offset is {here}, the assignment was made at {assigned.config_offset}")
             return False
         self._running.start(assigned, self._generation)
@@ -193,9 +191,7 @@ class WorkerCoordinator(Coordinator):
 
     def on_join_prepare(self, generation_id: int, member_id: str) -> bool:  # noqa: ARG002 - part of the contract
         """Stop everything, however the membership ended: an eager worker joins empty-handed."""
-        fenced = generation_id == NO_GENERATION and "zombie-worker-keeps-tasks" in self.defects
-        if "worker-keeps-tasks-while-joining" not in self.defects and not fenced:
-            self._revoke()
+        self._revoke()
         return True
 
     def on_join_complete(

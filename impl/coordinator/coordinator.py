@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rebalance_check.impl.coordinator import describe as describing
 from rebalance_check.impl.coordinator.config import GroupConfig
-from rebalance_check.impl.coordinator.failover import die, forget, has_tombstone, load, tell_deposed, unload
+from rebalance_check.impl.coordinator.failover import die, forget, load, tell_deposed, unload
 from rebalance_check.impl.coordinator.hash_order import Choices
 from rebalance_check.impl.coordinator.heartbeat import heartbeat, on_session_timer
 from rebalance_check.impl.coordinator.join import join_group
@@ -53,8 +53,7 @@ class GroupCoordinator:
     ``config`` are the broker's settings, ``new_member_id`` makes a fresh member id from a prefix (the client id, or
     the instance id of a static member), ``recorder_for`` gives the recorder of a group (None: nobody listens),
     ``log`` takes the records (default: in memory, committed at once), ``choices`` resolves what Kafka leaves to hash
-    order, ``numbers`` are shared by the coordinators of one cluster (default: it is alone), ``defects`` names planted
-    bugs (`rebalance_check.impl.mutants`; names of other components change nothing).
+    order, ``numbers`` are shared by the coordinators of one cluster (default: it is alone).
 
     Time is in ms, any origin, and must not run backwards. Timers that are due fire before a request is handled.
     """
@@ -70,7 +69,6 @@ class GroupCoordinator:
         log: GroupLog | None = None,
         choices: Choices | None = None,
         numbers: Numbers | None = None,
-        defects: frozenset[str] = frozenset(),
     ) -> None:
         self._shard = Shard(
             config,
@@ -79,7 +77,6 @@ class GroupCoordinator:
             log=log or ImmediateLog(),
             choices=choices or Choices(),
             numbers=numbers or Numbers(),
-            defects=frozenset(defects),
         )
         self._phase = Phase.ACTIVE
         self._epoch = -1
@@ -184,8 +181,7 @@ class GroupCoordinator:
         and nothing happens (``CoordinatorRuntime.scheduleUnloadOperation``).
         """
         self._fire_until(now_ms)
-        is_late = epoch is not None and epoch <= self._epoch
-        if is_late and "late-unload-wipes-newer-load" not in self._shard.defects:
+        if epoch is not None and epoch <= self._epoch:
             return self._shard.take_answers()
         self._stop(Phase.CLOSED)
         unload(self._shard)
@@ -197,8 +193,7 @@ class GroupCoordinator:
 
     def start_loading(self) -> None:
         """Forget everything without a word, as a process that died, and begin to read the log: requests must wait."""
-        early = "redpanda-ops-served-before-recovery" in self._shard.defects
-        self._stop(Phase.ACTIVE if early else Phase.LOADING)
+        self._stop(Phase.LOADING)
         die(self._shard)
 
     def load(self, records: Iterable[Record], now_ms: int, epoch: int | None = None) -> list[Answer]:
@@ -210,10 +205,7 @@ class GroupCoordinator:
         self._epoch = self._epoch if epoch is None else epoch
         forget(self._shard)
         self._stop(Phase.ACTIVE)
-        records = tuple(records)
         load(self._shard, records)
-        if "redpanda-recovery-exception-leaves-loading" in self._shard.defects and has_tombstone(records):
-            self._phase = Phase.LOADING
         self._fire_until(now_ms)
         return self._shard.take_answers()
 

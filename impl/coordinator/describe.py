@@ -77,7 +77,7 @@ def delete(shard: Shard, group_id: str) -> Error:
     group = shard.groups.get(group_id)
     if group is None or group.status is GroupStatus.DEAD:
         return Error.GROUP_ID_NOT_FOUND
-    if group.status is not GroupStatus.EMPTY and "deletes-any-group" not in shard.defects:
+    if group.status is not GroupStatus.EMPTY:
         return Error.NON_EMPTY_GROUP
     tombstones: list[Record] = [OffsetTombstone(group_id, *key) for key in group.offsets.partitions()]
     outcomes: list[Error] = []

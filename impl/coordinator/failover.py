@@ -82,7 +82,7 @@ def load(shard: Shard, records: Iterable[Record]) -> None:
         record = latest.get(group_id)
         group = Group(group_id=group_id, incarnation=shard.next_incarnation(group_id))
         if record is not None:
-            restore(shard, group, record)
+            restore(group, record)
             group.subscribed_topics = group.read_subscriptions()
         group.offsets = offsets.get(group_id, group.offsets)
         shard.groups[group_id] = group
@@ -110,21 +110,13 @@ def replay(records: Iterable[Record]) -> tuple[dict[str, GroupRecord], dict[str,
     return groups, {group_id: kept for group_id, kept in offsets.items() if kept}
 
 
-def has_tombstone(records: Iterable[Record]) -> bool:
-    """Whether a group was deleted."""
-    return any(isinstance(record, GroupTombstone) for record in records)
-
-
-def restore(shard: Shard, group: Group, record: GroupRecord) -> None:
+def restore(group: Group, record: GroupRecord) -> None:
     """What survives: generation, protocol, leader, and the members of the record, each with one protocol."""
     group.generation = record.generation
     group.protocol_type = record.protocol_type or None
     group.protocol_name = record.protocol_name
     group.status_since_ms = record.timestamp_ms
     for member_record in record.members:
-        follows = member_record.member_id != record.leader
-        if follows and member_record.group_instance_id and "load-forgets-static-followers" in shard.defects:
-            continue
         group.add(restored_member(record, member_record))
     group.protocol_type = record.protocol_type or None
     group.leader = record.leader

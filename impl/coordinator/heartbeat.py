@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
-from rebalance_check.impl.coordinator.rebalance import complete_join, is_join_phase_over, prepare_rebalance
+from rebalance_check.impl.coordinator.rebalance import complete_join, prepare_rebalance
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import after_writes, write_error
@@ -17,13 +17,12 @@ from rebalance_check.model.vocabulary.errors import Error
 def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest) -> None:
     """Answer a heartbeat; NONE and REBALANCE_IN_PROGRESS prolong the session and wait for earlier writes."""
     group = shard.groups.get(request.group_id)
-    error = verdict(shard, group, request)
+    error = verdict(group, request)
     if group is None or error not in {Error.NONE, Error.REBALANCE_IN_PROGRESS}:
         shard.answer(token, HeartbeatReply(error=error))
         return
-    refused = error is Error.REBALANCE_IN_PROGRESS and "heartbeat-rejected-while-preparing" in shard.defects
     member = group.members.get(request.member_id)
-    if member is not None and not refused:
+    if member is not None:
         shard.arm_session(group, member.member_id, member.session_timeout_ms)
 
     def on_answer(failed: Error) -> None:
@@ -34,25 +33,17 @@ def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest) -> None:
         emit.parked(shard, group, request.member_id, token)
 
 
-def verdict(shard: Shard, group: Group | None, request: HeartbeatRequest) -> Error:
+def verdict(group: Group | None, request: HeartbeatRequest) -> Error:
     """What a heartbeat is told, in Kafka's order; in CompletingRebalance that is NONE, whatever its comments say."""
     if group is None:
         return Error.UNKNOWN_MEMBER_ID
     if group.status is GroupStatus.DEAD:
         return Error.COORDINATOR_NOT_AVAILABLE
     error = group.validate_member(request.member_id, request.group_instance_id)
-    if error is Error.UNKNOWN_MEMBER_ID and "heartbeat-accepts-unknown-member" in shard.defects:
-        return Error.NONE
-    if error is Error.FENCED_INSTANCE_ID and "fenced-heartbeat-accepted" in shard.defects:
-        return Error.NONE
-    if error is Error.UNKNOWN_MEMBER_ID and "iggy-stale-client-misreported" in shard.defects:
-        return Error.GROUP_ID_NOT_FOUND
     if error is not Error.NONE:
         return error
-    if request.generation_id != group.generation and "heartbeat-accepts-stale-generation" not in shard.defects:
+    if request.generation_id != group.generation:
         return Error.ILLEGAL_GENERATION
-    if "heartbeat-accepted-while-preparing" in shard.defects:
-        return Error.NONE
     return Error.REBALANCE_IN_PROGRESS if group.status is GroupStatus.PREPARING_REBALANCE else Error.NONE
 
 
@@ -65,7 +56,7 @@ def on_session_timer(shard: Shard, group: Group, member_id: str) -> None:
     member = group.members.get(member_id)
     if member is None:
         return
-    if member.has_satisfied_heartbeat and "parked-member-expires" not in shard.defects:
+    if member.has_satisfied_heartbeat:
         return  # the answer to what it waits for starts its session again
     parked = group.unpark_join(member)
     if parked is not None:
@@ -78,13 +69,12 @@ def on_session_timer(shard: Shard, group: Group, member_id: str) -> None:
 def after_expiry(shard: Shard, group: Group) -> None:
     """The group shrank: rebalance, or see whether the join phase waited for nobody else."""
     if group.status in {GroupStatus.STABLE, GroupStatus.COMPLETING_REBALANCE}:
-        if "expiry-without-rebalance" not in shard.defects:
-            prepare_rebalance(shard, group)
+        prepare_rebalance(shard, group)
     else:
         complete_if_all_joined(shard, group)
 
 
 def complete_if_all_joined(shard: Shard, group: Group) -> None:
     """End the join phase when all have joined, an initial one as well: an expiry does not wait for its delay."""
-    if group.status is GroupStatus.PREPARING_REBALANCE and is_join_phase_over(shard, group):
+    if group.status is GroupStatus.PREPARING_REBALANCE and group.has_all_members_joined():
         complete_join(shard, group)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 
 from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
@@ -22,10 +21,6 @@ MEMBER_ID_REQUIRED_SINCE = 4
 
 def join_group(shard: Shard, token: Hashable, request: JoinGroupRequest) -> None:
     """Handle a JoinGroup; the answer may come at the end of the join phase."""
-    if "join-v0-zero-rebalance-timeout" in shard.defects and request.version < 1:
-        request = replace(
-            request, version=1, rebalance_timeout_ms=1
-        )  # at 0 an absent static leader is awaited without end
     group = shard.groups.get(request.group_id)
     if group is not None:
         join_existing(shard, group, token, request)
@@ -46,7 +41,6 @@ def join_absent(shard: Shard, token: Hashable, request: JoinGroupRequest) -> Non
     group = create_group(shard, request.group_id)
     record = group_record(group, shard.now_ms)
     join_existing(shard, group, token, request)
-
     append_group(shard, group, record, lambda error: on_creation(shard, group, error))
 
 
@@ -84,7 +78,7 @@ def join_existing(shard: Shard, group: Group, token: Hashable, request: JoinGrou
     elif not group.supports_protocols(request.protocol_type, request.protocols):
         refuse(shard, token, Error.INCONSISTENT_GROUP_PROTOCOL, request.member_id)
     elif request.member_id == UNKNOWN_MEMBER_ID:
-        join_as_newcomer(shard, group, token, request)
+        join_as_new_member(shard, group, token, request)
     elif request.member_id in group.pending_join:
         join_as_pending(shard, group, token, request)
     else:
@@ -94,12 +88,8 @@ def join_existing(shard: Shard, group: Group, token: Hashable, request: JoinGrou
 def has_room(shard: Shard, group: Group, member_id: str) -> bool:
     """The size gate (``acceptJoiningMember``): in PreparingRebalance seats go to whoever joins first."""
     member = group.members.get(member_id)
-    if "size-gate-open" in shard.defects:
-        return True
     if group.status is GroupStatus.PREPARING_REBALANCE:
         is_waiting = member is not None and member.awaiting_join is not None
-        if "max-size-evicts-first-rejoiner" in shard.defects:
-            return is_waiting or len(group.members) <= shard.config.max_size
         return is_waiting or group.awaiting_join_count < shard.config.max_size
     if group.status in {GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE}:
         return member is not None or len(group.members) < shard.config.max_size
@@ -114,30 +104,18 @@ def evict_for_size(shard: Shard, group: Group, member_id: str) -> None:
         emit.member_removed(shard, group, member_id, "group size")
 
 
-def join_as_newcomer(shard: Shard, group: Group, token: Hashable, request: JoinGroupRequest) -> None:
+def join_as_new_member(shard: Shard, group: Group, token: Hashable, request: JoinGroupRequest) -> None:
     """A JoinGroup without a member id: a new dynamic or static member, or the restart of a static one."""
     instance_id = request.group_instance_id
     member_id = shard.new_member_id(instance_id if instance_id is not None else request.client_id)
-    if instance_id is not None and "static-member-id-not-unique" in shard.defects:
-        member_id = f"{instance_id}-{group.status_since_ms}"
-    keeps_predecessor = "static-restart-keeps-predecessor" in shard.defects
-    if instance_id is not None and instance_id in group.static_members and not keeps_predecessor:
+    if instance_id is not None and instance_id in group.static_members:
         replace_static_member(shard, group, member_id, token, request)
-    elif instance_id is None and is_told_its_id_first(shard, request):
+    elif instance_id is None and request.version >= MEMBER_ID_REQUIRED_SINCE:
         group.pending_join.add(member_id)
-        if "pending-id-admitted-at-once" in shard.defects:
-            group.add(new_member(member_id, request))
-            emit.member_added(shard, group, member_id)
-        times = 2 if "pending-id-outlives-its-session" in shard.defects else 1
-        shard.arm_session(group, member_id, times * request.session_timeout_ms)
+        shard.arm_session(group, member_id, request.session_timeout_ms)
         refuse(shard, token, Error.MEMBER_ID_REQUIRED, member_id)
     else:
         add_member(shard, group, member_id, token, request)
-
-
-def is_told_its_id_first(shard: Shard, request: JoinGroupRequest) -> bool:
-    """Whether a new dynamic member must come back with the id that it is told (KIP-394)."""
-    return request.version >= MEMBER_ID_REQUIRED_SINCE and "join-retry-creates-ghost-members" not in shard.defects
 
 
 def join_as_pending(shard: Shard, group: Group, token: Hashable, request: JoinGroupRequest) -> None:
@@ -157,10 +135,7 @@ def add_member(shard: Shard, group: Group, member_id: str, token: Hashable, requ
     group.park_join(member, ParkedJoin(token, request))
     emit.member_added(shard, group, member_id)
     emit.parked(shard, group, member_id, token)
-    if "new-member-join-timeout-never-fires" in shard.defects:
-        shard.cancel_session(group, member_id)
-    else:
-        shard.arm_session(group, member_id, shard.config.new_member_join_timeout_ms)
+    shard.arm_session(group, member_id, shard.config.new_member_join_timeout_ms)
     rebalance_or_complete(shard, group)
 
 

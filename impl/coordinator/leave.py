@@ -33,10 +33,7 @@ def leave_group(shard: Shard, token: Hashable, request: LeaveGroupRequest) -> No
     elif group.status is GroupStatus.DEAD:
         shard.answer(token, LeaveGroupReply(error=Error.COORDINATOR_NOT_AVAILABLE))
     else:
-        if "iggy-leave-lookup-outside-update" in shard.defects:
-            left = leave_by_place(shard, group, request)
-        else:
-            left = tuple(outcome(identity, leave_one(shard, group, identity)) for identity in request.members)
+        left = tuple(outcome(identity, leave_one(shard, group, identity)) for identity in request.members)
         failures: list[Error] = []
         if any(entry.error is Error.NONE for entry in left):
             after_leave(shard, group, failures.append)
@@ -92,15 +89,6 @@ def leave_one(shard: Shard, group: Group, identity: MemberIdentity) -> Error:
     return Error.NONE
 
 
-def leave_by_place(shard: Shard, group: Group, request: LeaveGroupRequest) -> tuple[LeftMember, ...]:
-    """Look everybody up first, by place, and remove afterwards, when the places have moved up."""
-    places = [list(group.members).index(one.member_id) for one in request.members if one.member_id in group.members]
-    for place in places:
-        if place < len(group.members):
-            remove_member(shard, group, list(group.members)[place])
-    return tuple(outcome(identity, Error.NONE) for identity in request.members)
-
-
 def remove_member(shard: Shard, group: Group, member_id: str) -> None:
     """Drop a member: a parked JoinGroup of it is answered, a parked SyncGroup never is."""
     shard.cancel_session(group, member_id)
@@ -113,11 +101,7 @@ def remove_member(shard: Shard, group: Group, member_id: str) -> None:
 
 def after_leave(shard: Shard, group: Group, on_empty: OnAnswer) -> None:
     """Somebody left, be it a pending id only: a formed group rebalances, a forming one may now be complete."""
-    if "emptied-without-preparing" in shard.defects and not group.members:
-        before, group.status = group.status, GroupStatus.EMPTY
-        emit.moved(shard, group, before)
-    elif group.status in {GroupStatus.STABLE, GroupStatus.COMPLETING_REBALANCE}:
-        if "leave-without-rebalance" not in shard.defects:
-            prepare_rebalance(shard, group, on_empty)
-    elif "leave-does-not-complete-join" not in shard.defects:
+    if group.status in {GroupStatus.STABLE, GroupStatus.COMPLETING_REBALANCE}:
+        prepare_rebalance(shard, group, on_empty)
+    else:
         maybe_complete_join(shard, group, on_empty)

@@ -45,8 +45,6 @@ def delete_what_is_old(shard: Shard) -> None:
 
 def expired_offsets(shard: Shard, group: Group) -> list[TopicIndex]:
     """The partitions whose offsets are old: not those that an open transaction or a subscription holds."""
-    if "offsets-expired-while-rebalancing" in shard.defects and group.status is GroupStatus.PREPARING_REBALANCE:
-        return [key for key, stored in sorted(group.offsets.committed.items()) if is_old(shard, group, stored)]
     if not can_expire(group):
         return []
     return [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 
 from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
@@ -42,7 +41,7 @@ def offset_commit(shard: Shard, token: Hashable, request: Commit) -> None:
     In a transaction they count when that ends; such a commit does not prolong the session of its member.
     """
     group = shard.groups.get(request.group_id)
-    error = refusal(shard, group, request)
+    error = refusal(group, request)
     if error is not Error.NONE:
         shard.answer(token, commit_reply(request, error))
         return
@@ -56,7 +55,7 @@ def offset_commit(shard: Shard, token: Hashable, request: Commit) -> None:
     write(shard, group, token, request, is_first=is_first)
 
 
-def refusal(shard: Shard, group: Group | None, request: Commit) -> Error:
+def refusal(group: Group | None, request: Commit) -> Error:
     """Why a commit is refused (``ClassicGroup.validateOffsetCommit``), first match first; NONE where it is not."""
     in_transaction = isinstance(request, TxnOffsetCommitRequest)
     if group is None:
@@ -70,17 +69,14 @@ def refusal(shard: Shard, group: Group | None, request: Commit) -> Error:
         return Error.NONE
     if request.generation_id < 0 and not request.member_id and request.group_instance_id is None:
         return Error.NONE if in_transaction else Error.UNKNOWN_MEMBER_ID
-    error = fencing(shard, group, request)
-    completing = group.status is GroupStatus.COMPLETING_REBALANCE and not in_transaction
-    if error is Error.NONE and completing and "commit-accepted-while-completing" not in shard.defects:
+    error = fencing(group, request)
+    if error is Error.NONE and group.status is GroupStatus.COMPLETING_REBALANCE and not in_transaction:
         return Error.REBALANCE_IN_PROGRESS
     return error
 
 
-def fencing(shard: Shard, group: Group, request: Commit) -> Error:
+def fencing(group: Group, request: Commit) -> Error:
     """Whether this member may commit in this generation."""
-    if "commit-not-fenced" in shard.defects:
-        return Error.NONE
     error = group.validate_member(request.member_id, request.group_instance_id)
     if error is Error.NONE and request.generation_id != group.generation:
         return Error.ILLEGAL_GENERATION
@@ -109,8 +105,7 @@ def write(shard: Shard, group: Group, token: Hashable, request: Commit, *, is_fi
     def on_commit(last: int) -> None:
         group.is_created = True
         for at, record in enumerate(records, last + 1 - len(records)):
-            by_member = "iggy-offset-keyed-by-member" in shard.defects
-            group.offsets.keep(owned_by_member(record, request) if by_member else record, at)
+            group.offsets.keep(record, at)
 
     def on_answer(error: Error) -> None:
         if is_first and error not in {Error.NONE, Error.REQUEST_TIMED_OUT}:
@@ -121,12 +116,6 @@ def write(shard: Shard, group: Group, token: Hashable, request: Commit, *, is_fi
     append(shard, records, on_answer, on_commit)
     if isinstance(request, OffsetCommitRequest) and not shard.has_answered(token):
         emit.parked(shard, group, request.member_id, token)
-
-
-def owned_by_member(record: OffsetRecord, request: Commit) -> OffsetRecord:
-    """The record under the name of the member that commits: another one does not find it."""
-    committed = record.committed
-    return replace(record, committed=replace(committed, topic=f"{request.member_id}/{committed.topic}"))
 
 
 def offset_record(shard: Shard, request: Commit, offset: CommittedOffset) -> OffsetRecord:

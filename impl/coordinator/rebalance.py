@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
-from rebalance_check.impl.coordinator.timers import TimerKey, TimerKind
 from rebalance_check.impl.coordinator.writes import OnAnswer, append_group, group_record
 from rebalance_check.impl.protocol.messages import JoinGroupReply, SyncGroupReply
 from rebalance_check.model.vocabulary.errors import Error
@@ -29,7 +26,7 @@ def prepare_rebalance(shard: Shard, group: Group, on_empty: OnAnswer | None = No
     if is_initial:
         delay = shard.config.initial_rebalance_delay_ms
         shard.arm_join(group, delay, delay, max(group.rebalance_timeout_ms() - delay, 0))
-    elif is_join_phase_over(shard, group):
+    elif group.has_all_members_joined():
         complete_join(shard, group, on_empty)
     else:
         shard.arm_join(group, group.rebalance_timeout_ms())
@@ -44,9 +41,7 @@ def refuse_syncs(shard: Shard, group: Group, error: Error) -> None:
 
 def answer_sync(shard: Shard, group: Group, member: GroupMember, error: Error) -> None:
     """Answer the parked SyncGroup of ``member``, if any, and restart its session; an error carries no protocol."""
-    parked = member.awaiting_sync
-    if "parked-sync-answered-twice" not in shard.defects:
-        member.awaiting_sync = None
+    parked, member.awaiting_sync = member.awaiting_sync, None
     if parked is None:
         return
     shard.answer(parked.token, sync_reply(group, member, error))
@@ -62,17 +57,10 @@ def sync_reply(group: Group, member: GroupMember, error: Error = Error.NONE) -> 
     )
 
 
-def is_join_phase_over(shard: Shard, group: Group) -> bool:
-    """Whether nobody has to be waited for."""
-    if "join-completes-before-all-joined" in shard.defects and group.awaiting_join_count:
-        return True
-    return group.has_all_members_joined()
-
-
 def maybe_complete_join(shard: Shard, group: Group, on_empty: OnAnswer | None = None) -> None:
     """End the join phase when all have joined; an initial rebalance ends by its timer only."""
     initial = group.previous_status is GroupStatus.EMPTY
-    if group.status is GroupStatus.PREPARING_REBALANCE and not initial and is_join_phase_over(shard, group):
+    if group.status is GroupStatus.PREPARING_REBALANCE and not initial and group.has_all_members_joined():
         complete_join(shard, group, on_empty)
 
 
@@ -98,32 +86,20 @@ def on_join_timer(shard: Shard, group: Group, arguments: tuple[int, ...]) -> Non
 
 def complete_join(shard: Shard, group: Group, on_empty: OnAnswer | None = None) -> None:
     """End the join phase: drop who did not rejoin, elect, start the next generation (``completeClassicGroupJoin``)."""
-    if "redpanda-join-timer-not-cancelled" in shard.defects:
-        leave_timer_behind(shard, group)
     shard.cancel_join(group)
     remove_silent_dynamic_members(shard, group)
-    forgets_silent = "silent-members-do-not-count" in shard.defects and not group.awaiting_join_count
-    if not elect_joined_leader(shard, group) and not forgets_silent:
+    if not elect_joined_leader(shard, group):
         shard.arm_join(group, group.rebalance_timeout_ms())
         return
-    start_generation(shard, group, is_empty=forgets_silent or not group.members)
+    start_generation(shard, group)
     if group.status is GroupStatus.EMPTY:
         append_group(shard, group, group_record(group, shard.now_ms), on_empty or (lambda _: None))
     else:
         answer_joins(shard, group)
 
 
-def leave_timer_behind(shard: Shard, group: Group) -> None:
-    """The deadline of the join phase goes on under another key, so that what ends the phase does not end it."""
-    deadline_ms = shard.timers.deadline(TimerKey(TimerKind.JOIN, group.group_id))
-    if deadline_ms is not None:
-        shard.timers.arm(TimerKey(TimerKind.JOIN, group.group_id, "behind"), deadline_ms)
-
-
 def remove_silent_dynamic_members(shard: Shard, group: Group) -> None:
     """Drop every dynamic member that does not wait in JoinGroup; static ones stay until their session ends."""
-    if "join-keeps-absent-members" in shard.defects:
-        return
     for member in list(group.members.values()):
         if member.awaiting_join is None and not member.is_static:
             shard.cancel_session(group, member.member_id)
@@ -137,58 +113,30 @@ def elect_joined_leader(shard: Shard, group: Group) -> bool:
         return True
     joined = [member.member_id for member in group.members.values() if member.awaiting_join is not None]
     if joined:
-        group.leader = None if "absent-leader-not-replaced" in shard.defects else shard.choices.leader(joined)
+        group.leader = shard.choices.leader(joined)
     return bool(joined)
 
 
-def start_generation(shard: Shard, group: Group, *, is_empty: bool) -> None:
-    """The one place where the generation grows (``initNextGeneration``)."""
-    group.generation = next_generation(shard, group)
+def start_generation(shard: Shard, group: Group) -> None:
+    """Begin the next generation, also when the group has become empty (``initNextGeneration``)."""
+    group.generation += 1
     group.pending_sync.clear()
     group.protocol_name = group.select_protocol(shard.choices) if group.members else None
-    if group.leader is not None and "leader-decides-protocol" in shard.defects:
-        group.protocol_name = group.members[group.leader].protocols[0].name
     group.subscribed_topics = group.read_subscriptions()
-    target = GroupStatus.EMPTY if is_empty else GroupStatus.COMPLETING_REBALANCE
-    emit.move(shard, group, target)
+    emit.move(shard, group, GroupStatus.COMPLETING_REBALANCE if group.members else GroupStatus.EMPTY)
     emit.generation_started(shard, group)
-
-
-def next_generation(shard: Shard, group: Group) -> int:
-    """One more than the present generation, also when the group has become empty."""
-    if "generation-not-advanced" in shard.defects and group.generation and group.members:
-        return group.generation
-    if "generation-reused" in shard.defects and not group.members:
-        return 0
-    return group.generation + 1
 
 
 def answer_joins(shard: Shard, group: Group) -> None:
     """Answer every parked JoinGroup; each member, be it silent, gets a fresh session and owes a SyncGroup."""
     for member in group.members.values():
-        if member.is_new and member.member_id != group.leader and "new-follower-left-parked" in shard.defects:
-            continue
         parked = group.unpark_join(member)
         if parked is not None:
-            shard.answer(parked.token, told_of_generation(shard, group, member))
+            shard.answer(parked.token, join_reply(group, member.member_id))
         shard.arm_session(group, member.member_id, member.session_timeout_ms)
         member.is_new = False
         group.pending_sync.add(member.member_id)
     shard.arm_sync(group)
-
-
-def told_of_generation(shard: Shard, group: Group, member: GroupMember) -> JoinGroupReply:
-    """What a member that joined is told when the generation starts."""
-    reply = join_reply(group, member.member_id)
-    if "members-shown-to-followers" in shard.defects:
-        return replace(reply, members=group.joined_members())
-    if "everybody-told-to-lead" in shard.defects:
-        return replace(reply, leader=member.member_id, members=group.joined_members())
-    if "followers-told-their-last-choice" in shard.defects and member.member_id != group.leader:
-        return replace(reply, protocol_name=member.protocols[-1].name)
-    if "followers-told-the-oldest-leads" in shard.defects and member.member_id != group.leader:
-        return replace(reply, leader=next(iter(group.members)))
-    return reply
 
 
 def join_reply(group: Group, member_id: str, *, with_members: bool = True) -> JoinGroupReply:

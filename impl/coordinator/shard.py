@@ -45,7 +45,7 @@ class Shard:
     """
 
     __slots__ = (
-        "_answers", "_numbers", "_recorder_for", "_recorders", "_writes", "choices", "config", "defects", "doomed",
+        "_answers", "_numbers", "_recorder_for", "_recorders", "_writes", "choices", "config", "doomed",
         "groups", "log", "new_member_id", "now_ms", "pending_writes", "refused", "timers", "unanswered",
     )  # fmt: skip
 
@@ -58,13 +58,11 @@ class Shard:
         log: GroupLog,
         choices: Choices,
         numbers: Numbers,
-        defects: frozenset[str],
     ) -> None:
         self.config = config
         self.new_member_id = new_member_id
         self.log = log
         self.choices = choices
-        self.defects = defects
         self.groups: dict[str, Group] = {}
         self.doomed: dict[str, Group] = {}
         self.timers = Timers()
@@ -132,10 +130,6 @@ class Shard:
 
     def arm_session(self, group: Group, member_id: str, timeout_ms: int) -> None:
         """(Re)start the session of a member or of a pending id."""
-        if "session-cut-short" in self.defects:
-            timeout_ms //= 2
-        elif "session-runs-twice" in self.defects:
-            timeout_ms *= 2
         self.timers.arm(TimerKey(TimerKind.SESSION, group.group_id, member_id), self.now_ms + timeout_ms)
 
     def cancel_session(self, group: Group, member_id: str) -> None:
@@ -144,8 +138,6 @@ class Shard:
 
     def arm_join(self, group: Group, timeout_ms: int, *arguments: int) -> None:
         """Start the deadline of the join phase; ``arguments`` are (delay, remaining) of an initial rebalance."""
-        if "join-phase-runs-twice" in self.defects and not arguments:
-            timeout_ms *= 2
         self.timers.arm(TimerKey(TimerKind.JOIN, group.group_id), self.now_ms + timeout_ms, *arguments)
 
     def cancel_join(self, group: Group) -> None:
@@ -154,11 +146,8 @@ class Shard:
 
     def arm_sync(self, group: Group) -> None:
         """Start the deadline by which every member of this generation must have synced."""
-        if "no-sync-deadline" in self.defects:
-            return
         key = TimerKey(TimerKind.SYNC, group.group_id)
-        times = 2 if "sync-deadline-runs-twice" in self.defects else 1
-        self.timers.arm(key, self.now_ms + times * group.rebalance_timeout_ms(), group.generation)
+        self.timers.arm(key, self.now_ms + group.rebalance_timeout_ms(), group.generation)
 
     def cancel_sync(self, group: Group) -> None:
         """Nobody owes a SyncGroup any more."""

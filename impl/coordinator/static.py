@@ -35,8 +35,6 @@ def replace_static_member(
 ) -> None:
     """Give the seat of the request's instance id to ``member_id``, fence its holder, and rebalance if need be."""
     old_id = group.static_members[request.group_instance_id or ""]
-    if "static-rejoin-keeps-old-member-id" in shard.defects:
-        member_id = old_id
     predecessor = remember(group, old_id)
     fence(shard, group, group.members[old_id])
     member = group.replace_id(old_id, member_id)
@@ -73,10 +71,7 @@ def continue_by_status(shard: Shard, group: Group, member: GroupMember, predeces
     if group.status is GroupStatus.PREPARING_REBALANCE:
         maybe_complete_join(shard, group)
     elif group.status is GroupStatus.COMPLETING_REBALANCE:
-        if "static-join-in-completing-gets-empty" in shard.defects:
-            answer_without_rebalance(shard, group, member, predecessor)
-        else:
-            prepare_rebalance(shard, group)
+        prepare_rebalance(shard, group)
     elif group.select_protocol(shard.choices) == group.protocol_name:
         persist_replacement(shard, group, member, predecessor)
     else:
@@ -86,9 +81,6 @@ def continue_by_status(shard: Shard, group: Group, member: GroupMember, predeces
 def persist_replacement(shard: Shard, group: Group, member: GroupMember, predecessor: Predecessor) -> None:
     """No rebalance: write the new id with the existing assignments, and answer when that is committed."""
     member_id = member.member_id
-    if "static-rejoin-new-id-not-persisted" in shard.defects:
-        answer_without_rebalance(shard, group, member, predecessor)
-        return
 
     def on_answer(error: Error) -> None:
         if group.members.get(member_id) is not member:

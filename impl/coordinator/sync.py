@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 
 from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
-from rebalance_check.impl.coordinator.member import GroupMember, ParkedSync
+from rebalance_check.impl.coordinator.member import ParkedSync
 from rebalance_check.impl.coordinator.rebalance import answer_sync, prepare_rebalance, refuse_syncs, sync_reply
-from rebalance_check.impl.coordinator.records import GroupRecord
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import append_group, group_record, refuse_after_writes, write_error
@@ -20,29 +18,25 @@ from rebalance_check.model.vocabulary.errors import Error
 def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest) -> None:
     """Handle a SyncGroup; a follower's waits for the leader's."""
     group = shard.groups.get(request.group_id)
-    error = refusal(shard, group, request)
+    error = refusal(group, request)
     if group is None or error is not Error.NONE:
         shard.answer(token, SyncGroupReply(error=error))
         return
     member = group.members[request.member_id]
-    if "sync-debt-kept" not in shard.defects:
-        group.pending_sync.discard(member.member_id)
+    group.pending_sync.discard(member.member_id)
     if not group.pending_sync:
         shard.cancel_sync(group)
     if group.status is GroupStatus.STABLE:
-        late = sync_reply(group, member)
-        shard.answer(token, SyncGroupReply() if "late-sync-gets-nothing" in shard.defects else late)
+        shard.answer(token, sync_reply(group, member))
         return
     member.awaiting_sync = ParkedSync(token, request)
     emit.parked(shard, group, member.member_id, token)
     if member.member_id == group.leader:
         propose_assignment(shard, group, request)
-    elif "sync-answered-before-leader" in shard.defects:
-        answer_sync(shard, group, member, Error.NONE)
     refuse_after_writes(shard, token, lambda failed: SyncGroupReply(error=failed))
 
 
-def refusal(shard: Shard, group: Group | None, request: SyncGroupRequest) -> Error:
+def refusal(group: Group | None, request: SyncGroupRequest) -> Error:
     """Why a SyncGroup is refused, in Kafka's order; NONE where it is not."""
     if group is None or group.status is GroupStatus.EMPTY:
         return Error.UNKNOWN_MEMBER_ID
@@ -51,7 +45,7 @@ def refusal(shard: Shard, group: Group | None, request: SyncGroupRequest) -> Err
     error = group.validate_member(request.member_id, request.group_instance_id)
     if error is not Error.NONE:
         return error
-    if request.generation_id != group.generation and "sync-accepts-stale-generation" not in shard.defects:
+    if request.generation_id != group.generation:
         return Error.ILLEGAL_GENERATION
     if differs(request.protocol_type, group.protocol_type) or differs(request.protocol_name, group.protocol_name):
         return Error.INCONSISTENT_GROUP_PROTOCOL
@@ -77,30 +71,12 @@ def propose_assignment(shard: Shard, group: Group, request: SyncGroupRequest) ->
             refuse_syncs(shard, group, write_error(error))
             prepare_rebalance(shard, group)
 
-    if "assignment-not-persisted" in shard.defects:
-        on_answer(Error.NONE)
-    else:
-        append_group(shard, group, record_of(shard, group, assignments), on_answer)
-
-
-def record_of(shard: Shard, group: Group, assignments: dict[str, bytes]) -> GroupRecord:
-    """The record of all members with what the leader assigned them."""
-    record = group_record(group, shard.now_ms, assignments)
-    if "record-of-the-synced-only" in shard.defects:
-        synced = {member.member_id for member in group.members.values() if member.awaiting_sync is not None}
-        return replace(record, members=tuple(member for member in record.members if member.member_id in synced))
-    return record
+    append_group(shard, group, group_record(group, shard.now_ms, assignments), on_answer)
 
 
 def propagate(shard: Shard, group: Group, assignments: dict[str, bytes]) -> None:
     """The assignment is committed: hand it out and be Stable."""
     emit.move(shard, group, GroupStatus.STABLE)
     for member in group.members.values():
-        member.assignment = given(shard, member, assignments)
+        member.assignment = assignments.get(member.member_id, b"")
         answer_sync(shard, group, member, Error.NONE)
-
-
-def given(shard: Shard, member: GroupMember, assignments: dict[str, bytes]) -> bytes:
-    """What the leader gave to ``member``."""
-    forgotten = member.assignment if "stale-assignment-kept" in shard.defects else b""
-    return assignments.get(member.member_id, forgotten)

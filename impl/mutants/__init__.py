@@ -1,9 +1,8 @@
-"""Planted defects, each switched on by name and each caught by the invariant it names.
+"""Planted defects, each an edit of the source and each caught by the invariant it names.
 
-A component of the implementation takes ``defects: frozenset[str] = frozenset()``; the one line that a mutant breaks
-reads ``if "the-name" in self.defects``, so the defect stands beside the rule it breaks and nowhere else (a test holds
-every name to exactly one place). Mutants of the model are one-line edits of its source (`model.registry`); `MUTANTS`
-lists both kinds.
+The implementation knows nothing of them: a mutant says which text of which function becomes which (`edits`), and
+`planted` lets the edited code run for a while. Mutants of the model are edits of its source, too (`model.registry`);
+`MUTANTS` lists both kinds, and ``rebalance-check mutants NAME --diff`` shows one.
 """
 
 from __future__ import annotations
@@ -17,7 +16,8 @@ from rebalance_check.impl.mutants.mutant import (
     ScenarioInvariantSearch,
     ScenarioPropertySearch,
 )
-from rebalance_check.impl.mutants.registry import IMPL_MUTANTS, MUTANTS, defects_of, find_mutant
+from rebalance_check.impl.mutants.planting import implementation_mutant, planted
+from rebalance_check.impl.mutants.registry import IMPL_MUTANTS, MUTANTS, find_mutant
 
 __all__ = [
     "IMPL_MUTANTS",
@@ -29,6 +29,7 @@ __all__ = [
     "PytestCase",
     "ScenarioInvariantSearch",
     "ScenarioPropertySearch",
-    "defects_of",
     "find_mutant",
+    "implementation_mutant",
+    "planted",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from rebalance_check.impl.mutants.edit import Edit
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.upgrade_paths import path_numbered
@@ -89,7 +90,8 @@ class Mutant:
 
     ``what`` says in one sentence what the mutant does wrong, ``catalogue_id`` which defect of the field it repeats
     (empty: an obvious one), ``caught_by`` the name of the invariant that must catch it, ``assignors.`` and a claim
-    about answers, ``promises.`` and a promise of coordinators, or ``scenarios``.
+    about answers, ``promises.`` and a promise of coordinators, or ``scenarios``. ``edits`` are what a mutant of the
+    implementation changes in its source; a mutant of the model has its own (`model.registry`).
     """
 
     name: str
@@ -98,6 +100,7 @@ class Mutant:
     where: Literal["model", "impl"]
     find: Find
     catalogue_id: str = ""
+    edits: tuple[Edit, ...] = ()
 
     @property
     def command(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Final
 
@@ -11,6 +12,7 @@ from rebalance_check.impl.mutants.client import CLIENT_MUTANTS
 from rebalance_check.impl.mutants.client_claims import CLIENT_CLAIM_MUTANTS
 from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
 from rebalance_check.impl.mutants.coordinator_claims import CLAIM_MUTANTS
+from rebalance_check.impl.mutants.edits import EDITS
 from rebalance_check.impl.mutants.mutant import ModelSearch, Mutant
 from rebalance_check.impl.mutants.status import STATUS_MUTANTS
 from rebalance_check.impl.mutants.upgrade import UPGRADE_MUTANTS
@@ -28,7 +30,7 @@ def _by_name(mutants: Iterable[Mutant]) -> dict[str, Mutant]:
     return found
 
 
-IMPL_MUTANTS: Final = _by_name(
+_KNOWN: Final = _by_name(
     [
         *COORDINATOR_MUTANTS,
         *CLAIM_MUTANTS,
@@ -39,7 +41,8 @@ IMPL_MUTANTS: Final = _by_name(
         *UPGRADE_MUTANTS,
     ]
 )
-"""The defects of the implementation, found by fuzzing."""
+IMPL_MUTANTS: Final = {name: replace(mutant, edits=EDITS[name]) for name, mutant in _KNOWN.items()}
+"""The mutants of the implementation, each with its edits."""
 
 
 def _of_the_model() -> list[Mutant]:
@@ -68,23 +71,13 @@ One defect may be planted in both, under one name: `explore --mutant` finds the 
 
 
 def find_mutant(name: str) -> Mutant:
-    """The mutant of that name, of the implementation if it has one; `RebalanceCheckError` lists the names."""
+    """The mutant of that name, of the implementation if it has one.
+
+    Raises `RebalanceCheckError`, which lists the names, when there is none.
+    """
     found = IMPL_MUTANTS.get(name) or MUTANTS.get(f"model/{name}") or MUTANTS.get(name)
     if found is not None:
         return found
     close = get_close_matches(name, MUTANTS, n=1)
     hint = f"did you mean {close[0]!r}? The" if close else "choose one of these: the"
     raise RebalanceCheckError(f"no mutant is called {name!r}: {hint} names are {', '.join(MUTANTS)}")
-
-
-def defects_of(name: str) -> frozenset[str]:
-    """What the components of a run take as ``defects``: nothing for the empty name, else that one mutant.
-
-    Raises `RebalanceCheckError` when there is no such mutant, or when it is one of the model, which no fuzzing finds.
-    """
-    if not name:
-        return frozenset()
-    mutant = find_mutant(name)
-    if mutant.where == "model":
-        raise RebalanceCheckError(f"{name!r} is a mutant of the model: find it with '{mutant.command}'")
-    return frozenset({name})

@@ -15,7 +15,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 
 
-def history_of(scenario: Scenario | Sequence[str], defects: frozenset[str] = frozenset()) -> list[Event]:
+def history_of(scenario: Scenario | Sequence[str]) -> list[Event]:
     """The events that our coordinator records while a scenario, or the lines of one, run on it.
 
     Raises: RebalanceCheckError for a line that is malformed.
@@ -24,9 +24,7 @@ def history_of(scenario: Scenario | Sequence[str], defects: frozenset[str] = fro
     events: list[Event] = []
 
     def coordinator(config: GroupConfig) -> SteeredCoordinator:
-        return InProcess(
-            config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", defects=defects, listener=events.append
-        )
+        return InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", listener=events.append)
 
     answers_to(scenario if isinstance(scenario, Scenario) else Scenario.of(scenario), coordinator)
     return events

@@ -33,15 +33,13 @@ class Told:
         return len(self.scenario) - 1
 
 
-def broken_promise(
-    scenario: Sequence[str], promises: Sequence[Promise] = PROMISES, defects: frozenset[str] = frozenset()
-) -> Told | None:
+def broken_promise(scenario: Sequence[str], promises: Sequence[Promise] = PROMISES) -> Told | None:
     """Tell a scenario: the first promise that breaks, or None."""
     config = settings_of(scenario[0])
     if config is None:
         raise RebalanceCheckError(f"{scenario[0]!r} is no line of settings: a scenario here begins with one")
     made = count(1)
-    played = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", defects=defects)
+    played = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}")
     stage = WatchedStage(played)
     watching = Watching(promises, played.describe(GROUP), config)
     for place, line in enumerate(scenario[1:], 1):
@@ -73,9 +71,9 @@ def pieces(stage: Stage, line: str) -> Iterator[str]:
         yield f"advance {min(end, max(deadline, now + 1)) - now if deadline is not None else end - now}"
 
 
-def shrunk(told: Told, promise: Promise, defects: frozenset[str] = frozenset()) -> Told:
+def shrunk(told: Told, promise: Promise) -> Told:
     """The same promise broken with as few lines as leaving out can reach."""
-    return shortened(told, lambda scenario: broken_promise(scenario, [promise], defects))
+    return shortened(told, lambda scenario: broken_promise(scenario, [promise]))
 
 
 def shortened(told: Told, again: Callable[[Sequence[str]], Told | None]) -> Told:

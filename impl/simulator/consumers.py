@@ -37,7 +37,7 @@ COMMITS: Final = 0.5
 """The chance that an application that commits by itself does so between two polls."""
 
 
-ASSIGNORS: Final[dict[str, Callable[[frozenset[str]], Assignor]]] = {
+ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
     "range": RangeAssignor,
     "roundrobin": RoundRobinAssignor,
     "sticky": StickyAssignor,
@@ -61,7 +61,6 @@ class ConsumerApplication(Standing, ConsumerCoordinator):
         by_pattern: bool,
         plan: Callable[[], FaultPlan],
         random: Random,
-        defects: frozenset[str],
     ) -> None:
         config = settings.client(name)
         super().__init__(
@@ -69,12 +68,11 @@ class ConsumerApplication(Standing, ConsumerCoordinator):
             recorder,
             member=name,
             topics=PATTERN if by_pattern else (TOPIC,),
-            assignors=[ASSIGNORS[assignor](defects) for assignor in settings.assignors],
+            assignors=[ASSIGNORS[assignor]() for assignor in settings.assignors],
             partitions_per_topic=cluster,
             refresh_metadata=lambda: cluster,
             auto_commit_ms=settings.auto_commit_ms,
             find_coordinator=lambda: not self._happens(plan().look_up),
-            defects=defects,
         )
         self._by_pattern = by_pattern
         self._has_skipped = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from random import Random
 
 from rebalance_check.impl.client.elector import PRIMARY, ElectionFailed, LeaderElector
@@ -28,25 +29,17 @@ class ElectorApplication(Standing, LeaderElector):
         *,
         plan: Callable[[], FaultPlan],
         random: Random,
-        defects: frozenset[str],
     ) -> None:
         identity = Identity(name, PORT, scheme="http")
-        super().__init__(settings.client(name), recorder, member=name, identity=identity, defects=defects)
+        super().__init__(settings.client(name), recorder, member=name, identity=identity)
         self._random = random
         self._plan = plan
-        self._has_ended = False
         recorder.emit(MemberStarted(member=name, protocol="eager"))
 
     def poll(self, now_ms: int) -> None:
         """As Schema Registry does: an election that failed is waited out, and heartbeats go on."""
-        if self._has_ended:
-            return
-        try:
+        with suppress(ElectionFailed, WokenUp):
             super().poll(now_ms)
-        except ElectionFailed:
-            pass
-        except WokenUp:
-            self._has_ended = "schema-registry-elector-thread-dies" in self.defects
 
     def on_join_complete(self, generation_id: int, member_id: str, protocol: str, assignment: bytes) -> None:
         """As the base class, if nothing unexpected happens before."""

@@ -54,9 +54,8 @@ def broker_config(plan: FaultPlan) -> GroupConfig:
 class Environment:
     """Everything that exists in a run of ``seed``; ``listener`` hears every event in the order of observation."""
 
-    def __init__(self, seed: int, plan: FaultPlan, defects: frozenset[str], listener: Listener) -> None:
+    def __init__(self, seed: int, plan: FaultPlan, listener: Listener) -> None:
         self.clock = VirtualClock()
-        self.defects = defects
         self.seed = seed
         self.events = 0
         self._listener = listener
@@ -67,7 +66,7 @@ class Environment:
         self._numbers = Numbers()
         self._recorders: dict[str, Recorder] = {}
         self.harness = self.recorder("harness")
-        self.nodes = Nodes(self.clock, self.network, self._start_coordinator, self.harness, defects)
+        self.nodes = Nodes(self.clock, self.network, self._start_coordinator, self.harness)
         self.members: list[MemberProcess] = []
         self.to_own: tuple[str, ...] = ()
         self.change_config: Callable[[int], None] = lambda _tasks: None
@@ -100,7 +99,6 @@ class Environment:
             new_member_id=self._new_member_id,
             recorder_for=self._recorder_of,
             numbers=self._numbers,
-            defects=self.defects,
         )
 
     def _recorder_of(self, group: str) -> Recorder:

@@ -27,7 +27,7 @@ def build_members(environment: Environment, options: SimulationOptions, settings
     for index in range(options.members):
         name = f"m{index}"
         random, recorder = stream(environment.seed, f"process {name}"), environment.recorder(name)
-        life = partial(start, name, recorder=recorder, random=random, defects=environment.defects)
+        life = partial(start, name, recorder=recorder, random=random)
         environment.members.append(
             MemberProcess(name, environment.network, random, recorder, _configured(life, settings))
         )

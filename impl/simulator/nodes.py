@@ -42,17 +42,16 @@ class NodeLog:
     What a deposed node appends is never replicated and never answered, until the node learns of it.
     """
 
-    __slots__ = ("_is_writing", "defects", "is_deposed", "records")
+    __slots__ = ("_is_writing", "is_deposed", "records")
 
-    def __init__(self, records: list[Record], defects: frozenset[str] = frozenset()) -> None:
+    def __init__(self, records: list[Record]) -> None:
         self.records = records
-        self.defects = defects
         self.is_deposed = False
         self._is_writing = False
 
     def append(self, records: tuple[Record, ...], on_outcome: OnOutcome) -> None:
         """Keep ``records`` and report success, while this node leads the log."""
-        self._is_writing = self.is_deposed and "deposed-leader-appends" not in self.defects
+        self._is_writing = self.is_deposed
         if not self._is_writing:
             self.records.extend(records)
             on_outcome(Error.NONE, len(self.records) - 1)
@@ -91,13 +90,11 @@ class Nodes:
         network: SimulatedNetwork,
         start: Callable[[NodeLog], GroupCoordinator],
         recorder: Recorder,
-        defects: frozenset[str] = frozenset(),
     ) -> None:
         self._clock = clock
         self._network = network
         self._start = start
         self._recorder = recorder
-        self._defects = defects
         self.epoch = 0
         self.records: list[Record] = []
         self.leader = self._node(0)
@@ -106,7 +103,7 @@ class Nodes:
         self._asked: dict[int, Node] = {}
 
     def _node(self, number: int) -> Node:
-        log = NodeLog(self.records, self._defects)
+        log = NodeLog(self.records)
         return Node(number, self._start(log), log)
 
     # -------------------------------------------------------------------------------------------- requests
@@ -220,8 +217,6 @@ class Nodes:
 
     def _resign(self, node: Node) -> None:
         """It learns that it was deposed."""
-        if "deposed-coordinator-never-learns" in self._defects:
-            return
         self._zombies.remove(node)
         self.answer(node, node.coordinator.unload(self._clock.now_ms))
 

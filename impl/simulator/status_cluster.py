@@ -15,7 +15,7 @@ from typing import Final
 
 from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, TaskKey, TopicKey, TopicValue
 from rebalance_check.impl.connect.status.shared_log import SharedLog
-from rebalance_check.impl.mutants import defects_of
+from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.runtime.faults import draw_plan
 from rebalance_check.impl.runtime.options import FaultKind, SimulationOptions
@@ -91,7 +91,6 @@ class Cluster:
         self.clock = VirtualClock()
         self.harness = self._recorder("harness", listener)
         self._listener = listener
-        self._defects = defects_of(options.mutant)
         self._seed = seed
         self._random = stream(seed, "status start")
         self._conditions = Conditions(
@@ -123,7 +122,6 @@ class Cluster:
             log=self._log,
             conditions=self._conditions,
             recorder=recorder,
-            defects=self._defects,
         )
         worker.pump()
         return worker
@@ -267,11 +265,12 @@ def simulate_status(seed: int, options: SimulationOptions, listener: Callable[[E
     A pure function of seed and options: ``partitions`` counts tasks (two to a connector), ``steps`` the things that
     happen in the disturbed phase, ``omit`` leaves some of them out by their index.
     """
-    cluster = Cluster(seed, options, listener)
-    gaps = stream(seed, "status gaps")
-    cluster.rebalance()
-    for step in range(options.steps):
-        cluster.clock.run_until(cluster.clock.now_ms + gaps.randint(0, LONGEST_GAP_MS))
-        if step not in options.omit:
-            cluster.disturb(step)
-    cluster.harness.emit(RunEnded(pending=cluster.heal()))
+    with planted(options.mutant):
+        cluster = Cluster(seed, options, listener)
+        gaps = stream(seed, "status gaps")
+        cluster.rebalance()
+        for step in range(options.steps):
+            cluster.clock.run_until(cluster.clock.now_ms + gaps.randint(0, LONGEST_GAP_MS))
+            if step not in options.omit:
+                cluster.disturb(step)
+        cluster.harness.emit(RunEnded(pending=cluster.heal()))

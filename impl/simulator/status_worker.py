@@ -52,7 +52,6 @@ class WorkerProcess:
         log: SharedLog,
         conditions: Conditions,
         recorder: Recorder,
-        defects: frozenset[str],
     ) -> None:
         self.name = name
         self.worker_id = worker_id
@@ -60,8 +59,8 @@ class WorkerProcess:
         self.owned: set[Key] = set()
         self.alive = True
         self.paused = False
-        self.channel = Channel(log, name, overtakes="producer-overtakes-itself" in defects)
-        self.store = StatusStore(name, self.channel, recorder, defects=defects)
+        self.channel = Channel(log, name)
+        self.store = StatusStore(name, self.channel, recorder)
         self.channel.store = self.store
         self._conditions = conditions
         self._sending = False

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rebalance_check.impl.mutants import defects_of
+from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.runtime.faults import CALM, FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.consumers import SUBSCRIBE
@@ -29,7 +29,8 @@ class SimulatorSubject:
     """A whole group in virtual time, disturbed by churn and by the faults that the seed draws.
 
     ``options`` say what `Bounds` cannot: protocol (never ``mixed`` by the time it runs), allowed faults, mutant.
-    ``listener`` hears each event at once; without one, `perform` returns them.
+    ``listener`` hears each event at once; without one, `perform` returns them. The mutant is planted while a method
+    runs, and only then.
     """
 
     name = NAME
@@ -44,13 +45,18 @@ class SimulatorSubject:
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
         """A fresh environment; the sizes are those of ``bounds``, the rest is drawn from ``seed``."""
+        with planted(self._options.mutant):
+            self._open(bounds, seed)
+        return self._take()
+
+    def _open(self, bounds: Bounds, seed: int) -> None:
         protocol = drawn_protocol(seed, self._options)
         if protocol is SimulatedProtocol.STATUS:
             raise RebalanceCheckError("the status protocol has no churn schedule: call simulate() with these options")
         options = replace(self._options, protocol=protocol, members=bounds.members, partitions=bounds.partitions)
         plan, settings = draw_plan(seed, options), draw_settings(seed, protocol, options.upgrade_path)
         self._pending = ()
-        self._environment = Environment(seed, plan, defects_of(options.mutant), self._listener)
+        self._environment = Environment(seed, plan, self._listener)
         self._environment.harness.emit(
             RunStarted(
                 subject=NAME,
@@ -61,17 +67,17 @@ class SimulatorSubject:
             )
         )
         build_members(self._environment, options, settings)
-        return self._take()
 
     def perform(self, action: Action) -> Sequence[Event]:
         """Do one churn action, and let happen what it causes at once; time passes in `AdvanceClock` and `Heal` only."""
         environment = self._environment
         if environment is None:
             raise RebalanceCheckError(f"{action} came before open() or after close(): open the simulator first")
-        if action.kind is ActionKind.HEAL:
-            self._heal(environment)
-        else:
-            _EFFECTS[action.kind](environment, action)
+        with planted(self._options.mutant):
+            if action.kind is ActionKind.HEAL:
+                self._heal(environment)
+            else:
+                _EFFECTS[action.kind](environment, action)
         return self._take()
 
     def close(self) -> Sequence[Event]:
@@ -136,10 +142,11 @@ def simulate_into(seed: int, options: SimulationOptions, listener: Listener) -> 
         return
     subject = SimulatorSubject(options, listener)
     schedule = churn_schedule(seed, options)
-    subject.open(schedule.bounds, schedule.seed)
-    for action in schedule.actions:
-        subject.perform(action)
-    subject.close()
+    with planted(options.mutant):
+        subject.open(schedule.bounds, schedule.seed)
+        for action in schedule.actions:
+            subject.perform(action)
+        subject.close()
 
 
 def simulate(seed: int, options: SimulationOptions) -> list[Event]:

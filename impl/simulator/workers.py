@@ -52,7 +52,6 @@ class WorkerApplication(Standing, WorkerCoordinator):
         log: ConfigLog,
         random: Random,
         plan: Callable[[], FaultPlan],
-        defects: frozenset[str],
     ) -> None:
         self._reader = ConfigReader(log)
         self._random = random
@@ -64,7 +63,6 @@ class WorkerApplication(Standing, WorkerCoordinator):
             url=f"http://{name}:8083/",
             configs=self._reader,
             unsync_backoff_ms=UNSYNC_BACKOFF_MS,
-            defects=defects,
         )
         recorder.emit(MemberStarted(member=name, protocol="eager"))
 

@@ -43,7 +43,6 @@ class InProcess:
         *,
         new_member_id: Callable[[str], str],
         choices: Choices | None = None,
-        defects: frozenset[str] = frozenset(),
         listener: Callable[[Event], None] | None = None,
     ) -> None:
         self.log = SteeredLog()
@@ -59,7 +58,6 @@ class InProcess:
             recorder_for=None if listener is None else self._recorder_for,
             log=self.log,
             choices=self._choices,
-            defects=defects,
         )
 
     def _recorder_for(self, group: str) -> Recorder:

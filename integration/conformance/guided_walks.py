@@ -137,14 +137,10 @@ class Guided:
 
 
 class GuidedWalk:
-    """One walk: the model, Kafka's coordinator in a environment of its own, and ours, which is led to what Kafka chose.
+    """One walk: the model, Kafka's coordinator in its own environment, and ours, which follows what Kafka chose."""
 
-    ``defects`` are planted bugs of ours (`rebalance_check.impl.mutants`).
-    """
-
-    def __init__(  # noqa: PLR0917 - what a walk is made of
+    def __init__(
         self, kafka: VirtualKafka, bounds: Bounds, seed: int, choose: Choose, steps: int,
-        defects: frozenset[str] = frozenset(),
     ) -> None:  # fmt: skip
         self.bounds, self.seed = bounds, seed
         self.actions: list[Action] = []
@@ -155,7 +151,7 @@ class GuidedWalk:
         self._transport = VirtualTransport(kafka, seed)
         self._moves = Moves(bounds)
         self._lockstep = ConformanceRun(self._transport, bounds, self._moves)
-        self._ours = ConformanceRun(ReferenceTransport(defects), bounds, self._moves)
+        self._ours = ConformanceRun(ReferenceTransport(), bounds, self._moves)
         self._choose = choose
         self._left = steps
         self._variants: list[Action] = []
@@ -211,12 +207,10 @@ class GuidedWalk:
         return Found(f"model and {between}", Schedule(self.bounds, tuple(self.actions), self.seed), difference)
 
 
-def walk_of(
-    kafka: VirtualKafka, seed: int, steps: int = DEFAULT_STEPS, defects: frozenset[str] = frozenset()
-) -> GuidedWalk:
+def walk_of(kafka: VirtualKafka, seed: int, steps: int = DEFAULT_STEPS) -> GuidedWalk:
     """The walk of a seed, at its beginning."""
     random = Random(f"guided/{seed}")
-    return GuidedWalk(kafka, random_bounds(random), seed, Curious(random).choose, steps, defects)
+    return GuidedWalk(kafka, random_bounds(random), seed, Curious(random).choose, steps)
 
 
 def walked(walk: GuidedWalk) -> Found | None:

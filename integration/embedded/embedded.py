@@ -29,7 +29,7 @@ class EmbeddedBroker:
     """A context manager: listening inside, gone outside.
 
     ``topics`` maps names to partition counts; ``config`` are the broker's settings; ``listener`` receives the events of
-    the coordinator, in the broker's thread; ``seed`` decides the member ids; ``defects`` plants bugs in it.
+    the coordinator, in the broker's thread; ``seed`` decides the member ids.
     """
 
     def __init__(
@@ -40,14 +40,12 @@ class EmbeddedBroker:
         faults: FaultPlan | None = None,
         listener: Callable[[Event], None] | None = None,
         seed: int = 0,
-        defects: frozenset[str] = frozenset(),
     ) -> None:
         self.faults = faults or FaultPlan()
         self._topics = dict(topics or {})
         self._config = config
         self._listener = listener
         self._random = random.Random(seed)
-        self._defects = defects
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="embedded-broker", daemon=True)
         self._broker: WireBroker | None = None
@@ -103,7 +101,6 @@ class EmbeddedBroker:
             self._config,
             new_member_id=self._new_member_id,
             recorder_for=self._recorder_for if self._listener is not None else None,
-            defects=self._defects,
         )
         broker = WireBroker(coordinator, self._topics, self.faults)
         await broker.start()

@@ -100,15 +100,14 @@ class JavaAssignors:
 
 
 class OurAssignors:
-    """The assignors of `rebalance_check.impl`, behind the same door; ``defects`` as they take them.
+    """The assignors of `rebalance_check.impl`, behind the same interface.
 
     ``patience_lines`` ends what does not end, and slows everything down by a factor of five; None where that is known.
     """
 
     name = "our own"
 
-    def __init__(self, defects: frozenset[str] = frozenset(), *, patience_lines: int | None = PATIENCE_LINES) -> None:
-        self._defects = defects
+    def __init__(self, *, patience_lines: int | None = PATIENCE_LINES) -> None:
         self._patience_lines = patience_lines
 
     def answer(self, assignor: str, problem: Problem) -> Answer:
@@ -124,7 +123,7 @@ class OurAssignors:
             )
             for name, member in problem.members.items()
         }
-        return answer_of(OUR_ASSIGNORS[assignor](self._defects), problem, subscriptions, self._patience_lines)
+        return answer_of(OUR_ASSIGNORS[assignor](), problem, subscriptions, self._patience_lines)
 
     def answer_all(self, assignor: str, problems: Iterable[Problem]) -> Iterator[Answer]:
         """The answers in order."""
@@ -150,10 +149,10 @@ def answer_of(
     return Answer({name: tuple((tp.topic, tp.partition) for tp in assigned[name]) for name in sorted(assigned)})
 
 
-OUR_ASSIGNORS: Final[dict[str, Callable[[frozenset[str]], Assignor]]] = {
+OUR_ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
     "range": RangeAssignor,
     "roundrobin": RoundRobinAssignor,
     "sticky": StickyAssignor,
     "cooperative-sticky": CooperativeStickyAssignor,
 }
-"""How each of our assignors is made, with its planted defects."""
+"""How each of our assignors is made."""

@@ -13,10 +13,10 @@ from rebalance_check.properties.assignment.courses import MOST_ROUNDS, Course, R
 from rebalance_check.properties.assignment.problem import Answer, Member, Partition, Problem
 
 
-def play(assignor: str, problem: Problem, defects: frozenset[str] = frozenset()) -> Course:
+def play(assignor: str, problem: Problem) -> Course:
     """The course of a problem's members and topics; what they claim there does not count."""
     make = OUR_ASSIGNORS[assignor]
-    clients = {name: make(defects) for name in problem.members}
+    clients = {name: make() for name in problem.members}
     group = replace(problem, members={name: replace(one, owned=()) for name, one in problem.members.items()})
     names = sorted(group.members)
     present = _among(group, names[:-1] or names)
@@ -25,7 +25,7 @@ def play(assignor: str, problem: Problem, defects: frozenset[str] = frozenset())
         subscriptions = {name: _subscription(assignor, clients[name], one) for name, one in present.members.items()}
         leader = sorted(present.members)[len(rounds) % len(present.members)]
         answer = answer_of(clients[leader], present, subscriptions)
-        rounds.append(Round(present, answer, answer_of(make(defects), present, subscriptions)))
+        rounds.append(Round(present, answer, answer_of(make(), present, subscriptions)))
         if answer.failure:
             break
         present = _next_round(group, answer, generation=len(rounds))

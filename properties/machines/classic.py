@@ -7,8 +7,6 @@ Python that can be pasted into a test, and its address, which ``rebalance-check 
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
@@ -58,13 +56,11 @@ def bounds() -> st.SearchStrategy[Bounds]:
 
 
 class ClassicGroup(RuleBasedStateMachine):
-    """One run of a random schedule. A subclass names planted bugs in ``defects`` and must fail."""
-
-    defects: ClassVar[frozenset[str]] = frozenset()
+    """One run of a random schedule; with a mutant planted (`rebalance_check.impl.mutants.planted`) it must fail."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.subject = ReferenceSubject(self.defects)
+        self.subject = ReferenceSubject()
         self.judge = Judge(GROUP_CLAIMS)
         self.bounds = Bounds()
         self.performed: list[Action] = []

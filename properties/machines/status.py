@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
@@ -74,14 +73,12 @@ def comparable(events: Sequence[Event]) -> list[Event]:
 
 
 class StatusStores(RuleBasedStateMachine):
-    """One run of a random schedule. A subclass names planted bugs in ``defects`` and must fail."""
-
-    defects: ClassVar[frozenset[str]] = frozenset()
+    """One run of a random schedule; with a mutant planted (`rebalance_check.impl.mutants.planted`) it must fail."""
 
     def __init__(self) -> None:
         super().__init__()
         self.model = StatusModelSubject()
-        self.stores = StatusStoreSubject(self.defects)
+        self.stores = StatusStoreSubject()
         self.judge = Judge(SafeStatusWrites)
         self.bounds = Bounds(protocol=RebalanceProtocol.STATUS)
         self.performed: list[Action] = []

@@ -15,6 +15,7 @@ from rebalance_check.impl.mutants import (
     PytestCase,
     ScenarioInvariantSearch,
     ScenarioPropertySearch,
+    planted,
 )
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.scenarios import history_of
@@ -66,11 +67,14 @@ def catch(mutant: Mutant) -> Caught | None:
         case ModelSearch():
             return _explored(mutant, mutant.find)
         case AssignmentSearch():
-            return _posed(mutant, mutant.find)
+            with planted(mutant):
+                return _posed(mutant, mutant.find)
         case ScenarioPropertySearch():
-            return _narrated(mutant, mutant.find)
+            with planted(mutant):
+                return _narrated(mutant, mutant.find)
         case ScenarioInvariantSearch():
-            return _judged(mutant, mutant.find)
+            with planted(mutant):
+                return _judged(mutant, mutant.find)
         case PytestCase():
             raise RebalanceCheckError(f"{mutant.name} is found by a test of its own: run '{mutant.command}'")
 
@@ -125,12 +129,11 @@ def _posed(mutant: Mutant, find: AssignmentSearch) -> Caught | None:
 
 def _finding_in(mutant: Mutant, find: AssignmentSearch) -> Callable[[Problem], str]:
     """What a problem shows of the claim that the mutant breaks; empty for nothing."""
-    defects = frozenset({mutant.name})
-    ours = OurAssignors(defects)
+    ours = OurAssignors()
 
     def finding(problem: Problem) -> str:
         if find.shape == COURSE:
-            broken = broken_course_claims(play(find.assignor, problem, defects))
+            broken = broken_course_claims(play(find.assignor, problem))
         else:
             broken = list(broken_claims(find.assignor, problem, ours.answer(find.assignor, problem)))
         return next((one.finding for one in broken if one.claim == _claim(mutant)), "")
@@ -160,13 +163,12 @@ def _shown(problem: Problem) -> list[str]:
 
 def _narrated(mutant: Mutant, find: ScenarioPropertySearch) -> Caught | None:
     promise = promise_of(_claim(mutant))
-    defects = frozenset({mutant.name})
     started = time.monotonic()
     for seed in range(find.first, find.last):
-        told = broken_promise(wide_scenario(seed), [promise], defects)
+        told = broken_promise(wide_scenario(seed), [promise])
         if told is not None:
             seconds = time.monotonic() - started
-            small = shrunk(told, promise, defects)
+            small = shrunk(told, promise)
             return Caught(mutant.name, small.steps, seconds, (f"seed {seed}", *small.scenario, small.finding))
     return None
 
@@ -176,7 +178,7 @@ def _judged(mutant: Mutant, find: ScenarioInvariantSearch) -> Caught | None:
     started = time.monotonic()
 
     def again(scenario: Sequence[str]) -> scenarios.Told | None:
-        judgement = judge(history_of(scenario, frozenset({mutant.name})), [invariant])
+        judgement = judge(history_of(scenario), [invariant])
         found = next(iter(judgement.counterexamples), None)
         return None if found is None else scenarios.Told(invariant.name, tuple(scenario), found.headline)
 

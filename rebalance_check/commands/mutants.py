@@ -10,6 +10,7 @@ import click
 
 from rebalance_check.commands.console import Console, json_option
 from rebalance_check.impl.mutants import MUTANTS, Mutant, PytestCase, find_mutant
+from rebalance_check.impl.mutants.diff import diff_of
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.report.mutants_page import mutants_markdown
@@ -21,9 +22,12 @@ from rebalance_check.report.mutants_page import mutants_markdown
     "--run", is_flag=True, help="Search for each: print the shrunk counterexample and the number of its steps."
 )
 @click.option("--steps", is_flag=True, help="With --run: print the numbers as impl/mutants/shrunk_lengths.py has them.")
+@click.option("--diff", is_flag=True, help="Print what each changes in the source, as a unified diff.")
 @click.option("--markdown", is_flag=True, help="Print the generated part of TRACK_RECORD.md.")
 @json_option
-def command(names: tuple[str, ...], run: bool, steps: bool, markdown: bool, as_json: bool) -> int:
+def command(  # noqa: PLR0917 - a parameter for each option
+    names: tuple[str, ...], run: bool, steps: bool, diff: bool, markdown: bool, as_json: bool
+) -> int:
     """List the planted defects: what each does wrong, which invariant catches it, and the command that finds it.
 
     With --run they are searched for, all but those that a test with a fixed scenario finds; exit code 10 when one of
@@ -36,6 +40,8 @@ def command(names: tuple[str, ...], run: bool, steps: bool, markdown: bool, as_j
     if markdown:
         console.say(mutants_markdown(MUTANTS.values()).rstrip("\n"))
         return console.finish({"mutants": [_document(mutant) for mutant in chosen]})
+    if diff:
+        return _diffs(console, chosen)
     if steps:
         return _measure(console, chosen)
     return _search(console, chosen, by_name=bool(names)) if run else _list(console, chosen)
@@ -51,6 +57,13 @@ def _list(console: Console, mutants: Iterable[Mutant]) -> int:
         console.say(f"  command    {mutant.command}")
         console.say()
     return console.finish({"mutants": [_document(mutant) for mutant in mutants]})
+
+
+def _diffs(console: Console, mutants: Iterable[Mutant]) -> int:
+    diffs = {mutant.name: diff_of(mutant) for mutant in mutants}
+    for text in diffs.values():
+        console.say(text.rstrip("\n"))
+    return console.finish({"diffs": diffs})
 
 
 def _measure(console: Console, mutants: Iterable[Mutant]) -> int:

@@ -15,6 +15,7 @@ from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyA
 from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
+from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.protocol.consumer_protocol import Subscription
 from rebalance_check.impl.protocol.sticky_user_data import write_sticky
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
@@ -78,7 +79,8 @@ def sizes(assigned: Mapping[str, tuple[TopicPartition, ...]]) -> list[int]:
 
 def cooperative_target(group: Group) -> Assignments:
     """The balanced assignment before anything is withheld."""
-    return CooperativeStickyAssignor(frozenset({"cooperative-leader-does-not-withhold"})).assign(*group)
+    with planted("cooperative-leader-does-not-withhold"):
+        return CooperativeStickyAssignor().assign(*group)
 
 
 COMPLETE: list[Assignor] = [RangeAssignor(), RoundRobinAssignor(), StickyAssignor()]
@@ -308,11 +310,13 @@ def test_the_user_data_gives_the_generation__of_clients_before_kip_792() -> None
     ],
 )
 def test_each_planted_defect_changes_the_assignment(defect: str, members: dict[str, Subscription]) -> None:
-    broken = CooperativeStickyAssignor(frozenset({defect})).assign({"a": 2}, members)
+    with planted(defect):
+        broken = CooperativeStickyAssignor().assign({"a": 2}, members)
     assert broken != CooperativeStickyAssignor().assign({"a": 2}, members)
 
 
 def test_a_range_boundary_given_twice_breaks_exclusiveness() -> None:
     members = {"m0": claimant(None), "m1": claimant(None)}
-    broken = RangeAssignor(frozenset({"range-boundary-given-twice"})).assign({"a": 4}, members)
+    with planted("range-boundary-given-twice"):
+        broken = RangeAssignor().assign({"a": 4}, members)
     assert max(owners(broken).values()) == 2

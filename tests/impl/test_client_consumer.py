@@ -16,6 +16,7 @@ from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.client.listener import RebalanceListener
+from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.protocol.consumer_protocol import (
     Assignment,
     Subscription,
@@ -74,7 +75,6 @@ class Bench:
 
     assignors: Sequence[Assignor]
     auto_commit_ms: int | None = None
-    defects: frozenset[str] = frozenset()
     now_ms: int = 0
     events: list[Event] = field(default_factory=list)
     sent: list[tuple[int, GroupRequest]] = field(default_factory=list)
@@ -90,7 +90,6 @@ class Bench:
             partitions_per_topic={"t": 3, "u": 1},
             listener=self.notes,
             auto_commit_ms=self.auto_commit_ms,
-            defects=self.defects,
         )
 
     def poll(self, after_ms: int = 0) -> None:
@@ -185,9 +184,10 @@ def test_two_assignors_of_one_name_are_refused() -> None:
 
 
 def test_an_eager_member_keeps_its_partitions__by_the_planted_defect() -> None:
-    bench = Bench([RangeAssignor()], defects=frozenset({"eager-keeps-partitions-while-joining"}))
-    bench.settle(1, T0)
-    bench.rebalance()
+    bench = Bench([RangeAssignor()])
+    with planted("eager-keeps-partitions-while-joining"):
+        bench.settle(1, T0)
+        bench.rebalance()
     assert bench.member.owned == (T0,)
 
 
@@ -198,19 +198,21 @@ def test_revoked_partitions_are_owned_until_the_callback_returns(eager: Bench) -
 
 
 def test_a_cooperative_member_revokes_nothing__by_the_planted_defect() -> None:
-    bench = Bench([CooperativeStickyAssignor()], defects=frozenset({"revoked-partitions-kept"}))
-    bench.settle(1, T0, T1)
-    bench.rebalance()
-    bench.answer_join(2)
-    bench.answer_sync(T1)
+    bench = Bench([CooperativeStickyAssignor()])
+    with planted("revoked-partitions-kept"):
+        bench.settle(1, T0, T1)
+        bench.rebalance()
+        bench.answer_join(2)
+        bench.answer_sync(T1)
     assert "revoked" not in {what for what, _ in bench.callbacks()}
 
 
 def test_lost_partitions_are_kept__by_the_planted_defect() -> None:
-    bench = Bench([CooperativeStickyAssignor()], defects=frozenset({"lost-partitions-kept"}))
-    bench.settle(1, T0)
-    bench.heartbeat(Error.UNKNOWN_MEMBER_ID)
-    bench.poll()
+    bench = Bench([CooperativeStickyAssignor()])
+    with planted("lost-partitions-kept"):
+        bench.settle(1, T0)
+        bench.heartbeat(Error.UNKNOWN_MEMBER_ID)
+        bench.poll()
     assert bench.member.owned == (T0,)
 
 

@@ -14,6 +14,7 @@ from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.coordinator import Coordinator
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.generation import Generation, MemberState
+from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.protocol.messages import (
     GroupReply,
     GroupRequest,
@@ -36,8 +37,8 @@ CONFIG = ClientConfig(group_id="g", client_id="c", session_timeout_ms=10_000, re
 class Plain(Coordinator):
     """The smallest member: it notes its callbacks, and assigns b"yours" to everybody."""
 
-    def __init__(self, config: ClientConfig, recorder: Recorder, defects: frozenset[str]) -> None:
-        super().__init__(config, recorder, member="m0", defects=defects)
+    def __init__(self, config: ClientConfig, recorder: Recorder) -> None:
+        super().__init__(config, recorder, member="m0")
         self.calls: list[tuple[object, ...]] = []
         self.prepared = True
         self.trouble: Exception | None = None
@@ -71,7 +72,6 @@ class Plain(Coordinator):
 class Bench:
     """A member on the bench: the test plays the coordinator."""
 
-    defects: frozenset[str] = frozenset()
     config: ClientConfig = CONFIG
     now_ms: int = 0
     events: list[Event] = field(default_factory=list)
@@ -79,7 +79,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         recorder = Recorder("g", "m0", lambda: self.now_ms, self.events.append)
-        self.member = Plain(self.config, recorder, self.defects)
+        self.member = Plain(self.config, recorder)
 
     def poll(self, after_ms: int = 0) -> None:
         self.now_ms += after_ms
@@ -177,9 +177,9 @@ def late_join_answer(bench: Bench) -> None:
     bench.poll()
 
 
-def test_an_answer_to_an_abandoned_join_is_applied__by_the_planted_defect() -> None:
-    bench = Bench(frozenset({"outdated-join-reply-applied"}))
-    late_join_answer(bench)
+def test_an_answer_to_an_abandoned_join_is_applied__by_the_planted_defect(bench: Bench) -> None:
+    with planted("outdated-join-reply-applied"):
+        late_join_answer(bench)
     assert bench.member.generation() == Generation(7, "id", "p")
 
 
@@ -204,9 +204,9 @@ def test_an_error_of_an_older_generation_proves_the_session(bench: Bench) -> Non
     assert not bench.member.coordinator_unknown()
 
 
-def test_an_error_of_an_older_generation_resets__by_the_planted_defect() -> None:
-    bench = Bench(frozenset({"stale-response-resets-generation"}))
-    bench.answer(HeartbeatReply(error=Error.ILLEGAL_GENERATION), to=late_heartbeat(bench))
+def test_an_error_of_an_older_generation_resets__by_the_planted_defect(bench: Bench) -> None:
+    with planted("stale-response-resets-generation"):
+        bench.answer(HeartbeatReply(error=Error.ILLEGAL_GENERATION), to=late_heartbeat(bench))
     assert bench.member.generation() == KEPT
 
 
@@ -314,14 +314,14 @@ def test_closing_leaves_and_is_the_last_word(bench: Bench) -> None:
         bench.poll()
 
 
-def test_the_flag_that_is_not_rearmed_skips_prepare_after_a_reset__by_the_planted_defect() -> None:
-    bench = Bench(frozenset({"join-prepare-flag-not-rearmed-after-reset"}))
-    bench.stable()
-    bench.member.request_rejoin("test")
-    bench.poll()
-    bench.take()
-    bench.answer(JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
-    bench.poll()
+def test_the_flag_that_is_not_rearmed_skips_prepare_after_a_reset__by_the_planted_defect(bench: Bench) -> None:
+    with planted("join-prepare-flag-not-rearmed-after-reset"):
+        bench.stable()
+        bench.member.request_rejoin("test")
+        bench.poll()
+        bench.take()
+        bench.answer(JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
+        bench.poll()
     assert bench.prepares == [(-1, ""), (1, "id")]
 
 

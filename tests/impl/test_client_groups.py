@@ -15,6 +15,7 @@ from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.generation import MemberState
+from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.loopback import Loopback
@@ -49,9 +50,7 @@ def cooperative() -> Sequence[Assignor]:
 class Environment(Loopback):
     """Consumers m0, m1, ... of topic t with six partitions."""
 
-    def start(
-        self, member: str, make: Make, *, instance: str | None = None, defects: frozenset[str] = frozenset()
-    ) -> None:
+    def start(self, member: str, make: Make, *, instance: str | None = None) -> None:
         config = ClientConfig(
             group_id="g",
             client_id=member,
@@ -59,12 +58,10 @@ class Environment(Loopback):
             session_timeout_ms=10_000,
             rebalance_timeout_ms=30_000,
         )
-        build = partial(self._consumer, config, member, make, defects)
+        build = partial(self._consumer, config, member, make)
         self.add(build, group="g", member=member)
 
-    def _consumer(
-        self, config: ClientConfig, member: str, make: Make, defects: frozenset[str], recorder: Recorder
-    ) -> ConsumerCoordinator:
+    def _consumer(self, config: ClientConfig, member: str, make: Make, recorder: Recorder) -> ConsumerCoordinator:
         return ConsumerCoordinator(
             config,
             recorder,
@@ -73,7 +70,6 @@ class Environment(Loopback):
             assignors=make(),
             partitions_per_topic={"t": 6},
             auto_commit_ms=5_000,
-            defects=defects,
         )
 
     def consumer(self, member: str) -> ConsumerCoordinator:
@@ -235,19 +231,20 @@ def test_a_leader_that_learns_of_new_partitions_deals_them(environment: Environm
 
 
 def test_a_leader_that_does_not_withhold_makes_two_owners__and_the_judge_says_so(environment: Environment) -> None:
-    defects = frozenset({"cooperative-leader-does-not-withhold"})
-    for member in ("m0", "m1"):
-        environment.start(member, lambda: [CooperativeStickyAssignor(defects)])
-        environment.run(8_000)
+    with planted("cooperative-leader-does-not-withhold"):
+        for member in ("m0", "m1"):
+            environment.start(member, cooperative)
+            environment.run(8_000)
     assert "no_double_ownership" in environment.violated()
 
 
 def test_eager_members_that_keep_their_partitions_make_two_owners__and_the_judge_says_so(
     environment: Environment,
 ) -> None:
-    for member in ("m0", "m1"):
-        environment.start(member, eager, defects=frozenset({"eager-keeps-partitions-while-joining"}))
-        environment.run(8_000)
+    with planted("eager-keeps-partitions-while-joining"):
+        for member in ("m0", "m1"):
+            environment.start(member, eager)
+            environment.run(8_000)
     assert "no_double_ownership" in environment.violated()
 
 

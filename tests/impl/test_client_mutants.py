@@ -15,7 +15,7 @@ from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
-from rebalance_check.impl.mutants import PytestCase
+from rebalance_check.impl.mutants import PytestCase, planted
 from rebalance_check.impl.mutants.client import CLIENT_MUTANTS
 from rebalance_check.impl.protocol.consumer_protocol import Assignment, write_assignment
 from rebalance_check.impl.protocol.messages import (
@@ -38,14 +38,14 @@ CONFIG = ClientConfig(group_id="g", client_id="c", session_timeout_ms=10_000, re
 class Script:
     """A consumer, the requests that it sent and nobody answered yet, and what was seen so far."""
 
-    def __init__(self, defects: frozenset[str], *assignors: Assignor, auto_commit_ms: int | None = None) -> None:
+    def __init__(self, *assignors: Assignor, auto_commit_ms: int | None = None) -> None:
         self.now_ms = 0
         self.seen: list[str] = []
         self._sent: list[tuple[int, GroupRequest]] = []
         self.assignors = assignors or (RangeAssignor(),)
         self.member = ConsumerCoordinator(
             CONFIG, Recorder("g", "m0", lambda: self.now_ms, None), member="m0", topics=["t"],
-            assignors=self.assignors, partitions_per_topic={"t": 1}, auto_commit_ms=auto_commit_ms, defects=defects,
+            assignors=self.assignors, partitions_per_topic={"t": 1}, auto_commit_ms=auto_commit_ms,
         )  # fmt: skip
 
     def poll(self, after_ms: int = 0) -> None:
@@ -91,16 +91,16 @@ class Script:
         self.seen.clear()
 
 
-def the_order_of_assignors(defects: frozenset[str]) -> list[str]:
-    script = Script(defects, RoundRobinAssignor(), RangeAssignor())
+def the_order_of_assignors() -> list[str]:
+    script = Script(RoundRobinAssignor(), RangeAssignor())
     script.poll()
     request = script.answer(HeartbeatReply())
     assert isinstance(request, JoinGroupRequest)
     return [protocol.name for protocol in request.protocols]
 
 
-def the_poll_interval_ends_before_an_assignment_is_applied(defects: frozenset[str]) -> list[str]:
-    script = Script(defects)
+def the_poll_interval_ends_before_an_assignment_is_applied() -> list[str]:
+    script = Script()
     script.join()
     script.answer(SyncGroupReply(assignment=write_assignment(Assignment(partitions=(T0,)))))
     script.tick(9_000)
@@ -110,8 +110,8 @@ def the_poll_interval_ends_before_an_assignment_is_applied(defects: frozenset[st
     return script.seen
 
 
-def a_sync_that_the_coordinator_does_not_take(defects: frozenset[str]) -> list[str]:
-    script = Script(defects)
+def a_sync_that_the_coordinator_does_not_take() -> list[str]:
+    script = Script()
     script.join()
     script.answer(SyncGroupReply(error=Error.NOT_COORDINATOR))
     script.poll()
@@ -119,8 +119,8 @@ def a_sync_that_the_coordinator_does_not_take(defects: frozenset[str]) -> list[s
     return script.seen
 
 
-def a_heartbeat_during_a_rebalance(defects: frozenset[str]) -> list[str]:
-    script = Script(defects)
+def a_heartbeat_during_a_rebalance() -> list[str]:
+    script = Script()
     script.settle()
     script.tick(3_000)
     script.answer(HeartbeatReply(error=Error.REBALANCE_IN_PROGRESS))
@@ -128,16 +128,16 @@ def a_heartbeat_during_a_rebalance(defects: frozenset[str]) -> list[str]:
     return script.seen
 
 
-def a_cooperative_member_unsubscribes(defects: frozenset[str]) -> list[str]:
-    script = Script(defects, CooperativeStickyAssignor())
+def a_cooperative_member_unsubscribes() -> list[str]:
+    script = Script(CooperativeStickyAssignor())
     script.settle()
     script.member.unsubscribe(script.now_ms)
     script.take()
     return script.seen
 
 
-def a_commit_before_an_eager_rebalance(defects: frozenset[str]) -> Script:
-    script = Script(defects, auto_commit_ms=5_000)
+def a_commit_before_an_eager_rebalance() -> Script:
+    script = Script(auto_commit_ms=5_000)
     script.settle()
     script.member.consumed(T0, 7)
     script.member.request_rejoin("test")
@@ -145,20 +145,20 @@ def a_commit_before_an_eager_rebalance(defects: frozenset[str]) -> Script:
     return script
 
 
-def records_while_the_last_commit_is_under_way(defects: frozenset[str]) -> list[str]:
-    script = a_commit_before_an_eager_rebalance(defects)
+def records_while_the_last_commit_is_under_way() -> list[str]:
+    script = a_commit_before_an_eager_rebalance()
     return [*script.seen, *(tp.name for tp in script.member.fetchable())]
 
 
-def polls_while_the_last_commit_is_under_way(defects: frozenset[str]) -> list[str]:
-    script = a_commit_before_an_eager_rebalance(defects)
+def polls_while_the_last_commit_is_under_way() -> list[str]:
+    script = a_commit_before_an_eager_rebalance()
     script.poll(100)
     script.answer(OffsetCommitReply(partitions=(("t", 0, Error.NONE),)))
     script.poll(100)
     return script.seen
 
 
-Scenario = Callable[[frozenset[str]], list[str]]
+Scenario = Callable[[], list[str]]
 LEFT = ["JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "JoinGroup"]
 
 SCENARIOS: dict[str, tuple[Scenario, list[str]]] = {
@@ -183,13 +183,14 @@ SCENARIOS: dict[str, tuple[Scenario, list[str]]] = {
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_healthy_member_does_what_is_expected(name: str) -> None:
     scenario, expected = SCENARIOS[name]
-    assert scenario(frozenset()) == expected
+    assert scenario() == expected
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_member_does_otherwise__with_the_mutant(name: str) -> None:
     scenario, expected = SCENARIOS[name]
-    assert scenario(frozenset({name})) != expected
+    with planted(name):
+        assert scenario() != expected
 
 
 def test_every_mutant_that_needs_a_scenario_has_one() -> None:

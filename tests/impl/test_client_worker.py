@@ -10,6 +10,7 @@ from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.connect.config_topic import ConfigLog, ConfigReader, ConfigSnapshot
 from rebalance_check.impl.connect.eager_assignor import assign_eagerly, config_mismatch
 from rebalance_check.impl.connect.worker import WorkerCoordinator
+from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.protocol.connect_protocol import ConnectorTask, WorkerState
 from rebalance_check.impl.protocol.messages import JoinGroupReply, SyncGroupReply
 from rebalance_check.impl.runtime.recorder import Recorder
@@ -36,7 +37,7 @@ class Environment(Loopback):
         self.readers: dict[str, ConfigReader] = {}
         self.reachable = True
 
-    def start(self, member: str, *, behind: bool = False, defects: frozenset[str] = frozenset()) -> None:
+    def start(self, member: str, *, behind: bool = False) -> None:
         self.readers[member] = ConfigReader(self.log)
         if not behind:
             self.readers[member].advance()
@@ -51,7 +52,6 @@ class Environment(Loopback):
                 configs=self.readers[member],
                 unsync_backoff_ms=20_000,
                 find_coordinator=lambda: self.reachable,
-                defects=defects,
             )
 
         self.add(build, group="g", member=member)
@@ -246,7 +246,8 @@ def test_a_static_worker_is_refused(environment: Environment) -> None:
 
 
 def test_workers_that_keep_their_tasks_run_them_twice__and_the_judge_says_so(environment: Environment) -> None:
-    for member in ("w0", "w1"):
-        environment.start(member, defects=frozenset({"worker-keeps-tasks-while-joining"}))
-        environment.run(8_000)
+    with planted("worker-keeps-tasks-while-joining"):
+        for member in ("w0", "w1"):
+            environment.start(member)
+            environment.run(8_000)
     assert "no_double_ownership" in environment.violated()

@@ -6,6 +6,7 @@ import pytest
 
 from rebalance_check.impl.conformance import Conformance, ConformanceRun, every_transition
 from rebalance_check.impl.conformance.in_process import ReferenceTransport
+from rebalance_check.impl.mutants import planted
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.actions import Action
@@ -13,9 +14,10 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 
 
 @cache
-def conformance(address: str, *defects: str) -> Conformance:
+def conformance(address: str, mutant: str = "") -> Conformance:
     bounds = Bounds.from_address(address)
-    return every_transition(ConformanceRun(ReferenceTransport(frozenset(defects)), bounds), bounds)
+    with planted(mutant):
+        return every_transition(ConformanceRun(ReferenceTransport(), bounds), bounds)
 
 
 def size_of_the_model(address: str) -> tuple[int, int]:
@@ -186,7 +188,8 @@ def test_a_planted_bug_diverges__at_the_step_that_it_breaks(defect: str) -> None
 def test_the_schedule_of_a_divergence_leads_there_again() -> None:
     address = "eager?members=2&partitions=1&generations=2"
     (divergence,) = conformance(address, "expiry-without-rebalance").divergences
-    again = ConformanceRun(ReferenceTransport(frozenset({"expiry-without-rebalance"})), Bounds.from_address(address))
-    steps = [again.perform(action) for action in divergence.actions]
+    again = ConformanceRun(ReferenceTransport(), Bounds.from_address(address))
+    with planted("expiry-without-rebalance"):
+        steps = [again.perform(action) for action in divergence.actions]
     assert [step.difference for step in steps if step is not None][-1] == divergence.divergence
     assert all(isinstance(action, Action) for action in divergence.actions)

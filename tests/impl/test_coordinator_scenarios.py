@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.impl.coordinator import GroupConfig
-from rebalance_check.impl.mutants import ScenarioPropertySearch
+from rebalance_check.impl.mutants import ScenarioPropertySearch, planted
 from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
 from rebalance_check.impl.scenarios import Scenario, answers_to
 from rebalance_check.impl.steered.coordinator import SteeredCoordinator
@@ -23,12 +23,12 @@ NEEDS_EPOCHS = "late-unload-wipes-newer-load"
 """No scenario speaks of the epochs of the log's leader; the simulator does."""
 
 
-def answers(scenario: Scenario, defects: frozenset[str] = frozenset()) -> list[str]:
+def answers(scenario: Scenario) -> list[str]:
     """What our coordinator answers to each line."""
     made = itertools.count(1)
 
     def coordinator(config: GroupConfig) -> SteeredCoordinator:
-        return InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made):036d}", defects=defects)
+        return InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made):036d}")
 
     return answers_to(scenario, coordinator)
 
@@ -49,9 +49,8 @@ def test_a_scenario_runs_as_kafka_was_seen_to_answer(
     ],
 )
 def test_some_scenario_runs_otherwise__with_a_mutant(mutant: str) -> None:
-    defects = frozenset({mutant})
-
-    assert any(each.answered(answers(each, defects)) != each.expected() for _, each in scenario_files("coordinator"))
+    with planted(mutant):
+        assert any(each.answered(answers(each)) != each.expected() for _, each in scenario_files("coordinator"))
 
 
 def test_the_scenarios_are_there() -> None:

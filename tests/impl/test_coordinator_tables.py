@@ -92,37 +92,37 @@ WRITE_ERRORS = [
     ("NETWORK_EXCEPTION", "NETWORK_EXCEPTION", "COORDINATOR_LOAD_IN_PROGRESS"),
     ("CORRUPT_MESSAGE", "CORRUPT_MESSAGE", "CORRUPT_MESSAGE"),
 ]
-"""The error of a write, what a SyncGroup or JoinGroup hears of it, what an OffsetCommit hears."""
+"""The error of a write, the error that a SyncGroup or JoinGroup is answered, and that of an OffsetCommit."""
 
 
-@pytest.mark.parametrize(("write", "checked_events", "_"), WRITE_ERRORS)
-def test_a_failed_assignment_is_told_to_the_leader__and_the_group_rebalances(write: str, heard: str, _: str) -> None:
+@pytest.mark.parametrize(("write", "answered", "_"), WRITE_ERRORS)
+def test_a_failed_assignment_is_told_to_the_leader__and_the_group_rebalances(write: str, answered: str, _: str) -> None:
     desk = Desk()
     desk.ask(join(""))
     desk.log.failure = Error[write]
-    assert desk.ask(sync("a")).error.name == heard
+    assert desk.ask(sync("a")).error.name == answered
     assert desk.coordinator.describe("g").state == "PreparingRebalance"
 
 
-@pytest.mark.parametrize(("write", "_", "checked_events"), WRITE_ERRORS)
-def test_a_failed_commit_is_told__and_nothing_is_committed(desk: Desk, write: str, _: str, heard: str) -> None:
+@pytest.mark.parametrize(("write", "_", "answered"), WRITE_ERRORS)
+def test_a_failed_commit_is_told__and_nothing_is_committed(desk: Desk, write: str, _: str, answered: str) -> None:
     desk.log.failure = Error[write]
     reply = desk.ask(commit("a"))
     assert isinstance(reply, OffsetCommitReply)
-    assert [error.name for _, _, error in reply.partitions] == [heard]
+    assert [error.name for _, _, error in reply.partitions] == [answered]
     desk.log.failure = Error.NONE
     assert desk.ask(FETCH) == OffsetFetchReply(offsets=(CommittedOffset("t", 0, -1),))
 
 
-@pytest.mark.parametrize(("write", "checked_events", "_"), WRITE_ERRORS)
-def test_a_failed_static_replacement_is_told__and_undone(write: str, heard: str, _: str) -> None:
+@pytest.mark.parametrize(("write", "answered", "_"), WRITE_ERRORS)
+def test_a_failed_static_replacement_is_told__and_undone(write: str, answered: str, _: str) -> None:
     desk = Desk()
     desk.ask(join("", 9, "i"))
     desk.ask(sync("a"))
     desk.log.failure = Error[write]
     reply = desk.ask(join("", 9, "i"))
     assert isinstance(reply, JoinGroupReply)
-    assert (reply.error.name, reply.member_id) == (heard, "")
+    assert (reply.error.name, reply.member_id) == (answered, "")
     assert [member.member_id for member in desk.coordinator.describe("g").members] == ["a"]
 
 

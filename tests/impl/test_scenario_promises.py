@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rebalance_check.commands import mutant_search
-from rebalance_check.impl.mutants import IMPL_MUTANTS, AssignmentSearch, Mutant, ScenarioPropertySearch
+from rebalance_check.impl.mutants import IMPL_MUTANTS, AssignmentSearch, Mutant, ScenarioPropertySearch, planted
 from rebalance_check.impl.scenarios.invariants import PROMISES
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.scenarios.search import broken_promise, shrunk
@@ -42,12 +42,13 @@ def test_every_promise_is_broken_by_a_mutant() -> None:
 
 def test_the_healthy_coordinator_lives_through_the_scenario_of_a_mutant() -> None:
     mutant = IMPL_MUTANTS["no-sync-deadline"]
-    told = broken_promise(wide_scenario(0), defects=frozenset({mutant.name}))
-    assert told is not None
-    promise = next(promise for promise in PROMISES if promise.name == told.promise)
-    small = shrunk(told, promise, frozenset({mutant.name}))
-    assert small.steps < told.steps
-    assert broken_promise(small.scenario, defects=frozenset({mutant.name})) == replace(small)
+    with planted(mutant):
+        told = broken_promise(wide_scenario(0))
+        assert told is not None
+        promise = next(promise for promise in PROMISES if promise.name == told.promise)
+        small = shrunk(told, promise)
+        assert small.steps < told.steps
+        assert broken_promise(small.scenario) == replace(small)
     assert broken_promise(small.scenario) is None
 
 

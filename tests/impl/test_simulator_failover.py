@@ -62,7 +62,7 @@ def test_a_coordinator_that_loads_sends_a_sync_back_to_joining__unless_it_is_to_
     named: bool,
 ) -> None:
     plan = FaultPlan(kinds=(FaultKind.LOADING_SYNC,) if named else ())
-    environment = Environment(1, plan, frozenset(), lambda _event: None)
+    environment = Environment(1, plan, lambda _event: None)
     environment.fail_over(CRASH_AND_LOAD)
     sync = SyncGroupRequest(
         group_id="g", member_id="m", generation_id=1, protocol_type="consumer", protocol_name="range"

@@ -21,7 +21,7 @@ def judged(seed: int, mutant: str = "", steps: int = 40) -> Judgement:
 
 @pytest.mark.parametrize("mutant", STATUS_MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_caught_by_the_claim_that_it_names(mutant: Mutant) -> None:
-    assert IMPL_MUTANTS[mutant.name] is mutant
+    assert mutant.name in IMPL_MUTANTS
     assert isinstance(mutant.find, FuzzSearch)
     seeds = range(mutant.find.first, mutant.find.last)
     caught = (judged(seed, mutant.name, mutant.find.options.steps).verdict(mutant.caught_by).outcome for seed in seeds)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rebalance_check.impl.mutants import planted
 from rebalance_check.integration.brokers import Broker, open_broker
 from rebalance_check.integration.conformance.replay import replay
 from rebalance_check.integration.conformance.schedules import tour, walks
@@ -96,7 +97,7 @@ def test_a_planted_defect_is_a_difference__not_an_exception(tmp_path: Path, defe
     schedules = list(islice(fenced, 3))
     with EmbeddedBroker() as sound:
         assert replay(Broker(sound.bootstrap, "sound"), schedules, tmp_path).differences == ()
-    with EmbeddedBroker(defects=frozenset({defect})) as broken:
+    with planted(defect), EmbeddedBroker() as broken:
         result = replay(Broker(broken.bootstrap, "broken"), schedules, tmp_path)
     assert len(result.differences) == 3
     _schedule, difference = result.differences[0]

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from rebalance_check.impl.mutants import planted
 from rebalance_check.properties.machines.status import StatusStores, StoreDiffersFromModel
 from rebalance_check.properties.status.violations import SafeStatusWritesViolated
 
@@ -22,9 +23,6 @@ def test_stores_do_what_the_model_says() -> None:
     ],
 )
 def test_a_planted_bug_is_found(defect: str) -> None:
-    class Defective(StatusStores):
-        defects = frozenset({defect})
-
     once = settings(max_examples=400, stateful_step_count=50, phases=[Phase.generate], print_blob=False)
-    with pytest.raises((StoreDiffersFromModel, SafeStatusWritesViolated)):
-        run_state_machine_as_test(Defective, settings=once)
+    with planted(defect), pytest.raises((StoreDiffersFromModel, SafeStatusWritesViolated)):
+        run_state_machine_as_test(StatusStores, settings=once)

@@ -27,9 +27,6 @@ from rebalance_check.impl.connect.status.codec import (
 MALFORMED: Final = "malformed"
 STALE_UNASSIGNED: Final = "stale unassigned"
 UNKNOWN_KEY: Final = "unknown key"
-ECHO: Final = "echo of an own write"
-OUT_OF_TURN: Final = "out of turn"
-"""Two reasons that only planted defects give: Kafka's reader passes over nothing that it can read but a stale one."""
 
 
 @dataclass(slots=True, eq=False)
@@ -52,9 +49,8 @@ class Fold(NamedTuple):
 class StatusCache:
     """Entries per connector and task, and the topics of each connector."""
 
-    def __init__(self, layout: ValueFormat, defects: frozenset[str] = frozenset()) -> None:
+    def __init__(self, layout: ValueFormat) -> None:
         self._layout = layout
-        self.defects = defects
         self._connectors: dict[str, Entry] = {}
         self._tasks: dict[str, dict[int, Entry]] = {}
         self._topics: dict[str, dict[str, TopicValue]] = {}
@@ -112,10 +108,6 @@ class StatusCache:
         status = read_status(value, self._layout)
         if status is None:
             return Fold(entity, ignored=MALFORMED)
-        if "hand-over-expected" in self.defects and self._takes_over(entity, status):
-            return Fold(entity, status, ignored=OUT_OF_TURN)
-        if "echo-filter-by-key" in self.defects and self.entry(entity).sequence:
-            return Fold(entity, status, ignored=ECHO)
         if self._is_stale(entity, status):
             return Fold(entity, status, ignored=STALE_UNASSIGNED)
         self.entry(entity).value = status
@@ -123,8 +115,6 @@ class StatusCache:
 
     def _is_stale(self, key: ConnectorKey | TaskKey, incoming: StatusValue) -> bool:
         """KAFKA-12525: an UNASSIGNED does not replace a RUNNING of its own or a later generation; tasks only."""
-        if "stale-unassigned-read" in self.defects:
-            return False
         cached = self.get(key)
         return (
             isinstance(key, TaskKey)
@@ -134,27 +124,17 @@ class StatusCache:
             and cached.generation >= incoming.generation
         )
 
-    def _takes_over(self, key: ConnectorKey | TaskKey, incoming: StatusValue) -> bool:
-        """Whether a RUNNING follows the RUNNING of another worker: its UNASSIGNED comes late, or never."""
-        cached = self.get(key)
-        return (
-            cached is not None
-            and cached.status is incoming.status is Status.RUNNING
-            and cached.worker_id != incoming.worker_id
-        )
-
     def _remove(self, key: ConnectorKey | TaskKey) -> None:
         """A tombstone: the entry ends, and with a connector's all entries of its tasks. Nothing is written."""
         if isinstance(key, TaskKey):
             self._end(self._tasks.get(key.connector, {}).pop(key.task, None))
             return
         self._end(self._connectors.pop(key.connector, None))
-        if "cascade-skipped" not in self.defects:
-            for entry in self._tasks.pop(key.connector, {}).values():
-                self._end(entry)
+        for entry in self._tasks.pop(key.connector, {}).values():
+            self._end(entry)
 
     def _end(self, entry: Entry | None) -> None:
-        if entry is not None and "retry-after-tombstone" not in self.defects:
+        if entry is not None:
             entry.deleted = True
 
     def _read_topic(self, key: TopicKey, value: bytes | None) -> Fold:

@@ -82,8 +82,7 @@ class SharedLog:
 class Channel:
     """One store's producer and reader over a `SharedLog` (the `StatusLog` that the store is made with).
 
-    The producer sends in order and keeps one request in flight; the reader keeps its position per partition. A producer
-    that ``overtakes`` has several in flight, and the youngest is quicker than those that wait.
+    The producer sends in order and keeps one request in flight; the reader keeps its position per partition.
     """
 
     log: SharedLog
@@ -91,7 +90,6 @@ class Channel:
     store: StatusReader | None = None
     waiting: deque[InFlight] = field(default_factory=deque)
     positions: list[int] = field(default_factory=list)
-    overtakes: bool = False
 
     def __post_init__(self) -> None:
         self.positions = [0] * len(self.log.partitions)
@@ -100,8 +98,7 @@ class Channel:
 
     def send(self, key: str, value: bytes | None, attempt: int, send: int) -> None:
         """Queue a record behind those in flight."""
-        place = min(1, len(self.waiting)) if self.overtakes else len(self.waiting)
-        self.waiting.insert(place, InFlight(key, value, attempt, send))
+        self.waiting.append(InFlight(key, value, attempt, send))
 
     @property
     def head(self) -> InFlight | None:

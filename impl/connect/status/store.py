@@ -79,12 +79,10 @@ class StatusStore:
         recorder: Recorder,
         *,
         layout: ValueFormat = ValueFormat.KAFKA_4_3,
-        defects: frozenset[str] = frozenset(),
     ) -> None:
         self.worker = worker
-        self.cache = StatusCache(layout, defects)
+        self.cache = StatusCache(layout)
         self.generation = 0
-        self.defects = defects
         self._log = log
         self._recorder = recorder
         self._layout = layout
@@ -175,14 +173,11 @@ class StatusStore:
             )
         )
         self.generation = value.generation
-        guarded = safe or "put-guarded-too" in self.defects
-        if guarded and not self._check(attempt, attempt.entry, value):
+        if safe and not self._check(attempt, attempt.entry, value):
             self._recorder.emit(StatusSuppressed(worker=self.worker, key=str(key), attempt=attempt.number))
             return None
         attempt.entry.sequence += 1
         attempt.sequence = attempt.entry.sequence
-        if "cache-written-at-send" in self.defects and value.status is not Status.DESTROYED:
-            attempt.entry.value = value
         return attempt
 
     def _check(self, attempt: Attempt, entry: Entry, value: StatusValue) -> bool:
@@ -196,17 +191,14 @@ class StatusStore:
     def _may_write(self, entry: Entry, value: StatusValue) -> bool:
         """``canWriteSafely``: nothing cached, or this worker's own, or of no higher generation."""
         cached = entry.value
-        if "put-safe-ignores-generation" in self.defects or cached is None:
+        if cached is None:
             return True
         if cached.worker_id is None:
             raise StatusStoreError(
                 f"the cached status {cached.status} of generation {cached.generation} names no worker, "
                 "so no safe write can follow: use put"
             )
-        newer = cached.generation > value.generation
-        if "equal-generation-suppresses" in self.defects:
-            newer = cached.generation >= value.generation
-        return cached.worker_id == value.worker_id or not newer
+        return cached.worker_id == value.worker_id or cached.generation <= value.generation
 
     def _admit_topic(self, key: TopicKey, value: TopicValue | None) -> Attempt:
         attempt = Attempt(self._attempts, key, value, safe=False)
@@ -239,8 +231,6 @@ class StatusStore:
             return None
         if isinstance(value, TopicValue):
             return write_topic(value)
-        if "destroyed-written-as-value" in self.defects and value.status is Status.DESTROYED:
-            return b'{"state":"DESTROYED","trace":null,"worker_id":"","generation":0}'
         try:
             return write_status(value, self._layout)
         except StatusWriteError:
@@ -279,13 +269,12 @@ class StatusStore:
 
     def _failed(self, attempt: Attempt, outcome: Outcome) -> None:
         try:
-            final = outcome is Outcome.FATAL and "fatal-failure-retried" not in self.defects
-            reason = "fatal" if final else self._against_retry(attempt)
+            reason = "fatal" if outcome is Outcome.FATAL else self._against_retry(attempt)
         except StatusStoreError:
             reason = "exception"  # the producer swallows what its callbacks throw
         if reason:
             self._give_up(attempt, reason)
-        elif "failed-write-forgotten" not in self.defects:
+        else:
             self._retries.append(attempt)
 
     def _against_retry(self, attempt: Attempt) -> str:
@@ -293,15 +282,15 @@ class StatusStore:
         if self._stopped:
             return "stopped"
         entry, value = attempt.entry, attempt.value
-        if "retry-unchecked" in self.defects or entry is None or not isinstance(value, StatusValue):
+        if entry is None or not isinstance(value, StatusValue):
             return ""
         if entry.deleted:
             return "deleted"
-        if value.generation != self.generation and "retry-ignores-generation" not in self.defects:
+        if value.generation != self.generation:
             return "other generation"
         if attempt.safe and not self._may_write(entry, value):
             return "superseded"
-        if attempt.safe and entry.sequence != attempt.sequence and "retry-ignores-sequence" not in self.defects:
+        if attempt.safe and entry.sequence != attempt.sequence:
             return "superseded"
         return ""
 
@@ -315,8 +304,6 @@ class StatusStore:
         if not self._retries:
             return
         attempt = self._retries.popleft()
-        if "retry-writes-current-cache" in self.defects and attempt.entry is not None and attempt.entry.value:
-            attempt.data = write_status(attempt.entry.value, self._layout)
         self._send(attempt)
 
     # -------------------------------------------------------------------------------------------- reading
@@ -331,8 +318,6 @@ class StatusStore:
         if key is None:
             self._ignored("", partition, offset, Fold(None, ignored="null key"))
             raise StatusStoreError(f"the record at {partition}/{offset} has no key: no status record is written so")
-        if value is None and "tombstones-skipped" in self.defects:
-            return
         fold = self.cache.read(key, value)
         if fold.ignored:
             self._ignored(key, partition, offset, fold)
@@ -376,7 +361,7 @@ class StatusStore:
         if self._flushing is not None:
             raise StatusStoreError(f"the store of {self.worker} is flushing already: wait until that is over")
         self._recorder.emit(StatusFlushStarted(worker=self.worker))
-        self._flushing = set() if "flush-returns-early" in self.defects else set(self._in_flight)
+        self._flushing = set(self._in_flight)
         self._finish_flush(None)
 
     def _finish_flush(self, completed: tuple[int, int] | None) -> None:

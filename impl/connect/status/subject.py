@@ -48,8 +48,7 @@ class Worker:
 class StatusStoreSubject:
     """Runs one schedule of status actions; an action that is not possible does nothing, as in the model."""
 
-    def __init__(self, defects: frozenset[str] = frozenset()) -> None:
-        self._defects = defects
+    def __init__(self) -> None:
         self._log: SharedLog | None = None
 
     @property
@@ -151,7 +150,7 @@ class StatusStoreSubject:
         name = f"m{m}" if life == 1 else f"m{m}/{life}"
         self._harness.emit(MemberStarted(member=name))
         channel = Channel(self._log, name)
-        channel.store = store = StatusStore(name, channel, self._recorder(name), defects=self._defects)
+        channel.store = store = StatusStore(name, channel, self._recorder(name))
         return Worker(generation, life, store, channel)
 
     def _write(self, worker: Worker, action: Action) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rebalance_check.impl.coordinator import GroupConfig
-from rebalance_check.impl.mutants import IMPL_MUTANTS, Mutant, ScenarioPropertySearch
+from rebalance_check.impl.mutants import IMPL_MUTANTS, Mutant, ScenarioPropertySearch, planted
 from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
 from rebalance_check.impl.scenarios.invariants import PROMISES
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
@@ -75,18 +75,19 @@ def broken_by(mutant: Mutant) -> tuple[int, Told]:
     assert isinstance(mutant.find, ScenarioPropertySearch)
     promises = [promise for promise in PROMISES if f"promises.{promise.name}" == mutant.caught_by]
     for seed in range(mutant.find.first, mutant.find.last):
-        told = broken_promise(wide_scenario(seed), promises, frozenset({mutant.name}))
+        with planted(mutant):
+            told = broken_promise(wide_scenario(seed), promises)
         if told is not None:
             return seed, told
     raise AssertionError(f"{mutant.name} breaks nothing")
 
 
 class InKafkasPlace(InProcess):
-    """Our coordinator, with defects, behind the door of `VirtualCoordinator`."""
+    """Our coordinator behind the interface of `VirtualCoordinator`."""
 
-    def __init__(self, kafka: Any, config: GroupConfig, _seed: int) -> None:
+    def __init__(self, _kafka: Any, config: GroupConfig, _seed: int) -> None:
         made = count(1)
-        super().__init__(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", defects=kafka.defects)
+        super().__init__(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}")
         self._answers: list[tuple[Hashable, GroupReply]] = []
         self.defers = True
 
@@ -163,8 +164,9 @@ def test_what_only_looks_like_a_broken_promise_is_none(kafka: VirtualKafka, what
 def test_a_mutant_in_kafkas_place_breaks_the_promise_it_names(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
     seed, told = broken_by(mutant)
     monkeypatch.setattr(duet, "VirtualCoordinator", InKafkasPlace)
-    kafka: Any = SimpleNamespace(release=Release("4.3.1", Path()), defects=frozenset({mutant.name}))
-    found, _ = finding_in(kafka, told.scenario, seed, (told.promise,))
+    kafka: Any = SimpleNamespace(release=Release("4.3.1", Path()))
+    with planted(mutant):
+        found, _ = finding_in(kafka, told.scenario, seed, (told.promise,))
 
     assert found is not None
     assert (found.name, found.scenario) == (told.promise, told.scenario)

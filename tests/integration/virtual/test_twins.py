@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.scenarios.random_scenarios import timeless_scenario
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.differential import TwinResult, hold_equal, twin_of
@@ -34,8 +35,8 @@ def newest() -> Iterator[VirtualKafka]:
         yield kafka
 
 
-def told_to(kafka: VirtualKafka, scenarios: list[list[str]], defects: frozenset[str] = frozenset()) -> TwinResult:
-    with EmbeddedBroker({"t": 2}, defects=defects) as broker:
+def told_to(kafka: VirtualKafka, scenarios: list[list[str]], mutant: str = "") -> TwinResult:
+    with planted(mutant), EmbeddedBroker({"t": 2}) as broker:
         return hold_equal(Broker(broker.bootstrap, "embedded"), kafka, scenarios)
 
 
@@ -49,7 +50,7 @@ def test_equal_coordinators_are_found_equal(newest: VirtualKafka) -> None:
 
 @pytest.mark.virtual
 def test_a_wrong_answer_is_found__with_the_scenario_until_then(newest: VirtualKafka) -> None:
-    (parted,) = told_to(newest, [SCENARIO], frozenset({"heartbeat-accepts-stale-generation"})).parted
+    (parted,) = told_to(newest, [SCENARIO], "heartbeat-accepts-stale-generation").parted
 
     assert parted.scenario[-1] == "heartbeat a 1"
     assert "ILLEGAL_GENERATION" in parted.virtual

@@ -7,6 +7,7 @@ from itertools import count
 
 import pytest
 
+from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.scenarios.random_scenarios import random_scenario
 from rebalance_check.impl.scenarios.runner import settings_of
 from rebalance_check.impl.steered.in_process import InProcess
@@ -40,11 +41,12 @@ DEFECTS = {
 """A planted defect, the claim that it breaks, and a scenario in which it does."""
 
 
-def told_to_ours(scenario: list[str], *defects: str) -> list[Event]:
+def told_to_ours(scenario: list[str], mutant: str = "") -> list[Event]:
     config, made = settings_of(scenario[0]), count(1)
     assert config is not None
-    ours = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", defects=frozenset(defects))
-    return chronicle(ours, "ours", scenario)
+    ours = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}")
+    with planted(mutant):
+        return chronicle(ours, "ours", scenario)
 
 
 def told_to_kafka(kafka: VirtualKafka, scenario: list[str], seed: int) -> list[Event]:

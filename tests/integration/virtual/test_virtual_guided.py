@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rebalance_check.impl.mutants import planted
 from rebalance_check.integration.conformance.guided_walks import (
     GuidedWalk,
     again,
@@ -25,7 +26,7 @@ from rebalance_check.model.vocabulary.schedule import Schedule
 from tests.model.pinned_paths import FORGOTTEN, WINDOWS
 
 WALKS = 40
-DEFECT = frozenset({"leave-without-rebalance"})
+MUTANT = "leave-without-rebalance"
 
 
 @pytest.mark.virtual
@@ -55,7 +56,8 @@ def test_whatever_is_chosen_there_is_no_difference(kafka: VirtualKafka, seed: in
 
 @pytest.mark.virtual
 def test_a_planted_defect_is_found_and_its_schedule_shortened(kafka: VirtualKafka) -> None:
-    found = next(each for seed in range(WALKS) if (each := walked(walk_of(kafka, seed, defects=DEFECT))) is not None)
+    with planted(MUTANT):
+        found = next(each for seed in range(WALKS) if (each := walked(walk_of(kafka, seed))) is not None)
 
     assert found.between == "model and ours"
     assert found.difference.action.kind == "LeaveGroup"

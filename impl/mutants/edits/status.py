@@ -1,0 +1,114 @@
+"""Mutants of the status store: its checks, its retries, its cache, and the producer it writes with."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.impl.mutants.edit import Edit
+
+_STATUS: Final = "rebalance_check.impl.connect.status"
+_STORE: Final = f"{_STATUS}.store:StatusStore"
+_CACHE: Final = f"{_STATUS}.cache:StatusCache"
+
+_STALE: Final = "    if self._is_stale(entity, status):"
+
+STATUS_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
+    "put-guarded-too": (Edit(f"{_STORE}.admit", "if safe and not self._check(", "if not self._check("),),
+    "cache-written-at-send": (
+        Edit(
+            f"{_STORE}.admit",
+            "    return attempt",
+            "    if value.status is not Status.DESTROYED:\n        attempt.entry.value = value\n    return attempt",
+        ),
+    ),
+    "put-safe-ignores-generation": (
+        Edit(f"{_STORE}._may_write", "    cached = entry.value", "    return True\n    cached = entry.value"),
+    ),
+    "equal-generation-suppresses": (
+        Edit(f"{_STORE}._may_write", "cached.generation <= value.generation", "cached.generation < value.generation"),
+    ),
+    "destroyed-written-as-value": (
+        Edit(
+            f"{_STORE}._serialise",
+            "    try:",
+            "    if value.status is Status.DESTROYED:\n"
+            """        return b'{"state":"DESTROYED","trace":null,"worker_id":"","generation":0}'\n"""
+            "    try:",
+        ),
+    ),
+    "fatal-failure-retried": (Edit(f"{_STORE}._failed", '"fatal" if outcome is Outcome.FATAL else self', "self"),),
+    "failed-write-forgotten": (Edit(f"{_STORE}._failed", "self._retries.append(attempt)", "pass"),),
+    "retry-unchecked": (
+        Edit(f"{_STORE}._against_retry", "    if entry is None or", '    return ""\n    if entry is None or'),
+    ),
+    "retry-ignores-generation": (
+        Edit(
+            f"{_STORE}._against_retry",
+            '    if value.generation != self.generation:\n        return "other generation"\n',
+            "",
+        ),
+    ),
+    "retry-ignores-sequence": (
+        Edit(
+            f"{_STORE}._against_retry",
+            '    if attempt.safe and entry.sequence != attempt.sequence:\n        return "superseded"\n',
+            "",
+        ),
+    ),
+    "retry-writes-current-cache": (
+        Edit(
+            f"{_STORE}.run_retry",
+            "    self._send(attempt)",
+            "    if attempt.entry is not None and attempt.entry.value:\n"
+            "        attempt.data = write_status(attempt.entry.value, self._layout)\n"
+            "    self._send(attempt)",
+        ),
+    ),
+    "tombstones-skipped": (
+        Edit(
+            f"{_STORE}.read",
+            "    fold = self.cache.read(",
+            "    if value is None:\n        return\n    fold = self.cache.read(",
+        ),
+    ),
+    "flush-returns-early": (Edit(f"{_STORE}.flush", "set(self._in_flight)", "set()"),),
+    "stale-unassigned-read": (
+        Edit(f"{_CACHE}._is_stale", "    cached = self.get(key)", "    return False\n    cached = self.get(key)"),
+    ),
+    "hand-over-expected": (
+        Edit(
+            f"{_CACHE}.read",
+            _STALE,
+            "    cached = self.get(entity)\n"
+            "    runs = cached is not None and cached.status is status.status is Status.RUNNING\n"
+            "    if runs and cached.worker_id != status.worker_id:\n"
+            '        return Fold(entity, status, ignored="out of turn")\n'
+            f"{_STALE}",
+        ),
+    ),
+    "echo-filter-by-key": (
+        Edit(
+            f"{_CACHE}.read",
+            _STALE,
+            "    if self.entry(entity).sequence:\n"
+            '        return Fold(entity, status, ignored="echo of an own write")\n'
+            f"{_STALE}",
+        ),
+    ),
+    "cascade-skipped": (
+        Edit(
+            f"{_CACHE}._remove",
+            "    for entry in self._tasks.pop(key.connector, {}).values():\n        self._end(entry)\n",
+            "",
+        ),
+    ),
+    "retry-after-tombstone": (Edit(f"{_CACHE}._end", "entry.deleted = True", "pass"),),
+    "producer-overtakes-itself": (
+        Edit(
+            f"{_STATUS}.shared_log:Channel.send",
+            "self.waiting.append(InFlight(key, value, attempt, send))",
+            "self.waiting.insert(min(1, len(self.waiting)), InFlight(key, value, attempt, send))",
+        ),
+    ),
+}
+"""By name of the mutant."""
