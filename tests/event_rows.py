@@ -51,7 +51,8 @@ class Rows:
             self._board.observe(event)
 
     def row(self, events: Sequence[Event], *, coordinator: str = "", replies: bool = True) -> str:
-        """The row after these events; without ``replies`` requests and their replies are left out.
+        """The row after these events; without ``replies`` requests, their replies and
+        commits that succeeded are left out.
 
         ``coordinator`` stands in the first column instead of what events say of it.
         """
@@ -76,6 +77,8 @@ def words_of(event: Event, *, replies: bool = True) -> str:
     """An event in words; empty for those that the cells or the step's own name show."""
     if isinstance(event, RequestSent | RequestAnswered):
         return _request(event) if replies else ""
+    if isinstance(event, OffsetCommitted) and event.error == "NONE" and not replies:
+        return ""
     return _member(event) or _coordinator(event)
 
 
@@ -104,7 +107,7 @@ def _member(event: Event) -> str:
         case PartitionsLost() if event.partitions:
             return f"{event.member} lost {','.join(event.partitions)}"
         case AssignmentCompleted() if not event.owned:
-            return f"{event.member} completed g{event.generation} with nothing"
+            return f"{event.member} completed g{event.generation}"
         case OffsetCommitted():
             return f"{event.member} committed {event.partition} in g{event.generation}: {event.error or 'unknown'}"
         case _:

@@ -14,6 +14,7 @@ from rebalance_check.model.vocabulary.events import (
     CoordinatorEvent,
     Event,
     GroupStatusChanged,
+    IncarnationStarted,
     MemberCrashed,
     MemberEvent,
     MemberJoined,
@@ -112,8 +113,13 @@ class Board:
 
     def _observe_coordinator(self, event: CoordinatorEvent) -> None:
         self._coordinator["generation"] = f"g{event.generation}"
+        status = ""
         if isinstance(event, GroupStatusChanged):
-            self._coordinator["status"] = SHORT.get(event.to_status, event.to_status)
+            status = event.to_status
+        elif isinstance(event, IncarnationStarted):
+            status = event.status
+        if status:
+            self._coordinator["status"] = SHORT.get(status, status)
 
     def _observe_condition(self, event: MemberEvent) -> None:
         if isinstance(event, MemberCrashed | MemberLeft | MemberPaused | MembershipLost):

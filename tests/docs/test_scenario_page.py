@@ -12,10 +12,16 @@ from rebalance_check.impl.scenarios import COORDINATOR_LANGUAGE, Language
 from rebalance_check.model.vocabulary.actions import ActionKind
 from tests.expectations import Expectations
 from tests.impl.client_scenarios import LANGUAGE as CLIENT_LANGUAGE
+from tests.impl.test_simulator_scenarios import LANGUAGE as SIMULATOR_LANGUAGE
 from tests.model.test_model_scenarios import LANGUAGE as MODEL_LANGUAGE
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "scenarios.md"
-LANGUAGES: Final[tuple[Language[Any], ...]] = (COORDINATOR_LANGUAGE, CLIENT_LANGUAGE, MODEL_LANGUAGE)
+LANGUAGES: Final[tuple[Language[Any], ...]] = (
+    COORDINATOR_LANGUAGE,
+    CLIENT_LANGUAGE,
+    SIMULATOR_LANGUAGE,
+    MODEL_LANGUAGE,
+)
 
 
 def table(language: Language[Any]) -> str:
