@@ -1,8 +1,9 @@
 """The closed vocabulary of actions: everything that can be done to a subject, spelled alike everywhere.
 
-Two altitudes share one type. *Protocol steps* are the transitions of the model (`model.classic.model`, `model.connect.status.model`): one
-request arriving, one reply processed. *Churn* is what an operator or a bad day does to whole processes; the simulator
-and live clients run it. A subject says in `Subject.actions` which kinds it understands.
+Two levels share one type. *Protocol steps* are the transitions of the models (`model.classic.model`,
+`model.connect.status.model`): one request arrives, one reply is processed. *Churn* is what an operator or a failure
+does to whole processes; the simulator and live clients perform it. `Subject.actions` lists the kinds that a subject
+understands.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final, NamedTuple
 
 
 class ActionKind(StrEnum):
-    """What happens. A bare Kafka verb is the request *arriving at the coordinator*."""
+    """What happens. A bare Kafka API name is the request *arriving at the coordinator*."""
 
     # protocol steps of a member
     SEND_JOIN_GROUP = "SendJoinGroup"
@@ -80,7 +81,7 @@ class ActionKind(StrEnum):
     CHANGE_TOPICS = "ChangeTopics"
     FAIL_OVER = "FailOver"
     HEAL = "Heal"
-    # what befalls the node that coordinates the group, in a cluster
+    # faults of the node that coordinates the group, in a cluster
     KILL_COORDINATOR = "KillCoordinator"
     PAUSE_COORDINATOR = "PauseCoordinator"
     RESUME_COORDINATOR = "ResumeCoordinator"
@@ -100,13 +101,12 @@ CHURN: Final = frozenset(
         ActionKind.HEAL,
     }
 )
-"""The kinds that whole-process subjects (simulator, live clients) understand.
+"""The kinds that subjects of whole processes understand: the simulator and live clients.
 
-``Heal`` ends the disturbed phase: every fault stops, every paused member runs again, and what is alive must settle;
-the subject waits for that, and names in ``RunEnded.pending`` what did not. ``StartMember`` of an upgrade starts the
-member with the list of assignors at place ``choice`` of the path; ``AwaitGroup`` waits until the group holds nobody but
-processes that run. ``ChangeConfig`` gives a connector of a
-Connect group ``choice`` tasks.
+``StartMember`` of an upgrade starts the member with the list of assignors at place ``choice`` of the upgrade path.
+``AwaitGroup`` waits until all members of the group are running processes. ``ChangeConfig`` gives a connector of a
+Connect group ``choice`` tasks. ``Heal`` ends all faults and resumes every paused member; the subject waits until the
+group converges, and `RunEnded.pending` names what did not.
 """
 
 COORDINATOR_FAULTS: Final = frozenset(
@@ -117,24 +117,23 @@ COORDINATOR_FAULTS: Final = frozenset(
         ActionKind.MOVE_COORDINATOR,
     }
 )
-"""The kinds that subjects with several nodes understand, too: live clusters, and the simulator.
+"""The kinds that subjects with several nodes understand as well: live clusters and the simulator.
 
-``KillCoordinator`` ends the node without a word; another takes over, in the simulator without the last ``choice``
-records of the log. ``PauseCoordinator`` stops it where it stands, so that it may come back as a zombie
-(``ResumeCoordinator`` lets every paused node run on). ``MoveCoordinator`` hands the group to another in good order, and
-``Heal`` brings every node back.
+``KillCoordinator`` kills the node and another one takes over, in the simulator without the last ``choice`` records of
+the log. ``PauseCoordinator`` suspends the node, which may return as a zombie coordinator; ``ResumeCoordinator``
+resumes every paused node. ``MoveCoordinator`` moves the group to another node in an orderly way. ``Heal`` starts or
+resumes every node.
 """
 
 
 UNUSUAL_CHURN: Final = frozenset({ActionKind.CHANGE_SUBSCRIPTION, ActionKind.CHANGE_TOPICS, ActionKind.FAIL_OVER})
-"""Churn that only the simulator understands, and that is drawn on request.
+"""Churn that only the simulator understands; schedules draw it on request.
 
-``ChangeSubscription`` lets a consumer unsubscribe and subscribe again (choice 0), add a topic (1), or drop it (2), and
-one that subscribes by a pattern do the first; ``ChangeTopics`` lets ``choice`` topics beside the first exist that match
-the pattern, of which members learn one by one;
-``FailOver`` takes the coordinator away: it dies and its log is read at once (0) or 2 s later (1), it resigns and is
-elected 2 s later (2), or it is told late that it resigned before it was elected (3). For consumers ``ChangeConfig``
-gives the topic ``choice`` partitions.
+``ChangeSubscription``: the consumer unsubscribes and subscribes again (choice 0), adds a topic (1) or drops it (2); a
+consumer that subscribes by a pattern does the first. ``ChangeTopics``: besides the first topic ``choice`` topics exist
+that match the pattern, and members learn of them one by one. ``FailOver``: the coordinator dies and its log is loaded
+at once (0) or 2 s later (1); it resigns and is elected again 2 s later (2); or it learns of its resignation only
+shortly before it is elected again (3). For consumers ``ChangeConfig`` gives the topic ``choice`` partitions.
 """
 
 
@@ -148,17 +147,17 @@ TAKEOVERS: Final = frozenset(
         ActionKind.RESIGN_ZOMBIE_COORDINATOR,
     }
 )
-"""The steps after which there is no group that could be compared with the one before."""
+"""The steps that replace the coordinator; the groups before and after cannot be compared."""
 
 
 AT_ZOMBIE: Final = frozenset(
     {ActionKind.JOIN_GROUP_AT_ZOMBIE, ActionKind.SYNC_GROUP_AT_ZOMBIE, ActionKind.HEARTBEAT_AT_ZOMBIE}
 )
-"""The steps in which a request of a member arrives at a coordinator that was deposed."""
+"""The steps in which a member's request arrives at a zombie coordinator."""
 
 
 class Action(NamedTuple):
-    """One action: its kind, the member it concerns (0-based; 0 where none), and the choice among its outcomes.
+    """One action: its kind, the member that it concerns (from 0; 0 where none), and the choice among its outcomes.
 
     ``choice`` resolves nondeterminism (which leader, which legal assignment) and carries the milliseconds of
     ``AdvanceClock`` and the tasks of ``ChangeConfig``; it is 0 where there is nothing to choose.

@@ -1,4 +1,4 @@
-"""Errors of two kinds: what a broker answers (`Error`), and what this project raises when it cannot do its job."""
+"""Kafka's error codes (`Error`), and the exception that this project raises for its own failures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Error(IntEnum):
-    """Kafka's error codes that group coordination uses (``org.apache.kafka.common.protocol.Errors``)."""
+    """Kafka's error codes that group coordination uses; source: ``org.apache.kafka.common.protocol.Errors``."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -46,8 +46,8 @@ class Error(IntEnum):
 
 
 class RebalanceCheckError(Exception):
-    """The work could not be done: bad input, an absent broker, a missing extra. Never a verdict about a subject.
+    """The work could not be done: bad input, an absent broker, a missing extra. It is never a verdict on a subject.
 
-    The message is one sentence that names what was wrong, the value seen and the next move; the command line prints
-    it and exits with code 2.
+    The message is one sentence: what was wrong, the value seen, and what to do next. The command line prints it and
+    exits with code 2.
     """

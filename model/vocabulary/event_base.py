@@ -1,4 +1,4 @@
-"""What every event carries, and what those of a coordinator add; `model.vocabulary.events` is the vocabulary."""
+"""The fields of every event, and those that events of a coordinator add; `model.vocabulary.events` lists the events."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Final
 
 UNKNOWN_INCARNATION: Final = -1
+"""The incarnation in the events of a client, which cannot see which incarnation of the coordinator it talks to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """What all events carry; see the module for the meaning of each field."""
+    """What all events carry; `model.vocabulary.events` explains the fields."""
 
     group: str = ""
     source: str = ""
@@ -20,7 +21,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoordinatorEvent(Event):
-    """Seen at the coordinator. ``incarnation`` counts the lives of the group there: creation or load starts one."""
+    """Observed at the coordinator. ``incarnation`` counts how often the group was created or loaded there."""
 
     incarnation: int
     generation: int

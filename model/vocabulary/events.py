@@ -1,16 +1,16 @@
 """The closed vocabulary of events: what an observer saw, in the past tense.
 
-Every subject emits these and every invariant reads these and nothing else, so one invariant judges a model run, a
+Every subject emits these events and every invariant reads only these, so that one invariant judges a model run, a
 simulation and a recorded cluster alike. The JSON form of an event is its fields plus ``"event": <class name>``
 (`properties.history`; schema in ``docs/history.schema.json``).
 
-Who speaks. ``source`` is the observer: a member process (``m0``), ``coordinator``, ``network`` or ``harness``. ``seq``
-numbers the events of one source from 0 without a gap, so that a hole in a history is noticed. ``time_ms`` is
-milliseconds on the observer's clock, virtual or monotonic; order in a history is order of observation, and only that
-order means anything between sources.
+``source`` is the observer: a member process (``m0``), ``coordinator``, ``network`` or ``harness``. ``seq`` numbers the
+events of one source from 0 without a gap, so that the judge notices a hole in a history. ``time_ms`` is the time in
+milliseconds on the observer's clock, virtual or monotonic. Events of different sources are ordered by their place in
+the history, which is the order of observation, and by nothing else.
 
-What is not known stays unknown: ``error=None`` is a request whose answer never came, ``incarnation=-1`` a client that
-cannot tell which life of the coordinator it talks to.
+Unknown values stay unknown: ``error=None`` is a request without a reply, ``incarnation=-1`` a client that cannot see
+which incarnation of the coordinator it talks to.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ histories of version 1, whose fields bore other names."""
 class RunStarted(Event):
     """A run began: which subject, from which seed, in which bounds or settings (an address).
 
-    ``punctual`` promises that the coordinator's timers fire when they are due, and that its events bear that time.
+    ``punctual`` says that the coordinator's timers fire when they are due and that its events carry that time.
     ``format`` is the version of the history format (`FORMAT`): a reader refuses a newer one by its number.
     """
 
@@ -67,15 +67,18 @@ class RunStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded(Event):
-    """The run ended in an orderly way and nothing is missing; ``pending`` names what had not converged."""
+    """The run ended and its history is complete; ``pending`` names what had not converged."""
 
     pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealEnded(Event):
-    """The time that the group had to come to rest after ``Heal`` is over; ``pending`` names what had not converged, as
-    in `RunEnded`, and ``missing`` the members that ran and that the coordinator did not count as the group's."""
+    """The time for the group to converge after ``Heal`` is over.
+
+    ``pending`` names what had not converged, as in `RunEnded`; ``missing`` the running members that were not in the
+    group.
+    """
 
     pending: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -83,7 +86,7 @@ class HealEnded(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettled(Event):
-    """The harness disturbs no more and saw everything at rest; what follows only brings the run to its end."""
+    """The harness injects no more faults and saw the group converged; what follows only ends the run."""
 
 
 # ------------------------------------------------------------------------------------------------ the coordinator
@@ -91,7 +94,7 @@ class RunSettled(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeChanged(Event):
-    """Something was done to a node of the cluster; ``change``: killed, started, paused, resumed."""
+    """A fault of a node of the cluster began or ended; ``change``: killed, started, paused, resumed."""
 
     node: int
     change: str
@@ -99,7 +102,7 @@ class NodeChanged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoordinatorElected(Event):
-    """The nodes know that ``node`` coordinates the group; ``incarnation`` is the leader epoch of the group's log."""
+    """The nodes agree that ``node`` coordinates the group; ``incarnation`` is the leader epoch of the group's log."""
 
     node: int
     incarnation: int
@@ -109,9 +112,9 @@ class CoordinatorElected(Event):
 class IncarnationStarted(CoordinatorEvent):
     """The coordinator created the group or loaded it from its log, at ``generation``.
 
-    ``status`` is the one it begins in ("" where the subject cannot tell; then the fields behind it say nothing),
-    ``members`` are those of the record, sorted, ``instances`` the static ones among them as (member id, instance id),
-    ``max_size`` is ``group.max.size`` (0: not told).
+    ``status`` is the group's first status ("" where the subject cannot see it; the fields after it are then empty).
+    ``members`` are those of the record, sorted; ``instances`` are the static ones as (member id, instance id).
+    ``max_size`` is ``group.max.size`` (0: unknown).
     """
 
     status: str = ""
@@ -124,9 +127,10 @@ class IncarnationStarted(CoordinatorEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncarnationEnded(CoordinatorEvent):
-    """The coordinator died or resigned. One that loads believes every Heartbeat until the next `IncarnationStarted`.
+    """The coordinator died or resigned. Until the next `IncarnationStarted` a loading one accepts every Heartbeat.
 
-    ``zombie_coordinators``: another one takes over and this one does not know; it answers from memory until it ends once more.
+    ``deposed``: another coordinator takes over while this one does not know; it replies from memory, as a zombie
+    coordinator, until it ends once more.
     """
 
     deposed: bool = False
@@ -134,7 +138,7 @@ class IncarnationEnded(CoordinatorEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupStatusChanged(CoordinatorEvent):
-    """The group moved from one status to another (Kafka's names: Empty, PreparingRebalance, ...)."""
+    """The group changed its status (Kafka's names: Empty, PreparingRebalance, ...)."""
 
     from_status: str
     to_status: str
@@ -170,7 +174,7 @@ class GenerationStarted(CoordinatorEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupMetadataWritten(CoordinatorEvent):
-    """A group metadata record was handed to the log; whether it is committed shows later, or never."""
+    """The coordinator handed a group metadata record to the log; the record may or may not be committed later."""
 
     members: tuple[str, ...]
 
@@ -179,8 +183,8 @@ class GroupMetadataWritten(CoordinatorEvent):
 class GroupMetadataAppended(CoordinatorEvent):
     """A group metadata record was committed to the coordinator's log at ``offset``.
 
-    ``assignments`` says per member id what it is assigned, as a text that is equal exactly where the bytes are ("" for
-    none); it is empty where the subject cannot tell.
+    ``assignments`` gives for each member id its assignment, as a text that is equal exactly where the bytes are equal
+    ("" for none); it is empty where the subject cannot see it.
     """
 
     members: tuple[str, ...]
@@ -197,7 +201,7 @@ class GroupDeleted(CoordinatorEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogTailLost(Event):
-    """The log lost its last ``records``, committed ones perhaps among them (an unclean election of its leader)."""
+    """The log lost its last ``records``, possibly committed ones (an unclean leader election)."""
 
     records: int
 
@@ -217,9 +221,9 @@ class RequestSent(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestAnswered(Event):
-    """A request was answered, or given up (``error=None``: the outcome is unknown and stays so).
+    """The member got a reply, or gave the request up (``error=None``: the outcome stays unknown).
 
-    ``leader`` is a member, ``members`` the subscriptions shown to the leader as (member, claimed partitions), and
+    ``leader`` is a member, ``members`` the subscriptions in the leader's reply as (member, owned partitions), and
     ``assignment`` the partitions of a SyncGroup reply; each is empty where the reply carries none.
     """
 
@@ -239,17 +243,19 @@ class RequestAnswered(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberEvent(Event):
-    """Seen at a member process."""
+    """Observed at a member process."""
 
     member: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberStarted(MemberEvent):
-    """The process started; it owns nothing. ``protocol`` is eager or cooperative, ``client`` the library that it is
-    made with, ``release`` the version of that library and ``assignors`` what it offers, most wanted first; each is
-    empty where the subject cannot tell. ``group_instance_id`` is that of a static member (KIP-345), empty for a
-    dynamic one."""
+    """The process started and owns nothing.
+
+    ``protocol`` is eager or cooperative, ``client`` its client library, ``release`` the version of that library and
+    ``assignors`` its list, most preferred first; each is empty where the subject cannot see it. ``group_instance_id``
+    is that of a static member (KIP-345), empty for a dynamic one.
+    """
 
     protocol: str = ""
     client: str = ""
@@ -260,17 +266,17 @@ class MemberStarted(MemberEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberCrashed(MemberEvent):
-    """The process died without a word; whatever it owned, it processes no more."""
+    """The process died without leaving the group; it processes no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberLeft(MemberEvent):
-    """The process left in an orderly way; it owns nothing any more."""
+    """The process closed and left the group; it owns nothing any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberPaused(MemberEvent):
-    """The process stopped running (a long garbage collection, SIGSTOP); it still believes what it believed."""
+    """The process is suspended (a long garbage collection, SIGSTOP) and keeps its state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,21 +286,21 @@ class MemberResumed(MemberEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionChanged(MemberEvent):
-    """The application subscribed to these topics instead of those before; to none, if it unsubscribed."""
+    """The application replaced its subscription by these topics; by none if it unsubscribed."""
 
     topics: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoordinatorFound(MemberEvent):
-    """The member takes ``node`` for its coordinator from here on."""
+    """The member uses ``node`` as its coordinator from here on."""
 
     node: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationEvent(MemberEvent):
-    """Seen at a member, which was in ``generation`` under ``member_id`` ("" where the subject cannot tell)."""
+    """Observed at a member that was in ``generation`` under ``member_id`` ("" where the subject cannot see it)."""
 
     generation: int
     member_id: str = ""
@@ -303,9 +309,9 @@ class GenerationEvent(MemberEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberJoined(GenerationEvent):
-    """The member processed a successful JoinGroup reply: from here on it speaks for ``generation``.
+    """The member processed a successful JoinGroup reply: from here on its requests carry ``generation``.
 
-    ``owned_partitions`` are the partitions that it said it owned (empty under EAGER); it still owns them.
+    ``owned_partitions`` are those that its JoinGroup listed (empty under EAGER); it still owns them.
     """
 
     leader: bool = False
@@ -315,7 +321,11 @@ class MemberJoined(GenerationEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignmentComputed(GenerationEvent):
-    """The leader computed the assignment: per member id, what it claimed, in which generation, and what it gets."""
+    """The leader computed the assignment.
+
+    For each member id: ``owned_partitions`` are those that its JoinGroup listed, ``owned_generations`` the generation of
+    that list (KIP-792), and ``assignments`` the partitions that it gets.
+    """
 
     protocol: str = ""
     owned_partitions: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -332,14 +342,14 @@ class PartitionsAssigned(GenerationEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionsRevoked(GenerationEvent):
-    """``onPartitionsRevoked``: given up while still the owner (a commit is legal until here)."""
+    """``onPartitionsRevoked``: the member gives up partitions that it owns; it may commit them until here."""
 
     partitions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionsLost(GenerationEvent):
-    """``onPartitionsLost``: already gone when the member learned of it; it must not commit them."""
+    """``onPartitionsLost``: another member may own the partitions already; this one must not commit them."""
 
     partitions: tuple[str, ...]
 
@@ -353,14 +363,14 @@ class AssignmentCompleted(GenerationEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipLost(GenerationEvent):
-    """The member learned that it belongs to no generation any more; ``reason`` is Kafka's error name or a timeout."""
+    """The member learned that it is in no generation any more; ``reason`` is Kafka's error name or a timeout."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetCommitted(GenerationEvent):
-    """A commit of ``offset`` for ``partition`` was answered ``error`` (None: no answer came)."""
+    """A commit of ``offset`` for ``partition`` got a reply with ``error`` (None: there was no reply)."""
 
     partition: str
     offset: int
@@ -407,7 +417,7 @@ AnyEvent: TypeAlias = (
     | StatusAttempted | StatusSuppressed | StatusSent | StatusAppended | StatusAnswered | StatusGivenUp | StatusRead
     | StatusIgnored | StatusQueried | StatusFlushStarted | StatusFlushed | StatusStoreStopped
 )  # fmt: skip
-"""Every event that may stand in a history."""
+"""Every event that a history may contain."""
 
 EVENT_TYPES: Final[dict[str, type[Event]]] = {cls.__name__: cls for cls in get_args(AnyEvent)}
 """The vocabulary by name, in the order above."""

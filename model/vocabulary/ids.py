@@ -1,8 +1,7 @@
-"""Names of things, each in Kafka's own spelling, and each a distinct type.
+"""Identifiers in Kafka's spelling, each with a type of its own.
 
-A *member* here is a process that takes part in a group (``m0``, ``consumer-a``): the owner that an invariant speaks
-about. A *member id* is what the coordinator hands to it for one membership; a process that was removed and joins
-again holds a new one.
+A *member* is a process that takes part in a group (``m0``, ``consumer-a``); it owns partitions. A *member id* is what
+the coordinator generates for one membership of a process: a process that was removed and joins again gets a new one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Events at the coordinator's door: requests that it keeps, and its answers (part of `model.vocabulary.events`)."""
+"""Events at the coordinator's API boundary: parked requests and replies (part of `model.vocabulary.events`)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from rebalance_check.model.vocabulary.event_base import CoordinatorEvent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestParked(CoordinatorEvent):
-    """The coordinator keeps a request to answer it later: in a phase of the rebalance, or behind earlier writes.
+    """The coordinator parks a request and replies later: at the end of a rebalance phase, or after earlier writes.
 
-    ``request`` numbers the requests that reach this coordinator, ``member_id`` is the one it is kept for (an id that
-    was made for it, if it came without), ``instance_id`` the one it carries ("" for none), ``request_generation`` its generation.
-    A JoinGroup lists ``protocols``, most preferred first, and the timeouts of its member (0: not told).
+    ``request`` numbers the requests that reach this coordinator. ``member_id`` is the id under which the request is
+    parked; if the request carries none, the coordinator generated it. ``instance_id`` is the one in the request ("" for
+    none) and ``request_generation`` its generation (-1 for none). A JoinGroup lists ``protocols``, the most
+    preferred first, and the timeouts of its member (0: unknown).
     """
 
     api: str
@@ -28,10 +29,10 @@ class RequestParked(CoordinatorEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyEvent(CoordinatorEvent):
-    """The coordinator answers a request. Fields as of `RequestParked`, ``member_id`` as the request carries it.
+    """The coordinator replies to a request. Fields as of `RequestParked`, ``member_id`` as the request carries it.
 
-    ``incarnation`` and ``generation`` are the group's when it is answered, -1 where there is no such group or it is
-    still being read from the log.
+    ``error`` is Kafka's name of the error code (``NONE`` for success). ``incarnation`` and ``generation`` are the
+    group's at the time of the reply, -1 where the group does not exist or is being loaded.
     """
 
     request: int
@@ -43,10 +44,11 @@ class ReplyEvent(CoordinatorEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinGroupReplied(ReplyEvent):
-    """``reply_generation`` is the generation of the answer, ``assigned_member_id`` its member id, ``leader`` and ``protocol`` as there.
+    """The coordinator replies to a JoinGroup.
 
-    ``listed_members`` are the member ids whose metadata it carries (only a leader gets any), ``skip_assignment`` its skipAssignment,
-    ``protocols`` those that the request lists.
+    ``reply_generation``, ``assigned_member_id``, ``leader``, ``protocol`` and ``skip_assignment`` (KIP-814) are fields
+    of the reply. ``listed_members`` are the member ids whose metadata it carries; only the leader gets any. ``protocols``
+    are those that the request lists.
     """
 
     reply_generation: int = -1
@@ -60,21 +62,21 @@ class JoinGroupReplied(ReplyEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncGroupReplied(ReplyEvent):
-    """``assignment`` stands for the bytes of the answer as in `GroupMetadataAppended`."""
+    """The coordinator replies to a SyncGroup; ``assignment`` is a text as in `GroupMetadataAppended.assignments`."""
 
     assignment: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeartbeatReplied(ReplyEvent):
-    """A heartbeat was answered."""
+    """The coordinator replies to a Heartbeat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaveGroupReplied(ReplyEvent):
-    """A LeaveGroup was answered; of a batch, ``member_id`` and ``instance_id`` are those of its first entry."""
+    """The coordinator replies to a LeaveGroup; ``member_id`` and ``instance_id`` are a batch's first entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetCommitReplied(ReplyEvent):
-    """An OffsetCommit was answered: ``error`` is that of the whole, else the first of a partition."""
+    """The coordinator replies to an OffsetCommit; ``error`` is that of the request, else the first of a partition."""

@@ -9,10 +9,10 @@ from rebalance_check.model.vocabulary.event_base import Event
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusEvent(Event):
-    """Seen at the status store of one worker. ``key`` is the record key (``status-task-c-0``).
+    """Observed at the status store of one worker. ``key`` is the record key (``status-task-c-0``).
 
-    ``worker`` names one store, from its start to its stop: a restarted worker is another (``w0/2``), even when it
-    writes under the same worker id. ``status_worker``, where there is one, is the worker id that the status carries.
+    ``worker`` names one store from its start to its stop; after a restart the worker has another name (``w0/2``) and
+    may have the same worker id. ``status_worker`` is the worker id inside the status ("" for none).
     """
 
     worker: str
@@ -21,10 +21,9 @@ class StatusEvent(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusAttempted(StatusEvent):
-    """``put`` or, when ``safe``, ``putSafe`` was called, and checked its cache at this moment.
+    """The worker called ``put``, or ``putSafe`` (``safe``), which checked the cache at this moment.
 
-    ``attempt`` numbers the calls of one worker; status DESTROYED writes a tombstone, TOPIC the status of a topic.
-    ``status_worker`` is the worker id in the status, "" for none.
+    ``attempt`` numbers the calls of one worker. The status DESTROYED writes a tombstone, TOPIC the status of a topic.
     """
 
     attempt: int
@@ -36,14 +35,14 @@ class StatusAttempted(StatusEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusSuppressed(StatusEvent):
-    """The safe write was not sent: the cache held another worker's status of a higher generation."""
+    """The store did not send the safe write, because it cached another worker's status of a higher generation."""
 
     attempt: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusSent(StatusEvent):
-    """The producer got the record for the ``send``-th time (from 1). ``value`` is the text, None a tombstone."""
+    """The store handed the record to its producer, for the ``send``-th time (from 1). ``value`` None is a tombstone."""
 
     attempt: int
     send: int
@@ -52,7 +51,7 @@ class StatusSent(StatusEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusAppended(StatusEvent):
-    """That send became a record of the log."""
+    """The broker appended that send to the log."""
 
     attempt: int
     send: int
@@ -71,8 +70,10 @@ class StatusAnswered(StatusEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusGivenUp(StatusEvent):
-    """No further send of this attempt will follow; ``reason``: fatal, deleted, other generation, superseded, stopped,
-    exception (the call was refused with one)."""
+    """The store sends this attempt no more.
+
+    ``reason``: fatal, deleted, other generation, superseded, stopped, or exception (the call raised one).
+    """
 
     attempt: int
     reason: str
@@ -82,7 +83,7 @@ class StatusGivenUp(StatusEvent):
 class StatusRead(StatusEvent):
     """The worker's reader took the record at ``offset`` into its cache. ``status`` is DESTROYED for a tombstone.
 
-    ``literal`` marks the odd value that spells DESTROYED out: readers cache it like any other, and nothing is removed.
+    ``literal`` marks a value that says DESTROYED instead of a tombstone; readers cache it and remove nothing.
     """
 
     partition: int
@@ -95,8 +96,10 @@ class StatusRead(StatusEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusIgnored(StatusEvent):
-    """The reader left the record at ``offset`` out of its cache; ``reason``: malformed, stale unassigned, unknown key,
-    null key."""
+    """The worker's reader did not take the record at ``offset`` into its cache.
+
+    ``reason``: malformed, stale unassigned, unknown key, or null key.
+    """
 
     partition: int
     offset: int
@@ -108,7 +111,7 @@ class StatusIgnored(StatusEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusQueried(StatusEvent):
-    """The cache was asked for the status of a connector or task; ``status`` is "" when it holds none."""
+    """A caller asked the store for the status of a connector or task; ``status`` is "" when none is cached."""
 
     status: str
     status_worker: str = ""
@@ -117,7 +120,7 @@ class StatusQueried(StatusEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusFlushStarted(Event):
-    """``flush`` was called on the worker's store."""
+    """A caller called ``flush`` of the worker's store."""
 
     worker: str
 
@@ -131,6 +134,6 @@ class StatusFlushed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusStoreStopped(Event):
-    """The worker's store was stopped; it sends and reads no more."""
+    """The worker's store stopped; it sends and reads no more."""
 
     worker: str
