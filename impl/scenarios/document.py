@@ -8,6 +8,7 @@ coordinators, clients, the simulator and the model: what a step may say differs,
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,9 +45,14 @@ class Scenario:
         """A scenario of lines that stand in no file."""
         return cls(title, tuple(ScenarioLine.parse(line, at) for at, line in enumerate(lines, 1)), file)
 
-    def place(self, line: ScenarioLine) -> str:
-        """``static.scenario:12``, for an error message."""
-        return f"{self.file}:{line.number}" if self.file else f"line {line.number}"
+    @contextmanager
+    def located(self, line: ScenarioLine) -> Iterator[None]:
+        """Put the place of a line, ``static.scenario:12``, before what a RebalanceCheckError says."""
+        try:
+            yield
+        except RebalanceCheckError as error:
+            place = f"{self.file}:{line.number}" if self.file else f"line {line.number}"
+            raise RebalanceCheckError(f"{place}: {error}") from error
 
     def expected(self) -> list[str]:
         """The lines as the file has them."""
@@ -91,7 +97,8 @@ def rewritten(text: str, scenario: Scenario, answers: Sequence[str], *, aligned:
     if not wrong:
         return text
     lines = text.split("\n")
-    width = max(len(line.step) for line in scenario.lines) if aligned else 0
+    answered = [line.step for line, answer in zip(scenario.lines, answers, strict=True) if answer]
+    width = max(map(len, answered), default=0) if aligned else 0
     for line, answer in zip(scenario.lines, answers, strict=True):
         if aligned or line in wrong:
             lines[line.number - 1] = _joined(line.step.ljust(width), answer)

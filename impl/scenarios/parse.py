@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import count
 
 from rebalance_check.impl.coordinator import GroupConfig
-from rebalance_check.impl.scenarios.commands import perform
+from rebalance_check.impl.scenarios.commands import COORDINATOR_LANGUAGE
 from rebalance_check.impl.scenarios.document import Scenario
 from rebalance_check.impl.scenarios.runner import SETTINGS, Stage, settings_of
 from rebalance_check.impl.steered.coordinator import SteeredCoordinator
 from rebalance_check.impl.steered.in_process import InProcess
-from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 
 
@@ -35,13 +35,10 @@ def answers_to(scenario: Scenario, coordinator: Callable[[GroupConfig], SteeredC
 
     Raises: RebalanceCheckError for a line that is malformed, with its file and number.
     """
-    answers: list[str] = []
-    stage: Stage | None = None
-    for line in scenario.lines:
-        try:
-            settings = settings_of(line.step) if stage is None else None
-            stage = stage or Stage(coordinator(settings or GroupConfig(**SETTINGS)))
-            answers.append("" if settings else " ".join(perform(stage, line.step).split()))
-        except RebalanceCheckError as error:
-            raise RebalanceCheckError(f"{scenario.place(line)}: {error}") from error
-    return answers
+    first, *rest = scenario.lines
+    with scenario.located(first):
+        settings = settings_of(first.step)
+    stage = Stage(coordinator(settings or GroupConfig(**SETTINGS)))
+    if settings is None:
+        return COORDINATOR_LANGUAGE.answers(stage, scenario)
+    return ["", *COORDINATOR_LANGUAGE.answers(stage, replace(scenario, lines=tuple(rest)))]

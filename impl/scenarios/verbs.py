@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Generic, TypeVar
 
+from rebalance_check.impl.scenarios.document import Scenario
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 Runner = TypeVar("Runner")
@@ -110,6 +111,17 @@ class Language(Generic[Runner]):
         """
         verb, words, options = self._parsed(line)
         return verb.run(runner, [*words], {**options})
+
+    def answers(self, runner: Runner, scenario: Scenario) -> list[str]:
+        """The answer to each line of a scenario; to that of a line with several steps (``a, b``) the last one's.
+
+        Raises: RebalanceCheckError for a line that is malformed or cannot be done, with its file and number.
+        """
+        answers: list[str] = []
+        for line in scenario.lines:
+            with scenario.located(line):
+                answers.append([self.perform(runner, step) for step in line.step.split(", ")][-1])
+        return answers
 
     def table(self) -> str:
         """The verbs with their usage and purpose, as a Markdown table."""

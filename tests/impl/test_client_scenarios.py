@@ -16,22 +16,11 @@ from tests.expectations import Expectations, scenario_parameters
 from tests.impl.client_scenarios import LANGUAGE, ClientScenario
 
 
-def answers(scenario: Scenario) -> list[str]:
-    """What the consumer does in each step."""
-    runner, done = ClientScenario(), []
-    for line in scenario.lines:
-        try:
-            done.append(LANGUAGE.perform(runner, line.step))
-        except RebalanceCheckError as error:
-            raise RebalanceCheckError(f"{scenario.place(line)}: {error}") from error
-    return done
-
-
 @pytest.mark.parametrize(("path", "scenario"), scenario_parameters("clients"))
 def test_a_scenario_of_a_client_runs_as_it_is_written(
     path: Path, scenario: Scenario, expectations: Expectations
 ) -> None:
-    expectations.scenario(path, scenario, aligned(answers(scenario)), aligned=True)
+    expectations.scenario(path, scenario, aligned(LANGUAGE.answers(ClientScenario(), scenario)), aligned=True)
 
 
 @pytest.mark.parametrize(
@@ -43,4 +32,4 @@ def test_a_scenario_of_a_client_runs_as_it_is_written(
 )
 def test_a_reply_that_cannot_be_given_is_refused(line: str, sentence: str) -> None:
     with pytest.raises(RebalanceCheckError, match=sentence):
-        answers(Scenario.of([line], file="x"))
+        LANGUAGE.answers(ClientScenario(), Scenario.of([line], file="x"))

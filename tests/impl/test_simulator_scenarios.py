@@ -87,26 +87,16 @@ for each in SimulatorSubject.actions:
     LANGUAGE.verb(each.value, "[MEMBER] [CHOICE]")(performing(each))
 
 
-def play_simulator(scenario: Scenario) -> tuple[SimulatorScenario, list[str]]:
-    """The scenario after its last line, and the answer to each line."""
-    runner, answers = SimulatorScenario(), []
-    for line in scenario.lines:
-        try:
-            answers.append([LANGUAGE.perform(runner, step.strip()) for step in line.step.split(",")][-1])
-        except RebalanceCheckError as error:
-            raise RebalanceCheckError(f"{scenario.place(line)}: {error}") from error
-    return runner, answers
-
-
 @pytest.mark.parametrize(("path", "scenario"), scenario_parameters("simulator"))
 def test_a_scenario_of_the_simulator_runs_as_it_is_written__and_breaks_no_invariant(
     path: Path, scenario: Scenario, expectations: Expectations
 ) -> None:
-    runner, answers = play_simulator(scenario)
+    runner = SimulatorScenario()
+    answers = LANGUAGE.answers(runner, scenario)
     expectations.scenario(path, scenario, aligned(answers), aligned=True)
     assert judge(runner.end(), CATALOGUE).counterexamples == ()
 
 
 def test_a_scenario_without_a_group_is_refused() -> None:
     with pytest.raises(RebalanceCheckError, match="line 1: the group is missing: write group PROTOCOL"):
-        play_simulator(Scenario.of(["StartMember m0"]))
+        LANGUAGE.answers(SimulatorScenario(), Scenario.of(["StartMember m0"]))

@@ -60,12 +60,19 @@ class ModelScenario:
 
 @LANGUAGE.verb("bounds", "ADDRESS")
 def bounds(scenario: ModelScenario, words: list[str], _: Options) -> str:
-    """Begin a run in these bounds; the answer names the columns, static members with their instance ids."""
+    """Begin a run in these bounds."""
     chosen = Bounds.from_address(words[0])
     scenario.run = ModelRun(chosen)
-    members = [f"m{m}" for m in range(chosen.members)]
-    scenario.rows = Rows(members)
+    scenario.rows = Rows([f"m{m}" for m in range(chosen.members)])
     scenario.rows.observe(scenario.run.begin())
+    return ""
+
+
+@LANGUAGE.verb("columns")
+def columns(scenario: ModelScenario, _words: list[str], _: Options) -> str:
+    """Name the columns of the answers: the coordinator, then each member, a static one with its instance id."""
+    chosen = scenario.started.bounds
+    members = [f"m{m}" for m in range(chosen.members)]
     instances = [chosen.instance(m) for m in range(chosen.members)]
     named = [f"{m} ({instance})" if instance else m for m, instance in zip(members, instances, strict=True)]
     return SEPARATOR.join([COORDINATOR, *named])
@@ -94,28 +101,18 @@ for each in ActionKind:
     LANGUAGE.verb(each.value, "[MEMBER] [CHOICE]")(performing(each))
 
 
-def play_model(scenario: Scenario) -> tuple[ModelScenario, list[str]]:
-    """The scenario after its last line, and the answer to each line."""
-    runner, answers = ModelScenario(), []
-    for line in scenario.lines:
-        try:
-            answers.append([LANGUAGE.perform(runner, step.strip()) for step in line.step.split(",")][-1])
-        except RebalanceCheckError as error:
-            raise RebalanceCheckError(f"{scenario.place(line)}: {error}") from error
-    return runner, answers
-
-
 @pytest.mark.parametrize(("path", "scenario"), scenario_parameters("model"))
 def test_a_scenario_of_the_model_runs_as_it_is_written(
     path: Path, scenario: Scenario, expectations: Expectations
 ) -> None:
-    _, answers = play_model(scenario)
+    answers = LANGUAGE.answers(ModelScenario(), scenario)
     expectations.scenario(path, scenario, aligned(answers), aligned=True)
 
 
 @pytest.mark.parametrize(("path", "scenario"), scenario_parameters("model"))
 def test_a_scenario_of_the_model_breaks_no_invariant(path: Path, scenario: Scenario) -> None:
-    runner, _ = play_model(scenario)
+    runner = ModelScenario()
+    LANGUAGE.answers(runner, scenario)
     assert judge(runner.rows.events, CATALOGUE).counterexamples == ()
 
 
@@ -125,9 +122,9 @@ def test_an_action_that_is_not_enabled_is_refused__with_those_that_are() -> None
         file="x.scenario",
     )
     with pytest.raises(RebalanceCheckError, match=r"x\.scenario:2: SyncGroup m0 is not .* enabled are: SendJoinGroup"):
-        play_model(scenario)
+        LANGUAGE.answers(ModelScenario(), scenario)
 
 
 def test_a_scenario_without_bounds_is_refused() -> None:
     with pytest.raises(RebalanceCheckError, match="line 1: the bounds are missing: write bounds ADDRESS"):
-        play_model(Scenario.of(["SendJoinGroup m0"]))
+        LANGUAGE.answers(ModelScenario(), Scenario.of(["SendJoinGroup m0"]))
