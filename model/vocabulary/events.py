@@ -323,8 +323,8 @@ class MemberJoined(GenerationEvent):
 class AssignmentComputed(GenerationEvent):
     """The leader computed the assignment.
 
-    For each member id: ``owned_partitions`` are those that its JoinGroup listed, ``owned_generations`` the generation of
-    that list (KIP-792), and ``assignments`` the partitions that it gets.
+    For each member id: ``owned_partitions`` are those that its JoinGroup listed, ``owned_generations`` the generation
+    of that list (KIP-792), and ``assignments`` the partitions that it gets.
     """
 
     protocol: str = ""

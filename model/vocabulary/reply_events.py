@@ -47,8 +47,8 @@ class JoinGroupReplied(ReplyEvent):
     """The coordinator replies to a JoinGroup.
 
     ``reply_generation``, ``assigned_member_id``, ``leader``, ``protocol`` and ``skip_assignment`` (KIP-814) are fields
-    of the reply. ``listed_members`` are the member ids whose metadata it carries; only the leader gets any. ``protocols``
-    are those that the request lists.
+    of the reply. ``listed_members`` are the member ids whose metadata it carries; only the leader gets any.
+    ``protocols`` are those that the request lists.
     """
 
     reply_generation: int = -1

@@ -1,6 +1,7 @@
-"""What must be true of the status log in every state and of every step, and the races that must be seen somewhere.
+"""What must be true of the status log in every state and of every step, and the races that must be reachable.
 
-P1-P6 are the safety properties of safe writes, R1-R18 the known races that they do not exclude.
+P1-P7 are the properties of safe writes and S3-S5 those of the store's implementation; R1-R18 are the known races that
+they do not exclude. *Newer* means: of another worker and of a higher generation.
 """
 
 from typing import Final
@@ -12,7 +13,7 @@ from rebalance_check.model.connect.status.state import Config, State, Status, is
 
 
 def replaced_by(c: Config, s: State, key: int, offset: int) -> int:
-    """1 + the offset of the record that counted for a key just before ``offset``, by the stale rule; 0 for none."""
+    """1 + the offset of the record that was in force for a key before ``offset``, by the stale rule; 0 for none."""
     counts = 0
     for o in range(offset):
         if s.logs[key].records[o].status == Status.DESTROYED:
@@ -66,7 +67,7 @@ def cached_was_read(c: Config, s: State) -> bool:
 
 
 def connector_was_removed(c: Config, s: State) -> bool:
-    """Whether a connector's tombstone stands in the log: from there on caches of its tasks depend on reading order."""
+    """Whether the log has a tombstone of the connector; then caches of its tasks depend on the reading order."""
     for o in range(s.logs[c.keys - 1].length):
         if c.keys > 1 and s.logs[c.keys - 1].records[o].status == Status.DESTROYED:
             return True

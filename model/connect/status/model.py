@@ -1,9 +1,9 @@
 """The status store's log (``KafkaStatusBackingStore``): what safe writes promise, and the races they leave open.
 
-Read in this order: `status_state` (what there is), `status_store` (what a store does), `status_claims` (what must
-hold). Left open, and explored in all ways: who writes what when, in which of the generations it was told; how late
-each worker reads each key; which sends fail, before or after the append; when the retry thread runs. Left out:
-statuses that differ in nothing that matters here, two threads of one worker, a group whose generations start again.
+Read in this order: `status.state` (what there is), `status.store` (what a store does), `status.invariants` (what must
+hold). Explored in all ways: which worker writes which status when, and in which generation; how late each worker reads
+each key; which sends fail, before or after the append; when the retry thread runs. Left out: statuses that the rules
+treat alike, two threads of one worker, a group whose generations start again.
 """
 
 from typing import Final
@@ -39,7 +39,7 @@ def init(c: Config, s: State) -> None:
 
 
 def within_bounds(c: Config, s: State) -> bool:
-    """Every action that adds something has a budget in its guard, so this cuts nothing."""
+    """Always true in a reachable state: every action that adds something has a budget in its guard."""
     return s.writes <= c.writes
 
 

@@ -1,4 +1,4 @@
-"""Mutants of the status model: one line of `model.connect.status.store` each."""
+"""Mutants of the status model: each edits one line of `model.connect.status.store`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The status model as a subject: protocol steps in, the events of stores, log and readers out.
 
-The model knows no attempt numbers, since no rule depends on them; the subject keeps them beside the state, one list in
-step with each queue.
+No rule of the model depends on attempt numbers, so the state has none. The subject keeps them in two lists per worker,
+which follow the worker's queues.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def key_name(key: int, keys: int) -> str:
 
 @lru_cache(maxsize=64)
 def machine_of(bounds: Bounds) -> Machine:
-    """The machine of these bounds; it keeps no state of a run, and making one takes a while."""
+    """The machine of these bounds, shared between runs: it keeps no state of a run and takes long to build."""
     return Machine(MODEL, bounds)
 
 
@@ -56,9 +56,9 @@ class Flight:
 
 @dataclass(slots=True)
 class Process:
-    """What the events of one worker need: its lives so far, its calls, and what is on its way, oldest first."""
+    """What a worker's events need: its incarnation (from 1), its calls, and its sends and retries, oldest first."""
 
-    life: int = 1
+    incarnation: int = 1
     calls: int = 0
     queue: list[Flight] = field(default_factory=list)
     retries: list[Flight] = field(default_factory=list)
@@ -99,11 +99,11 @@ class StatusModelSubject:
         return self._stamped([started, *(self._start(m) for m in range(bounds.members))])
 
     def perform(self, action: Action) -> Sequence[Event]:
-        """One step; nothing happens, and no event comes, when the action is not enabled."""
+        """Perform one step and return its events; an action that is not enabled changes nothing and has no events."""
         self.machine.helpers.copy(self._before, self.state)
         if not self.machine.step(self.state, action):
             return ()
-        return self._stamped(self._told(action, self._before))
+        return self._stamped(self._events_of(action, self._before))
 
     def close(self) -> Sequence[Event]:
         """The end of the run, wherever it stands; ``pending`` names the workers with a write on its way."""
@@ -116,8 +116,8 @@ class StatusModelSubject:
 
     def worker(self, m: int) -> str:
         """The name of worker m's store: ``m0``, after a restart ``m0/2``."""
-        life = self._processes[m].life
-        return f"m{m}" if life == 1 else f"m{m}/{life}"
+        incarnation = self._processes[m].incarnation
+        return f"m{m}" if incarnation == 1 else f"m{m}/{incarnation}"
 
     # -------------------------------------------------------------------------------------------- events
 
@@ -134,7 +134,7 @@ class StatusModelSubject:
     def _start(self, m: int) -> Event:
         return MemberStarted(source="harness", member=self.worker(m))
 
-    def _told(self, action: Action, before: Any) -> list[Event]:
+    def _events_of(self, action: Action, before: Any) -> list[Event]:
         match action.kind:
             case ActionKind.PUT | ActionKind.PUT_SAFE:
                 return self._written(action, before)
@@ -156,7 +156,7 @@ class StatusModelSubject:
             case ActionKind.RESTART:
                 return self._restarted(action.member)
             case _:
-                return []  # a worker is told a generation: no store notices
+                return []  # NextGeneration: the store takes the generation over with its next write
 
     def _key(self, key: int) -> str:
         return key_name(key, self.machine.config.keys)
@@ -245,5 +245,5 @@ class StatusModelSubject:
 
     def _restarted(self, m: int) -> list[Event]:
         crashed = MemberCrashed(source="harness", member=self.worker(m))
-        self._processes[m] = Process(life=self._processes[m].life + 1)
+        self._processes[m] = Process(incarnation=self._processes[m].incarnation + 1)
         return [crashed, self._start(m)]
