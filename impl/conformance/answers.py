@@ -94,7 +94,7 @@ def aside(action: Action, before: State, config: Config) -> tuple[Answer, ...]:
         case ActionKind.LEAVE_GROUP:
             return (Answer(f"m{m}", "LeaveGroup", leave_error(before, m).name),)
         case ActionKind.COMMIT_DURING_JOIN:
-            return (Answer(f"m{STRAY}", "OffsetCommit", Error(commit_during_join_error(config, before, m)).name),)
+            return (Answer(f"m{STRAY}", "OffsetCommit", Error(commit_during_join_error(before, m)).name),)
         case ActionKind.HEARTBEAT_DURING_SYNC:
             return (Answer(f"m{STRAY}", "Heartbeat", Error(fence(before, m, before.member[m].generation)).name),)
         case ActionKind.COMMIT_WITHOUT_GROUP:

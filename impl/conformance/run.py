@@ -148,7 +148,7 @@ class ConformanceRun:
         self._take_transport()
         if wished.leader != NIL:
             self.transport.prefer_leader(seat_of(wished, wished.leader))
-        if wished.append and wished.append[0].kind > before.append[0].kind:
+        if wished.append.kind > before.append.kind:
             self._steered.hold_writes()
         return _Begun(action, before, wished, allowed, self._provoke(action, before))
 

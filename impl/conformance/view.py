@@ -51,9 +51,9 @@ def predicted_view(state: Any) -> View:
     Nobody sees it while there is no coordinator. One in which nothing ever happened is Empty or absent after a
     failover: whether its creation is on record is the coordinator's own business.
     """
-    if state.phase and state.phase[0] != Phase.SERVING:
+    if state.phase != Phase.SERVING:
         return View()
-    vague = bool(state.incarnation) and state.incarnation[0] > 0 and state.generation == 0
+    vague = state.incarnation > 0 and state.generation == 0
     members = sorted(slots_by_seat(state).items())
     return View(
         status=None if vague and state.members == 0 else STATUS_NAMES[GroupStatus(state.status)],

@@ -8,8 +8,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from rebalance_check.model.checker.layout import SYMMETRIC, WORD, relabellings
+from rebalance_check.model.checker.layout import SYMMETRIC, WORD
 from rebalance_check.model.checker.layout_objects import helpers
+from rebalance_check.model.checker.layout_source import relabellings
 from rebalance_check.model.checker.specification import Model, arguments
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds

@@ -2,7 +2,7 @@
 
 A lockstep run or a walk makes a state for each action that it tries, so these few functions decide how fast it is:
 each record inside a state is looked up once, and a clone is made without being zeroed first. The generated functions
-that Numba compiles, too, stand in `rebalance_check.model.checker.layout`.
+that Numba compiles, too, stand in `rebalance_check.model.checker.layout_source`.
 """
 
 from __future__ import annotations
@@ -12,21 +12,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from rebalance_check.model.checker.layout import Layout, Sizes, helper_source, leaves
+from rebalance_check.model.checker.layout import Field, Layout, Sizes, leaves, present, sized
+from rebalance_check.model.checker.layout_source import helper_source
 
 
 class Record(NamedTuple):
-    """A record of a state, the state itself or one inside: its number, who holds it where, and its class."""
+    """A record of a state, the state itself or one inside: its number, who holds it where, its class and fields."""
 
     number: int
     holder: int
     access: str
     cls: type[Layout]
+    fields: list[Field]
 
     @property
     def numbers(self) -> list[tuple[str, bool]]:
         """The fields that hold numbers, and whether as a list."""
-        return [(name, dimension is not None) for name, item, dimension in self.cls.PARTS if item is None]
+        return [(field.name, field.dimension is not None) for field in self.fields if field.item is None]
 
 
 class Inner(NamedTuple):
@@ -48,14 +50,15 @@ class Tree:
 
 def tree(cls: type[Layout], sizes: Sizes) -> Tree:
     """The records of a layout at given sizes."""
-    records, inner = [Record(0, 0, "", cls)], list[Inner]()
+    records, inner = [Record(0, 0, "", sized(cls, sizes), present(cls, sizes))], list[Inner]()
     for record in records:  # grows meanwhile
-        for name, item, dimension in record.cls.PARTS:
+        for name, item, _, dimension, _ in record.fields:
             if item is None:
                 continue
             places = [f".{name}"] if dimension is None else [f".{name}[{at}]" for at in range(sizes[dimension])]
             numbers = range(len(records), len(records) + len(places))
-            records += [Record(n, record.number, place, item) for n, place in zip(numbers, places, strict=True)]
+            here, fields = sized(item, sizes), present(item, sizes)
+            records += [Record(n, record.number, place, here, fields) for n, place in zip(numbers, places, strict=True)]
             inner.append(Inner(record.number, name, dimension is not None, tuple(numbers)))
     return Tree(tuple(records), tuple(inner))
 
@@ -63,7 +66,7 @@ def tree(cls: type[Layout], sizes: Sizes) -> Tree:
 def copy_source(shape: Tree) -> str:
     """Source of ``copy(d0, s0)``, which overwrites a state with another."""
     lines = ["def copy(d0, s0):"]
-    for n, holder, access, _ in shape.records[1:]:
+    for n, holder, access, _, _ in shape.records[1:]:
         lines.append(f"    d{n}, s{n} = d{holder}{access}, s{holder}{access}")
     for record in shape.records:
         n = record.number
@@ -76,7 +79,7 @@ def clone_source(shape: Tree) -> str:
     """Source of ``clone(s0)``, an independent copy. ``new`` makes an object without fields, ``C3`` is the class of
     record 3."""
     lines = ["def clone(s0):", "    d0 = new(C0)"]
-    for n, holder, access, _ in shape.records[1:]:
+    for n, holder, access, _, _ in shape.records[1:]:
         lines.append(f"    s{n}, d{n} = s{holder}{access}, new(C{n})")
     for record in shape.records:
         n = record.number
@@ -91,7 +94,7 @@ def clone_source(shape: Tree) -> str:
 def pack_source(shape: Tree) -> str:
     """Source of ``pack(s0) -> bytes``, unpadded."""
     lines = ["def pack(s0):"]
-    for n, holder, access, _ in shape.records[1:]:
+    for n, holder, access, _, _ in shape.records[1:]:
         lines.append(f"    s{n} = s{holder}{access}")
     return "\n".join([*lines, f"    return bytes(({', '.join(_terms(shape, shape.records[0]))},))", ""])
 
@@ -99,7 +102,7 @@ def pack_source(shape: Tree) -> str:
 def _terms(shape: Tree, record: Record) -> Iterator[str]:
     """The numbers of a record in the order of the packed bytes: that of the declaration, inner records in place."""
     inner = {each.field: each for each in shape.inner if each.holder == record.number}
-    for name, _, dimension in record.cls.PARTS:
+    for name, _, _, dimension, _ in record.fields:
         if name in inner:
             for number in inner[name].records:
                 yield from _terms(shape, shape.records[number])

@@ -36,6 +36,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rebalance_check.model.checker.layout import Layout, Sizes
+from rebalance_check.model.checker.lowering import lower
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -177,10 +178,11 @@ def sources(model: Model) -> dict[str, str]:
     return texts
 
 
-def assemble(model: Model) -> dict[str, Any]:
+def assemble(model: Model, bounds: Bounds | None = None) -> dict[str, Any]:
     """All modules of a model executed afresh in one namespace, whose ``MODEL`` is the model with its edit applied.
 
-    Imports between these modules are left out: what they name is already there.
+    Imports between these modules are left out: what they name is already there. With ``bounds`` the functions are
+    rewritten for packed states (`model.checker.lowering`), which the namespace then needs the generated ones for.
     """
     space: dict[str, Any] = {"__name__": model.modules[-1]}
     for name, text in sources(model).items():
@@ -188,6 +190,8 @@ def assemble(model: Model) -> dict[str, Any]:
         tree.body = [
             node for node in tree.body if not (isinstance(node, ast.ImportFrom) and node.module in model.modules)
         ]
+        if bounds is not None:
+            lower(tree, model.state, model.sizes(bounds), model.configure(bounds)._asdict(), space)
         exec(compile(tree, source_file(name), "exec", dont_inherit=True), space)
     return space
 

@@ -8,8 +8,8 @@ INCONSISTENT_GROUP_PROTOCOL ends the process: it surfaces from ``poll`` as an er
 from typing import Final
 
 from rebalance_check.model.checker.specification import Concern, Rule
-from rebalance_check.model.classic.parts.assignment import assign, kept, most_kept, target_count
-from rebalance_check.model.classic.parts.group_log import forget_origin, rediscovers
+from rebalance_check.model.classic.parts.assignment import assign_partitions, kept, most_kept, target_count
+from rebalance_check.model.classic.parts.group_log import rediscovers
 from rebalance_check.model.classic.parts.network import (
     awaits_heartbeat,
     forget_heartbeat,
@@ -29,14 +29,14 @@ from rebalance_check.model.vocabulary.errors import Error
 def send_join_group(c: Config, s: State, m: int) -> bool:
     """An unjoined member asks to join. EAGER revokes everything first; COOPERATIVE keeps it, and claims it."""
     me = s.member[m]
-    if me.status != MemberStatus.UNJOINED or me.net.kind != MessageKind.NOTHING or awaits_heartbeat(c, me):
+    if me.status != MemberStatus.UNJOINED or me.net.kind != MessageKind.NOTHING or awaits_heartbeat(me):
         return False
-    if me.has_id == 0 and has(s.members | s.pending, m) and not is_static(c, s, m):
+    if me.has_id == 0 and has(s.members | s.pending, m) and not is_static(s, m):
         return False  # an id that it never learned: as in `restart`, the next one would be another slot's
     if not keeps_partitions(c, s, m):
         me.owned = 0
         me.aux_missed = 0
-    put(c, me.net, MessageKind.JOIN_REQUEST)
+    put(me.net, MessageKind.JOIN_REQUEST)
     me.net.flag = me.has_id
     if keeps_partitions(c, s, m):
         me.net.partitions = me.owned
@@ -64,20 +64,18 @@ def receive_join_group(c: Config, s: State, m: int, k: int) -> bool:
         withholding = withholds(c, s, m)
         if withholding and kept(c, net, target) < most_kept(c, net):
             return False
-        assign(c, net, target, withholding)
+        assign_partitions(c, net, target, withholding)
     if net.flag == SKIPS_ASSIGNMENT:
         net.flag = 0
     me.status = MemberStatus.SYNCING
     me.has_id = 1
     me.generation = net.generation
-    if c.failovers > 0:
-        me.origin[0] = net.origin[0]
-        net.origin[0] = 0
+    me.origin = net.origin
+    net.origin = 0
     net.kind = MessageKind.SYNC_REQUEST
     net.partitions = 0
     net.group = 0
-    if c.path != 0:
-        net.protocol[0] = 0
+    net.protocol = 0
     return True
 
 
@@ -89,13 +87,13 @@ def receive_sync_group(c: Config, s: State, m: int) -> bool:
         return False
     if is_reset(me):
         me.status = MemberStatus.UNJOINED
-        put(c, net, MessageKind.NOTHING)
+        put(net, MessageKind.NOTHING)
         return True
     revoked = minus(me.owned, net.partitions)
     me.owned = net.partitions
     me.aux_missed = 0
     me.status = MemberStatus.UNJOINED if revoked != 0 and keeps_partitions(c, s, m) else MemberStatus.STABLE
-    put(c, net, MessageKind.NOTHING)
+    put(net, MessageKind.NOTHING)
     return True
 
 
@@ -104,54 +102,54 @@ def is_reset(me: Member) -> bool:
     return me.status == MemberStatus.SYNCING and me.generation == 0
 
 
-def send_heartbeat(c: Config, s: State, m: int) -> bool:
+def send_heartbeat(s: State, m: int) -> bool:
     """A stable member tells that it is alive."""
     me = s.member[m]
-    if me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING or awaits_heartbeat(c, me):
+    if me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING or awaits_heartbeat(me):
         return False
-    put(c, me.net, MessageKind.HEARTBEAT_REQUEST)
+    put(me.net, MessageKind.HEARTBEAT_REQUEST)
     me.net.generation = me.generation
     return True
 
 
-def receive_heartbeat(c: Config, s: State, m: int) -> bool:
+def receive_heartbeat(s: State, m: int) -> bool:
     """All is well."""
     net = s.member[m].net
     if net.kind != MessageKind.HEARTBEAT_REPLY or is_error_reply(net):
         return False
-    put(c, net, MessageKind.NOTHING)
+    put(net, MessageKind.NOTHING)
     return True
 
 
-def receive_error(c: Config, s: State, m: int) -> bool:
+def receive_error(s: State, m: int) -> bool:
     """A request was refused, or its time ran out: reset what the error says, and join again, or end."""
     me = s.member[m]
     if not (is_error_reply(me.net) or is_unanswered(s, m)):
         return False
     if me.net.error == Error.INCONSISTENT_GROUP_PROTOCOL:
-        stop(c, me)
+        stop(me)
         return True
     if me.net.error == Error.FENCED_INSTANCE_ID:
         give_up(s, m)
-        stop(c, me)
+        stop(me)
         return True
     if me.net.error == Error.MEMBER_ID_REQUIRED:
         me.has_id = 1
     if not is_reset(me):
-        lose_by(c, me, me.net.error)
+        lose_by(me, me.net.error)
     if not rediscovers(me):
         me.status = MemberStatus.UNJOINED
-    put(c, me.net, MessageKind.NOTHING)
+    put(me.net, MessageKind.NOTHING)
     return True
 
 
-def lose_by(c: Config, me: Member, error: int) -> None:
+def lose_by(me: Member, error: int) -> None:
     """UNKNOWN_MEMBER_ID takes the member's id, and as ILLEGAL_GENERATION does, its generation and its partitions."""
     if error == Error.UNKNOWN_MEMBER_ID:
         me.has_id = 0
     if error == Error.UNKNOWN_MEMBER_ID or error == Error.ILLEGAL_GENERATION:
         lose_everything(me)
-        forget_origin(c, me)
+        me.origin = 0
 
 
 def lose_everything(me: Member) -> None:
@@ -169,9 +167,9 @@ def send_leave_group(c: Config, s: State, m: int) -> bool:
     if me.status != MemberStatus.STABLE and not may_give_back(c, me):
         return False
     s.leaves += 1
-    stop(c, me)
+    stop(me)
     me.net.kind = MessageKind.LEAVE_REQUEST
-    me.net.flag = 1 if is_static(c, s, m) else 0
+    me.net.flag = 1 if is_static(s, m) else 0
     return True
 
 
@@ -181,20 +179,20 @@ def crash(c: Config, s: State, m: int) -> bool:
     if me.status == MemberStatus.DOWN or s.crashes >= c.crashes:
         return False
     s.crashes += 1
-    stop(c, me)
+    stop(me)
     return True
 
 
-def stop(c: Config, me: Member) -> None:
+def stop(me: Member) -> None:
     """The process is gone, with all it knew."""
     me.status = MemberStatus.DOWN
-    forget_origin(c, me)
-    forget_heartbeat(c, me)
+    me.origin = 0
+    forget_heartbeat(me)
     me.has_id = 0
     me.generation = 0
     me.owned = 0
     me.aux_missed = 0
-    put(c, me.net, MessageKind.NOTHING)
+    put(me.net, MessageKind.NOTHING)
 
 
 def restart(c: Config, s: State, m: int) -> bool:
@@ -203,9 +201,9 @@ def restart(c: Config, s: State, m: int) -> bool:
     A static member may come back earlier, to its seat: nobody hears the answer to what it had parked.
     """
     me = s.member[m]
-    if me.status != MemberStatus.DOWN or me.net.kind != MessageKind.NOTHING or is_fenced(c, s, m):
+    if me.status != MemberStatus.DOWN or me.net.kind != MessageKind.NOTHING or is_fenced(s, m):
         return False
-    if has(s.members | s.pending, m) and not is_static(c, s, m):
+    if has(s.members | s.pending, m) and not is_static(s, m):
         return False
     take_next_list(c, s, m)
     me.status = MemberStatus.UNJOINED

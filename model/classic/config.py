@@ -1,7 +1,7 @@
 """The bounds of the classic model, and the tables that follow from them, as its steps read them."""
 
 from rebalance_check.model.classic.parts.assignment import target_table
-from rebalance_check.model.classic.state import Config, is_cooperative
+from rebalance_check.model.classic.state import Config, is_cooperative, sizes
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.upgrade_paths import (
     cooperative_lists,
@@ -36,6 +36,7 @@ def configure(bounds: Bounds) -> Config:
         rolling_restarts=bounds.rolling_restarts,
         order=path.order if path else 0,
         steps=len(path.lists) if path else 1,
+        list_kept=sizes(bounds)["list_kept"] > 0,
         lists=encoded_lists(path) if path else (),
         offered=offered_names(path) if path else (),
         withholding=withholding_names(path) if path else (),

@@ -7,13 +7,11 @@ alike, since all remove a member.
 
 from typing import Final
 
-from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.checker.layout import NIL, reset
 from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.parts.assignment import clean_claims
 from rebalance_check.model.classic.parts.group_log import (
     begin_append,
-    begin_generation,
-    delete_record,
     give_new_id,
     is_held,
     is_turned_away,
@@ -22,8 +20,8 @@ from rebalance_check.model.classic.parts.group_log import (
     write_group,
     write_seat,
 )
-from rebalance_check.model.classic.parts.network import clear, is_abandoned, is_parked, may_answer, put, refuse
-from rebalance_check.model.classic.parts.new_members import begin_anew, expires_parked, note_newcomer
+from rebalance_check.model.classic.parts.network import is_abandoned, is_parked, may_answer, put, refuse
+from rebalance_check.model.classic.parts.new_members import expires_parked, note_newcomer
 from rebalance_check.model.classic.parts.protocol_vote import (
     is_compatible,
     is_compatible_copy,
@@ -34,7 +32,6 @@ from rebalance_check.model.classic.parts.protocol_vote import (
 )
 from rebalance_check.model.classic.parts.static_members import (
     SKIPS_ASSIGNMENT,
-    forget_ghost,
     holder,
     is_static,
     or_fenced,
@@ -63,16 +60,16 @@ def join_group(c: Config, s: State, m: int) -> bool:
     net = s.member[m].net
     if net.kind != MessageKind.JOIN_REQUEST or must_wait(c, s, m):
         return False
-    if is_turned_away(c, s, m):
+    if is_turned_away(s, m):
         return True
     if not is_compatible(c, s, m):
-        refuse(c, s, m, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
+        refuse(s, m, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
     elif net.flag == 0:
         join_without_id(c, s, m)
     elif has(s.pending, m):
         add_member(c, s, m, net.partitions, net.generation, False)
     elif not has(s.members, m):
-        refuse(c, s, m, MessageKind.JOIN_REPLY, or_fenced(c, s, m, Error.UNKNOWN_MEMBER_ID))
+        refuse(s, m, MessageKind.JOIN_REPLY, or_fenced(s, m, Error.UNKNOWN_MEMBER_ID))
     elif repeats_its_list(c, s, m, False) and is_answered_at_once(s, m, net.partitions, net.generation):
         answer_join(c, s, m)
     else:
@@ -89,12 +86,12 @@ def join_without_id(c: Config, s: State, m: int) -> None:
     if s.status == GroupStatus.DEAD:
         s.status = GroupStatus.EMPTY
         write_group(c, s)
-    give_new_id(c, s, m)
-    if holder(c, s, m) != NIL:
-        replace_member(c, s, holder(c, s, m), m)
-    elif c.member_id_required and not is_static(c, s, m):
+    give_new_id(s, m)
+    if holder(s, m) != NIL:
+        replace_member(c, s, holder(s, m), m)
+    elif c.member_id_required and not is_static(s, m):
         s.pending = with_(s.pending, m)
-        refuse(c, s, m, MessageKind.JOIN_REPLY, Error.MEMBER_ID_REQUIRED)
+        refuse(s, m, MessageKind.JOIN_REPLY, Error.MEMBER_ID_REQUIRED)
     else:
         add_member(c, s, m, net.partitions, net.generation, False)
 
@@ -107,15 +104,15 @@ def replace_member(c: Config, s: State, old: int, m: int) -> None:
     """
     claims = s.member[m].net.partitions
     claim_generation = s.member[m].net.generation
-    take_seat(c, s, old, m)
-    take_list(s, m, s.member[m].step[0] if c.path != 0 else 0)
+    take_seat(s, old, m)
+    take_list(c, s, m, s.member[m].step)
     if s.status != GroupStatus.STABLE or would_change_the_protocol(c, s):
         rejoin(c, s, m, claims, claim_generation, False)
         return
     s.member[m].claims = claims
     s.member[m].claim_generation = claim_generation
     write_seat(c, s)
-    tell_generation(c, s, m)
+    tell_generation(s, m)
     if m == s.leader:
         s.member[m].net.flag = SKIPS_ASSIGNMENT
         s.member[m].net.group = s.members
@@ -148,42 +145,39 @@ def rejoin(c: Config, s: State, m: int, claims: int, claim_generation: int, copi
     prepare_rebalance(c, s)
     s.member[m].claims = claims
     s.member[m].claim_generation = claim_generation
-    if c.path != 0:
-        take_list(s, m, s.stray.step[0] if copied else s.member[m].step[0])
+    take_list(c, s, m, s.stray.step if copied else s.member[m].step)
     s.joined = with_(s.joined, m)
-    park(c, s, m, copied)
+    park(s, m, copied)
     if s.initial == 1 and not c.initial_delay:
         complete_join(c, s)
     else:
         maybe_complete_join(c, s)
 
 
-def park(c: Config, s: State, m: int, copied: bool) -> None:
+def park(s: State, m: int, copied: bool) -> None:
     """Hold back the answer. A later request of the same member takes the place of an earlier one."""
     if copied:
         s.orphans = with_(s.orphans, m)
     else:
         s.orphans = without(s.orphans, m)
-        put(c, s.member[m].net, MessageKind.NOTHING)
+        put(s.member[m].net, MessageKind.NOTHING)
 
 
 def answer_join(c: Config, s: State, m: int) -> None:
     """Tell m the current generation, and the leader who claims what."""
-    tell_generation(c, s, m)
+    tell_generation(s, m)
     if m == s.leader:
         s.member[m].net.flag = 1
         clean_claims(c, s, s.member[m].net)
 
 
-def tell_generation(c: Config, s: State, m: int) -> None:
+def tell_generation(s: State, m: int) -> None:
     """A JoinGroup reply to m with the current generation."""
     net = s.member[m].net
-    put(c, net, MessageKind.JOIN_REPLY)
+    put(net, MessageKind.JOIN_REPLY)
     net.generation = s.generation
-    if c.path != 0:
-        net.protocol[0] = s.selected[0]
-    if c.failovers > 0:
-        net.origin[0] = s.origin[0]
+    net.protocol = s.selected
+    net.origin = s.origin
 
 
 # ------------------------------------------------------------------------------------------------ the join phase
@@ -191,14 +185,13 @@ def tell_generation(c: Config, s: State, m: int) -> None:
 
 def prepare_rebalance(c: Config, s: State) -> None:
     """Begin the join phase unless it has begun; parked SyncGroups are told to join again (``prepareRebalance``)."""
-    forget_ghost(c, s)
-    if c.timeouts:
-        s.owing[0] = 0
+    s.ghost = 0
+    s.owing = 0
     if s.status == GroupStatus.COMPLETING:
         for x in range(c.members):
             s.member[x].assignment = 0
             if has(s.synced, x) and may_answer(s, x):
-                refuse(c, s, x, MessageKind.SYNC_REPLY, Error.REBALANCE_IN_PROGRESS)
+                refuse(s, x, MessageKind.SYNC_REPLY, Error.REBALANCE_IN_PROGRESS)
         s.orphans = minus(s.orphans, s.synced)
         s.synced = 0
     if s.status == GroupStatus.EMPTY:
@@ -222,7 +215,7 @@ def complete_join(c: Config, s: State) -> None:
     s.initial = 0
     s.generation += 1
     vote(c, s)
-    begin_generation(c, s)
+    s.origin = s.incarnation
     s.status = GroupStatus.EMPTY if s.members == 0 else GroupStatus.COMPLETING
     for x in range(c.members):
         if has(s.joined, x) and may_answer(s, x):
@@ -231,11 +224,11 @@ def complete_join(c: Config, s: State) -> None:
             s.member[x].aux_missed = 1
     s.orphans = minus(s.orphans, s.joined)
     s.joined = 0
-    begin_anew(c, s)
+    s.fresh = 0
     if s.members == 0:
         write_group(c, s)
     if c.timeouts:
-        s.owing[0] = s.members
+        s.owing = s.members
 
 
 def claims_hold(s: State, x: int) -> bool:
@@ -271,25 +264,25 @@ def sync_group(c: Config, s: State, m: int) -> bool:
     net = s.member[m].net
     if net.kind != MessageKind.SYNC_REQUEST or must_wait(c, s, m):
         return False
-    if is_turned_away(c, s, m):
+    if is_turned_away(s, m):
         return True
     error = fence(s, m, net.generation)
-    error = or_fenced(c, s, m, error)
-    if c.timeouts and error == Error.NONE:
-        s.owing[0] = without(s.owing[0], m)
+    error = or_fenced(s, m, error)
+    if error == Error.NONE:
+        s.owing = without(s.owing, m)
     if error != Error.NONE:
-        refuse(c, s, m, MessageKind.SYNC_REPLY, error)
+        refuse(s, m, MessageKind.SYNC_REPLY, error)
     elif s.status == GroupStatus.COMPLETING and (m != s.leader or c.failovers > 0):
         if m == s.leader:
             begin_append(c, s, net)
         s.synced = with_(s.synced, m)
-        park(c, s, m, False)
+        park(s, m, False)
     else:
         if s.status == GroupStatus.COMPLETING:
             for x in range(c.members):
                 s.member[x].assignment = net.parts[x] if has(s.members, x) else 0
             propagate(c, s)
-        answer_sync(c, s, m)
+        answer_sync(s, m)
     return True
 
 
@@ -298,14 +291,14 @@ def propagate(c: Config, s: State) -> None:
     s.status = GroupStatus.STABLE
     for x in range(c.members):
         if has(s.synced, x) and may_answer(s, x):
-            answer_sync(c, s, x)
+            answer_sync(s, x)
     s.orphans = minus(s.orphans, s.synced)
     s.synced = 0
 
 
-def answer_sync(c: Config, s: State, m: int) -> None:
+def answer_sync(s: State, m: int) -> None:
     """Tell m its assignment."""
-    put(c, s.member[m].net, MessageKind.SYNC_REPLY)
+    put(s.member[m].net, MessageKind.SYNC_REPLY)
     s.member[m].net.partitions = s.member[m].assignment
 
 
@@ -314,11 +307,11 @@ def heartbeat(c: Config, s: State, m: int) -> bool:
     net = s.member[m].net
     if net.kind != MessageKind.HEARTBEAT_REQUEST or must_wait(c, s, m):
         return False
-    if is_turned_away(c, s, m):
+    if is_turned_away(s, m):
         return True
     refusal = fence(s, m, net.generation)
-    refusal = or_fenced(c, s, m, refusal)
-    put(c, net, MessageKind.HEARTBEAT_REPLY)
+    refusal = or_fenced(s, m, refusal)
+    put(net, MessageKind.HEARTBEAT_REPLY)
     net.error = refusal
     return True
 
@@ -339,12 +332,11 @@ def remove_member(s: State, m: int, k: int) -> None:
     s.joined = without(s.joined, m)
     s.synced = without(s.synced, m)
     s.orphans = without(s.orphans, m)
-    if len(s.fresh) > 0:
-        s.fresh[0] = without(s.fresh[0], m)
+    s.fresh = without(s.fresh, m)
     s.member[m].claims = 0
     s.member[m].claim_generation = 0
     s.member[m].assignment = 0
-    take_list(s, m, 0)
+    s.member[m].listed = 0
     if s.leader == m:
         s.leader = NIL if s.members == 0 else nth(s.members, k)
     if s.stray.member == m:
@@ -363,20 +355,20 @@ def rebalance_without(c: Config, s: State) -> None:
     maybe_complete_join(c, s)
 
 
-def refuse_join_of_removed(c: Config, s: State, m: int) -> None:
+def refuse_join_of_removed(s: State, m: int) -> None:
     """A member that is removed while its JoinGroup is parked is told so; a parked SyncGroup is never answered."""
     if has(s.joined, m) and may_answer(s, m):
-        refuse(c, s, m, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)
+        refuse(s, m, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)
 
 
-def leaver(c: Config, s: State, m: int) -> int:
+def leaver(s: State, m: int) -> int:
     """Who goes when m's LeaveGroup arrives: a static process names its instance id, and so whoever has that seat."""
-    return holder(c, s, m) if is_static(c, s, m) else m
+    return holder(s, m) if is_static(s, m) else m
 
 
-def leave_choices(c: Config, s: State, m: int) -> int:
+def leave_choices(s: State, m: int) -> int:
     """Who leads next."""
-    return heirs(s, leaver(c, s, m)) if s.member[m].net.kind == MessageKind.LEAVE_REQUEST else 1
+    return heirs(s, leaver(s, m)) if s.member[m].net.kind == MessageKind.LEAVE_REQUEST else 1
 
 
 def leave_group(c: Config, s: State, m: int, k: int) -> bool:
@@ -384,12 +376,12 @@ def leave_group(c: Config, s: State, m: int, k: int) -> bool:
     net = s.member[m].net
     if net.kind != MessageKind.LEAVE_REQUEST or must_wait(c, s, m):
         return False
-    if is_turned_away(c, s, m):
+    if is_turned_away(s, m):
         return True
-    put(c, net, MessageKind.NOTHING)
-    gone = leaver(c, s, m)
+    put(net, MessageKind.NOTHING)
+    gone = leaver(s, m)
     if gone != NIL and has(s.members | s.pending, gone):
-        refuse_join_of_removed(c, s, gone)
+        refuse_join_of_removed(s, gone)
         remove_member(s, gone, k)
         rebalance_without(c, s)
     return True
@@ -402,14 +394,14 @@ def expire_choices(s: State, m: int) -> int:
 
 def expire_session(c: Config, s: State, m: int, k: int) -> bool:
     """A member was silent for too long; one whose request is parked never is, unless it is new."""
-    if not has(s.members | s.pending, m) or is_writing(c, s) or (is_parked(s, m) and not expires_parked(c, s, m)):
+    if not has(s.members | s.pending, m) or is_writing(s) or (is_parked(s, m) and not expires_parked(s, m)):
         return False
     if is_held(c, s, m) and not is_abandoned(s, m):
         if s.expiries >= c.expiries:
             return False
         s.expiries += 1
     was_member = has(s.members, m)
-    refuse_join_of_removed(c, s, m)
+    refuse_join_of_removed(s, m)
     remove_member(s, m, k)
     if s.status == GroupStatus.PREPARING:
         if all_joined(s):  # an expiry may end even the initial rebalance early, a leave may not
@@ -424,12 +416,11 @@ def delete_group(c: Config, s: State) -> bool:
     if s.status != GroupStatus.EMPTY or s.deletions >= c.deletions:
         return False
     s.deletions += 1
-    delete_record(c, s)
+    reset(s.log)
     s.status = GroupStatus.DEAD
     s.generation = 0
     s.pending = 0
-    if c.path != 0:
-        s.selected[0] = 0
+    s.selected = 0
     s.stray.stale = 1 if s.stray.kind != MessageKind.NOTHING else 0
     return True
 
@@ -457,7 +448,7 @@ def deliver_duplicate(c: Config, s: State, m: int, k: int) -> bool:
         else:
             remove_member(s, m, k)
             rebalance_without(c, s)
-    clear(c, s.stray)
+    reset(s.stray)
     return True
 
 
@@ -475,8 +466,8 @@ def copied_join(c: Config, s: State, m: int) -> None:
 
 def copied_sync(c: Config, s: State, m: int) -> None:
     """`sync_group` for a copy."""
-    if c.timeouts and fence(s, m, s.stray.generation) == Error.NONE:
-        s.owing[0] = without(s.owing[0], m)
+    if fence(s, m, s.stray.generation) == Error.NONE:
+        s.owing = without(s.owing, m)
     if fence(s, m, s.stray.generation) == Error.NONE and s.status == GroupStatus.COMPLETING:
         if m == s.leader:
             for x in range(c.members):
@@ -484,7 +475,7 @@ def copied_sync(c: Config, s: State, m: int) -> None:
             propagate(c, s)
         else:
             s.synced = with_(s.synced, m)
-            park(c, s, m, True)
+            park(s, m, True)
 
 
 COORDINATOR: Final = Concern(

@@ -288,7 +288,7 @@ def join_is_fenced(c: Config, s: State, t: State) -> bool:
     for m in range(c.members):
         if is_new_reply(s.member[m].net, t.member[m].net, MessageKind.JOIN_REPLY):
             generation = t.member[m].net.generation
-            if is_told_by_zombie(c, s, m, generation):
+            if is_told_by_zombie(s, m, generation):
                 continue
             if not has(t.members, m) or generation != t.generation:
                 return False
@@ -305,7 +305,7 @@ def sync_is_fenced(c: Config, s: State, t: State) -> bool:
     """
     for m in range(c.members):
         if is_new_reply(s.member[m].net, t.member[m].net, MessageKind.SYNC_REPLY):
-            if is_told_by_zombie(c, s, m, t.member[m].generation) and s.zombie[0].status == GroupStatus.STABLE:
+            if is_told_by_zombie(s, m, t.member[m].generation) and s.zombie.status == GroupStatus.STABLE:
                 continue
             if not has(t.members, m) or t.member[m].generation != t.generation or t.status != GroupStatus.STABLE:
                 return False
@@ -321,8 +321,8 @@ def heartbeat_is_fenced(c: Config, s: State, t: State) -> bool:
     Leaves unchanged: a loading coordinator, which accepts every Heartbeat unread, and a zombie coordinator.
     """
     for m in range(c.members):
-        if is_serving(c, s) and is_new_reply(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY):
-            if is_told_by_zombie(c, s, m, t.member[m].generation):
+        if is_serving(s) and is_new_reply(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY):
+            if is_told_by_zombie(s, m, t.member[m].generation):
                 continue
             if not has(t.members, m) or t.member[m].generation != t.generation or t.status < GroupStatus.COMPLETING:
                 return False

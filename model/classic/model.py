@@ -12,7 +12,7 @@ takes itself for a follower).
 
 from typing import Final
 
-from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.checker.layout import reset
 from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.classic.client import CLIENT
 from rebalance_check.model.classic.concerns.duplicate_requests import DUPLICATE_REQUESTS
@@ -70,14 +70,8 @@ _FILES: Final = (
 
 def init(c: Config, s: State) -> None:
     """No group yet, and every process about to join."""
-    s.leader = NIL
-    s.stray.member = NIL
-    if c.failovers > 0:
-        s.log[0].leader = NIL
-        s.append[0].leader = NIL
+    reset(s)
     enlist(c, s)
-    if c.zombie_coordinators > 0:
-        s.zombie[0].leader = NIL
 
 
 def within_bounds(c: Config, s: State) -> bool:

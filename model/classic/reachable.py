@@ -28,7 +28,7 @@ def all_members_are_stable(c: Config, s: State) -> bool:
     Leaves unchanged: which process leads, and which partitions each owns.
     """
     for m in range(c.members):
-        if is_fenced(c, s, m):
+        if is_fenced(s, m):
             continue
         if s.member[m].status != MemberStatus.STABLE or not is_current(s, m):
             return False

@@ -12,7 +12,6 @@ from rebalance_check.model.checker.layout import (
     SYMMETRIC,
     Age,
     Counter,
-    Dimension,
     Index,
     IndexSet,
     Layout,
@@ -20,17 +19,25 @@ from rebalance_check.model.checker.layout import (
     Ordinal,
     PerMember,
     Spent,
+    When,
     layout,
 )
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 
 T = TypeVar("T")
 
-VOTING: Final = "voting"
-"""The dimension of what lists of assignors need (`classic_voting`): one, or none where members have no lists."""
-
-Voting = Annotated[list[T], Dimension(VOTING)]
-"""A field that is there only where members have lists of assignors."""
+# Fields that exist only where the bounds switch a concern on; else they read 0 (an Index NIL) and take no byte.
+WhenUpgrade = Annotated[T, When("upgrade")]
+WhenListKept = Annotated[T, When("list_kept")]
+WhenFailovers = Annotated[T, When("failovers")]
+WhenZombieCoordinators = Annotated[T, When("zombie_coordinators")]
+WhenTimeouts = Annotated[T, When("timeouts")]
+WhenLosses = Annotated[T, When("losses")]
+WhenCommits = Annotated[T, When("commits")]
+WhenStaticMembers = Annotated[T, When("static_members")]
+WhenReplacedMayOwe = Annotated[T, When("replaced_may_owe")]
+WhenNewMembers = Annotated[T, When("new_members")]
+WhenHeartbeatsDuringSync = Annotated[T, When("heartbeats_during_sync")]
 
 
 class GroupStatus(IntEnum):
@@ -108,6 +115,7 @@ class Config(NamedTuple):
     rolling_restarts: int
     order: int
     steps: int
+    list_kept: bool
     lists: tuple[int, ...]
     offered: tuple[int, ...]
     withholding: tuple[int, ...]
@@ -141,9 +149,9 @@ class Message(Layout):
     generation: Ordinal
     partitions: Number
     group: IndexSet
-    protocol: Voting[Number]
+    protocol: WhenUpgrade[Number]
     parts: PerMember[Number]
-    origin: Annotated[list[Number], Dimension("failovers")]
+    origin: WhenFailovers[Number]
 
 
 @layout
@@ -153,7 +161,7 @@ class Copy(Layout):
     kind: Number
     member: Index
     stale: Number
-    step: Voting[Number]
+    step: WhenUpgrade[Number]
     generation: Ordinal
     partitions: Number
     parts: PerMember[Number]
@@ -182,14 +190,14 @@ class Member(Layout):
     claims: Number
     claim_generation: Ordinal
     assignment: Number
-    step: Voting[Number]
-    bouncing: Voting[Number]
-    listed: Annotated[list[Number], Dimension("listed")]
+    step: WhenUpgrade[Number]
+    bouncing: WhenUpgrade[Number]
+    listed: WhenListKept[Number]
     net: Message
-    origin: Annotated[list[Number], Dimension("failovers")]
-    twin: Annotated[list[Index], Dimension("static_members")]
-    beat: Annotated[list[Number], Dimension("heartbeats_during_sync")]
-    beat_generation: Annotated[list[Ordinal], Dimension("heartbeats_during_sync")]
+    origin: WhenFailovers[Number]
+    twin: WhenStaticMembers[Index]
+    beat: WhenHeartbeatsDuringSync[Number]
+    beat_generation: WhenHeartbeatsDuringSync[Ordinal]
 
 
 @layout
@@ -206,7 +214,7 @@ class Record(Layout):
     leader: Index
     members: IndexSet
     old: IndexSet
-    protocol: Voting[Number]
+    protocol: WhenUpgrade[Number]
     claims: PerMember[Number]
     claim_generation: PerMember[Ordinal]
     assignment: PerMember[Number]
@@ -261,25 +269,25 @@ class State(Layout):
     expiries: Spent
     duplicates: Spent
     deletions: Spent
-    owing: Annotated[list[IndexSet], Dimension("timeouts")]
-    losses: Annotated[list[Spent], Dimension("losses")]
-    selected: Voting[Number]
-    rolling_restarts: Voting[Spent]
-    phase: Annotated[list[Number], Dimension("failovers")]
-    incarnation: Annotated[list[Age], Dimension("failovers")]
-    origin: Annotated[list[Number], Dimension("failovers")]
-    strangers: Annotated[list[IndexSet], Dimension("failovers")]
-    log: Annotated[list[Record], Dimension("failovers")]
-    append: Annotated[list[Record], Dimension("failovers")]
-    commits: Annotated[list[Spent], Dimension("commits")]
-    outside: Annotated[list[Spent], Dimension("commits")]
-    beside: Annotated[list[Spent], Dimension("commits")]
-    ghost: Annotated[list[Number], Dimension("ghosts")]
-    fenced: Annotated[list[IndexSet], Dimension("static_members")]
-    zombie_coordinators: Annotated[list[Spent], Dimension("zombie_coordinators")]
-    zombie: Annotated[list[Memory], Dimension("zombie_coordinators")]
-    fresh: Annotated[list[IndexSet], Dimension("new_members")]
-    heartbeats_during_sync: Annotated[list[Spent], Dimension("heartbeats_during_sync")]
+    owing: WhenTimeouts[IndexSet]
+    losses: WhenLosses[Spent]
+    selected: WhenUpgrade[Number]
+    rolling_restarts: WhenUpgrade[Spent]
+    phase: WhenFailovers[Number]
+    incarnation: WhenFailovers[Age]
+    origin: WhenFailovers[Number]
+    strangers: WhenFailovers[IndexSet]
+    log: WhenFailovers[Record]
+    append: WhenFailovers[Record]
+    commits: WhenCommits[Spent]
+    outside: WhenCommits[Spent]
+    beside: WhenCommits[Spent]
+    ghost: WhenReplacedMayOwe[Number]
+    fenced: WhenStaticMembers[IndexSet]
+    zombie_coordinators: WhenZombieCoordinators[Spent]
+    zombie: WhenZombieCoordinators[Memory]
+    fresh: WhenNewMembers[IndexSet]
+    heartbeats_during_sync: WhenHeartbeatsDuringSync[Spent]
 
 
 def sizes(bounds: Bounds) -> dict[str, int]:
@@ -288,12 +296,12 @@ def sizes(bounds: Bounds) -> dict[str, int]:
         SYMMETRIC: bounds.members,
         "timeouts": int(bounds.timeouts),
         "losses": min(bounds.losses, 1),
-        VOTING: min(bounds.upgrade, 1),
+        "upgrade": min(bounds.upgrade, 1),
         "failovers": min(bounds.failovers, 1),
-        "listed": int(bounds.upgrade > 0 and bounds.static_members + bounds.failovers > 0),
+        "list_kept": int(bounds.upgrade > 0 and bounds.static_members + bounds.failovers > 0),
         "commits": min(bounds.commits, 1),
         "static_members": min(bounds.static_members, 1),
-        "ghosts": int(bounds.timeouts and bounds.static_members > 0),
+        "replaced_may_owe": int(bounds.timeouts and bounds.static_members > 0),
         "zombie_coordinators": min(bounds.zombie_coordinators, 1),
         "new_members": int(bounds.new_members),
         "heartbeats_during_sync": min(bounds.heartbeats_during_sync, 1),

@@ -20,6 +20,7 @@ FLOORS = (
     # The vocabulary, the model checker, the models.
     ("model.vocabulary", "model.shrink"),
     ("model.checker.layout",),
+    ("model.checker.layout_source", "model.checker.lowering"),
     ("model.checker.layout_objects", "model.checker.specification"),
     ("model.checker.interpreter", "model.checker.mutant"),
     ("model.checker.walks", "model.checker.safety"),

@@ -6,7 +6,14 @@ from random import Random
 import pytest
 
 from rebalance_check.model.classic.config import configure
-from rebalance_check.model.classic.parts.assignment import assign, clean_claims, kept, most_kept, taker, target_table
+from rebalance_check.model.classic.parts.assignment import (
+    assign_partitions,
+    clean_claims,
+    kept,
+    most_kept,
+    taker,
+    target_table,
+)
 from rebalance_check.model.classic.state import Config, Message, State, has, sizes
 from rebalance_check.model.vocabulary.bounds import Bounds
 
@@ -87,14 +94,14 @@ def test_a_removed_member_claims_nothing() -> None:
 def test_what_changes_hands_is_withheld__and_what_is_free_is_not() -> None:
     c, s, reply = claiming((0b01, 2), (0, 0))
     clean_claims(c, s, reply)
-    assign(c, reply, 1 | 0 << 3, True)  # t-0 to m1, t-1 to m0
+    assign_partitions(c, reply, 1 | 0 << 3, True)  # t-0 to m1, t-1 to m0
     assert reply.parts == [0b10, 0]
 
 
 def test_a_double_claim_is_withheld_from_either_claimant() -> None:
     c, s, reply = claiming((0b01, 2), (0b01, 2))
     clean_claims(c, s, reply)
-    assign(c, reply, 0 | 1 << 3, True)
+    assign_partitions(c, reply, 0 | 1 << 3, True)
     assert reply.parts == [0, 0b10]
 
 
@@ -102,5 +109,5 @@ def test_an_eager_leader_withholds_nothing() -> None:
     _, s, reply = claiming((0b01, 2), (0, 0))
     c = configure(Bounds.from_address("eager?members=2&partitions=2&crashes=0&initial_delay=off"))
     clean_claims(c, s, reply)
-    assign(c, reply, 1 | 0 << 3, False)
+    assign_partitions(c, reply, 1 | 0 << 3, False)
     assert reply.parts == [0b10, 0b01]

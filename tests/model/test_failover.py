@@ -104,10 +104,10 @@ def test_a_second_assignment_of_a_generation_in_the_log_is_a_violation() -> None
     )
     before, after = machine.initial(), machine.initial()
     for state, owner in ((before, 0), (after, 1)):
-        log = state.log[0]
+        log = state.log
         log.kind, log.generation, log.members, log.leader = 1, 1, 0b11, 0
         log.assignment[owner] = 1
-        state.phase[0] = Phase.LOADING
+        state.phase = Phase.LOADING
     assert machine.violated_step(before, after) == "one_assignment_per_generation"
-    after.log[0].generation = 2
+    after.log.generation = 2
     assert machine.violated_step(before, after) == ""

@@ -7,19 +7,23 @@ import pytest
 
 from rebalance_check.model.checker.layout import (
     NIL,
+    Alias,
     Dimension,
     Index,
     IndexSet,
     Layout,
     Number,
     PerMember,
+    When,
+    assign,
     layout,
     leaves,
     record_type,
-    relabellings,
+    reset,
     width,
 )
 from rebalance_check.model.checker.layout_objects import helpers
+from rebalance_check.model.checker.layout_source import relabellings
 
 
 @layout
@@ -85,8 +89,8 @@ def test_a_clone_has_every_field_and_shares_none(seed: int) -> None:
     assert tools.pack(made) == before
     tools.unpack(made, bytes((number + 1) % 256 for number in before))
     assert tools.pack(state) == before
-    assert type(made) is Whole
-    assert [type(part) for part in (*made.part, made.single)] == [Part] * 4
+    assert type(made) is type(state)
+    assert [type(part) for part in (*made.part, made.single)] == [type(state.single)] * 4
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -130,3 +134,123 @@ def test_a_signature_does_not_depend_on_names(seed: int) -> None:
     for perm, sets in relabellings(SIZES):
         tools.relabel(moved, state, perm, sets)
         assert [tools.signature(moved, perm[m]) for m in range(3)] == [tools.signature(state, m) for m in range(3)]
+
+
+# ------------------------------------------------------------------------------------------------ reset and assign
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_reset_leaves_no_field_out(seed: int) -> None:
+    state = drawn(seed)
+    reset(state)
+    empty = [NIL if leaf.kind == "index" else 0 for leaf in leaves(Whole, SIZES)]
+    assert list(helpers(Whole, SIZES).pack(state)) == empty
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_assign_leaves_no_field_out(seed: int) -> None:
+    tools, state, made = helpers(Whole, SIZES), drawn(seed), Whole(SIZES)
+    assign(made, state)
+    assert tools.pack(made) == tools.pack(state)
+    assert made.part[0].parts is not state.part[0].parts
+
+
+def test_reset_and_assign_touch_the_record_alone() -> None:
+    state, other = drawn(1), drawn(2)
+    before = helpers(Whole, SIZES).pack(other)
+    assign(other.part[0], state.part[1])
+    reset(other.single)
+    rest = [leaf for leaf in leaves(Whole, SIZES) if not leaf.path.startswith((".part[0]", ".single"))]
+    after = helpers(Whole, SIZES).pack(other)
+    places = [i for i, leaf in enumerate(leaves(Whole, SIZES)) if leaf in rest]
+    assert [after[i] for i in places] == [before[i] for i in places]
+    assert other.part[0].status == state.part[1].status
+
+
+# ------------------------------------------------------------------------------------------------ aliases, absence
+
+
+@layout
+class Ticket(Layout):
+    """A record with a name of its own for a byte, which may be absent."""
+
+    flag: Number
+    is_urgent: Annotated[Number, Alias("flag")]
+    holder: Annotated[Index, When("held")]
+    keeper: Annotated[Index, Alias("holder")]
+    parts: PerMember[Number]
+
+
+@layout
+class Desk(Layout):
+    """A state of which a part may be absent."""
+
+    open: Number
+    served: Annotated[IndexSet, When("counted")]
+    ticket: Ticket
+    spare: Annotated[Ticket, When("counted")]
+
+
+ON = {"members": 2, "held": 1, "counted": 1}
+OFF = {"members": 2, "held": 0, "counted": 0}
+
+
+def test_an_alias_is_the_same_byte() -> None:
+    desk = Desk(ON)
+    desk.ticket.is_urgent = 1
+    assert desk.ticket.flag == 1
+    desk.ticket.flag = 0
+    assert desk.ticket.is_urgent == 0
+    assert [leaf.path for leaf in leaves(Ticket, ON)] == [".flag", ".holder", ".parts[0]", ".parts[1]"]
+
+
+def test_an_absent_field_takes_no_byte() -> None:
+    assert [leaf.path for leaf in leaves(Desk, OFF)] == [
+        ".open",
+        ".ticket.flag",
+        ".ticket.parts[0]",
+        ".ticket.parts[1]",
+    ]
+    assert len(helpers(Desk, OFF).pack(Desk(OFF))) == 4
+    assert len(helpers(Desk, ON).pack(Desk(ON))) == 10
+
+
+def test_the_packed_record_has_no_place_for_an_absent_field() -> None:
+    pytest.importorskip("numpy")
+    assert record_type(Desk, OFF).names == ("open", "ticket")
+    assert record_type(Desk, ON).names == ("open", "served", "ticket", "spare")
+
+
+def test_an_absent_field_reads_as_reset_leaves_it() -> None:
+    desk = Desk(OFF)
+    assert (desk.served, desk.ticket.holder, desk.ticket.keeper) == (0, NIL, NIL)
+    assert (desk.spare.flag, desk.spare.is_urgent, desk.spare.holder, desk.spare.parts[1]) == (0, 0, NIL, 0)
+
+
+def test_what_an_absent_field_reads_as_may_be_written() -> None:
+    desk = Desk(OFF)
+    desk.served = 0
+    desk.ticket.holder = desk.ticket.keeper = NIL
+    desk.spare.parts[0] = 0
+    reset(desk.spare)
+    assign(desk.spare, desk.spare)
+    assert desk.served == 0
+
+
+def test_anything_else_written_to_an_absent_field_is_an_error() -> None:
+    desk = Desk(OFF)
+    with pytest.raises(AttributeError, match=r"Desk.served is absent at these sizes .*, and cannot become 2"):
+        desk.served = 2
+    with pytest.raises(AttributeError, match=r"Ticket.holder is absent"):
+        desk.ticket.keeper = 0
+    with pytest.raises(AttributeError, match=r"its item 1 cannot become 3"):
+        desk.spare.parts[1] = 3
+
+
+def test_a_clone_of_a_state_with_absent_fields_has_them_absent() -> None:
+    tools, desk = helpers(Desk, OFF), Desk(OFF)
+    desk.open, desk.ticket.parts[1] = 3, 4
+    made = tools.clone(desk)
+    assert tools.pack(made) == bytes([3, 0, 0, 4])
+    with pytest.raises(AttributeError):
+        made.served = 1

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rebalance_check.model.checker.layout import SYMMETRIC, Sizes, helper_source
+from rebalance_check.model.checker import lowering
+from rebalance_check.model.checker.layout import SYMMETRIC, Sizes
+from rebalance_check.model.checker.layout_source import helper_source, records_source
 from rebalance_check.model.checker.specification import (
     EACH,
     Model,
@@ -143,12 +145,18 @@ def compile_model(model: Model, bounds: Bounds) -> Program:
             "pip install 'rebalance-check[explore]', or explore with compiled=False"
         ) from error
     sizes = model.sizes(bounds)
-    generated = helper_source(model.state, sizes) + glue(model, sizes)
-    key = digest(model, generated, Path(kernel.__file__).read_text(encoding="utf-8"), numba.__version__)
-    space = one_namespace(model, generated, kernel)
+    generated = helper_source(model.state, sizes) + records_source(model.state, sizes) + glue(model, sizes)
+    machinery = [Path(str(module.__file__)).read_text(encoding="utf-8") for module in (kernel, lowering)]
+    key = digest(model, generated, *machinery, *constants(model, bounds), numba.__version__)
+    space = one_namespace(model, bounds, generated, kernel)
     compiled = jit(numba, space, kernel.ENTRY_POINTS, cache_directory() / key)
     config = as_record(model.configure(bounds))
     return Program(compiled["expand"], compiled["absorb"], compiled["rehash"], compiled["survey"], config)
+
+
+def constants(model: Model, bounds: Bounds) -> list[str]:
+    """What `lowering.lower` takes for a constant, beyond what follows from the sizes."""
+    return sorted(name for name, value in model.configure(bounds)._asdict().items() if value == 0)
 
 
 def digest(model: Model, *more: str) -> str:
@@ -157,9 +165,9 @@ def digest(model: Model, *more: str) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:20]
 
 
-def one_namespace(model: Model, generated: str, kernel: types.ModuleType) -> dict[str, Any]:
-    """The model's functions, the generated ones and the kernel's, still interpreted."""
-    space = assemble(model)
+def one_namespace(model: Model, bounds: Bounds, generated: str, kernel: types.ModuleType) -> dict[str, Any]:
+    """The model's functions, rewritten for packed states, the generated ones and the kernel's, not compiled yet."""
+    space = assemble(model, bounds)
     exec(compile(generated, f"<generated for {model.name}>", "exec"), space)
     return {**vars(kernel), **space, **{function.__name__: function for function in kernel.FUNCTIONS}}
 

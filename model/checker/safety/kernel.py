@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    # generated for each model by `compiled.glue` and `layout.helper_source`
+    # generated for each model by `compiled.glue` and `layout_source.helper_source`
     def successors(c: Any, s: Any, words: Any, i: int, out: Any, out_words: Any, labels: Any, z: int, st: Any) -> int:
         """Write the successors of state i from slot z on; the first slot beyond them."""
         ...

@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.layout import WORD, record_type, relabellings
+from rebalance_check.model.checker.layout import WORD, record_type
+from rebalance_check.model.checker.layout_source import relabellings
 from rebalance_check.model.checker.safety import kernel
 from rebalance_check.model.checker.safety.compiled import LABEL_MEMBER, LABEL_RULE, Program
 from rebalance_check.model.checker.safety.search import Limits, Outcome

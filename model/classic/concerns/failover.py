@@ -11,7 +11,7 @@ with it (choice 1), or be found by the next one although nobody was ever told.
 
 from typing import Final
 
-from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.checker.layout import NIL, assign, reset
 from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.coordinator import propagate
 from rebalance_check.model.classic.invariants import is_new_reply
@@ -19,13 +19,11 @@ from rebalance_check.model.classic.parts.group_log import (
     is_serving,
     is_told_by_zombie,
     is_writing,
-    keep,
     names_its_id,
-    wipe,
 )
 from rebalance_check.model.classic.parts.network import is_request, may_answer, put, refuse
 from rebalance_check.model.classic.parts.protocol_vote import list_with_only, take_list
-from rebalance_check.model.classic.parts.static_members import forget_ghost, is_static
+from rebalance_check.model.classic.parts.static_members import is_static
 from rebalance_check.model.classic.state import (
     Config,
     GroupStatus,
@@ -49,20 +47,20 @@ def commit_append(c: Config, s: State) -> bool:
     Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup`` (append callback).
     Leaves unchanged: the record, which stays in the log in either case.
     """
-    if c.failovers == 0 or not is_writing(c, s):
+    if c.failovers == 0 or not is_writing(s):
         return False
-    keep(c, s)
-    if s.status == GroupStatus.COMPLETING and s.generation == s.append[0].generation:
+    assign(s.log, s.append)
+    if s.status == GroupStatus.COMPLETING and s.generation == s.append.generation:
         for x in range(c.members):
-            s.member[x].assignment = s.append[0].assignment[x]
+            s.member[x].assignment = s.append.assignment[x]
         propagate(c, s)
-    wipe(c, s.append[0])
+    reset(s.append)
     return True
 
 
-def append_outcomes(c: Config, s: State) -> int:
+def append_outcomes(s: State) -> int:
     """Whether a record that is not committed is kept or lost."""
-    return 2 if is_writing(c, s) else 1
+    return 2 if is_writing(s) else 1
 
 
 def crash_coordinator(c: Config, s: State, k: int) -> bool:
@@ -73,13 +71,13 @@ def crash_coordinator(c: Config, s: State, k: int) -> bool:
     Source: ``CoordinatorRuntime.scheduleUnloadOperation``.
     Leaves unchanged: what the clients know, and the committed log.
     """
-    if c.failovers == 0 or s.phase[0] != Phase.SERVING or s.incarnation[0] >= c.failovers:
+    if c.failovers == 0 or s.phase != Phase.SERVING or s.incarnation >= c.failovers:
         return False
     for x in range(c.members):
         if is_request(s.member[x].net.kind):
-            put(c, s.member[x].net, MessageKind.NOTHING)
+            put(s.member[x].net, MessageKind.NOTHING)
     end_incarnation(c, s, k)
-    s.phase[0] = Phase.LOADING
+    s.phase = Phase.LOADING
     return True
 
 
@@ -92,43 +90,43 @@ def resign_coordinator(c: Config, s: State, k: int) -> bool:
     Source: ``GroupMetadataManager.onUnloaded``; ``CoordinatorRuntime.scheduleUnloadOperation``.
     Leaves unchanged: what the clients know, and the committed log.
     """
-    if c.failovers == 0 or s.phase[0] != Phase.SERVING or s.incarnation[0] >= c.failovers:
+    if c.failovers == 0 or s.phase != Phase.SERVING or s.incarnation >= c.failovers:
         return False
     for x in range(c.members):
         if has(s.joined, x) and may_answer(s, x):
-            refuse(c, s, x, MessageKind.JOIN_REPLY, Error.NOT_COORDINATOR)
+            refuse(s, x, MessageKind.JOIN_REPLY, Error.NOT_COORDINATOR)
         elif has(s.synced, x) and may_answer(s, x):
-            refuse(c, s, x, MessageKind.SYNC_REPLY, Error.NOT_COORDINATOR)
+            refuse(s, x, MessageKind.SYNC_REPLY, Error.NOT_COORDINATOR)
     end_incarnation(c, s, k)
-    s.phase[0] = Phase.CLOSED
+    s.phase = Phase.CLOSED
     return True
 
 
 def end_incarnation(c: Config, s: State, k: int) -> None:
     """Nothing is left but the log."""
-    if is_writing(c, s):
+    if is_writing(s):
         if k == 0:
-            keep(c, s)
-        wipe(c, s.append[0])
-    s.incarnation[0] += 1
+            assign(s.log, s.append)
+        reset(s.append)
+    s.incarnation += 1
     s.status = GroupStatus.DEAD
     s.initial = 0
     s.generation = 0
-    s.origin[0] = 0
+    s.origin = 0
     s.leader = NIL
     s.members = 0
-    s.strangers[0] = 0
+    s.strangers = 0
     s.pending = 0
     s.joined = 0
     s.synced = 0
     s.orphans = 0
     if c.timeouts:
-        s.owing[0] = 0
-    forget_ghost(c, s)
+        s.owing = 0
+    s.ghost = 0
     if c.path != 0:
-        s.selected[0] = 0
+        s.selected = 0
     for x in range(c.members):
-        take_list(s, x, 0)
+        s.member[x].listed = 0
         s.member[x].claims = 0
         s.member[x].claim_generation = 0
         s.member[x].assignment = 0
@@ -140,9 +138,9 @@ def elect_coordinator(c: Config, s: State) -> bool:
     Source: ``CoordinatorRuntime.scheduleLoadOperation``.
     Leaves unchanged: the log, the clients, and the messages on their way.
     """
-    if c.failovers == 0 or s.phase[0] != Phase.CLOSED:
+    if c.failovers == 0 or s.phase != Phase.CLOSED:
         return False
-    s.phase[0] = Phase.LOADING
+    s.phase = Phase.LOADING
     return True
 
 
@@ -155,17 +153,17 @@ def load_coordinator(c: Config, s: State) -> bool:
     Source: ``GroupMetadataManager.onLoaded``; ``GroupMetadataManager.replay``.
     Leaves unchanged: the log and the clients.
     """
-    if c.failovers == 0 or s.phase[0] != Phase.LOADING:
+    if c.failovers == 0 or s.phase != Phase.LOADING:
         return False
-    s.phase[0] = Phase.SERVING
-    log = s.log[0]
+    s.phase = Phase.SERVING
+    log = s.log
     if log.kind == 1:
         s.status = GroupStatus.EMPTY if log.members == 0 else GroupStatus.STABLE
         s.generation = log.generation
-        s.origin[0] = log.origin
+        s.origin = log.origin
         s.leader = log.leader
         s.members = log.members
-        s.strangers[0] = log.old
+        s.strangers = log.old
         for x in range(c.members):
             s.member[x].claims = log.claims[x]
             s.member[x].claim_generation = log.claim_generation[x]
@@ -177,10 +175,10 @@ def load_coordinator(c: Config, s: State) -> bool:
 
 def load_votes(c: Config, s: State) -> None:
     """The record has the selected protocol, and of each member what it said under that one."""
-    s.selected[0] = s.log[0].protocol[0]
+    s.selected = s.log.protocol
     for x in range(c.members):
         if has(s.members, x):
-            take_list(s, x, list_with_only(c, s.selected[0]))
+            take_list(c, s, x, list_with_only(c, s.selected))
 
 
 # ------------------------------------------------------------------------------------------------ claims
@@ -192,7 +190,7 @@ def generation_is_not_below_the_log(c: Config, s: State) -> bool:
     Source: ``GroupMetadataManager.replay``; ``ClassicGroup.initNextGeneration``.
     Leaves unchanged: generations above the log, which no failover survives.
     """
-    return c.failovers == 0 or not is_serving(c, s) or s.generation >= s.log[0].generation
+    return c.failovers == 0 or not is_serving(s) or s.generation >= s.log.generation
 
 
 def stable_is_persisted(c: Config, s: State) -> bool:
@@ -207,11 +205,11 @@ def stable_is_persisted(c: Config, s: State) -> bool:
     """
     if c.failovers == 0 or s.status != GroupStatus.STABLE:
         return True
-    log = s.log[0]
+    log = s.log
     for x in range(c.members):
         if s.member[x].assignment != log.assignment[x]:
             return False
-    if log.old != s.strangers[0] & s.members or (c.path != 0 and log.protocol[0] != s.selected[0]):
+    if log.old != s.strangers & s.members or (c.path != 0 and log.protocol != s.selected):
         return False
     return log.kind == 1 and log.generation == s.generation and log.members == s.members and log.leader == s.leader
 
@@ -224,13 +222,11 @@ def load_restores_the_log(c: Config, s: State, t: State) -> bool:
     Source: ``GroupMetadataManager.onLoaded``.
     Leaves unchanged: the order in which the members notice the new coordinator.
     """
-    if c.failovers == 0 or s.phase[0] != Phase.LOADING or t.phase[0] != Phase.SERVING:
+    if c.failovers == 0 or s.phase != Phase.LOADING or t.phase != Phase.SERVING:
         return True
     if t.status == GroupStatus.PREPARING or t.status == GroupStatus.COMPLETING:
         return False
-    return (
-        t.pending | t.joined | t.synced == 0 and t.members == t.log[0].members and t.generation == t.log[0].generation
-    )
+    return t.pending | t.joined | t.synced == 0 and t.members == t.log.members and t.generation == t.log.generation
 
 
 def persisted_before_propagated(c: Config, s: State, t: State) -> bool:
@@ -245,11 +241,11 @@ def persisted_before_propagated(c: Config, s: State, t: State) -> bool:
         for m in range(c.members):
             net = t.member[m].net
             if is_new_reply(s.member[m].net, net, MessageKind.SYNC_REPLY):
-                if is_told_by_zombie(c, s, m, t.member[m].generation):
+                if is_told_by_zombie(s, m, t.member[m].generation):
                     continue
-                if not has(t.log[0].members, m) or t.log[0].assignment[m] != net.partitions:
+                if not has(t.log.members, m) or t.log.assignment[m] != net.partitions:
                     return False
-                if t.log[0].generation != t.member[m].generation:
+                if t.log.generation != t.member[m].generation:
                     return False
     return True
 
@@ -262,21 +258,21 @@ def one_assignment_per_generation(c: Config, s: State, t: State) -> bool:
     Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup``; KIP-345.
     Leaves unchanged: a generation number that another incarnation issues again.
     """
-    if c.failovers == 0 or s.log[0].members == 0 or s.log[0].origin != t.log[0].origin:
+    if c.failovers == 0 or s.log.members == 0 or s.log.origin != t.log.origin:
         return True
-    if s.log[0].generation != t.log[0].generation or s.deletions != t.deletions:
+    if s.log.generation != t.log.generation or s.deletions != t.deletions:
         return True
     for x in range(c.members):
-        if in_record(c, s, s.log[0], x) != in_record(c, s, t.log[0], x):
+        if in_record(s, s.log, x) != in_record(s, t.log, x):
             return False
     return True
 
 
-def in_record(c: Config, s: State, record: Record, x: int) -> int:
+def in_record(s: State, record: Record, x: int) -> int:
     """What a record assigns to x, or to the twin that took its seat."""
     assigned = record.assignment[x]
-    if is_static(c, s, x):
-        assigned = assigned | record.assignment[s.member[x].twin[0]]
+    if is_static(s, x):
+        assigned = assigned | record.assignment[s.member[x].twin]
     return assigned
 
 
@@ -292,9 +288,9 @@ def restored_member_id_serves_no_other_process(c: Config, s: State, t: State) ->
     if c.failovers > 0:
         for m in range(c.members):
             one, other = s.member[m].net, t.member[m].net
-            vouched = is_told_by_zombie(c, s, m, t.member[m].generation)
-            vouched = vouched or is_told_by_zombie(c, s, m, other.generation)
-            if has(s.strangers[0] & s.members & t.members, m) and names_its_id(c, s, m) and not vouched:
+            vouched = is_told_by_zombie(s, m, t.member[m].generation)
+            vouched = vouched or is_told_by_zombie(s, m, other.generation)
+            if has(s.strangers & s.members & t.members, m) and names_its_id(s, m) and not vouched:
                 if is_new_reply(one, other, MessageKind.SYNC_REPLY) or is_new_reply(one, other, MessageKind.JOIN_REPLY):
                     return False
                 if is_new_reply(one, other, MessageKind.HEARTBEAT_REPLY):

@@ -30,9 +30,9 @@ def generation_number_is_reused(c: Config, s: State) -> bool:
     Source: ``GroupMetadataManager.replay``; ``ClassicGroup.initNextGeneration``.
     Leaves unchanged: the members of the two generations, which may differ.
     """
-    if c.failovers > 0 and is_serving(c, s) and s.generation > 0:
+    if c.failovers > 0 and is_serving(s) and s.generation > 0:
         for m in range(c.members):
-            if s.member[m].generation == s.generation and s.member[m].origin[0] != s.origin[0]:
+            if s.member[m].generation == s.generation and s.member[m].origin != s.origin:
                 return True
     return False
 
@@ -43,7 +43,7 @@ def member_is_ahead_of_the_coordinator(c: Config, s: State) -> bool:
     Source: ``GroupMetadataManager.replay``.
     Leaves unchanged: the member, until a request of its is refused with ILLEGAL_GENERATION.
     """
-    if c.failovers > 0 and is_serving(c, s):
+    if c.failovers > 0 and is_serving(s):
         for m in range(c.members):
             if s.member[m].generation > s.generation and has(s.members, m):
                 return True
@@ -58,11 +58,11 @@ def logged_assignment_was_never_delivered(c: Config, s: State) -> bool:
     Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup`` (append callback).
     Leaves unchanged: the members, which own what the generation before gave them until they rejoin.
     """
-    if c.failovers == 0 or is_serving(c, s) or s.log[0].members == 0:
+    if c.failovers == 0 or is_serving(s) or s.log.members == 0:
         return False
     for m in range(c.members):
         me = s.member[m]
-        if me.generation == s.log[0].generation and me.origin[0] == s.log[0].origin:
+        if me.generation == s.log.generation and me.origin == s.log.origin:
             if me.status == MemberStatus.STABLE or (
                 me.net.kind == MessageKind.SYNC_REPLY and me.net.error == Error.NONE
             ):
@@ -70,13 +70,13 @@ def logged_assignment_was_never_delivered(c: Config, s: State) -> bool:
     return True
 
 
-def rebalance_begins_during_an_append(c: Config, s: State) -> bool:
+def rebalance_begins_during_an_append(s: State) -> bool:
     """A rebalance begins while the assignment of the generation before is being written.
 
     Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup`` (append callback).
     Leaves unchanged: the append, which is committed all the same.
     """
-    return is_writing(c, s) and s.status == GroupStatus.PREPARING
+    return is_writing(s) and s.status == GroupStatus.PREPARING
 
 
 def load_restores_a_replaced_member_id(c: Config, s: State) -> bool:
@@ -87,7 +87,7 @@ def load_restores_a_replaced_member_id(c: Config, s: State) -> bool:
     Source: ``GroupMetadataManager.onLoaded``.
     Leaves unchanged: the process; the restored id expires with its session.
     """
-    return c.failovers > 0 and s.strangers[0] & s.members != 0
+    return c.failovers > 0 and s.strangers & s.members != 0
 
 
 def loading_coordinator_accepts_a_heartbeat(c: Config, s: State) -> bool:
@@ -96,7 +96,7 @@ def loading_coordinator_accepts_a_heartbeat(c: Config, s: State) -> bool:
     Source: ``GroupCoordinatorService.heartbeat``.
     Leaves unchanged: every other request, which meets COORDINATOR_LOAD_IN_PROGRESS.
     """
-    if c.failovers > 0 and s.phase[0] == Phase.LOADING:
+    if c.failovers > 0 and s.phase == Phase.LOADING:
         for m in range(c.members):
             net = s.member[m].net
             if net.kind == MessageKind.HEARTBEAT_REPLY and net.error == Error.NONE:
@@ -112,7 +112,7 @@ def loading_coordinator_keeps_a_stale_owner(c: Config, s: State, t: State) -> bo
     Source: ``GroupCoordinatorService.heartbeat``.
     Leaves unchanged: the stale owner's commits, which the loaded coordinator refuses.
     """
-    if c.failovers > 0 and s.phase[0] == Phase.LOADING:
+    if c.failovers > 0 and s.phase == Phase.LOADING:
         for m in range(c.members):
             if is_new_reply(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY) and not in_log(s, m):
                 for x in range(c.members):
@@ -123,10 +123,10 @@ def loading_coordinator_keeps_a_stale_owner(c: Config, s: State, t: State) -> bo
 
 def in_log(s: State, m: int) -> bool:
     """Whether m's process belongs to the generation of the last record."""
-    log, me = s.log[0], s.member[m]
+    log, me = s.log, s.member[m]
     if not has(log.members, m) or has(log.old, m) or me.has_id == 0:
         return False
-    return me.generation == log.generation and me.origin[0] == log.origin
+    return me.generation == log.generation and me.origin == log.origin
 
 
 def join_meets_loading(c: Config, s: State) -> bool:

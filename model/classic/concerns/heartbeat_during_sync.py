@@ -35,19 +35,19 @@ def heartbeat_during_sync(c: Config, s: State, m: int) -> bool:
     me = s.member[m]
     if (
         c.heartbeats_during_sync == 0
-        or s.heartbeats_during_sync[0] >= c.heartbeats_during_sync
+        or s.heartbeats_during_sync >= c.heartbeats_during_sync
         or me.status != MemberStatus.SYNCING
     ):
         return False
-    if is_reset(me) or awaits_heartbeat(c, me):
+    if is_reset(me) or awaits_heartbeat(me):
         return False
-    s.heartbeats_during_sync[0] += 1
-    me.beat[0] = HEARTBEAT_ACCEPTED + fence(s, m, me.generation)
-    me.beat_generation[0] = me.generation
+    s.heartbeats_during_sync += 1
+    me.beat = HEARTBEAT_ACCEPTED + fence(s, m, me.generation)
+    me.beat_generation = me.generation
     return True
 
 
-def receive_heartbeat_during_sync(c: Config, s: State, m: int) -> bool:
+def receive_heartbeat_during_sync(s: State, m: int) -> bool:
     """The member receives the reply to a Heartbeat that it sent during its SyncGroup.
 
     A stable member joins again on REBALANCE_IN_PROGRESS; a member that still waits ignores it. UNKNOWN_MEMBER_ID and
@@ -57,15 +57,15 @@ def receive_heartbeat_during_sync(c: Config, s: State, m: int) -> bool:
     Leaves unchanged: the SyncGroup, whose reply a reset member ignores.
     """
     me = s.member[m]
-    if not awaits_heartbeat(c, me):
+    if not awaits_heartbeat(me):
         return False
-    error = me.beat[0] - HEARTBEAT_ACCEPTED
-    is_of_now = me.generation == me.beat_generation[0]
-    forget_heartbeat(c, me)
+    error = me.beat - HEARTBEAT_ACCEPTED
+    is_of_now = me.generation == me.beat_generation
+    forget_heartbeat(me)
     if error == Error.REBALANCE_IN_PROGRESS and me.status == MemberStatus.STABLE:
         me.status = MemberStatus.UNJOINED
     if is_of_now and (error == Error.UNKNOWN_MEMBER_ID or error == Error.ILLEGAL_GENERATION):
-        lose_by(c, me, error)
+        lose_by(me, error)
         if me.status == MemberStatus.STABLE:
             me.status = MemberStatus.UNJOINED
     return True
@@ -80,10 +80,10 @@ def heartbeat_during_sync_is_fenced(c: Config, s: State, t: State) -> bool:
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
     Leaves unchanged: when the reply reaches the member.
     """
-    if c.heartbeats_during_sync > 0 and s.heartbeats_during_sync[0] != t.heartbeats_during_sync[0]:
+    if c.heartbeats_during_sync > 0 and s.heartbeats_during_sync != t.heartbeats_during_sync:
         for m in range(c.members):
-            if s.member[m].beat[0] == 0 and t.member[m].beat[0] == HEARTBEAT_ACCEPTED:
-                if not has(t.members, m) or t.member[m].beat_generation[0] != t.generation:
+            if s.member[m].beat == 0 and t.member[m].beat == HEARTBEAT_ACCEPTED:
+                if not has(t.members, m) or t.member[m].beat_generation != t.generation:
                     return False
                 if t.status < GroupStatus.COMPLETING:
                     return False
@@ -115,7 +115,7 @@ def heartbeat_succeeds_while_completing(c: Config, s: State) -> bool:
     if c.heartbeats_during_sync > 0 and s.status == GroupStatus.COMPLETING:
         for m in range(c.members):
             me = s.member[m]
-            if me.beat[0] == HEARTBEAT_ACCEPTED and me.status == MemberStatus.SYNCING and me.generation == s.generation:
+            if me.beat == HEARTBEAT_ACCEPTED and me.status == MemberStatus.SYNCING and me.generation == s.generation:
                 return True
     return False
 
@@ -129,7 +129,7 @@ def heartbeat_reports_a_rebalance_during_sync(c: Config, s: State) -> bool:
     if c.heartbeats_during_sync > 0:
         for m in range(c.members):
             me = s.member[m]
-            if me.beat[0] == HEARTBEAT_ACCEPTED + Error.REBALANCE_IN_PROGRESS and me.status == MemberStatus.SYNCING:
+            if me.beat == HEARTBEAT_ACCEPTED + Error.REBALANCE_IN_PROGRESS and me.status == MemberStatus.SYNCING:
                 return True
     return False
 

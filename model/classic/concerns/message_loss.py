@@ -19,7 +19,7 @@ from rebalance_check.model.vocabulary.actions import ActionKind
 
 def may_lose(c: Config, s: State) -> bool:
     """Whether the network may lose something more."""
-    return c.losses > 0 and s.losses[0] < c.losses
+    return c.losses > 0 and s.losses < c.losses
 
 
 def lose_request(c: Config, s: State, m: int) -> bool:
@@ -33,8 +33,8 @@ def lose_request(c: Config, s: State, m: int) -> bool:
     net = s.member[m].net
     if not may_lose(c, s) or not is_request(net.kind):
         return False
-    s.losses[0] += 1
-    put(c, net, MessageKind.NOTHING)
+    s.losses += 1
+    put(net, MessageKind.NOTHING)
     return True
 
 
@@ -49,8 +49,8 @@ def lose_reply(c: Config, s: State, m: int) -> bool:
     net = s.member[m].net
     if not may_lose(c, s) or net.kind == MessageKind.NOTHING or is_request(net.kind):
         return False
-    s.losses[0] += 1
-    put(c, net, MessageKind.NOTHING)
+    s.losses += 1
+    put(net, MessageKind.NOTHING)
     return True
 
 
@@ -64,7 +64,7 @@ def drop_connection(c: Config, s: State, m: int) -> bool:
     """
     if not may_lose(c, s) or not is_parked(s, m) or has(s.orphans, m) or s.member[m].status == MemberStatus.DOWN:
         return False
-    s.losses[0] += 1
+    s.losses += 1
     s.orphans = with_(s.orphans, m)
     return True
 

@@ -38,7 +38,7 @@ from rebalance_check.model.vocabulary.errors import Error
 
 def may_commit(c: Config, s: State) -> bool:
     """Whether the bounds have another commit."""
-    return c.commits > 0 and s.commits[0] < c.commits
+    return c.commits > 0 and s.commits < c.commits
 
 
 def send_offset_commit(c: Config, s: State, m: int) -> bool:
@@ -52,15 +52,15 @@ def send_offset_commit(c: Config, s: State, m: int) -> bool:
     me = s.member[m]
     if not may_commit(c, s) or me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING or me.owned == 0:
         return False
-    s.commits[0] += 1
-    s.beside[0] = 0
-    put(c, me.net, MessageKind.COMMIT_REQUEST)
+    s.commits += 1
+    s.beside = 0
+    put(me.net, MessageKind.COMMIT_REQUEST)
     me.net.generation = me.generation
     me.net.partitions = me.owned
     return True
 
 
-def receive_offset_commit(c: Config, s: State, m: int) -> bool:
+def receive_offset_commit(s: State, m: int) -> bool:
     """The member learns that its commit succeeded.
 
     Source: ``ConsumerCoordinator.OffsetCommitResponseHandler``.
@@ -69,7 +69,7 @@ def receive_offset_commit(c: Config, s: State, m: int) -> bool:
     net = s.member[m].net
     if net.kind != MessageKind.COMMIT_REPLY or is_error_reply(net):
         return False
-    put(c, net, MessageKind.NOTHING)
+    put(net, MessageKind.NOTHING)
     return True
 
 
@@ -85,20 +85,20 @@ def offset_commit(c: Config, s: State, m: int) -> bool:
     net = s.member[m].net
     if net.kind != MessageKind.COMMIT_REQUEST or must_wait(c, s, m):
         return False
-    if is_turned_away(c, s, m):
+    if is_turned_away(s, m):
         return True
-    refuse(c, s, m, MessageKind.COMMIT_REPLY, commit_error(c, s, m, net.generation))
+    refuse(s, m, MessageKind.COMMIT_REPLY, commit_error(s, m, net.generation))
     return True
 
 
-def commit_error(c: Config, s: State, m: int, generation: int) -> int:
+def commit_error(s: State, m: int, generation: int) -> int:
     """What is wrong with a commit of m for a generation; a group that does not exist knows no generation (v8).
 
     A static member names its instance id, as Kafka's consumer does, and so may be fenced.
     """
     if s.status == GroupStatus.DEAD:
         return Error.ILLEGAL_GENERATION
-    error = or_fenced(c, s, m, fence(s, m, generation))
+    error = or_fenced(s, m, fence(s, m, generation))
     if error == Error.REBALANCE_IN_PROGRESS:
         return Error.NONE
     if error == Error.NONE and s.status == GroupStatus.COMPLETING:
@@ -114,12 +114,12 @@ def commit_without_group(c: Config, s: State) -> bool:
     Source: ``OffsetMetadataManager.validateOffsetCommit``; ``ClassicGroup.validateOffsetCommit``.
     Leaves unchanged: a group with members, which refuses the commit.
     """
-    if not may_commit(c, s) or not is_serving(c, s) or is_writing(c, s):
+    if not may_commit(c, s) or not is_serving(s) or is_writing(s):
         return False
-    s.commits[0] += 1
-    s.beside[0] = 0
+    s.commits += 1
+    s.beside = 0
     if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:
-        s.outside[0] += 1
+        s.outside += 1
         if s.status == GroupStatus.DEAD:
             s.status = GroupStatus.EMPTY
             write_group(c, s)
@@ -139,19 +139,19 @@ def commit_during_join(c: Config, s: State, m: int) -> bool:
     Leaves unchanged: the outstanding request, and the member's id, generation and partitions.
     """
     me = s.member[m]
-    if not may_commit(c, s) or not is_serving(c, s) or is_writing(c, s) or me.has_id == 0 or me.generation == 0:
+    if not may_commit(c, s) or not is_serving(s) or is_writing(s) or me.has_id == 0 or me.generation == 0:
         return False
-    s.commits[0] += 1
-    error = commit_during_join_error(c, s, m)
-    s.beside[0] = ACCEPTED if error == Error.NONE else error
+    s.commits += 1
+    error = commit_during_join_error(s, m)
+    s.beside = ACCEPTED if error == Error.NONE else error
     return True
 
 
-def commit_during_join_error(c: Config, s: State, m: int) -> int:
+def commit_during_join_error(s: State, m: int) -> int:
     """What is wrong with a commit of m for its generation, in whatever status it is."""
-    if is_stranger(c, s, m):
-        return or_fenced(c, s, m, Error.UNKNOWN_MEMBER_ID)
-    return commit_error(c, s, m, s.member[m].generation)
+    if is_stranger(s, m):
+        return or_fenced(s, m, Error.UNKNOWN_MEMBER_ID)
+    return commit_error(s, m, s.member[m].generation)
 
 
 # ------------------------------------------------------------------------------------------------ claims
@@ -174,7 +174,7 @@ def commit_is_fenced(c: Config, s: State, t: State) -> bool:
         return False
     for m in range(c.members):
         if is_commit_accepted(c, s, t, m):
-            if not has(t.members, m) or is_stranger(c, t, m) or s.member[m].net.generation != t.generation:
+            if not has(t.members, m) or is_stranger(t, m) or s.member[m].net.generation != t.generation:
                 return False
     return True
 
@@ -182,14 +182,14 @@ def commit_is_fenced(c: Config, s: State, t: State) -> bool:
 def some_member_may_commit(c: Config, s: State) -> bool:
     """Whether there is a member in the group's generation."""
     for m in range(c.members):
-        if has(s.members, m) and not is_stranger(c, s, m) and s.member[m].generation == s.generation:
+        if has(s.members, m) and not is_stranger(s, m) and s.member[m].generation == s.generation:
             return True
     return False
 
 
 def is_commit_during_join_accepted(c: Config, s: State, t: State) -> bool:
     """Whether a commit beside a join is accepted in a step."""
-    return c.commits > 0 and s.commits[0] != t.commits[0] and t.beside[0] == ACCEPTED
+    return c.commits > 0 and s.commits != t.commits and t.beside == ACCEPTED
 
 
 def no_commit_while_completing(c: Config, s: State, t: State) -> bool:
@@ -214,7 +214,7 @@ def commit_without_generation_needs_an_empty_group(c: Config, s: State, t: State
     Source: ``ClassicGroup.validateOffsetCommit``.
     Leaves unchanged: transactional commits, which the model leaves out.
     """
-    return c.commits == 0 or s.outside[0] == t.outside[0] or s.status <= GroupStatus.EMPTY
+    return c.commits == 0 or s.outside == t.outside or s.status <= GroupStatus.EMPTY
 
 
 def lost_is_not_committed(c: Config, s: State) -> bool:
@@ -290,7 +290,7 @@ def commit_meets_rebalance(c: Config, s: State) -> bool:
     Source: ``ClassicGroup.validateOffsetCommit``.
     Leaves unchanged: the member's id, generation and partitions.
     """
-    return c.commits > 0 and s.beside[0] == Error.REBALANCE_IN_PROGRESS
+    return c.commits > 0 and s.beside == Error.REBALANCE_IN_PROGRESS
 
 
 def commit_meets_illegal_generation(c: Config, s: State) -> bool:
@@ -301,7 +301,7 @@ def commit_meets_illegal_generation(c: Config, s: State) -> bool:
     Source: ``ClassicGroup.validateOffsetCommit``.
     Leaves unchanged: the group, which a refused commit does not change.
     """
-    if c.commits > 0 and s.beside[0] == Error.ILLEGAL_GENERATION:
+    if c.commits > 0 and s.beside == Error.ILLEGAL_GENERATION:
         return True
     return c.commits > 0 and any_refused_with(c, s, MessageKind.COMMIT_REPLY, Error.ILLEGAL_GENERATION)
 
@@ -323,7 +323,7 @@ def commit_meets_fenced_instance(c: Config, s: State) -> bool:
     Source: ``ClassicGroup.validateMember``; KIP-345.
     Leaves unchanged: the group, which a refused commit does not change.
     """
-    if c.commits > 0 and s.beside[0] == Error.FENCED_INSTANCE_ID:
+    if c.commits > 0 and s.beside == Error.FENCED_INSTANCE_ID:
         return True
     return c.commits > 0 and any_refused_with(c, s, MessageKind.COMMIT_REPLY, Error.FENCED_INSTANCE_ID)
 
@@ -334,7 +334,7 @@ def commit_without_generation_is_accepted(c: Config, s: State) -> bool:
     Source: ``ClassicGroup.validateOffsetCommit``.
     Leaves unchanged: the group's generation and status, unless the group did not exist.
     """
-    return c.commits > 0 and s.outside[0] > 0
+    return c.commits > 0 and s.outside > 0
 
 
 OFFSET_COMMITS: Final = Concern(

@@ -22,8 +22,8 @@ def one_member_per_instance(c: Config, s: State) -> bool:
     Leaves unchanged: how many processes run with that instance id.
     """
     for m in range(c.members):
-        if has(s.members, m) and is_static(c, s, m):
-            if s.member[m].twin[0] != m and has(s.members, s.member[m].twin[0]):
+        if has(s.members, m) and is_static(s, m):
+            if s.member[m].twin != m and has(s.members, s.member[m].twin):
                 return False
     return True
 
@@ -36,7 +36,7 @@ def replaced_id_owes_sync_only_while_stable(c: Config, s: State) -> bool:
     Source: ``ClassicGroup.replaceStaticMember``; ``GroupMetadataManager.expirePendingSync``.
     Leaves unchanged: the new member id, which owes nothing.
     """
-    return c.static_members == 0 or not c.timeouts or s.ghost[0] == 0 or s.status == GroupStatus.STABLE
+    return c.static_members == 0 or not c.timeouts or s.ghost == 0 or s.status == GroupStatus.STABLE
 
 
 def eager_assignment_is_complete(c: Config, s: State) -> bool:
@@ -68,8 +68,8 @@ def replaced_static_member_is_fenced(c: Config, s: State, t: State) -> bool:
     """
     if c.static_members > 0:
         for m in range(c.members):
-            if is_static(c, s, m) and s.member[m].net.error == 0 and t.member[m].net.error != 0:
-                seated = holder(c, t, m) != NIL
+            if is_static(s, m) and s.member[m].net.error == 0 and t.member[m].net.error != 0:
+                seated = holder(t, m) != NIL
                 if t.member[m].net.error == Error.FENCED_INSTANCE_ID and not seated:
                     return False
                 if t.member[m].net.error == Error.UNKNOWN_MEMBER_ID and seated:
@@ -87,8 +87,8 @@ def instance_id_keeps_its_assignment(c: Config, s: State, t: State) -> bool:
     """
     if c.static_members > 0 and s.status == GroupStatus.STABLE and t.status == GroupStatus.STABLE:
         for m in range(c.members):
-            if has(s.members, m) and is_static(c, s, m):
-                heir = holder(c, t, m)
+            if has(s.members, m) and is_static(s, m):
+                heir = holder(t, m)
                 if heir == NIL or t.member[heir].assignment != s.member[m].assignment:
                     return False
     return True
@@ -112,9 +112,9 @@ def join_phase_keeps_silent_static_members(c: Config, s: State, t: State) -> boo
     gone = 0
     static_goes = False
     for m in range(c.members):
-        if has(minus(s.members, t.members), m) and holder(c, t, m) == NIL:
+        if has(minus(s.members, t.members), m) and holder(t, m) == NIL:
             gone += 1
-            if is_static(c, s, m):
+            if is_static(s, m):
                 static_goes = True
     return gone < 2 or not static_goes
 
@@ -133,7 +133,7 @@ def silent_static_member_is_kept(c: Config, s: State) -> bool:
     if c.static_members > 0 and s.status == GroupStatus.STABLE:
         for m in range(c.members):
             me = s.member[m]
-            if has(s.members, m) and is_static(c, s, m) and me.status == MemberStatus.STABLE:
+            if has(s.members, m) and is_static(s, m) and me.status == MemberStatus.STABLE:
                 if me.generation < s.generation:
                     return True
     return False
@@ -205,7 +205,7 @@ def static_member_is_fenced_by_its_former_id(c: Config, s: State) -> bool:
     """
     if c.static_members > 0 and c.failovers > 0:
         for m in range(c.members):
-            if s.member[m].net.error == Error.FENCED_INSTANCE_ID and has(s.members & s.strangers[0], m):
+            if s.member[m].net.error == Error.FENCED_INSTANCE_ID and has(s.members & s.strangers, m):
                 return True
     return False
 
@@ -218,10 +218,10 @@ def static_member_rejoins_after_failover_without_rebalance(c: Config, s: State) 
     Source: KIP-345; KIP-814; ``GroupMetadataManager.onLoaded``.
     Leaves unchanged: the generation, which is that of the record.
     """
-    if c.static_members > 0 and c.failovers > 0 and s.incarnation[0] > 0:
+    if c.static_members > 0 and c.failovers > 0 and s.incarnation > 0:
         for m in range(c.members):
             net = s.member[m].net
-            if net.kind == MessageKind.JOIN_REPLY and net.flag == SKIPS_ASSIGNMENT and s.origin[0] < s.incarnation[0]:
+            if net.kind == MessageKind.JOIN_REPLY and net.flag == SKIPS_ASSIGNMENT and s.origin < s.incarnation:
                 return True
     return False
 
@@ -232,7 +232,7 @@ def replaced_id_owes_a_sync(c: Config, s: State) -> bool:
     Source: ``ClassicGroup.replaceStaticMember``; ``GroupMetadataManager.expirePendingSync``.
     Leaves unchanged: the assignments, until the timeout starts a rebalance.
     """
-    return c.static_members > 0 and c.timeouts and s.ghost[0] == 1
+    return c.static_members > 0 and c.timeouts and s.ghost == 1
 
 
 def static_member_is_replaced_while_preparing(c: Config, s: State) -> bool:
@@ -244,7 +244,7 @@ def static_member_is_replaced_while_preparing(c: Config, s: State) -> bool:
     if c.static_members == 0 or s.status != GroupStatus.PREPARING or s.initial == 1:
         return False
     for m in range(c.members):
-        if has(s.joined, m) and is_static(c, s, m) and s.member[m].has_id == 0 and size(s.members) > 1:
+        if has(s.joined, m) and is_static(s, m) and s.member[m].has_id == 0 and size(s.members) > 1:
             return True
     return False
 

@@ -28,16 +28,16 @@ def rolling_restart(c: Config, s: State, m: int) -> bool:
     Leaves unchanged: the coordinator's state, until the LeaveGroup arrives.
     """
     me = s.member[m]
-    if c.path == 0 or s.rolling_restarts[0] >= c.rolling_restarts or not may_bounce(c, s, m):
+    if c.path == 0 or s.rolling_restarts >= c.rolling_restarts or not may_bounce(c, s, m):
         return False
     if me.status != MemberStatus.DOWN:
         if me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING:
             return False
-        stop(c, me)
-        if not is_static(c, s, m):
+        stop(me)
+        if not is_static(s, m):
             me.net.kind = MessageKind.LEAVE_REQUEST
-    s.rolling_restarts[0] += 1
-    me.bouncing[0] = 1
+    s.rolling_restarts += 1
+    me.bouncing = 1
     return True
 
 
@@ -70,15 +70,15 @@ def selected_protocol_is_listed_by_all(c: Config, s: State) -> bool:
     if c.path == 0:
         return True
     if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:
-        return s.selected[0] == 0
+        return s.selected == 0
     if s.status == GroupStatus.PREPARING:
         return True
-    return has(candidates(c, s), s.selected[0])
+    return has(candidates(c, s), s.selected)
 
 
 def has_failed_over(c: Config, s: State) -> bool:
     """Whether another coordinator took over."""
-    return c.failovers > 0 and s.incarnation[0] > 0
+    return c.failovers > 0 and s.incarnation > 0
 
 
 def stable_group_runs_the_voted_protocol(c: Config, s: State) -> bool:
@@ -106,7 +106,7 @@ def protocol_is_fixed_within_a_generation(c: Config, s: State, t: State) -> bool
     """
     if c.path == 0 or s.deletions != t.deletions or s.generation != t.generation:
         return True
-    return s.selected[0] == t.selected[0]
+    return s.selected == t.selected
 
 
 def join_reply_carries_the_selected_protocol(c: Config, s: State, t: State) -> bool:
@@ -122,7 +122,7 @@ def join_reply_carries_the_selected_protocol(c: Config, s: State, t: State) -> b
     for m in range(c.members):
         net = t.member[m].net
         if is_new_reply(s.member[m].net, net, MessageKind.JOIN_REPLY):
-            if net.protocol[0] != t.selected[0] or not has(c.offered[t.member[m].step[0]], net.protocol[0]):
+            if net.protocol != t.selected or not has(c.offered[t.member[m].step], net.protocol):
                 return False
     return True
 
@@ -186,7 +186,7 @@ def upgraded_member_awaits_its_id(c: Config, s: State, kind: int) -> bool:
     if c.path != 0 and c.static_members > 0:
         for m in range(c.members):
             me = s.member[m]
-            if has(s.members, m) and me.step[0] > 0 and me.has_id == 0 and me.net.kind == kind:
+            if has(s.members, m) and me.step > 0 and me.has_id == 0 and me.net.kind == kind:
                 if me.status == MemberStatus.JOINING and me.net.error == Error.NONE:
                     return True
     return False
@@ -214,7 +214,7 @@ def all_are_stable_at(c: Config, s: State, step: int) -> bool:
     if s.status != GroupStatus.STABLE:
         return False
     for m in range(c.members):
-        if s.member[m].status != MemberStatus.STABLE or s.member[m].step[0] != step or not is_current(s, m):
+        if s.member[m].status != MemberStatus.STABLE or s.member[m].step != step or not is_current(s, m):
             return False
     return True
 
@@ -238,7 +238,7 @@ def cooperative_assignor_runs_among_eager_members(c: Config, s: State) -> bool:
     """
     if c.path == 0 or c.steps != 3 or not all_are_stable_at(c, s, 1):
         return False
-    return has(c.withholding[1], s.selected[0])
+    return has(c.withholding[1], s.selected)
 
 
 UPGRADE: Final = Concern(

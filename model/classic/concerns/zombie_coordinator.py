@@ -10,7 +10,7 @@ Clients that have not heard of the other one still ask it: a request may arrive 
 
 from typing import Final
 
-from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.checker.layout import reset
 from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.concerns.failover import end_incarnation
 from rebalance_check.model.classic.invariants import is_current, is_new_reply
@@ -38,29 +38,25 @@ def depose_coordinator(c: Config, s: State) -> bool:
     Source: ``CoordinatorRuntime`` (epoch of a shard); ``Partition.makeFollower``.
     Leaves unchanged: the clients, and the log, which the zombie coordinator cannot write any more.
     """
-    if (
-        c.zombie_coordinators == 0
-        or s.zombie_coordinators[0] >= c.zombie_coordinators
-        or s.incarnation[0] >= c.failovers
-    ):
+    if c.zombie_coordinators == 0 or s.zombie_coordinators >= c.zombie_coordinators or s.incarnation >= c.failovers:
         return False
-    if s.phase[0] != Phase.SERVING or s.zombie[0].status != GroupStatus.DEAD or s.status == GroupStatus.DEAD:
+    if s.phase != Phase.SERVING or s.zombie.status != GroupStatus.DEAD or s.status == GroupStatus.DEAD:
         return False
-    if is_writing(c, s) or s.joined | s.synced | s.pending != 0:
+    if is_writing(s) or s.joined | s.synced | s.pending != 0:
         return False
-    s.zombie_coordinators[0] += 1
-    z = s.zombie[0]
+    s.zombie_coordinators += 1
+    z = s.zombie
     z.status = s.status
     z.generation = s.generation
-    z.origin = s.origin[0]
+    z.origin = s.origin
     z.leader = s.leader
-    z.members = minus(s.members, s.strangers[0])
+    z.members = minus(s.members, s.strangers)
     for x in range(c.members):
         z.claims[x] = s.member[x].claims
         z.claim_generation[x] = s.member[x].claim_generation
         z.assignment[x] = s.member[x].assignment
     end_incarnation(c, s, 0)
-    s.phase[0] = Phase.LOADING
+    s.phase = Phase.LOADING
     return True
 
 
@@ -70,24 +66,15 @@ def resign_zombie_coordinator(c: Config, s: State) -> bool:
     Source: ``CoordinatorRuntime.scheduleUnloadOperation``.
     Leaves unchanged: the group of the present coordinator, and the clients.
     """
-    if c.zombie_coordinators == 0 or s.zombie[0].status == GroupStatus.DEAD:
+    if c.zombie_coordinators == 0 or s.zombie.status == GroupStatus.DEAD:
         return False
-    z = s.zombie[0]
-    z.status = GroupStatus.DEAD
-    z.generation = 0
-    z.origin = 0
-    z.leader = NIL
-    z.members = 0
-    for x in range(c.members):
-        z.claims[x] = 0
-        z.claim_generation[x] = 0
-        z.assignment[x] = 0
+    reset(s.zombie)
     return True
 
 
 def zombie_fence(s: State, m: int, generation: int) -> int:
     """What it finds wrong with a request of m for a generation."""
-    z = s.zombie[0]
+    z = s.zombie
     if not has(z.members, m):
         return Error.UNKNOWN_MEMBER_ID
     if generation != z.generation:
@@ -101,12 +88,12 @@ def heartbeat_at_zombie(c: Config, s: State, m: int) -> bool:
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
     Leaves unchanged: the memory of the zombie coordinator, and the present coordinator.
     """
-    if c.zombie_coordinators == 0 or s.zombie[0].status == GroupStatus.DEAD:
+    if c.zombie_coordinators == 0 or s.zombie.status == GroupStatus.DEAD:
         return False
     net = s.member[m].net
     if net.kind != MessageKind.HEARTBEAT_REQUEST:
         return False
-    refuse(c, s, m, MessageKind.HEARTBEAT_REPLY, zombie_fence(s, m, net.generation))
+    refuse(s, m, MessageKind.HEARTBEAT_REPLY, zombie_fence(s, m, net.generation))
     return True
 
 
@@ -119,19 +106,19 @@ def sync_group_at_zombie(c: Config, s: State, m: int) -> bool:
     Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup``.
     Leaves unchanged: the memory of the zombie coordinator, and the present coordinator.
     """
-    if c.zombie_coordinators == 0 or s.zombie[0].status == GroupStatus.DEAD:
+    if c.zombie_coordinators == 0 or s.zombie.status == GroupStatus.DEAD:
         return False
     net = s.member[m].net
     if net.kind != MessageKind.SYNC_REQUEST:
         return False
     error = zombie_fence(s, m, net.generation)
     if error != Error.NONE:
-        refuse(c, s, m, MessageKind.SYNC_REPLY, error)
+        refuse(s, m, MessageKind.SYNC_REPLY, error)
         return True
-    if s.zombie[0].status != GroupStatus.STABLE:
+    if s.zombie.status != GroupStatus.STABLE:
         return False
-    put(c, net, MessageKind.SYNC_REPLY)
-    net.partitions = s.zombie[0].assignment[m]
+    put(net, MessageKind.SYNC_REPLY)
+    net.partitions = s.zombie.assignment[m]
     return True
 
 
@@ -144,21 +131,21 @@ def join_group_at_zombie(c: Config, s: State, m: int) -> bool:
     Source: ``GroupMetadataManager.classicGroupJoinExistingMember``.
     Leaves unchanged: joins that would be parked, which the model does not deliver to it.
     """
-    if c.zombie_coordinators == 0 or s.zombie[0].status == GroupStatus.DEAD:
+    if c.zombie_coordinators == 0 or s.zombie.status == GroupStatus.DEAD:
         return False
-    net, z = s.member[m].net, s.zombie[0]
+    net, z = s.member[m].net, s.zombie
     if net.kind != MessageKind.JOIN_REQUEST or net.flag == 0:
         return False
     if not has(z.members, m):
-        refuse(c, s, m, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)
+        refuse(s, m, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)
         return True
     if z.status < GroupStatus.COMPLETING or m == z.leader:
         return False
     if c.cooperative and (z.claims[m] != net.partitions or z.claim_generation[m] != net.generation):
         return False
-    put(c, net, MessageKind.JOIN_REPLY)
+    put(net, MessageKind.JOIN_REPLY)
     net.generation = z.generation
-    net.origin[0] = z.origin
+    net.origin = z.origin
     return True
 
 
@@ -171,9 +158,9 @@ def zombie_coordinator_has_a_second_owner(c: Config, s: State) -> bool:
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
     Leaves unchanged: commits at the zombie coordinator, which need a write and fail.
     """
-    if c.zombie_coordinators > 0 and s.zombie[0].members != 0 and is_serving(c, s):
+    if c.zombie_coordinators > 0 and s.zombie.members != 0 and is_serving(s):
         for m in range(c.members):
-            if has(s.zombie[0].members, m) and s.member[m].generation == s.zombie[0].generation:
+            if has(s.zombie.members, m) and s.member[m].generation == s.zombie.generation:
                 if another_member_owns(c, s, m):
                     return True
     return False
@@ -189,7 +176,7 @@ def another_member_owns(c: Config, s: State, m: int) -> bool:
 
 def is_stale_at_the_coordinator(c: Config, s: State, m: int) -> bool:
     """Whether a coordinator serves that would refuse m for its generation."""
-    return c.zombie_coordinators > 0 and is_serving(c, s) and not (has(s.members, m) and is_of_the_generation(s, m))
+    return c.zombie_coordinators > 0 and is_serving(s) and not (has(s.members, m) and is_of_the_generation(s, m))
 
 
 def zombie_coordinator_accepts_a_stale_heartbeat(c: Config, s: State, t: State) -> bool:

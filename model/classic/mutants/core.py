@@ -230,7 +230,7 @@ CLASSIC_MUTANTS: Final = (
     ModelMutant(
         name="forgotten-id-is-trusted",
         what="whoever comes from a process whose old id the log brought back is taken for that member",
-        edit=Edit(_LOG, "    elif is_stranger(c, s, m) and names_its_id(", "    elif False and names_its_id("),
+        edit=Edit(_LOG, "    elif is_stranger(s, m) and names_its_id(", "    elif False and names_its_id("),
         caught_by="restored_member_id_serves_no_other_process",
         bounds=Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&failovers=1"),
     ),
@@ -272,8 +272,8 @@ CLASSIC_MUTANTS: Final = (
         what="somebody who is no member commits without a generation into a group that has members",
         edit=Edit(
             _COMMITS,
-            "    if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:\n        s.outside[0] += 1\n",
-            "    if s.status <= GroupStatus.STABLE:\n        s.outside[0] += 1\n",
+            "    if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:\n        s.outside += 1\n",
+            "    if s.status <= GroupStatus.STABLE:\n        s.outside += 1\n",
         ),
         caught_by="commit_without_generation_needs_an_empty_group",
         bounds=Bounds.from_address("eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&commits=1"),
@@ -290,8 +290,8 @@ CLASSIC_MUTANTS: Final = (
         what="a coordinator that was deposed answers SyncGroups before an assignment could be written",
         edit=Edit(
             _ZOMBIE,
-            "    if s.zombie[0].status != GroupStatus.STABLE:\n",
-            "    if s.zombie[0].status < GroupStatus.COMPLETING:\n",
+            "    if s.zombie.status != GroupStatus.STABLE:\n",
+            "    if s.zombie.status < GroupStatus.COMPLETING:\n",
         ),
         caught_by="sync_is_fenced",
         bounds=Bounds.from_address(

@@ -29,8 +29,8 @@ LIVENESS_MUTANTS: Final = (
         what="a member joins again whenever a Heartbeat is answered: each time the leader does, everyone has to",
         edit=Edit(
             _MEMBER,
-            "    put(c, net, MessageKind.NOTHING)\n    return True\n\n\ndef receive_error",
-            "    s.member[m].status = MemberStatus.UNJOINED\n    put(c, net, MessageKind.NOTHING)\n"
+            "    put(net, MessageKind.NOTHING)\n    return True\n\n\ndef receive_error",
+            "    s.member[m].status = MemberStatus.UNJOINED\n    put(net, MessageKind.NOTHING)\n"
             "    return True\n\n\ndef receive_error",
         ),
         caught_by="rebalance_completes",
@@ -66,8 +66,8 @@ LIVENESS_MUTANTS: Final = (
         what="an id that was handed out to a process that died is waited for, for ever",
         edit=Edit(
             _COORDINATOR,
-            "    if not has(s.members | s.pending, m) or is_writing(c, s)",
-            "    if not has(s.members, m) or is_writing(c, s)",
+            "    if not has(s.members | s.pending, m) or is_writing(s)",
+            "    if not has(s.members, m) or is_writing(s)",
         ),
         caught_by="pending_ids_vanish",
         bounds=Bounds.from_address("eager?members=1&partitions=1&generations=1&initial_delay=off&member_id_required"),

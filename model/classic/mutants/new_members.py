@@ -31,7 +31,7 @@ NEW_MEMBER_MUTANTS: Final = (
         what="a new member that expires is removed, and its parked JoinGroup is never answered",
         edit=Edit(
             _COORDINATOR,
-            "    refuse_join_of_removed(c, s, m)\n    remove_member(s, m, k)\n    if s.status",
+            "    refuse_join_of_removed(s, m)\n    remove_member(s, m, k)\n    if s.status",
             "    remove_member(s, m, k)\n    if s.status",
         ),
         caught_by="expired_new_member_is_refused",
@@ -40,7 +40,7 @@ NEW_MEMBER_MUTANTS: Final = (
     ModelMutant(
         name="newcomer-stays-new",
         what="a member is new, and may expire while it is parked, after its first join phase, too",
-        edit=Edit(_COORDINATOR, "    begin_anew(c, s)\n", ""),
+        edit=Edit(_COORDINATOR, "    s.fresh = 0\n", ""),
         caught_by="new_members_are_parked",
         bounds=Bounds.from_address(
             "eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&new_members"
@@ -64,8 +64,8 @@ NEW_MEMBER_MUTANTS: Final = (
         what="the coordinator believes every heartbeat of a member whose SyncGroup is outstanding",
         edit=Edit(
             _BEATS,
-            "    me.beat[0] = HEARTBEAT_ACCEPTED + fence(s, m, me.generation)",
-            "    me.beat[0] = HEARTBEAT_ACCEPTED",
+            "    me.beat = HEARTBEAT_ACCEPTED + fence(s, m, me.generation)",
+            "    me.beat = HEARTBEAT_ACCEPTED",
         ),
         caught_by="heartbeat_during_sync_is_fenced",
         bounds=Bounds.from_address(

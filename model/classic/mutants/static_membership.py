@@ -61,7 +61,7 @@ STATIC_MEMBER_MUTANTS: Final = (
         what="the commit of a member that lost its seat is refused as that of a stranger, who may join again",
         edit=Edit(
             _COMMITS,
-            "    error = or_fenced(c, s, m, fence(s, m, generation))\n",
+            "    error = or_fenced(s, m, fence(s, m, generation))\n",
             "    error = fence(s, m, generation)\n",
         ),
         caught_by="replaced_static_member_is_fenced",
@@ -110,7 +110,7 @@ STATIC_MEMBER_MUTANTS: Final = (
     ModelMutant(
         name="replaced-id-owes-for-ever",
         what="what a replaced member id owed is not forgotten when its generation is over",
-        edit=Edit(_STATICS, "        s.ghost[0] = 0\n", "        s.ghost[0] = s.ghost[0]\n"),
+        edit=Edit(_COORDINATOR, "    s.ghost = 0\n", "    s.ghost = s.ghost\n"),
         caught_by="replaced_id_owes_sync_only_while_stable",
         bounds=Bounds.from_address(
             "eager?members=2&partitions=1&generations=3&initial_delay=off&timeouts&static_members=2"

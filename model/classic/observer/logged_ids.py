@@ -23,14 +23,14 @@ class IdsOnRecord:
         """A step has happened; ``known`` are the ids at the coordinator, which may have changed since an append."""
         if not after.log:
             return
-        if after.append[0].kind > before.append[0].kind:
+        if after.append.kind > before.append.kind:
             self.appended = [*known]
-        elif before.append[0].kind > after.append[0].kind and action.choice == 0:
+        elif before.append.kind > after.append.kind and action.choice == 0:
             self._keep(after, self.appended)
         elif action.kind is ActionKind.JOIN_GROUP and after.status == GroupStatus.STABLE:
             self._keep(after, known)  # a static member may have come back under another id
 
     def _keep(self, after: State, ids: list[int]) -> None:
         for m, number in enumerate(ids):
-            if has(after.log[0].members, m):
+            if has(after.log.members, m):
                 self.ids[m] = number

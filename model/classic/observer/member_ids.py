@@ -21,7 +21,7 @@ REASONS: Final = {
 def seat_of(state: State, m: int) -> str:
     """``i0`` of a static member, ``m0`` of a dynamic one: as Kafka, which makes a member id of one or the other."""
     twin = state.member[m].twin
-    return f"i{min(m, twin[0])}" if twin and twin[0] != NIL else f"m{m}"
+    return f"i{min(m, twin)}" if twin != NIL else f"m{m}"
 
 
 def holder_of(state: State, m: int) -> int | None:
@@ -47,19 +47,18 @@ def replaced_by(action: Action, before: State, after: State) -> int:
 
 def leader_told(state: State, net: Message) -> int:
     """Who leads, as a JoinGroup reply tells: in the generation of the past if it comes from a deposed coordinator."""
-    past = state.zombie[0] if state.zombie else None
-    if past and past.members and (net.generation, net.origin[0]) == (past.generation, past.origin):
+    past = state.zombie
+    if past.members and (net.generation, net.origin) == (past.generation, past.origin):
         return past.leader
     return state.leader
 
 
 def leave_error(state: State, m: int) -> Error:
     """What a LeaveGroup of ``m`` is answered."""
-    if state.phase and state.phase[0] == Phase.CLOSED:
+    if state.phase == Phase.CLOSED:
         return Error.NOT_COORDINATOR
-    if state.phase and state.phase[0] == Phase.LOADING:
+    if state.phase == Phase.LOADING:
         return Error.COORDINATOR_LOAD_IN_PROGRESS
-    strangers = state.strangers[0] if state.strangers else 0
     if seat_of(state, m).startswith("i"):
         return Error.UNKNOWN_MEMBER_ID if holder_of(state, m) is None else Error.NONE
-    return Error.NONE if has((state.members | state.pending) & ~strangers, m) else Error.UNKNOWN_MEMBER_ID
+    return Error.NONE if has((state.members | state.pending) & ~state.strangers, m) else Error.UNKNOWN_MEMBER_ID

@@ -16,7 +16,7 @@ def protocol_of(bounds: Bounds, state: State, m: int) -> str:
     """``eager`` or ``cooperative``: how m treats its partitions."""
     if not bounds.upgrade:
         return bounds.protocol.value
-    cooperative = is_cooperative_list(list_of(bounds, state.member[m].step[0]))
+    cooperative = is_cooperative_list(list_of(bounds, state.member[m].step))
     return (RebalanceProtocol.COOPERATIVE if cooperative else RebalanceProtocol.EAGER).value
 
 
@@ -30,6 +30,6 @@ def selected_protocol(state: State) -> str:
     return protocol_name(state.selected)
 
 
-def protocol_name(number: list[int]) -> str:
-    """The name of a protocol in a field that may be absent."""
-    return NAMES[number[0] - 1] if number and number[0] else ""
+def protocol_name(number: int) -> str:
+    """The name of a protocol; empty for 0."""
+    return NAMES[number - 1] if number else ""

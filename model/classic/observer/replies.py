@@ -96,15 +96,15 @@ class Door:
 
 def life_of(state: State) -> int:
     """The number of the group's incarnation."""
-    return state.deletions + (state.incarnation[0] if state.incarnation else 0)
+    return state.deletions + state.incarnation
 
 
 def place_after(action: Action, before: State, after: State, deposed_life: int) -> Place:
     """Where the answers of a step come from; one that was deposed speaks of its own incarnation, ``deposed_life``."""
-    return (deposed_life, before.zombie[0].generation) if action.kind in AT_ZOMBIE else place_of(after)
+    return (deposed_life, before.zombie.generation) if action.kind in AT_ZOMBIE else place_of(after)
 
 
 def place_of(state: State) -> Place:
     """Where an answer of the coordinator comes from: a group that is there, and loaded."""
-    is_loading = bool(state.phase) and state.phase[0] != Phase.SERVING
+    is_loading = state.phase != Phase.SERVING
     return NOWHERE if is_loading or state.status == GroupStatus.DEAD else (life_of(state), state.generation)

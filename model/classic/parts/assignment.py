@@ -113,7 +113,7 @@ def is_withheld(c: Config, reply: Message, receiver: int, p: int) -> bool:
     return False
 
 
-def assign(c: Config, reply: Message, target: int, withholding: bool) -> None:
+def assign_partitions(c: Config, reply: Message, target: int, withholding: bool) -> None:
     """Turn the cleaned claims of a leader's reply into the assignment that it sends, if it withholds or not."""
     given = 0
     for p in range(c.partitions):

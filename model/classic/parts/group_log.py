@@ -11,7 +11,7 @@ A slot has one id at the coordinator. One that the log brings back may not be th
 slot is then a *stranger*, and its process unknown there.
 """
 
-from rebalance_check.model.checker.layout import NIL
+from rebalance_check.model.checker.layout import reset
 from rebalance_check.model.classic.parts.network import put, refuse
 from rebalance_check.model.classic.parts.static_members import is_static, or_fenced
 from rebalance_check.model.classic.state import (
@@ -31,25 +31,25 @@ from rebalance_check.model.classic.state import (
 from rebalance_check.model.vocabulary.errors import Error
 
 
-def is_serving(c: Config, s: State) -> bool:
+def is_serving(s: State) -> bool:
     """Whether there is a coordinator that has read its log."""
-    return c.failovers == 0 or s.phase[0] == Phase.SERVING
+    return s.phase == Phase.SERVING
 
 
-def is_writing(c: Config, s: State) -> bool:
+def is_writing(s: State) -> bool:
     """Whether a leader's assignment is appended and not committed."""
-    return c.failovers > 0 and s.append[0].kind == 1
+    return s.append.kind == 1
 
 
-def is_stranger(c: Config, s: State, m: int) -> bool:
+def is_stranger(s: State, m: int) -> bool:
     """Whether the coordinator knows another id of slot m than the one that its process holds."""
-    return c.failovers > 0 and has(s.strangers[0] & s.members, m)
+    return has(s.strangers & s.members, m)
 
 
 def is_held(c: Config, s: State, m: int) -> bool:
     """Whether a live process holds, or is about to learn, the id that the coordinator knows of slot m."""
     me = s.member[m]
-    if me.status == MemberStatus.DOWN or is_stranger(c, s, m):
+    if me.status == MemberStatus.DOWN or is_stranger(s, m):
         return False
     if me.has_id == 1 or c.failovers == 0:
         return True
@@ -71,46 +71,44 @@ def must_wait(c: Config, s: State, m: int) -> bool:
     takes its seat anew), nor do Heartbeat,
     LeaveGroup and the leader's SyncGroup while a write is under way.
     """
-    if c.failovers == 0 or not is_serving(c, s):
+    if c.failovers == 0 or not is_serving(s):
         return False
     net = s.member[m].net
     if net.kind == MessageKind.JOIN_REQUEST:
-        return net.flag == 0 and has(s.members | s.pending, m) and not is_static(c, s, m)
-    return is_writing(c, s) and (net.kind != MessageKind.SYNC_REQUEST or m == s.leader)
+        return net.flag == 0 and has(s.members | s.pending, m) and not is_static(s, m)
+    return is_writing(s) and (net.kind != MessageKind.SYNC_REQUEST or m == s.leader)
 
 
-def is_turned_away(c: Config, s: State, m: int) -> bool:
+def is_turned_away(s: State, m: int) -> bool:
     """Answer m's request where the coordinator does not serve, or does not know the id in it; whether it was.
 
     NOT_COORDINATOR from one that has resigned. One that is loading says COORDINATOR_LOAD_IN_PROGRESS, but believes
     every Heartbeat (``GroupCoordinatorService.heartbeat``). A static member whose seat another id has is fenced,
     even if that id was its own once; where it leaves, it names no member id.
     """
-    if c.failovers == 0:
-        return False
     net = s.member[m].net
     kind = net.kind
     error: int = Error.UNKNOWN_MEMBER_ID
-    if not is_serving(c, s):
-        error = Error.NOT_COORDINATOR if s.phase[0] == Phase.CLOSED else Error.COORDINATOR_LOAD_IN_PROGRESS
-        if kind == MessageKind.HEARTBEAT_REQUEST and s.phase[0] == Phase.LOADING:
+    if not is_serving(s):
+        error = Error.NOT_COORDINATOR if s.phase == Phase.CLOSED else Error.COORDINATOR_LOAD_IN_PROGRESS
+        if kind == MessageKind.HEARTBEAT_REQUEST and s.phase == Phase.LOADING:
             error = Error.NONE
-    elif is_stranger(c, s, m) and names_its_id(c, s, m):
-        error = or_fenced(c, s, m, error)
+    elif is_stranger(s, m) and names_its_id(s, m):
+        error = or_fenced(s, m, error)
     else:
         return False
     if kind == MessageKind.LEAVE_REQUEST:
-        put(c, net, MessageKind.NOTHING)
+        put(net, MessageKind.NOTHING)
     else:
-        refuse(c, s, m, reply_to(kind), error)
+        refuse(s, m, reply_to(kind), error)
     return True
 
 
-def names_its_id(c: Config, s: State, m: int) -> bool:
+def names_its_id(s: State, m: int) -> bool:
     """Whether m's request carries a member id."""
     net = s.member[m].net
     if net.kind == MessageKind.LEAVE_REQUEST:
-        return not is_static(c, s, m)
+        return not is_static(s, m)
     return net.kind != MessageKind.JOIN_REQUEST or net.flag == 1
 
 
@@ -130,16 +128,14 @@ def rediscovers(me: Member) -> bool:
     return me.net.error == Error.NOT_COORDINATOR or me.net.error == Error.COORDINATOR_LOAD_IN_PROGRESS
 
 
-def give_new_id(c: Config, s: State, m: int) -> None:
+def give_new_id(s: State, m: int) -> None:
     """Slot m gets another id: what the log holds of it is nobody's from now on."""
-    if c.failovers > 0:
-        s.strangers[0] = without(s.strangers[0], m)
-        if c.zombie_coordinators > 0:
-            s.zombie[0].members = without(s.zombie[0].members, m)
-        if has(s.log[0].members, m):
-            s.log[0].old = with_(s.log[0].old, m)
-        if has(s.append[0].members, m):
-            s.append[0].old = with_(s.append[0].old, m)
+    s.strangers = without(s.strangers, m)
+    s.zombie.members = without(s.zombie.members, m)
+    if has(s.log.members, m):
+        s.log.old = with_(s.log.old, m)
+    if has(s.append.members, m):
+        s.append.old = with_(s.append.old, m)
 
 
 # ------------------------------------------------------------------------------------------------ the log
@@ -148,113 +144,61 @@ def give_new_id(c: Config, s: State, m: int) -> None:
 def write_group(c: Config, s: State) -> None:
     """The record of a group without members, committed at once."""
     if c.failovers > 0:
-        snapshot(c, s, s.log[0])
+        snapshot(c, s, s.log)
 
 
 def write_seat(c: Config, s: State) -> None:
     """The record of a stable group in which a static member came back under another id, committed at once."""
     if c.failovers > 0:
-        snapshot(c, s, s.log[0])
+        snapshot(c, s, s.log)
         for x in range(c.members):
-            s.log[0].assignment[x] = s.member[x].assignment if has(s.members, x) else 0
+            s.log.assignment[x] = s.member[x].assignment if has(s.members, x) else 0
 
 
 def begin_append(c: Config, s: State, assigned: Message) -> None:
     """The record with the leader's assignment is appended."""
-    snapshot(c, s, s.append[0])
+    snapshot(c, s, s.append)
     for x in range(c.members):
-        s.append[0].assignment[x] = assigned.parts[x] if has(s.members, x) else 0
+        s.append.assignment[x] = assigned.parts[x] if has(s.members, x) else 0
 
 
 def snapshot(c: Config, s: State, record: Record) -> None:
     """The group as it stands, without assignments."""
+    reset(record)
     record.kind = 1
     record.generation = s.generation
-    record.origin = s.origin[0]
+    record.origin = s.origin
     record.leader = s.leader
     record.members = s.members
-    record.old = s.strangers[0] & s.members
-    if c.path != 0:
-        record.protocol[0] = s.selected[0]
+    record.old = s.strangers & s.members
+    record.protocol = s.selected
     for x in range(c.members):
         known = has(s.members, x)
         record.claims[x] = s.member[x].claims if known else 0
         record.claim_generation[x] = s.member[x].claim_generation if known else 0
-        record.assignment[x] = 0
 
 
-def wipe(c: Config, record: Record) -> None:
-    """There is no record."""
-    record.kind = 0
-    record.generation = 0
-    record.origin = 0
-    record.leader = NIL
-    record.members = 0
-    record.old = 0
-    if c.path != 0:
-        record.protocol[0] = 0
-    for x in range(c.members):
-        record.claims[x] = 0
-        record.claim_generation[x] = 0
-        record.assignment[x] = 0
-
-
-def keep(c: Config, s: State) -> None:
-    """The record under way is in the log."""
-    one, other = s.log[0], s.append[0]
-    one.kind = 1
-    one.generation = other.generation
-    one.origin = other.origin
-    one.leader = other.leader
-    one.members = other.members
-    one.old = other.old
-    if c.path != 0:
-        one.protocol[0] = other.protocol[0]
-    for x in range(c.members):
-        one.claims[x] = other.claims[x]
-        one.claim_generation[x] = other.claim_generation[x]
-        one.assignment[x] = other.assignment[x]
-
-
-def delete_record(c: Config, s: State) -> None:
-    """A tombstone."""
-    if c.failovers > 0:
-        wipe(c, s.log[0])
-
-
-def begin_generation(c: Config, s: State) -> None:
-    """Only the pair of incarnation and generation is unique: note the incarnation."""
-    if c.failovers > 0:
-        s.origin[0] = s.incarnation[0]
-
-
-def forget_origin(c: Config, me: Member) -> None:
-    """A member without a generation."""
-    if c.failovers > 0:
-        me.origin[0] = 0
-
-
-def is_told_by_zombie(c: Config, s: State, m: int, generation: int) -> bool:
+def is_told_by_zombie(s: State, m: int, generation: int) -> bool:
     """Whether a coordinator that was deposed would answer m for a generation."""
-    if c.zombie_coordinators == 0 or s.zombie[0].status < GroupStatus.COMPLETING:
+    if s.zombie.status < GroupStatus.COMPLETING:
         return False
-    return has(s.zombie[0].members, m) and s.zombie[0].generation == generation
+    return has(s.zombie.members, m) and s.zombie.generation == generation
 
 
 def is_of_the_generation(s: State, m: int) -> bool:
     """Whether m's generation is the group's, and not another one of the same number."""
     if s.member[m].generation != s.generation:
         return False
-    return len(s.origin) == 0 or s.member[m].origin[0] == s.origin[0]
+    return s.member[m].origin == s.origin
 
 
 def is_of_this_life(s: State, m: int) -> bool:
     """Whether m's generation began in the present incarnation."""
-    return len(s.origin) == 0 or s.member[m].origin[0] == s.incarnation[0]
+    return s.member[m].origin == s.incarnation
 
 
 def same_life(s: State, t: State) -> bool:
     """Whether the group was neither deleted nor taken over in a step."""
     if s.deletions != t.deletions:
         return False
-    return len(s.origin) == 0 or (s.phase[0] == Phase.SERVING and t.phase[0] == Phase.SERVING)
+    return s.phase == Phase.SERVING and t.phase == Phase.SERVING

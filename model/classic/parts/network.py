@@ -1,29 +1,19 @@
 """The network of the classic protocol: one message between a process and the coordinator, and one stray copy."""
 
-from rebalance_check.model.checker.layout import NIL
-from rebalance_check.model.classic.state import Config, Copy, Member, MemberStatus, Message, MessageKind, State, has
+from rebalance_check.model.checker.layout import reset
+from rebalance_check.model.classic.state import Config, Member, MemberStatus, Message, MessageKind, State, has
 from rebalance_check.model.vocabulary.errors import Error
 
 
-def put(c: Config, net: Message, kind: int) -> None:
+def put(net: Message, kind: int) -> None:
     """Replace the message in a slot by an empty one of another kind."""
+    reset(net)
     net.kind = kind
-    net.error = 0
-    net.flag = 0
-    net.generation = 0
-    net.partitions = 0
-    net.group = 0
-    if c.path != 0:
-        net.protocol[0] = 0
-    for x in range(c.members):
-        net.parts[x] = 0
-    if c.failovers > 0:
-        net.origin[0] = 0
 
 
-def refuse(c: Config, s: State, m: int, kind: int, error: int) -> None:
+def refuse(s: State, m: int, kind: int, error: int) -> None:
     """Answer a request of m that is not parked with an error."""
-    put(c, s.member[m].net, kind)
+    put(s.member[m].net, kind)
     s.member[m].net.error = error
 
 
@@ -49,17 +39,16 @@ def is_abandoned(s: State, m: int) -> bool:
     return s.member[m].status == MemberStatus.UNJOINED and s.member[m].has_id == 0
 
 
-def awaits_heartbeat(c: Config, me: Member) -> bool:
+def awaits_heartbeat(me: Member) -> bool:
     """Whether a process waits for the answer to a heartbeat that it sent beside its SyncGroup: it sends one at a time,
     and joins again when it has been answered."""
-    return c.heartbeats_during_sync > 0 and me.beat[0] != 0
+    return me.beat != 0
 
 
-def forget_heartbeat(c: Config, me: Member) -> None:
+def forget_heartbeat(me: Member) -> None:
     """Nobody waits for the answer any more."""
-    if c.heartbeats_during_sync > 0:
-        me.beat[0] = 0
-        me.beat_generation[0] = 0
+    me.beat = 0
+    me.beat_generation = 0
 
 
 def is_request(kind: int) -> bool:
@@ -95,24 +84,10 @@ def duplicate_request(c: Config, s: State, m: int) -> bool:
     s.stray.stale = 0 if has(s.members | s.pending, m) else 1
     s.stray.generation = net.generation
     s.stray.partitions = net.partitions
-    if c.path != 0:
-        s.stray.step[0] = s.member[m].step[0]
+    s.stray.step = s.member[m].step
     for x in range(c.members):
         s.stray.parts[x] = net.parts[x]
     return True
-
-
-def clear(c: Config, stray: Copy) -> None:
-    """The copy has been delivered."""
-    stray.kind = MessageKind.NOTHING
-    stray.member = NIL
-    stray.stale = 0
-    stray.generation = 0
-    stray.partitions = 0
-    if c.path != 0:
-        stray.step[0] = 0
-    for x in range(c.members):
-        stray.parts[x] = 0
 
 
 def is_error_reply(net: Message) -> bool:

@@ -23,18 +23,12 @@ from rebalance_check.model.vocabulary.errors import Error
 def note_newcomer(c: Config, s: State, m: int) -> None:
     """The first JoinGroup of m is parked."""
     if c.new_members:
-        s.fresh[0] = with_(s.fresh[0], m)
+        s.fresh = with_(s.fresh, m)
 
 
-def begin_anew(c: Config, s: State) -> None:
-    """The join phase is over, and nobody is new."""
-    if c.new_members:
-        s.fresh[0] = 0
-
-
-def expires_parked(c: Config, s: State, m: int) -> bool:
+def expires_parked(s: State, m: int) -> bool:
     """Whether m's timer runs although its JoinGroup is parked."""
-    return c.new_members and has(s.fresh[0], m)
+    return has(s.fresh, m)
 
 
 def may_give_back(c: Config, me: Member) -> bool:
@@ -51,7 +45,7 @@ def new_members_are_parked(c: Config, s: State) -> bool:
     Source: ``ClassicGroupMember.isNew``; ``GroupMetadataManager.completeClassicGroupJoin``.
     Leaves unchanged: how long the JoinGroup is parked; at most the new-member join timeout of 5 minutes.
     """
-    return not c.new_members or s.fresh[0] & ~s.joined == 0
+    return not c.new_members or s.fresh & ~s.joined == 0
 
 
 def returned_id_is_not_waited_for(c: Config, s: State, t: State) -> bool:
@@ -60,7 +54,7 @@ def returned_id_is_not_waited_for(c: Config, s: State, t: State) -> bool:
     Source: ``GroupMetadataManager.classicGroupLeaveToClassicGroup``; KIP-394.
     Leaves unchanged: a LeaveGroup that the network loses.
     """
-    if c.new_members and (c.losses == 0 or s.losses[0] == t.losses[0]):
+    if c.new_members and (c.losses == 0 or s.losses == t.losses):
         for m in range(c.members):
             arrives = s.member[m].net.kind == MessageKind.LEAVE_REQUEST and t.member[m].net.kind == MessageKind.NOTHING
             if arrives and has(t.members | t.pending, m):
@@ -78,7 +72,7 @@ def expired_new_member_is_refused(c: Config, s: State, t: State) -> bool:
     """
     if c.new_members:
         for m in range(c.members):
-            if has(s.fresh[0], m) and may_answer(s, m) and not has(t.members, m) and may_answer(t, m):
+            if has(s.fresh, m) and may_answer(s, m) and not has(t.members, m) and may_answer(t, m):
                 if t.member[m].net.kind != MessageKind.JOIN_REPLY or t.member[m].net.error != Error.UNKNOWN_MEMBER_ID:
                     return False
     return True

@@ -7,7 +7,6 @@ id that was replaced is *fenced* (FENCED_INSTANCE_ID). A fenced process is gone 
 
 from rebalance_check.model.checker.layout import NIL
 from rebalance_check.model.classic.parts.network import may_answer, refuse
-from rebalance_check.model.classic.parts.protocol_vote import take_list
 from rebalance_check.model.classic.state import Config, MessageKind, State, has, with_, without
 from rebalance_check.model.vocabulary.errors import Error
 
@@ -17,25 +16,22 @@ SKIPS_ASSIGNMENT = 2
 
 def enlist(c: Config, s: State) -> None:
     """Hand out the instance ids: to twins first, then to static members that have one of their own."""
-    if c.static_members > 0:
-        for m in range(c.members):
-            s.member[m].twin[0] = NIL
-            if m < c.static_members:
-                s.member[m].twin[0] = m ^ 1 if m < 2 * c.shared_instances else m
+    for m in range(c.static_members):
+        s.member[m].twin = m ^ 1 if m < 2 * c.shared_instances else m
 
 
-def is_static(c: Config, s: State, m: int) -> bool:
+def is_static(s: State, m: int) -> bool:
     """Whether m's process has an instance id."""
-    return c.static_members > 0 and s.member[m].twin[0] != NIL
+    return s.member[m].twin != NIL
 
 
-def holder(c: Config, s: State, m: int) -> int:
+def holder(s: State, m: int) -> int:
     """The slot whose member id has the seat of m's instance id; NIL when none has, or m is dynamic."""
-    if is_static(c, s, m):
+    if is_static(s, m):
         if has(s.members, m):
             return m
-        if has(s.members, s.member[m].twin[0]):
-            return int(s.member[m].twin[0])
+        if has(s.members, s.member[m].twin):
+            return int(s.member[m].twin)
     return NIL
 
 
@@ -43,39 +39,39 @@ def static_members(c: Config, s: State) -> int:
     """The members that have an instance id."""
     found = 0
     for x in range(c.members):
-        if has(s.members, x) and is_static(c, s, x):
+        if has(s.members, x) and is_static(s, x):
             found = with_(found, x)
     return found
 
 
-def is_fenced(c: Config, s: State, m: int) -> bool:
+def is_fenced(s: State, m: int) -> bool:
     """Whether m's process learned that another one took its place."""
-    return c.static_members > 0 and has(s.fenced[0], m)
+    return has(s.fenced, m)
 
 
-def or_fenced(c: Config, s: State, m: int, error: int) -> int:
+def or_fenced(s: State, m: int, error: int) -> int:
     """UNKNOWN_MEMBER_ID as a static member is told it, whose seat another one has (``validateMember``)."""
-    if error == Error.UNKNOWN_MEMBER_ID and holder(c, s, m) != NIL:
+    if error == Error.UNKNOWN_MEMBER_ID and holder(s, m) != NIL:
         return Error.FENCED_INSTANCE_ID
     return error
 
 
-def take_seat(c: Config, s: State, old: int, m: int) -> None:
+def take_seat(s: State, old: int, m: int) -> None:
     """The seat goes to m, with assignment and leadership; what ``old`` has parked is fenced (``replaceStaticMember``).
 
     An id that still owed a SyncGroup owes it on, although nobody can send it.
     """
     if has(s.joined, old) and may_answer(s, old):
-        refuse(c, s, old, MessageKind.JOIN_REPLY, Error.FENCED_INSTANCE_ID)
+        refuse(s, old, MessageKind.JOIN_REPLY, Error.FENCED_INSTANCE_ID)
     if has(s.synced, old) and may_answer(s, old):
-        refuse(c, s, old, MessageKind.SYNC_REPLY, Error.FENCED_INSTANCE_ID)
+        refuse(s, old, MessageKind.SYNC_REPLY, Error.FENCED_INSTANCE_ID)
     s.members = with_(without(s.members, old), m)
     s.joined = without(s.joined, old)
     s.synced = without(s.synced, old)
     s.orphans = without(s.orphans, old)
     s.member[old].claims = 0
     s.member[old].claim_generation = 0
-    take_list(s, old, 0)
+    s.member[old].listed = 0
     assignment = s.member[old].assignment
     s.member[old].assignment = 0
     s.member[m].assignment = assignment
@@ -83,17 +79,11 @@ def take_seat(c: Config, s: State, old: int, m: int) -> None:
         s.leader = m
     if s.stray.member == old:
         s.stray.stale = 1
-    if c.timeouts and has(s.owing[0], old):
-        s.owing[0] = without(s.owing[0], old)
-        s.ghost[0] = 1
-
-
-def forget_ghost(c: Config, s: State) -> None:
-    """A generation is over, and with it what a replaced id owed."""
-    if c.timeouts and c.static_members > 0:
-        s.ghost[0] = 0
+    if has(s.owing, old):
+        s.owing = without(s.owing, old)
+        s.ghost = 1
 
 
 def give_up(s: State, m: int) -> None:
     """The process learns that it is fenced, and ends; it doesn't come back."""
-    s.fenced[0] = with_(s.fenced[0], m)
+    s.fenced = with_(s.fenced, m)

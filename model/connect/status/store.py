@@ -5,6 +5,7 @@ An action is a function of (c, s, m, k), see `model.checker.specification`: m is
 
 from typing import Final
 
+from rebalance_check.model.checker.layout import assign, reset
 from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.connect.status.state import (
     Config,
@@ -40,41 +41,20 @@ def free_retry(worker: Worker) -> int:
 
 def move(to: Send, source: Send) -> None:
     """Copy a send and free the slot that it came from."""
-    to.status = source.status
-    to.key = source.key
-    to.generation = source.generation
-    to.safe = source.safe
-    to.newest = source.newest
-    to.live = source.live
-    to.known = source.known
-    to.again = source.again
-    to.appended = source.appended
-    free(source)
-
-
-def free(send: Send) -> None:
-    """Empty a slot."""
-    send.status = 0
-    send.key = 0
-    send.generation = 0
-    send.safe = 0
-    send.newest = 0
-    send.live = 0
-    send.known = 0
-    send.again = 0
-    send.appended = 0
+    assign(to, source)
+    reset(source)
 
 
 def drop_head(c: Config, worker: Worker) -> None:
     """The producer is done with the head of its queue."""
-    free(worker.queue[0])
+    reset(worker.queue[0])
     for slot in range(1, c.slots):
         move(worker.queue[slot - 1], worker.queue[slot])
 
 
 def drop_retry(c: Config, worker: Worker) -> None:
     """The head of the retry queue is gone."""
-    free(worker.retries[0])
+    reset(worker.retries[0])
     for slot in range(1, c.slots):
         move(worker.retries[slot - 1], worker.retries[slot])
 
@@ -314,8 +294,8 @@ def restart(c: Config, s: State, m: int) -> bool:
         me.entries[key].position = 0
         me.entries[key].cached = 0
     for slot in range(c.slots):
-        free(me.queue[slot])
-        free(me.retries[slot])
+        reset(me.queue[slot])
+        reset(me.retries[slot])
     return True
 
 
