@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule, drawn_protocol, simulate_into
 from rebalance_check.model.shrink import ddmin
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -113,8 +113,6 @@ def _fewer_actions(search: _Search) -> None:
 
 def _actions(search: _Search) -> int:
     """How many churn actions there are to leave out, the final `Heal` apart."""
-    if search.options.protocol is SimulatedProtocol.STATUS:
-        return search.options.steps
     return len(churn_schedule(search.seed, replace(search.options, omit=())).actions) - 1
 
 

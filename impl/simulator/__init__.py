@@ -1,8 +1,9 @@
 """The deterministic simulator: one seed in, one history out.
 
-``schedule`` draws the churn, ``environment`` holds clock, network, nodes and processes, ``nodes`` are what coordinates,
-``process`` is one member with its two threads, ``group`` says what runs inside them, ``convergence`` heals and waits,
-``subject`` puts it all behind the one door.
+``schedule`` draws the churn of groups and ``status_churn`` that of status stores, ``environment`` holds clock, network,
+nodes and processes, ``nodes`` are what coordinates, ``process`` is one member with its two threads, ``group`` says what
+runs inside them, ``convergence`` heals and waits; ``status_cluster`` is the cluster of status stores. ``subject`` runs
+either of them behind the interface that every `Subject` has.
 """
 
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions

@@ -6,14 +6,15 @@ The same schedule runs on the simulator and on live clients of a real broker.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from enum import Enum
 from random import Random
 from typing import Final
 
 from rebalance_check.impl.runtime.faults import FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.runtime.seeds import stream
+from rebalance_check.impl.simulator.member_state import CHURN_STEPS, NEEDED_FAULT, MemberState, applicable
 from rebalance_check.impl.simulator.rolling_restarts import legal_steps, upgrade_actions
+from rebalance_check.impl.simulator.status_churn import status_actions
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.schedule import Schedule
@@ -30,23 +31,6 @@ PAUSES_MS: Final = (0, 5, 50, 500, 3_000, 10_000, 25_000)
 
 MAX_TASKS: Final = 8
 
-
-class Process(Enum):
-    """What a member process is doing, as far as its operator knows."""
-
-    DOWN = "down"
-    RUNNING = "running"
-    PAUSED = "paused"
-
-
-CHURN_STEPS: Final = {
-    ActionKind.START_MEMBER: (Process.DOWN, Process.RUNNING),
-    ActionKind.STOP_MEMBER: (Process.RUNNING, Process.DOWN),
-    ActionKind.CRASH_MEMBER: (Process.RUNNING, Process.DOWN),
-    ActionKind.PAUSE_MEMBER: (Process.RUNNING, Process.PAUSED),
-    ActionKind.RESUME_MEMBER: (Process.PAUSED, Process.RUNNING),
-}
-"""From which to which condition each churn action takes a process; it applies to no other."""
 
 MOST_PARTITIONS: Final = 6
 MOST_LOST: Final = 12
@@ -68,8 +52,6 @@ UNUSUAL: Final = {
 OF_CONSUMERS: Final = frozenset({FaultKind.SUBSCRIPTION, FaultKind.METADATA, FaultKind.PATTERN})
 """Those of them that others than consumers know nothing of."""
 
-NEEDED_FAULT: Final = {ActionKind.CRASH_MEMBER: FaultKind.CRASH, ActionKind.PAUSE_MEMBER: FaultKind.PAUSE}
-
 
 def drawn_protocol(seed: int, options: SimulationOptions) -> SimulatedProtocol:
     """The protocol that the run of ``seed`` has: the one asked for, or one drawn when that is ``mixed``."""
@@ -89,7 +71,10 @@ def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
     """
     protocol = drawn_protocol(seed, options)
     random, plan, path = stream(seed, "churn"), draw_plan(seed, options), options.upgrade_path
-    if path is None:
+    drawn: Iterator[Action]
+    if protocol is SimulatedProtocol.STATUS:
+        drawn = status_actions(seed, options, plan)
+    elif path is None:
         drawn = _draw(random, options, plan, protocol)
     else:
         drawn = upgrade_actions(random, path, members=options.members, steps=options.steps, plan=plan, pause=_pause)
@@ -98,7 +83,10 @@ def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
         for index, action in enumerate(drawn)
         if index not in options.omit or action.kind is ActionKind.AWAIT_GROUP
     ]
-    actions = _ending_alive(_applicable(kept))
+    if protocol is SimulatedProtocol.STATUS:
+        actions = applicable(kept, MemberState.RUNNING)
+    else:
+        actions = _ending_alive(applicable(kept))
     if path is not None:
         actions = legal_steps(path, actions, options.members)
     return Schedule(_bounds(options, protocol, kept), (*actions, Action(ActionKind.HEAL)), seed)
@@ -106,13 +94,13 @@ def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
 
 def _draw(random: Random, options: SimulationOptions, plan: FaultPlan, protocol: SimulatedProtocol) -> Iterator[Action]:
     """All starts, then steps; a step whose fault is switched off waits only, so that the others stay as they are."""
-    members = [Process.DOWN] * options.members
+    members = [MemberState.DOWN] * options.members
     consumes = protocol in {SimulatedProtocol.EAGER, SimulatedProtocol.COOPERATIVE}
     unusual = [one for kind in plan.kinds if consumes or kind not in OF_CONSUMERS for one in UNUSUAL.get(kind, ())]
     for member in range(options.members):
         yield Action(ActionKind.START_MEMBER, member)
         yield _pause(random)
-        members[member] = Process.RUNNING
+        members[member] = MemberState.RUNNING
     for _ in range(options.steps):
         if protocol is SimulatedProtocol.CONNECT and random.random() < 0.2:
             yield Action(ActionKind.CHANGE_CONFIG, 0, random.randint(1, MAX_TASKS))
@@ -133,35 +121,29 @@ def _pause(random: Random) -> Action:
     return Action(ActionKind.ADVANCE_CLOCK, 0, random.randint(0, random.choice(PAUSES_MS)))
 
 
-def _applicable(actions: Iterable[Action]) -> Iterator[Action]:
-    """The actions without those that cannot happen to a process in its condition."""
-    members: dict[int, Process] = {}
-    for action in actions:
-        if action.kind in CHURN_STEPS:
-            before, after = CHURN_STEPS[action.kind]
-            if members.get(action.member, Process.DOWN) is not before:
-                continue
-            members[action.member] = after
-        yield action
-
-
 def _ending_alive(actions: Iterable[Action]) -> Iterator[Action]:
     """The actions, and a start of m0 when all members are down by then: a group of nobody has nothing to settle."""
     up: set[int] = set()
     for action in actions:
         if action.kind in CHURN_STEPS:
-            (up.discard if CHURN_STEPS[action.kind][1] is Process.DOWN else up.add)(action.member)
+            (up.discard if CHURN_STEPS[action.kind][1] is MemberState.DOWN else up.add)(action.member)
         yield action
     if not up:
         yield Action(ActionKind.START_MEMBER, 0)
 
 
+_PROTOCOLS: Final = {
+    SimulatedProtocol.COOPERATIVE: RebalanceProtocol.COOPERATIVE,
+    SimulatedProtocol.STATUS: RebalanceProtocol.STATUS,
+}
+"""How bounds call the protocols that are not EAGER."""
+
+
 def _bounds(options: SimulationOptions, protocol: SimulatedProtocol, actions: list[Action]) -> Bounds:
     """The size of the environment and what befalls it."""
-    cooperative = protocol is SimulatedProtocol.COOPERATIVE
     counts = {kind: sum(action.kind is kind for action in actions) for kind in CHURN_STEPS}
     return Bounds(
-        protocol=RebalanceProtocol.COOPERATIVE if cooperative else RebalanceProtocol.EAGER,
+        protocol=_PROTOCOLS.get(protocol, RebalanceProtocol.EAGER),
         members=options.members,
         partitions=options.partitions,
         generations=100,

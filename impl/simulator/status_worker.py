@@ -1,7 +1,7 @@
 """One Connect worker process of a simulated run: its store, its threads, and what it writes when.
 
 What is written follows ``AbstractHerder`` and its listeners: RUNNING, PAUSED, RESTARTING and DESTROYED with put, FAILED
-and UNASSIGNED with putSafe, each carrying the generation that the worker was last told.
+and UNASSIGNED with putSafe, each carrying the generation that the worker received last.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Key = ConnectorKey | TaskKey
 
 
 @dataclass(slots=True)
-class Conditions:
-    """What the processes of a run share: time, chance, the plan of the present phase, and whom to tell of appends."""
+class StatusEnvironment:
+    """What the processes of a run share: time, chance, the plan of the present phase, and what to call after an append."""
 
     clock: VirtualClock
     random: Random
@@ -50,7 +50,7 @@ class WorkerProcess:
         worker_id: str,
         *,
         log: SharedLog,
-        conditions: Conditions,
+        environment: StatusEnvironment,
         recorder: Recorder,
     ) -> None:
         self.name = name
@@ -62,21 +62,26 @@ class WorkerProcess:
         self.channel = Channel(log, name)
         self.store = StatusStore(name, self.channel, recorder)
         self.channel.store = self.store
-        self._conditions = conditions
+        self._environment = environment
         self._sending = False
         self._retrying = False
         self._reading: set[int] = set()
         self._later: list[Callable[[], None]] = []
 
-    # -------------------------------------------------------------------------------------------- life
+    # -------------------------------------------------------------------------------------------- start and end
+
+    @property
+    def running(self) -> bool:
+        """Whether it neither crashed nor stopped nor is paused."""
+        return self.alive and not self.store.stopped and not self.paused
 
     def crash(self) -> None:
         """Die at once; the request on the wire may still be appended."""
         self.alive = False
         head = self.channel.close()
-        if head is not None and not head.appended and self._conditions.random.random() < 0.5:
+        if head is not None and not head.appended and self._environment.random.random() < 0.5:
             self.channel.log.append(self.name, head)
-            self._conditions.appended()
+            self._environment.appended()
 
     def pause(self) -> None:
         """Stop running, as in a long garbage collection."""
@@ -90,7 +95,7 @@ class WorkerProcess:
             self._run(action)
 
     def _after(self, delay_ms: int, action: Callable[[], None]) -> None:
-        self._conditions.clock.after(delay_ms, partial(self._run, action))
+        self._environment.clock.after(delay_ms, partial(self._run, action))
 
     def _run(self, action: Callable[[], None]) -> None:
         if self.paused:
@@ -107,31 +112,31 @@ class WorkerProcess:
             self._transmit()
         if not self._retrying and self.store.retries:
             self._retrying = True
-            self._after(self._conditions.delay(), self._retry)
+            self._after(self._environment.delay(), self._retry)
         for partition in self.channel.unread():
             if partition not in self._reading and not self.store.stopped:
                 self._reading.add(partition)
-                self._after(self._conditions.delay(), partial(self._read, partition))
+                self._after(self._environment.delay(), partial(self._read, partition))
 
     def _transmit(self) -> None:
         """The head travels: appended or not, then answered. The broker's part goes on while the process is paused."""
-        plan, random = self._conditions.plan, self._conditions.random
+        plan, random = self._environment.plan, self._environment.random
         fate = random.random()
         if fate < plan.drop:
-            self._after(self._conditions.delay(), partial(self._answered, Outcome.RETRIABLE))
+            self._after(self._environment.delay(), partial(self._answered, Outcome.RETRIABLE))
         elif fate < plan.drop + plan.disconnect / 4:
-            self._after(self._conditions.delay(), partial(self._answered, Outcome.FATAL))
+            self._after(self._environment.delay(), partial(self._answered, Outcome.FATAL))
         else:
             lost = random.random() < plan.duplicate
             outcome = Outcome.RETRIABLE if lost else Outcome.OK
-            self._conditions.clock.after(self._conditions.delay(), partial(self._appended, outcome))
+            self._environment.clock.after(self._environment.delay(), partial(self._appended, outcome))
 
     def _appended(self, outcome: Outcome) -> None:
         if not self.alive:
             return
         self.channel.append()
-        self._after(self._conditions.delay(), partial(self._answered, outcome))
-        self._conditions.appended()
+        self._after(self._environment.delay(), partial(self._answered, outcome))
+        self._environment.appended()
 
     def _answered(self, outcome: Outcome) -> None:
         self._sending = False
@@ -161,9 +166,9 @@ class WorkerProcess:
         if self.store.stopped:
             return
         attempt = self.store.admit(key, value, safe=safe)
-        plan = self._conditions.plan
-        if plan.has(FaultKind.REORDER) and self._conditions.random.random() < plan.reorder / 2:
-            self._after(self._conditions.delay(), partial(self._hand_over, attempt))
+        plan = self._environment.plan
+        if plan.has(FaultKind.REORDER) and self._environment.random.random() < plan.reorder / 2:
+            self._after(self._environment.delay(), partial(self._hand_over, attempt))
         else:
             self._hand_over(attempt)
 
@@ -186,7 +191,7 @@ class WorkerProcess:
             self._after(self._start_delay(), partial(self._started, key))
 
     def _start_delay(self) -> int:
-        plan, random = self._conditions.plan, self._conditions.random
+        plan, random = self._environment.plan, self._environment.random
         slow = random.random() < plan.slow_application
         return random.randint(0, plan.slow_ms if slow else plan.delay_ms)
 
@@ -197,8 +202,8 @@ class WorkerProcess:
     def fail(self, key: Key) -> None:
         """The item fails; in half of the cases somebody restarts it soon."""
         self.write(key, Status.FAILED, safe=True)
-        if self._conditions.random.random() < 0.5:
-            self._after(self._conditions.delay(), partial(self.restart, key))
+        if self._environment.random.random() < 0.5:
+            self._after(self._environment.delay(), partial(self.restart, key))
 
     def restart(self, key: Key) -> None:
         """An operator restarts the item, if it still runs here."""

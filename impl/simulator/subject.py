@@ -16,47 +16,95 @@ from rebalance_check.impl.simulator.group import build_members
 from rebalance_check.impl.simulator.group_config import GroupSettings, draw_settings
 from rebalance_check.impl.simulator.nodes import LOADING_MS
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
-from rebalance_check.impl.simulator.status_cluster import simulate_status
-from rebalance_check.model.vocabulary.actions import CHURN, COORDINATOR_FAULTS, UNUSUAL_CHURN, Action, ActionKind
+from rebalance_check.impl.simulator.status_cluster import StatusCluster
+from rebalance_check.model.vocabulary.actions import (
+    CHURN,
+    COORDINATOR_FAULTS,
+    STATUS_CHURN,
+    UNUSUAL_CHURN,
+    Action,
+    ActionKind,
+)
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 
 NAME: Final = "simulator"
 
+GROUP_CHURN: Final = CHURN | COORDINATOR_FAULTS | UNUSUAL_CHURN
+"""The kinds of action that a simulated group understands."""
+
 
 class SimulatorSubject:
     """A whole group in virtual time, disturbed by churn and by the faults that the seed draws.
 
-    ``options`` say what `Bounds` cannot: protocol (never ``mixed`` by the time it runs), allowed faults, mutant.
-    ``listener`` hears each event at once; without one, `perform` returns them. The mutant is planted while a method
-    runs, and only then.
+    ``options`` say what `Bounds` cannot: protocol (drawn from the seed for ``mixed``), allowed faults, mutant. For the
+    protocol ``status`` it is a cluster of status stores. ``listener`` receives each event at once; without one,
+    `perform` returns them. The mutant is planted while a method runs, and only then.
     """
 
     name = NAME
-    actions = CHURN | COORDINATOR_FAULTS | UNUSUAL_CHURN
 
     def __init__(self, options: SimulationOptions, listener: Listener | None = None) -> None:
         self._options = options
-        self._heard: list[Event] = []
-        self._listener: Listener = listener or self._heard.append
-        self._environment: Environment | None = None
-        self._pending: tuple[str, ...] = ()
+        self._observed: list[Event] = []
+        self._listener: Listener = listener or self._observed.append
+        self._run: GroupRun | StatusCluster | None = None
+
+    @property
+    def actions(self) -> frozenset[ActionKind]:
+        """The kinds of action it understands: those of status stores, of groups, or of both where a seed decides."""
+        match self._options.protocol:
+            case SimulatedProtocol.STATUS:
+                return STATUS_CHURN
+            case SimulatedProtocol.MIXED:
+                return GROUP_CHURN | STATUS_CHURN
+            case _:
+                return GROUP_CHURN
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
-        """A fresh environment; the sizes are those of ``bounds``, the rest is drawn from ``seed``."""
+        """Start a fresh run; the sizes are those of ``bounds``, the rest is drawn from ``seed``.
+
+        Raises `RebalanceCheckError` when the options name no known mutant.
+        """
+        options = replace(self._options, members=bounds.members, partitions=bounds.partitions)
+        start = StatusCluster if drawn_protocol(seed, options) is SimulatedProtocol.STATUS else GroupRun
         with planted(self._options.mutant):
-            self._open(bounds, seed)
+            self._run = start(seed, options, self._listener)
         return self._take()
 
-    def _open(self, bounds: Bounds, seed: int) -> None:
-        protocol = drawn_protocol(seed, self._options)
-        if protocol is SimulatedProtocol.STATUS:
-            raise RebalanceCheckError("the status protocol has no churn schedule: call simulate() with these options")
-        options = replace(self._options, protocol=protocol, members=bounds.members, partitions=bounds.partitions)
-        plan, settings = draw_plan(seed, options), draw_settings(seed, protocol, options.upgrade_path)
-        self._pending = ()
-        self._environment = Environment(seed, plan, self._listener)
+    def perform(self, action: Action) -> Sequence[Event]:
+        """Do one churn action, and let happen what it causes at once; time passes in `AdvanceClock` and `Heal` only.
+
+        Raises `RebalanceCheckError` before `open`, and for an action that the protocol of the run does not know.
+        """
+        if self._run is None:
+            raise RebalanceCheckError(f"{action} came before open() or after close(): open the simulator first")
+        with planted(self._options.mutant):
+            self._run.perform(action)
+        return self._take()
+
+    def close(self) -> Sequence[Event]:
+        """End the run; `RunEnded` names what had not settled when it was healed."""
+        ended, self._run = self._run, None
+        if ended is not None:
+            ended.close()
+        return self._take()
+
+    def _take(self) -> list[Event]:
+        observed = self._observed[:]
+        self._observed.clear()
+        return observed
+
+
+class GroupRun:
+    """The run of a group of consumers, Connect workers or candidates of an election."""
+
+    def __init__(self, seed: int, options: SimulationOptions, listener: Listener) -> None:
+        options = replace(options, protocol=drawn_protocol(seed, options))
+        plan, settings = draw_plan(seed, options), draw_settings(seed, options.protocol, options.upgrade_path)
+        self._pending: tuple[str, ...] = ()
+        self._environment = Environment(seed, plan, listener)
         self._environment.harness.emit(
             RunStarted(
                 subject=NAME,
@@ -68,37 +116,29 @@ class SimulatorSubject:
         )
         build_members(self._environment, options, settings)
 
-    def perform(self, action: Action) -> Sequence[Event]:
-        """Do one churn action, and let happen what it causes at once; time passes in `AdvanceClock` and `Heal` only."""
-        environment = self._environment
-        if environment is None:
-            raise RebalanceCheckError(f"{action} came before open() or after close(): open the simulator first")
-        with planted(self._options.mutant):
-            if action.kind is ActionKind.HEAL:
-                self._heal(environment)
-            else:
-                _EFFECTS[action.kind](environment, action)
-        return self._take()
+    def perform(self, action: Action) -> None:
+        """Do one churn action; raises `RebalanceCheckError` for one that groups do not know."""
+        if action.kind is ActionKind.HEAL:
+            self._heal()
+            return
+        if action.kind not in _EFFECTS:
+            raise RebalanceCheckError(
+                f"a simulated group does not understand {action.kind}: choose one of {', '.join(sorted(GROUP_CHURN))}"
+            )
+        _EFFECTS[action.kind](self._environment, action)
 
-    def close(self) -> Sequence[Event]:
+    def close(self) -> None:
         """End the run; `RunEnded` names what had not settled when it was healed."""
-        environment, self._environment = self._environment, None
-        if environment is not None:
-            environment.harness.emit(RunEnded(pending=self._pending))
-        return self._take()
+        self._environment.harness.emit(RunEnded(pending=self._pending))
 
-    def _heal(self, environment: Environment) -> None:
+    def _heal(self) -> None:
+        environment = self._environment
         environment.network.plan = CALM
         environment.nodes.resume()
         for member in environment.members:
             member.resume()
             member.change_subscription(SUBSCRIBE)
         self._pending = settle(environment)
-
-    def _take(self) -> list[Event]:
-        heard = self._heard[:]
-        self._heard.clear()
-        return heard
 
 
 def _advance(environment: Environment, action: Action) -> None:
@@ -137,9 +177,6 @@ def simulate_into(seed: int, options: SimulationOptions, listener: Listener) -> 
     A pure function of ``seed`` and ``options``: the events are the same on every machine, under every PYTHONHASHSEED,
     and whatever ran before. Raises `RebalanceCheckError` when the mutant is unknown.
     """
-    if drawn_protocol(seed, options) is SimulatedProtocol.STATUS:
-        simulate_status(seed, options, listener)
-        return
     subject = SimulatorSubject(options, listener)
     schedule = churn_schedule(seed, options)
     with planted(options.mutant):

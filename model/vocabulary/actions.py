@@ -86,6 +86,19 @@ class ActionKind(StrEnum):
     PAUSE_COORDINATOR = "PauseCoordinator"
     RESUME_COORDINATOR = "ResumeCoordinator"
     MOVE_COORDINATOR = "MoveCoordinator"
+    # what happens to a Connect group, to its connectors and tasks, and to the topic of their statuses
+    REBALANCE = "Rebalance"
+    RESET_GROUP = "ResetGroup"
+    DELETE_CONNECTOR = "DeleteConnector"
+    CREATE_CONNECTOR = "CreateConnector"
+    FAIL_TASK = "FailTask"
+    PAUSE_TASK = "PauseTask"
+    RESTART_TASK = "RestartTask"
+    FLUSH_STORE = "FlushStore"
+    QUERY_STATUS = "QueryStatus"
+    PUT_TOPIC_STATUS = "PutTopicStatus"
+    DELETE_TOPIC_STATUS = "DeleteTopicStatus"
+    COMPACT_TOPIC = "CompactTopic"
 
 
 CHURN: Final = frozenset(
@@ -134,6 +147,39 @@ consumer that subscribes by a pattern does the first. ``ChangeTopics``: besides 
 that match the pattern, and members learn of them one by one. ``FailOver``: the coordinator dies and its log is loaded
 at once (0) or 2 s later (1); it resigns and is elected again 2 s later (2); or it learns of its resignation only
 shortly before it is elected again (3). For consumers ``ChangeConfig`` gives the topic ``choice`` partitions.
+"""
+
+
+STATUS_CHURN: Final = frozenset(
+    {
+        ActionKind.START_MEMBER,
+        ActionKind.STOP_MEMBER,
+        ActionKind.CRASH_MEMBER,
+        ActionKind.PAUSE_MEMBER,
+        ActionKind.RESUME_MEMBER,
+        ActionKind.ADVANCE_CLOCK,
+        ActionKind.HEAL,
+        ActionKind.REBALANCE,
+        ActionKind.RESET_GROUP,
+        ActionKind.DELETE_CONNECTOR,
+        ActionKind.CREATE_CONNECTOR,
+        ActionKind.FAIL_TASK,
+        ActionKind.PAUSE_TASK,
+        ActionKind.RESTART_TASK,
+        ActionKind.FLUSH_STORE,
+        ActionKind.QUERY_STATUS,
+        ActionKind.PUT_TOPIC_STATUS,
+        ActionKind.DELETE_TOPIC_STATUS,
+        ActionKind.COMPACT_TOPIC,
+    }
+)
+"""The kinds that the simulated cluster of status stores understands; the member is the worker.
+
+``Rebalance`` begins the next generation of the group, ``ResetGroup`` begins at generation 1 again, and
+``DeleteConnector`` and ``CreateConnector`` change what is configured and rebalance. ``FailTask``, ``PauseTask`` and
+``RestartTask`` concern a connector or a task that the worker owns, ``FlushStore``, ``QueryStatus``, ``PutTopicStatus``
+and ``DeleteTopicStatus`` are calls of its status store, and ``CompactTopic`` compacts the topic of the statuses.
+``choice`` numbers the draw that decides which connector, which task, and who owns what in the new generation.
 """
 
 

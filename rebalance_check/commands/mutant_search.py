@@ -17,7 +17,7 @@ from rebalance_check.impl.mutants import (
     ScenarioPropertySearch,
     planted,
 )
-from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.scenarios import history_of
 from rebalance_check.impl.scenarios import search as scenarios
 from rebalance_check.impl.scenarios.invariants import PROMISES, Promise
@@ -98,9 +98,7 @@ def _fuzzed(mutant: Mutant, find: FuzzSearch) -> Caught | None:
 
 
 def _actions(seed: int, options: SimulationOptions) -> list[str]:
-    """What a run is made of: the churn that is left, or the steps of a status run."""
-    if options.protocol is SimulatedProtocol.STATUS:
-        return [f"status step {index}" for index in range(options.steps) if index not in options.omit]
+    """What a run is made of: the churn that is left."""
     return [str(action) for action in churn_schedule(seed, options).actions]
 
 

@@ -178,13 +178,6 @@ def test_an_action_before_open_is_refused() -> None:
         SimulatorSubject(SimulationOptions()).perform(Action(ActionKind.START_MEMBER, 0))
 
 
-def test_the_status_protocol_has_no_churn_of_processes() -> None:
-    options = SimulationOptions(protocol=SimulatedProtocol.STATUS)
-
-    with pytest.raises(RebalanceCheckError, match="no churn schedule"):
-        SimulatorSubject(options).open(churn_schedule(0, options).bounds, 0)
-
-
 def test_an_unknown_mutant_is_refused__by_name() -> None:
     with pytest.raises(RebalanceCheckError, match="no mutant is called 'nonsense'"):
         simulate(0, SimulationOptions(protocol=SimulatedProtocol.EAGER, mutant="nonsense"))

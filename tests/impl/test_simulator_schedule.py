@@ -15,20 +15,27 @@ from rebalance_check.impl.runtime.options import (
     SimulatedProtocol,
     SimulationOptions,
 )
-from rebalance_check.impl.simulator.schedule import CHURN_STEPS, Process, churn_schedule, drawn_protocol
-from rebalance_check.model.vocabulary.actions import CHURN, UNUSUAL_CHURN, Action, ActionKind
+from rebalance_check.impl.simulator.member_state import CHURN_STEPS, MemberState, applicable
+from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
+from rebalance_check.model.vocabulary.actions import CHURN, STATUS_CHURN, UNUSUAL_CHURN, Action, ActionKind
+from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 from rebalance_check.model.vocabulary.schedule import Schedule
 
 SEEDS = range(200)
 
 
-def condition_after(schedule: Schedule) -> dict[int, Process]:
-    """Every action checked against the condition its process is in; the conditions at the end."""
-    members: dict[int, Process] = {}
+def is_status(schedule: Schedule) -> bool:
+    return schedule.bounds.protocol is RebalanceProtocol.STATUS
+
+
+def condition_after(schedule: Schedule) -> dict[int, MemberState]:
+    """Every action checked against the state its member is in; the states at the end."""
+    at_first = MemberState.RUNNING if is_status(schedule) else MemberState.DOWN
+    members: dict[int, MemberState] = {}
     for action in schedule.actions:
         if action.kind in CHURN_STEPS:
             before, after = CHURN_STEPS[action.kind]
-            assert members.get(action.member, Process.DOWN) is before, action
+            assert members.get(action.member, at_first) is before, action
             members[action.member] = after
     return members
 
@@ -47,8 +54,8 @@ def test_every_action_applies__and_somebody_is_left_to_heal(seed: int) -> None:
 
     members = condition_after(schedule)
 
-    assert any(status is not Process.DOWN for status in members.values())
-    assert {action.kind for action in schedule.actions} <= CHURN
+    assert is_status(schedule) or any(state is not MemberState.DOWN for state in members.values())
+    assert {action.kind for action in schedule.actions} <= (STATUS_CHURN if is_status(schedule) else CHURN)
     assert [action.kind for action in schedule.actions].index(ActionKind.HEAL) == len(schedule.actions) - 1
 
 
@@ -58,6 +65,16 @@ def test_all_kinds_of_churn_occur() -> None:
     kinds = Counter(action.kind for seed in SEEDS for action in churn_schedule(seed, options).actions)
 
     assert kinds.keys() == CHURN - {ActionKind.AWAIT_GROUP}  # of upgrades: see test_upgrade_fuzz
+
+
+def test_all_kinds_of_churn_of_status_stores_occur__and_each_applies() -> None:
+    options = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40)
+    schedules = [churn_schedule(seed, options) for seed in range(30)]
+
+    for schedule in schedules:
+        condition_after(schedule)
+        assert tuple(applicable(schedule.actions, MemberState.RUNNING)) == schedule.actions
+    assert {action.kind for schedule in schedules for action in schedule.actions} == STATUS_CHURN
 
 
 def test_unusual_churn_occurs_on_request() -> None:

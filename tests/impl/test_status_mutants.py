@@ -5,18 +5,15 @@ import pytest
 from rebalance_check.impl.mutants import IMPL_MUTANTS, FuzzSearch, Mutant
 from rebalance_check.impl.mutants.status import STATUS_MUTANTS
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
-from rebalance_check.impl.simulator.status_cluster import simulate_status
-from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.impl.simulator import simulate
 from rebalance_check.properties.judge import Judgement, judge
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import Outcome
 
 
 def judged(seed: int, mutant: str = "", steps: int = 40) -> Judgement:
-    events: list[Event] = []
     options = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=steps, mutant=mutant)
-    simulate_status(seed, options, events.append)
-    return judge(events, SafeStatusWrites)
+    return judge(simulate(seed, options), SafeStatusWrites)
 
 
 @pytest.mark.parametrize("mutant", STATUS_MUTANTS, ids=lambda mutant: mutant.name)

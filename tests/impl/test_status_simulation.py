@@ -6,8 +6,12 @@ import subprocess
 import sys
 from collections import Counter
 
+import pytest
+
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
-from rebalance_check.impl.simulator.status_cluster import simulate_status
+from rebalance_check.impl.simulator import SimulatorSubject, churn_schedule, drawn_protocol, simulate
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import (
     Event,
     RunEnded,
@@ -18,23 +22,21 @@ from rebalance_check.model.vocabulary.events import (
     StatusSent,
     StatusSuppressed,
 )
+from rebalance_check.model.vocabulary.schedule import run
 
 OPTIONS = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40)
 DIGEST = """
 import hashlib
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
-from rebalance_check.impl.simulator.status_cluster import simulate_status
-events = []
-for seed in range(5):
-    simulate_status(seed, SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40), events.append)
+from rebalance_check.impl.simulator import simulate
+options = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40)
+events = [event for seed in range(5) for event in simulate(seed, options)]
 print(hashlib.sha256(repr(events).encode()).hexdigest())
 """
 
 
 def history(seed: int, options: SimulationOptions = OPTIONS) -> list[Event]:
-    events: list[Event] = []
-    simulate_status(seed, options, events.append)
-    return events
+    return simulate(seed, options)
 
 
 def test_one_seed_gives_one_history__under_any_hash_seed() -> None:
@@ -86,6 +88,28 @@ def test_what_makes_a_store_interesting_happens() -> None:
 def test_an_omitted_step_leaves_the_others_as_they_are() -> None:
     first = next(seed for seed in range(20) if len(history(seed)) > 100)
     whole = history(first)
-    last = OPTIONS.steps - 1
+    last = len(churn_schedule(first, OPTIONS).actions) - 2
     shorter = history(first, SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40, omit=(last,)))
     assert whole[1:50] == shorter[1:50]
+
+
+def test_a_schedule_of_status_stores_runs_on_the_simulator_as_on_any_subject() -> None:
+    for seed in range(5):
+        assert list(run(SimulatorSubject(OPTIONS), churn_schedule(seed, OPTIONS))) == history(seed)
+
+
+def test_an_action_of_the_other_kind_of_run_is_refused_with_those_that_are_understood() -> None:
+    mixed = SimulationOptions()
+    seeds = {drawn_protocol(seed, mixed) is SimulatedProtocol.STATUS: seed for seed in range(20)}
+    subject = SimulatorSubject(mixed)
+
+    subject.open(churn_schedule(seeds[True], mixed).bounds, seeds[True])
+    with pytest.raises(
+        RebalanceCheckError, match="status stores does not understand FailOver: choose one of AdvanceCl"
+    ):
+        subject.perform(Action(ActionKind.FAIL_OVER))
+    subject.open(churn_schedule(seeds[False], mixed).bounds, seeds[False])
+    with pytest.raises(RebalanceCheckError, match="a simulated group does not understand FailTask: choose one of Adva"):
+        subject.perform(Action(ActionKind.FAIL_TASK))
+    assert {ActionKind.FAIL_OVER, ActionKind.FAIL_TASK} <= subject.actions
+    assert ActionKind.FAIL_OVER not in SimulatorSubject(OPTIONS).actions

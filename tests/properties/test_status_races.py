@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
-from rebalance_check.impl.simulator.status_cluster import simulate_status
+from rebalance_check.impl.simulator import simulate
 from rebalance_check.model.vocabulary.events import (
     Event,
     StatusAnswered,
@@ -75,10 +75,8 @@ def test_a_newer_status_that_had_been_read_is_explained_by_no_race() -> None:
 def met(mutant: str, seeds: range) -> Counter[Race]:
     found: Counter[Race] = Counter()
     for seed in seeds:
-        events: list[Event] = []
         options = SimulationOptions(protocol=SimulatedProtocol.STATUS, steps=40, mutant=mutant)
-        simulate_status(seed, options, events.append)
-        found.update(overwrite.race for overwrite in overwrites(events))
+        found.update(overwrite.race for overwrite in overwrites(simulate(seed, options)))
     return found
 
 
