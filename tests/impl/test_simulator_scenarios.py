@@ -16,6 +16,7 @@ from rebalance_check.impl.runtime.faults import draw_plan
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.scenarios import Language, Options, Scenario
 from rebalance_check.impl.simulator import SimulatorSubject
+from rebalance_check.impl.simulator.subject import GROUP_CHURN
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -83,7 +84,7 @@ def performing(kind: ActionKind) -> Callable[[SimulatorScenario, list[str], Opti
     return perform
 
 
-for each in SimulatorSubject.actions:
+for each in GROUP_CHURN:
     LANGUAGE.verb(each.value, "[MEMBER] [CHOICE]")(performing(each))
 
 
