@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rebalance_check.impl.runtime.options import SimulationOptions
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator import simulate
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.fuzz import fuzz, judge_table
 from rebalance_check.pipeline.history_table import BrokenTableError, HistoryTable
@@ -30,6 +31,13 @@ def stored_seeds(folder: Path) -> list[int]:
         if path.is_file()
         for seed in pq.read_table(path, columns=["seed"])["seed"].to_pylist()
     )
+
+
+def test_workers_of_the_local_pool_plant_the_mutant_of_the_campaign(tmp_path: Path) -> None:
+    mutated = SimulationOptions(protocol=SimulatedProtocol.EAGER, mutant="range-boundary-given-twice")
+    found = fuzz(range(6), mutated, out=tmp_path, workers=2)
+    assert found.failing_seeds
+    assert stored_run(HistoryTable(tmp_path), 0) == simulate(0, mutated)
 
 
 def test_exactly_the_failing_seeds_are_found__in_memory(toy: Any, options: SimulationOptions) -> None:

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.impl.runtime.options import SimulationOptions
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator import simulate
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.fuzz import fuzz, judge_table
 from rebalance_check.pipeline.history_table import BrokenTableError, HistoryTable
+from rebalance_check.pipeline.run_on_table import stored_run
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
@@ -30,6 +32,13 @@ def test_both_engines_say_the_same__of_the_simulator(tmp_path: Path) -> None:
     spark = fuzz(range(40), SimulationOptions(), out=tmp_path / "spark", engine="spark")
     assert replace(spark, engine="", seconds=0) == replace(local, engine="", seconds=0)
     assert histories(tmp_path / "spark") == histories(tmp_path / "local")
+
+
+def test_spark_workers_plant_the_mutant_of_the_campaign(tmp_path: Path) -> None:
+    options = SimulationOptions(protocol=SimulatedProtocol.EAGER, mutant="range-boundary-given-twice")
+    spark = fuzz(range(6), options, out=tmp_path, engine="spark")
+    assert spark.failing_seeds
+    assert stored_run(HistoryTable(tmp_path), 0) == simulate(0, options)
 
 
 def histories(folder: Path) -> dict[int, list[str]]:
