@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from rebalance_check.impl.coordinator import describe as describing
 from rebalance_check.impl.coordinator.config import GroupConfig
+from rebalance_check.impl.coordinator.emit import RecorderFor
 from rebalance_check.impl.coordinator.failover import die, forget, load, tell_deposed, unload
 from rebalance_check.impl.coordinator.hash_order import Choices
 from rebalance_check.impl.coordinator.heartbeat import heartbeat, on_session_timer
@@ -17,7 +18,7 @@ from rebalance_check.impl.coordinator.offset_expiry import delete_what_is_old
 from rebalance_check.impl.coordinator.offsets import end_transaction, offset_commit, offset_delete, offset_fetch
 from rebalance_check.impl.coordinator.rebalance import on_join_timer, on_sync_timer
 from rebalance_check.impl.coordinator.records import Record
-from rebalance_check.impl.coordinator.shard import Answer, Numbers, RecorderFor, Shard
+from rebalance_check.impl.coordinator.shard import Answer, Numbers, Shard
 from rebalance_check.impl.coordinator.sync import sync_group
 from rebalance_check.impl.coordinator.timers import Timer, TimerKey, TimerKind
 from rebalance_check.impl.coordinator.validation import Phase, gate, phase_error

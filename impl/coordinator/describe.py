@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
 from rebalance_check.impl.coordinator.records import GroupTombstone, OffsetTombstone, Record
@@ -99,7 +98,7 @@ class Removal:
     def __init__(self, shard: Shard, group_id: str) -> None:
         self._shard = shard
         self._group = shard.groups.pop(group_id)
-        emit.group_deleted(shard, self._group)
+        shard.emit.group_deleted(self._group)
         shard.doomed[group_id] = self._group
 
     def finish(self, _offset: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
 from rebalance_check.impl.coordinator.offset_ledger import OffsetLedger
@@ -33,10 +32,10 @@ def unload(shard: Shard) -> None:
         waiting(Error.NOT_COORDINATOR)
     shard.timers.clear()
     for group in shard.groups.values():
-        emit.move(shard, group, GroupStatus.DEAD)
+        shard.move(group, GroupStatus.DEAD)
         for member in group.members.values():
             dismiss(shard, group, member)
-        emit.incarnation_ended(shard, group)
+        shard.emit.incarnation_ended(group)
     shard.groups.clear()
     shard.doomed.clear()
 
@@ -54,14 +53,14 @@ def dismiss(shard: Shard, group: Group, member: GroupMember) -> None:
 def die(shard: Shard) -> None:
     """Drop everything in memory: nobody is answered, and only observers are told."""
     for group in shard.groups.values():
-        emit.incarnation_ended(shard, group)
+        shard.emit.incarnation_ended(group)
     forget(shard)
 
 
 def tell_deposed(shard: Shard) -> None:
     """Every group has another coordinator from now on."""
     for group in shard.groups.values():
-        emit.incarnation_ended(shard, group, deposed=True)
+        shard.emit.incarnation_ended(group, deposed=True)
 
 
 def forget(shard: Shard) -> None:
@@ -86,7 +85,7 @@ def load(shard: Shard, records: Iterable[Record]) -> None:
             group.subscribed_topics = group.read_subscriptions()
         group.offsets = offsets.get(group_id, group.offsets)
         shard.groups[group_id] = group
-        emit.incarnation_started(shard, group)
+        shard.emit.incarnation_started(group)
         resume(shard, group)
 
 

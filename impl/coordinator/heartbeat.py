@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.rebalance import complete_join, prepare_rebalance
 from rebalance_check.impl.coordinator.shard import Shard
@@ -30,7 +29,7 @@ def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest) -> None:
 
     after_writes(shard, on_answer)
     if not shard.has_answered(token):
-        emit.parked(shard, group, request.member_id, token)
+        shard.emit.parked(group, request.member_id, token)
 
 
 def verdict(group: Group | None, request: HeartbeatRequest) -> Error:
@@ -62,7 +61,7 @@ def on_session_timer(shard: Shard, group: Group, member_id: str) -> None:
     if parked is not None:
         shard.answer(parked.token, JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
     group.remove(member_id, shard.choices)
-    emit.member_removed(shard, group, member_id, "session expired")
+    shard.emit.member_removed(group, member_id, "session expired")
     after_expiry(shard, group)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember, ParkedJoin, new_member
 from rebalance_check.impl.coordinator.rebalance import join_reply, maybe_complete_join, prepare_rebalance
@@ -49,7 +48,7 @@ def create_group(shard: Shard, group_id: str) -> Group:
     incarnation = shard.next_incarnation(group_id)
     group = Group(group_id=group_id, incarnation=incarnation, status_since_ms=shard.now_ms, is_created=False)
     shard.groups[group_id] = group
-    emit.incarnation_started(shard, group)
+    shard.emit.incarnation_started(group)
     return group
 
 
@@ -101,7 +100,7 @@ def evict_for_size(shard: Shard, group: Group, member_id: str) -> None:
     group.pending_join.discard(member_id)
     if member_id in group.members:
         group.remove(member_id, shard.choices)
-        emit.member_removed(shard, group, member_id, "group size")
+        shard.emit.member_removed(group, member_id, "group size")
 
 
 def join_as_new_member(shard: Shard, group: Group, token: Hashable, request: JoinGroupRequest) -> None:
@@ -133,8 +132,8 @@ def add_member(shard: Shard, group: Group, member_id: str, token: Hashable, requ
         group.new_member_added = True
     group.add(member)
     group.park_join(member, ParkedJoin(token, request))
-    emit.member_added(shard, group, member_id)
-    emit.parked(shard, group, member_id, token)
+    shard.emit.member_added(group, member_id)
+    shard.emit.parked(group, member_id, token)
     shard.arm_session(group, member_id, shard.config.new_member_join_timeout_ms)
     rebalance_or_complete(shard, group)
 
@@ -160,7 +159,7 @@ def join_as_member(shard: Shard, group: Group, token: Hashable, request: JoinGro
         return
     group.update(member, request)
     group.park_join(member, ParkedJoin(token, request))
-    emit.parked(shard, group, member.member_id, token)
+    shard.emit.parked(group, member.member_id, token)
     rebalance_or_complete(shard, group)
 
 

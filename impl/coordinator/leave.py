@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.rebalance import maybe_complete_join, prepare_rebalance
 from rebalance_check.impl.coordinator.shard import Shard
@@ -43,7 +42,7 @@ def leave_group(shard: Shard, token: Hashable, request: LeaveGroupRequest) -> No
         else:
             after_writes(shard, on_answer)
         if not shard.has_answered(token):
-            emit.parked(shard, group, "", token)
+            shard.emit.parked(group, "", token)
 
 
 def answer_later(shard: Shard, token: Hashable, answer: LeaveGroupReply, emptied: list[Error]) -> OnAnswer:
@@ -96,7 +95,7 @@ def remove_member(shard: Shard, group: Group, member_id: str) -> None:
     if parked is not None:
         shard.answer(parked.token, JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
     group.remove(member_id, shard.choices)
-    emit.member_removed(shard, group, member_id, "left")
+    shard.emit.member_removed(group, member_id, "left")
 
 
 def after_leave(shard: Shard, group: Group, on_empty: OnAnswer) -> None:

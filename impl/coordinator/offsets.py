@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.records import NO_PRODUCER, OffsetRecord, OffsetTombstone, TransactionMarker
 from rebalance_check.impl.coordinator.shard import Shard
@@ -88,7 +87,7 @@ def create_simple_group(shard: Shard, group_id: str) -> Group:
     incarnation = shard.next_incarnation(group_id)
     group = Group(group_id=group_id, incarnation=incarnation, status_since_ms=shard.now_ms, is_created=False)
     shard.groups[group_id] = group
-    emit.incarnation_started(shard, group)
+    shard.emit.incarnation_started(group)
     return group
 
 
@@ -115,7 +114,7 @@ def write(shard: Shard, group: Group, token: Hashable, request: Commit, *, is_fi
 
     append(shard, records, on_answer, on_commit)
     if isinstance(request, OffsetCommitRequest) and not shard.has_answered(token):
-        emit.parked(shard, group, request.member_id, token)
+        shard.emit.parked(group, request.member_id, token)
 
 
 def offset_record(shard: Shard, request: Commit, offset: CommittedOffset) -> OffsetRecord:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
 from rebalance_check.impl.coordinator.shard import Shard
@@ -22,7 +21,7 @@ def prepare_rebalance(shard: Shard, group: Group, on_empty: OnAnswer | None = No
     group.pending_sync.clear()
     shard.cancel_sync(group)
     is_initial = group.status is GroupStatus.EMPTY
-    emit.move(shard, group, GroupStatus.PREPARING_REBALANCE)
+    shard.move(group, GroupStatus.PREPARING_REBALANCE)
     if is_initial:
         delay = shard.config.initial_rebalance_delay_ms
         shard.arm_join(group, delay, delay, max(group.rebalance_timeout_ms() - delay, 0))
@@ -104,7 +103,7 @@ def remove_silent_dynamic_members(shard: Shard, group: Group) -> None:
         if member.awaiting_join is None and not member.is_static:
             shard.cancel_session(group, member.member_id)
             group.remove(member.member_id, shard.choices)
-            emit.member_removed(shard, group, member.member_id, "rebalance timeout")
+            shard.emit.member_removed(group, member.member_id, "rebalance timeout")
 
 
 def elect_joined_leader(shard: Shard, group: Group) -> bool:
@@ -123,8 +122,8 @@ def start_generation(shard: Shard, group: Group) -> None:
     group.pending_sync.clear()
     group.protocol_name = group.select_protocol(shard.choices) if group.members else None
     group.subscribed_topics = group.read_subscriptions()
-    emit.move(shard, group, GroupStatus.COMPLETING_REBALANCE if group.members else GroupStatus.EMPTY)
-    emit.generation_started(shard, group)
+    shard.move(group, GroupStatus.COMPLETING_REBALANCE if group.members else GroupStatus.EMPTY)
+    shard.emit.generation_started(group)
 
 
 def answer_joins(shard: Shard, group: Group) -> None:
@@ -160,5 +159,5 @@ def on_sync_timer(shard: Shard, group: Group, generation: int) -> None:
     for member_id in sorted(group.pending_sync & group.members.keys()):
         shard.cancel_session(group, member_id)
         group.remove(member_id, shard.choices)
-        emit.member_removed(shard, group, member_id, "sync timeout")
+        shard.emit.member_removed(group, member_id, "sync timeout")
     prepare_rebalance(shard, group)

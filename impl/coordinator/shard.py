@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from rebalance_check.impl.coordinator.config import GroupConfig
-from rebalance_check.impl.coordinator.emit_replies import NO_GROUP, Ticket, replied
+from rebalance_check.impl.coordinator.emit import EventEmitter, RecorderFor, Ticket
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.hash_order import Choices
 from rebalance_check.impl.coordinator.logs import GroupLog
+from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.timers import TimerKey, TimerKind, Timers
 from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
-from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.errors import Error
 
-RecorderFor = Callable[[str], Recorder]
 Answer = tuple[Hashable, GroupReply]
 
 
@@ -45,8 +44,7 @@ class Shard:
     """
 
     __slots__ = (
-        "_answers", "_numbers", "_recorder_for", "_recorders", "_writes", "choices", "config", "doomed",
-        "groups", "log", "new_member_id", "now_ms", "pending_writes", "refused", "timers", "unanswered",
+        "_answers", "_numbers", "_writes", "choices", "config", "doomed", "emit", "groups", "log", "new_member_id", "now_ms", "pending_writes", "refused", "timers", "unanswered",
     )  # fmt: skip
 
     def __init__(
@@ -63,6 +61,7 @@ class Shard:
         self.new_member_id = new_member_id
         self.log = log
         self.choices = choices
+        self.emit = EventEmitter(recorder_for, config.max_size)
         self.groups: dict[str, Group] = {}
         self.doomed: dict[str, Group] = {}
         self.timers = Timers()
@@ -73,8 +72,6 @@ class Shard:
         self._writes = 0
         self._numbers = numbers
         self._answers: list[Answer] = []
-        self._recorder_for = recorder_for
-        self._recorders: dict[str, Recorder] = {}
 
     def answer(self, token: Hashable, reply: GroupReply) -> None:
         """Answer a request, now or parked earlier; one that was refused while it was parked hears nothing more."""
@@ -83,18 +80,8 @@ class Shard:
             self.refused.discard(token)
             return
         if isinstance(token, Ticket):
-            self._tell(token, reply)
+            self.emit.replied(token, reply, self.groups.get(token.request.group_id))
         self._answers.append((token, reply))
-
-    def _tell(self, ticket: Ticket, reply: GroupReply) -> None:
-        recorder = self.recorder(ticket.request.group_id)
-        if recorder is None:
-            return
-        group = self.groups.get(ticket.request.group_id)
-        at = (NO_GROUP, NO_GROUP) if group is None else (group.incarnation, group.generation)
-        event = replied(ticket, reply, *at)
-        if event is not None:
-            recorder.emit(event)
 
     def admit(self, token: Hashable, request: GroupRequest) -> Ticket:
         """A request came in: the ticket under which it is answered, now or later."""
@@ -114,13 +101,11 @@ class Shard:
         answers, self._answers = self._answers, []
         return [(given.token if isinstance(given, Ticket) else given, reply) for given, reply in answers]
 
-    def recorder(self, group_id: str) -> Recorder | None:
-        """The one recorder of a group; None when nobody listens."""
-        if self._recorder_for is None:
-            return None
-        if group_id not in self._recorders:
-            self._recorders[group_id] = self._recorder_for(group_id)
-        return self._recorders[group_id]
+    def move(self, group: Group, target: GroupStatus) -> None:
+        """Change the status of a group; raises `IllegalTransition` for a move that the protocol does not know."""
+        before = group.status
+        group.move_to(target, self.now_ms)
+        self.emit.moved(group, before)
 
     def next_incarnation(self, group_id: str) -> int:
         """The number of the life that the group begins now."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember, ParkedJoin
 from rebalance_check.impl.coordinator.rebalance import join_reply, maybe_complete_join, prepare_rebalance
@@ -38,12 +37,12 @@ def replace_static_member(
     predecessor = remember(group, old_id)
     fence(shard, group, group.members[old_id])
     member = group.replace_id(old_id, member_id)
-    emit.member_removed(shard, group, old_id, "replaced")
-    emit.member_added(shard, group, member_id)
+    shard.emit.member_removed(group, old_id, "replaced")
+    shard.emit.member_added(group, member_id)
     shard.arm_session(group, member_id, predecessor.session_timeout_ms)
     group.update(member, request)
     group.park_join(member, ParkedJoin(token, request))
-    emit.parked(shard, group, member_id, token)
+    shard.emit.parked(group, member_id, token)
     member.is_new = False
     continue_by_status(shard, group, member, predecessor)
 
@@ -121,9 +120,9 @@ def undo_replacement(shard: Shard, group: Group, member: GroupMember, predecesso
     if parked is not None:
         shard.answer(parked.token, failed_reply(group, predecessor, write_error(error)))
     group.set_terms(member, predecessor.protocols, predecessor.rebalance_timeout_ms, predecessor.session_timeout_ms)
-    emit.member_removed(shard, group, member.member_id, "replaced")
+    shard.emit.member_removed(group, member.member_id, "replaced")
     group.replace_id(member.member_id, predecessor.member_id)
-    emit.member_added(shard, group, predecessor.member_id)
+    shard.emit.member_added(group, predecessor.member_id)
 
 
 def failed_reply(group: Group, predecessor: Predecessor, error: Error) -> JoinGroupReply:

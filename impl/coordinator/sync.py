@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import ParkedSync
 from rebalance_check.impl.coordinator.rebalance import answer_sync, prepare_rebalance, refuse_syncs, sync_reply
@@ -30,7 +29,7 @@ def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest) -> None
         shard.answer(token, sync_reply(group, member))
         return
     member.awaiting_sync = ParkedSync(token, request)
-    emit.parked(shard, group, member.member_id, token)
+    shard.emit.parked(group, member.member_id, token)
     if member.member_id == group.leader:
         propose_assignment(shard, group, request)
     refuse_after_writes(shard, token, lambda failed: SyncGroupReply(error=failed))
@@ -76,7 +75,7 @@ def propose_assignment(shard: Shard, group: Group, request: SyncGroupRequest) ->
 
 def propagate(shard: Shard, group: Group, assignments: dict[str, bytes]) -> None:
     """The assignment is committed: hand it out and be Stable."""
-    emit.move(shard, group, GroupStatus.STABLE)
+    shard.move(group, GroupStatus.STABLE)
     for member in group.members.values():
         member.assignment = assignments.get(member.member_id, b"")
         answer_sync(shard, group, member, Error.NONE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Final
 
-from rebalance_check.impl.coordinator import emit
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.records import GroupRecord, MemberRecord, Record
 from rebalance_check.impl.coordinator.shard import Shard
@@ -146,7 +145,7 @@ def append_group(shard: Shard, group: Group, record: GroupRecord, on_answer: OnA
 
     def on_commit(offset: int) -> None:
         group.is_created = True
-        emit.metadata_appended(shard, group, record, offset)
+        shard.emit.metadata_appended(group, record, offset)
 
-    emit.metadata_written(shard, group, record)
+    shard.emit.metadata_written(group, record)
     append(shard, (record,), on_answer, on_commit)

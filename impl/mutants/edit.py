@@ -8,6 +8,7 @@ import inspect
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
+from types import ModuleType
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
@@ -35,10 +36,15 @@ class Edit:
         return self.function.partition(":")[2]
 
 
+def module_named(name: str) -> ModuleType:
+    """The module that an edit names: imported when it is needed, so that the list of mutants loads none of them."""
+    return importlib.import_module(name)
+
+
 def source_of(module: str) -> str:
     """The source text of a module; `RebalanceCheckError` where it was installed without."""
     try:
-        return inspect.getsource(importlib.import_module(module))
+        return inspect.getsource(module_named(module))
     except OSError as error:
         raise RebalanceCheckError(
             f"the source of {module} is not there, and a mutant is an edit of it: install the package with its sources"

@@ -6,7 +6,6 @@ objects made meanwhile behave after the end as if nothing had been.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from threading import Lock
 from types import CodeType, FunctionType
 from typing import Final
 
-from rebalance_check.impl.mutants.edit import Edit, edited_sources
+from rebalance_check.impl.mutants.edit import Edit, edited_sources, module_named
 from rebalance_check.impl.mutants.mutant import Mutant
 from rebalance_check.impl.mutants.registry import find_mutant
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -99,7 +98,7 @@ def edited_code(mutant: Mutant) -> tuple[tuple[FunctionType, CodeType], ...]:
 @cache
 def _edited_code(edits: tuple[Edit, ...], mutant: str) -> tuple[tuple[FunctionType, CodeType], ...]:
     modules = {
-        module: compile(source, str(inspect.getsourcefile(importlib.import_module(module))), "exec", dont_inherit=True)
+        module: compile(source, str(inspect.getsourcefile(module_named(module))), "exec", dont_inherit=True)
         for module, source in edited_sources(edits, mutant).items()
     }
     found = []
@@ -113,7 +112,7 @@ def _edited_code(edits: tuple[Edit, ...], mutant: str) -> tuple[tuple[FunctionTy
 
 def _function(module: str, name: str) -> FunctionType:
     """The function itself, behind whatever decorates it."""
-    found: object = importlib.import_module(module)
+    found: object = module_named(module)
     for part in name.split("."):
         found = inspect.getattr_static(found, part)
     if isinstance(found, property):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any, Final
 
-from rebalance_check.impl.coordinator.emit_replies import text_of
+from rebalance_check.impl.coordinator.emit import assignment_digest
 from rebalance_check.impl.coordinator.records import GroupRecord, GroupTombstone, Record
 from rebalance_check.impl.protocol.messages import (
     DescribedGroup,
@@ -138,7 +138,9 @@ class _Chronicler:
             return
         for offset, record in enumerate(records[self._committed :], self._committed):
             if isinstance(record, GroupRecord):
-                assigned = tuple(sorted((member.member_id, text_of(member.assignment)) for member in record.members))
+                assigned = tuple(
+                    sorted((member.member_id, assignment_digest(member.assignment)) for member in record.members)
+                )
                 self._tell(
                     GroupMetadataAppended, after, generation=record.generation, offset=offset, assignments=assigned,
                     members=tuple(member for member, _ in assigned),
@@ -170,7 +172,7 @@ class _Chronicler:
             self._tell(
                 SyncGroupReplied, after, request=observed.token, error=reply.error.name, member_id=request.member_id,
                 instance_id=request.group_instance_id or "", request_generation=request.generation_id,
-                generation=request.generation_id, assignment=text_of(reply.assignment),
+                generation=request.generation_id, assignment=assignment_digest(reply.assignment),
             )  # fmt: skip
         elif isinstance(request, JoinGroupRequest) and isinstance(reply, JoinGroupReply):
             self._tell(

@@ -109,7 +109,7 @@ _JOINING: Final = {
             "        group.pending_join.add(member_id)",
             "        group.pending_join.add(member_id)\n"
             "        group.add(new_member(member_id, request))\n"
-            "        emit.member_added(shard, group, member_id)",
+            "        shard.emit.member_added(group, member_id)",
         ),
     ),
     "join-completes-before-all-joined": (
@@ -230,7 +230,7 @@ _LEAVING: Final = {
             "    if group.status in",
             "    if not group.members:\n"
             "        before, group.status = group.status, GroupStatus.EMPTY\n"
-            "        emit.moved(shard, group, before)\n"
+            "        shard.emit.moved(group, before)\n"
             "    elif group.status in",
         ),
     ),
