@@ -38,7 +38,7 @@ from rebalance_check.model.vocabulary.errors import Error
 
 
 def is_current(s: State, m: int) -> bool:
-    """Whether m's process belongs to the group's generation, and the group took account of what it owns."""
+    """Whether m's process is in the group's generation, and the leader knew what it owns."""
     me = s.member[m]
     return (
         is_of_the_generation(s, m)
@@ -50,7 +50,7 @@ def is_current(s: State, m: int) -> bool:
     )
 
 
-# ------------------------------------------------------------------------------------------------ in every state
+# ------------------------------------------------------------------------------------------------ invariants
 
 
 def no_double_ownership(c: Config, s: State) -> bool:
@@ -204,7 +204,7 @@ def parked_requests_fit_the_status(s: State) -> bool:
     return minus(parked, s.members) == 0 and minus(s.orphans, parked) == 0
 
 
-# ------------------------------------------------------------------------------------------------ of every step
+# ------------------------------------------------------------------------------------------------ step invariants
 
 
 def generation_monotonicity(s: State, t: State) -> bool:
@@ -348,7 +348,7 @@ def reset_member_loses_everything(c: Config, s: State, t: State) -> bool:
 
 
 def is_new_reply(before: Message, after: Message, kind: int) -> bool:
-    """Whether an answer of this kind, and no error, was written in this step."""
+    """Whether this step wrote a successful reply of this kind."""
     return after.kind == kind and before.kind != kind and after.error == Error.NONE
 
 

@@ -1,7 +1,8 @@
-"""What must happen in the classic protocol once nothing disturbs it any more: the aims of its progress.
+"""What must happen in the classic protocol once faults stop: its liveness properties.
 
-Nothing disturbs: no process dies, closes or is expired while it lives, no message is doubled, no group deleted. Live
-processes go on polling, messages arrive, and the sessions of dead processes run out (`Rule.fair` in `classic`).
+Without faults no process crashes, leaves or expires while it lives, no message is duplicated and no group deleted.
+Live processes go on polling, messages arrive, and the sessions of dead processes expire (`Rule.fair` in
+`model.classic.model`).
 """
 
 from typing import Final

@@ -220,7 +220,7 @@ def duplicate_replaces_the_parked_request(c: Config, s: State) -> bool:
 
 
 def awaits_reply(me: Member) -> bool:
-    """Whether a process waits for the answer to a request that has arrived."""
+    """Whether a process waits for the reply to a JoinGroup or SyncGroup that has arrived."""
     waits = me.status == MemberStatus.JOINING or me.status == MemberStatus.SYNCING
     return waits and me.net.kind == MessageKind.NOTHING
 

@@ -150,7 +150,7 @@ def test_the_cache_lives_where_the_platform_keeps_caches(monkeypatch: pytest.Mon
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", ["older-claim-wins", "double-claim-is-honoured", "leader-does-not-withhold"])
+@pytest.mark.parametrize("name", ["older-ownership-wins", "double-ownership-is-honoured", "leader-does-not-withhold"])
 def test_a_mutant_deep_in_the_state_space_is_found(name: str) -> None:
     from rebalance_check.model.registry import MUTANTS  # noqa: PLC0415  # only these need it
 

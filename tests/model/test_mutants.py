@@ -11,7 +11,7 @@ from rebalance_check.model.classic.mutants.timeouts import TIMEOUT_MUTANTS
 from rebalance_check.model.classic.mutants.upgrades import UPGRADE_MUTANTS
 from rebalance_check.model.registry import MUTANTS, model_for, path_at
 
-DEEP = {"older-claim-wins", "double-claim-is-honoured", "silent-static-member-loses-its-seat"}
+DEEP = {"older-ownership-wins", "double-ownership-is-honoured", "silent-static-member-is-removed"}
 """In bounds too large to interpret: see test_compiled and test_statics, and test_assignment for what they break."""
 
 OF_GROUPS = (*CLASSIC_MUTANTS, *TIMEOUT_MUTANTS, *STATIC_MEMBER_MUTANTS, *UPGRADE_MUTANTS, *NEW_MEMBER_MUTANTS)

@@ -91,7 +91,7 @@ def test_bounds_and_model_hand_out_the_same_instance_ids() -> None:
 
 
 def test_a_join_phase_that_drops_silent_static_members_is_caught() -> None:
-    (mutant,) = (each for each in STATIC_MEMBER_MUTANTS if each.name == "silent-static-member-loses-its-seat")
+    (mutant,) = (each for each in STATIC_MEMBER_MUTANTS if each.name == "silent-static-member-is-removed")
     found = explore(model_for(mutant.bounds, mutant.name), mutant.bounds, compiled=False)
     assert found.violated == mutant.caught_by
 

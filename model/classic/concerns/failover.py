@@ -1,12 +1,12 @@
-"""Concern *failovers* of the classic protocol: a coordinator dies or resigns, and another one loads its log.
+"""Concern *failovers*: a coordinator dies or resigns, and another one loads the group from the log.
 
-What survives is the last record of the group (`classic_log`). Forgotten are ids that were handed out, parked requests,
-a rebalance in progress, and with it generations that were begun and not assigned: their numbers are issued again. Only
-the pair of incarnation and number is unique, and it is what the claims go by.
+The last committed record of the group survives (`model.classic.parts.group_log`). Pending ids, parked requests, a
+rebalance in progress and generations that were not written are lost; the next coordinator issues their numbers again,
+so only incarnation and generation number together are unique.
 
-A coordinator that dies takes its connections with it: requests on their way are lost, and clients join again. One that
-resigns answers whatever is parked with NOT_COORDINATOR. The record of an assignment that is not committed may be lost
-with it (choice 1), or be found by the next one although nobody was ever told.
+A coordinator that dies takes its connections with it: requests on their way are lost, and clients join again. A
+coordinator that resigns answers every parked request with NOT_COORDINATOR. An assignment whose append is not committed
+may be lost (choice 1), or survive although no member has received it (choice 0).
 """
 
 from typing import Final
@@ -59,7 +59,7 @@ def commit_append(c: Config, s: State) -> bool:
 
 
 def append_outcomes(s: State) -> int:
-    """Whether a record that is not committed is kept or lost."""
+    """Whether a record that is not committed survives (0) or is lost (1)."""
     return 2 if is_writing(s) else 1
 
 
@@ -103,7 +103,7 @@ def resign_coordinator(c: Config, s: State, k: int) -> bool:
 
 
 def end_incarnation(c: Config, s: State, k: int) -> None:
-    """Nothing is left but the log."""
+    """Forget everything but the log; with choice 0 an append that is not committed survives."""
     if is_writing(s):
         if k == 0:
             assign(s.log, s.append)
@@ -174,14 +174,14 @@ def load_coordinator(c: Config, s: State) -> bool:
 
 
 def load_votes(c: Config, s: State) -> None:
-    """The record has the selected protocol, and of each member what it said under that one."""
+    """Take the selected protocol from the record, and of each member a list with that name alone."""
     s.selected = s.log.protocol
     for x in range(c.members):
         if has(s.members, x):
             take_list(c, s, x, list_with_only(c, s.selected))
 
 
-# ------------------------------------------------------------------------------------------------ claims
+# ------------------------------------------------------------------------------------------------ invariants
 
 
 def generation_is_not_below_the_log(c: Config, s: State) -> bool:
@@ -269,7 +269,7 @@ def one_assignment_per_generation(c: Config, s: State, t: State) -> bool:
 
 
 def in_record(s: State, record: Record, x: int) -> int:
-    """What a record assigns to x, or to the twin that took its seat."""
+    """What a record assigns to x, or to the other process with its instance id."""
     assigned = record.assignment[x]
     if is_static(s, x):
         assigned = assigned | record.assignment[s.member[x].twin]

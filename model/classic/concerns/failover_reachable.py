@@ -122,7 +122,7 @@ def loading_coordinator_keeps_a_stale_owner(c: Config, s: State, t: State) -> bo
 
 
 def in_log(s: State, m: int) -> bool:
-    """Whether m's process belongs to the generation of the last record."""
+    """Whether m's process is in the generation of the last record."""
     log, me = s.log, s.member[m]
     if not has(log.members, m) or has(log.old, m) or me.has_id == 0:
         return False

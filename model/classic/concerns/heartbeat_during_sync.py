@@ -1,12 +1,11 @@
-"""Concern *beats* of the classic protocol: heartbeats beside a SyncGroup that is not answered yet.
+"""Concern *heartbeat during sync*: a member sends Heartbeats while its SyncGroup is outstanding.
 
-Kafka's clients send heartbeats from the answer to their JoinGroup on (``AbstractCoordinator``, COMPLETING_REBALANCE).
-REBALANCE_IN_PROGRESS means nothing to a member that is about to hear of it anyway. UNKNOWN_MEMBER_ID and
-ILLEGAL_GENERATION reset it at once, if it is still in the generation that the heartbeat was sent in
-(``HeartbeatResponseHandler``): it loses everything, and what its SyncGroup is answered is told in vain.
+Kafka's clients send Heartbeats from the JoinGroup reply on (``AbstractCoordinator``, COMPLETING_REBALANCE). A member
+in that state ignores REBALANCE_IN_PROGRESS. UNKNOWN_MEMBER_ID and ILLEGAL_GENERATION reset it at once if it is still in
+the generation of the Heartbeat (``HeartbeatResponseHandler``): it loses everything, and ignores its SyncGroup reply.
 
-A heartbeat is sent and answered in one step: the coordinator parks none. A client has one of them out at a time. That
-it joins again before the last one is answered is left out.
+The coordinator parks no Heartbeat, so sending and answering one are a single step. A member has one Heartbeat
+outstanding at a time. Left out: a member that joins again before the last Heartbeat is answered.
 """
 
 from typing import Final
@@ -20,7 +19,7 @@ from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.errors import Error
 
 HEARTBEAT_ACCEPTED = 1
-"""What ``beat`` says of a heartbeat that was not refused; else it is 1 more than the error."""
+"""The value of ``beat`` for a Heartbeat that succeeded; any other value is 1 more than the error."""
 
 
 def heartbeat_during_sync(c: Config, s: State, m: int) -> bool:
@@ -71,7 +70,7 @@ def receive_heartbeat_during_sync(s: State, m: int) -> bool:
     return True
 
 
-# ------------------------------------------------------------------------------------------------ claims
+# ------------------------------------------------------------------------------------------------ invariants
 
 
 def heartbeat_during_sync_is_fenced(c: Config, s: State, t: State) -> bool:
@@ -103,7 +102,7 @@ def reset_member_takes_no_assignment(c: Config, s: State, t: State) -> bool:
     return True
 
 
-# ------------------------------------------------------------------------------------------------ somewhere
+# ------------------------------------------------------------------------------------------------ reachable
 
 
 def heartbeat_succeeds_while_completing(c: Config, s: State) -> bool:

@@ -1,11 +1,11 @@
-"""Concern *losses* of the classic protocol: the network loses a request, a reply, or a parked request's connection.
+"""Concern *message loss*: the network loses a request, a reply, or the connection of a parked request.
 
-The outcome stays unknown to the client. As Kafka's does (``AbstractCoordinator``, a disconnect), it forgets nothing: it
-joins again with the id, the generation and the partitions that it has, and after a lost heartbeat it just goes on. What
-the coordinator did is done: a JoinGroup whose connection is gone stays parked, and its answer goes nowhere.
+The client cannot know the outcome. Like Kafka's (``AbstractCoordinator``, a disconnect) it forgets nothing: it joins
+again with its id, generation and partitions, and after a lost Heartbeat it continues. At the coordinator the request
+has its effect: a JoinGroup whose connection is closed stays parked, and its reply goes nowhere.
 
-A process that never learned its id asks for another one. Here it waits until the coordinator has forgotten the first,
-since a slot holds one id; the two beside each other are what a process that crashes and a second slot show.
+A process that never received its member id asks for another one. Here it first waits until the coordinator has
+forgotten the lost id, since a slot holds one id. Crashes show both ids at once, with a second slot.
 """
 
 from typing import Final
@@ -18,7 +18,7 @@ from rebalance_check.model.vocabulary.actions import ActionKind
 
 
 def may_lose(c: Config, s: State) -> bool:
-    """Whether the network may lose something more."""
+    """Whether the bounds allow another loss."""
     return c.losses > 0 and s.losses < c.losses
 
 
@@ -69,7 +69,7 @@ def drop_connection(c: Config, s: State, m: int) -> bool:
     return True
 
 
-# ------------------------------------------------------------------------------------------------ claims
+# ------------------------------------------------------------------------------------------------ invariants
 
 
 def unknown_outcome_resets_nothing(c: Config, s: State, t: State) -> bool:

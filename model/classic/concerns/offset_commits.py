@@ -1,10 +1,10 @@
-"""Concern *commits* of the classic protocol: members commit offsets of what they own, and others commit from outside.
+"""Concern *offset commits*: members commit offsets of what they own, and other clients commit without a generation.
 
-A member's commit is fenced by its id and its generation (``ClassicGroup.validateOffsetCommit``). It is accepted
-while the group is stable and, in the generation before, while it prepares a rebalance; not while it waits for an
-assignment. One that names no generation is accepted only by a group without members.
+The coordinator checks a member's commit against its id and its generation (``ClassicGroup.validateOffsetCommit``). It
+accepts the commit while the group is stable or prepares a rebalance, and refuses it while the group waits for an
+assignment. A commit without a generation succeeds only in a group without members.
 
-Which offset is committed does not matter here: what is modelled is who may.
+The model says which clients may commit; which offset they commit is left out.
 """
 
 from typing import Final
@@ -37,7 +37,7 @@ from rebalance_check.model.vocabulary.errors import Error
 
 
 def may_commit(c: Config, s: State) -> bool:
-    """Whether the bounds have another commit."""
+    """Whether the bounds allow another commit."""
     return c.commits > 0 and s.commits < c.commits
 
 
@@ -92,9 +92,9 @@ def offset_commit(c: Config, s: State, m: int) -> bool:
 
 
 def commit_error(s: State, m: int, generation: int) -> int:
-    """What is wrong with a commit of m for a generation; a group that does not exist knows no generation (v8).
+    """The error of m's commit for a generation; in a group that does not exist, ILLEGAL_GENERATION (v8).
 
-    A static member names its instance id, as Kafka's consumer does, and so may be fenced.
+    A static member names its instance id, as Kafka's consumer does, and may so be fenced.
     """
     if s.status == GroupStatus.DEAD:
         return Error.ILLEGAL_GENERATION
@@ -127,7 +127,7 @@ def commit_without_group(c: Config, s: State) -> bool:
 
 
 ACCEPTED = 1
-"""What ``beside`` says of a commit that was not refused; else it is the error."""
+"""The value of ``beside`` for a commit that succeeded; any other value is the error."""
 
 
 def commit_during_join(c: Config, s: State, m: int) -> bool:
@@ -148,17 +148,17 @@ def commit_during_join(c: Config, s: State, m: int) -> bool:
 
 
 def commit_during_join_error(s: State, m: int) -> int:
-    """What is wrong with a commit of m for its generation, in whatever status it is."""
+    """The error of m's commit for its generation, whatever the status of its membership."""
     if is_stranger(s, m):
         return or_fenced(s, m, Error.UNKNOWN_MEMBER_ID)
     return commit_error(s, m, s.member[m].generation)
 
 
-# ------------------------------------------------------------------------------------------------ claims
+# ------------------------------------------------------------------------------------------------ invariants
 
 
 def is_commit_accepted(c: Config, s: State, t: State, m: int) -> bool:
-    """Whether a commit of m is accepted in a step."""
+    """Whether this step accepts a commit of m."""
     return c.commits > 0 and is_new_reply(s.member[m].net, t.member[m].net, MessageKind.COMMIT_REPLY)
 
 
@@ -180,7 +180,7 @@ def commit_is_fenced(c: Config, s: State, t: State) -> bool:
 
 
 def some_member_may_commit(c: Config, s: State) -> bool:
-    """Whether there is a member in the group's generation."""
+    """Whether some member is in the group's generation."""
     for m in range(c.members):
         if has(s.members, m) and not is_stranger(s, m) and s.member[m].generation == s.generation:
             return True
@@ -188,7 +188,7 @@ def some_member_may_commit(c: Config, s: State) -> bool:
 
 
 def is_commit_during_join_accepted(c: Config, s: State, t: State) -> bool:
-    """Whether a commit beside a join is accepted in a step."""
+    """Whether this step accepts a commit that was sent during a join."""
     return c.commits > 0 and s.commits != t.commits and t.beside == ACCEPTED
 
 
@@ -249,7 +249,7 @@ def commit_is_by_the_owner(c: Config, s: State, t: State) -> bool:
     return True
 
 
-# ------------------------------------------------------------------------------------------------ somewhere
+# ------------------------------------------------------------------------------------------------ reachable
 
 
 def commit_is_accepted_in_a_rebalance(c: Config, s: State) -> bool:

@@ -1,4 +1,7 @@
-"""What must be true of static members (`model.classic.parts.static_members`): one seat per instance id, handed on as it is."""
+"""Concern *static members*: an instance id has one member, and keeps its assignment over restarts (KIP-345).
+
+`model.classic.parts.static_members` has the rules; here is what must hold of them.
+"""
 
 from typing import Final
 
@@ -10,7 +13,7 @@ from rebalance_check.model.classic.reachable import any_refused_with
 from rebalance_check.model.classic.state import Config, GroupStatus, MemberStatus, MessageKind, State, has, minus, size
 from rebalance_check.model.vocabulary.errors import Error
 
-# ------------------------------------------------------------------------------------------------ in every state
+# ------------------------------------------------------------------------------------------------ invariants
 
 
 def one_member_per_instance(c: Config, s: State) -> bool:
@@ -55,7 +58,7 @@ def eager_assignment_is_complete(c: Config, s: State) -> bool:
     return given == (1 << c.partitions) - 1
 
 
-# ------------------------------------------------------------------------------------------------ of every step
+# ------------------------------------------------------------------------------------------------ step invariants
 
 
 def replaced_static_member_is_fenced(c: Config, s: State, t: State) -> bool:
@@ -119,7 +122,7 @@ def join_phase_keeps_silent_static_members(c: Config, s: State, t: State) -> boo
     return gone < 2 or not static_goes
 
 
-# ------------------------------------------------------------------------------------------------ somewhere
+# ------------------------------------------------------------------------------------------------ reachable
 
 
 def silent_static_member_is_kept(c: Config, s: State) -> bool:

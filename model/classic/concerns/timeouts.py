@@ -1,7 +1,8 @@
-"""The timers of a whole group: the rebalance timeout ends a join phase, the sync timeout a generation without syncs.
+"""Concern *timeouts*: the two timers of a whole group.
 
-Both are armed for the group and not for a member (``ClassicGroup.rebalanceTimeoutMs``), so they remove all who are late
-at once. Without the concern ``timeouts`` the model lets a session end wherever one of them would fire.
+The rebalance timeout ends a join phase, the sync timeout a generation whose SyncGroups are missing. Both are armed for
+the group and last as long as the longest rebalance timeout of its members (``ClassicGroup.rebalanceTimeoutMs``), so
+they remove all late members at once. Where the concern is off, the end of a session stands for both.
 """
 
 from typing import Final
@@ -27,12 +28,12 @@ def late_to_sync(s: State) -> int:
 
 
 def replaced_id_owes(c: Config, s: State) -> bool:
-    """Whether an id owes a SyncGroup that was replaced since: its time runs out, too, and removes nobody."""
+    """Whether a replaced member id owes a SyncGroup: the sync timeout fires for it and removes no member."""
     return c.static_members > 0 and s.ghost == 1
 
 
 def may_expire(c: Config, s: State, late: int) -> bool:
-    """Whether a timer may fire on these: it makes zombies of those who live, which has a budget."""
+    """Whether a timer may fire for these members; if one of them lives the firing has a budget, and is counted."""
     for x in range(c.members):
         if has(late, x) and s.member[x].status != MemberStatus.DOWN:
             if s.expiries >= c.expiries:
@@ -43,16 +44,17 @@ def may_expire(c: Config, s: State, late: int) -> bool:
 
 
 def next_leader_candidates_at_timeout(c: Config, s: State) -> int:
-    """Who may lead after the rebalance timeout: a leader that is late does not (``maybeElectNewJoinedLeader``).
+    """Who may lead after the rebalance timeout (``ClassicGroup.maybeElectNewJoinedLeader``).
 
-    Where nobody joined and static members remain, one of them leads if the leader was not one.
+    A leader that joined stays; else any member that joined may lead. Where only silent static members remain, one of
+    them leads.
     """
     able = s.joined if s.joined != 0 else static_members(c, s)
     return with_(0, s.leader) if s.leader != NIL and has(able, s.leader) else able
 
 
 def expire_rebalance_choices(c: Config, s: State) -> int:
-    """Who leads next."""
+    """How many members may lead next."""
     return max(size(next_leader_candidates_at_timeout(c, s)), 1) if c.timeouts else 1
 
 
@@ -84,7 +86,7 @@ def expire_rebalance(c: Config, s: State, k: int) -> bool:
 
 
 def expire_sync_choices(c: Config, s: State) -> int:
-    """Who leads next: any that remains."""
+    """How many members may lead next: any that remains."""
     if not c.timeouts or not has(late_to_sync(s), s.leader):
         return 1
     return max(size(minus(s.members, late_to_sync(s))), 1)
@@ -113,7 +115,7 @@ def expire_sync(c: Config, s: State, k: int) -> bool:
     return True
 
 
-# ------------------------------------------------------------------------------------------------ claims
+# ------------------------------------------------------------------------------------------------ invariants
 
 
 def pending_sync_members_are_members(c: Config, s: State) -> bool:

@@ -1,4 +1,7 @@
-"""What must be true of groups whose members list several assignors, and what must be met while one is upgraded."""
+"""Concern *upgrade*: members list several assignors, and rolling restarts replace the lists one by one (KIP-429).
+
+`model.classic.parts.protocol_vote` has the vote; here are the restarts and what must hold of the group meanwhile.
+"""
 
 from typing import Final
 
@@ -41,7 +44,7 @@ def rolling_restart(c: Config, s: State, m: int) -> bool:
     return True
 
 
-# ------------------------------------------------------------------------------------------------ in every state
+# ------------------------------------------------------------------------------------------------ invariants
 
 
 def no_member_is_refused_for_its_protocols(c: Config, s: State) -> bool:
@@ -77,7 +80,7 @@ def selected_protocol_is_listed_by_all(c: Config, s: State) -> bool:
 
 
 def has_failed_over(c: Config, s: State) -> bool:
-    """Whether another coordinator took over."""
+    """Whether another coordinator has taken over."""
     return c.failovers > 0 and s.incarnation > 0
 
 
@@ -93,7 +96,7 @@ def stable_group_runs_the_voted_protocol(c: Config, s: State) -> bool:
     return s.status != GroupStatus.STABLE or not would_change_the_protocol(c, s)
 
 
-# ------------------------------------------------------------------------------------------------ of every step
+# ------------------------------------------------------------------------------------------------ step invariants
 
 
 def protocol_is_fixed_within_a_generation(c: Config, s: State, t: State) -> bool:
@@ -127,7 +130,7 @@ def join_reply_carries_the_selected_protocol(c: Config, s: State, t: State) -> b
     return True
 
 
-# ------------------------------------------------------------------------------------------------ somewhere
+# ------------------------------------------------------------------------------------------------ reachable
 
 
 def join_meets_inconsistent_protocol(c: Config, s: State) -> bool:
@@ -182,7 +185,7 @@ def upgraded_static_member_changes_the_vote(c: Config, s: State) -> bool:
 
 
 def upgraded_member_awaits_its_id(c: Config, s: State, kind: int) -> bool:
-    """Whether a member that came back with another list has not learned its new id, with this message in its slot."""
+    """Whether a restarted member with another list has not received its new id, with such a message in its slot."""
     if c.path != 0 and c.static_members > 0:
         for m in range(c.members):
             me = s.member[m]
@@ -210,7 +213,7 @@ def eager_and_cooperative_are_stable_together(c: Config, s: State) -> bool:
 
 
 def all_are_stable_at(c: Config, s: State, step: int) -> bool:
-    """Whether all members are stable in one generation, each with the list at this place of the path."""
+    """Whether all members are stable in one generation, each with the list at this place of the upgrade path."""
     if s.status != GroupStatus.STABLE:
         return False
     for m in range(c.members):

@@ -1,11 +1,11 @@
-"""Concern *deposed* of the classic protocol: a coordinator that another one took over from goes on answering.
+"""Concern *zombie coordinators*: a coordinator goes on answering after another one has taken over.
 
-It has its memory, and no log any more: whatever needs a write gets no answer. So it tells its members that all is
-well, a follower that joins again the generation that it knows, and a member that syncs the assignment that it knows; no
-new assignment is known through it. Left out is what changes its memory: joins that are parked, and a rebalance of its
-own, which would end in a write. It is deposed while nothing is parked and nothing being written.
+The zombie coordinator has its memory but cannot write, and a request that needs a write gets no reply. It still accepts
+Heartbeats, answers the JoinGroup of a follower with the generation that it remembers, and a SyncGroup with the
+assignment that it remembers. It hands out no new assignment. Left out is what would change its memory: parked joins,
+and a rebalance of its own, which ends in a write. It is deposed while nothing is parked and no append is pending.
 
-Clients that have not heard of the other one still ask it: a request may arrive at either.
+Clients that have not found the new coordinator still ask the zombie, so a request may arrive at either.
 """
 
 from typing import Final
@@ -73,7 +73,7 @@ def resign_zombie_coordinator(c: Config, s: State) -> bool:
 
 
 def zombie_fence(s: State, m: int, generation: int) -> int:
-    """What it finds wrong with a request of m for a generation."""
+    """The error of m's request for a generation at the zombie coordinator."""
     z = s.zombie
     if not has(z.members, m):
         return Error.UNKNOWN_MEMBER_ID
@@ -149,7 +149,7 @@ def join_group_at_zombie(c: Config, s: State, m: int) -> bool:
     return True
 
 
-# ------------------------------------------------------------------------------------------------ somewhere
+# ------------------------------------------------------------------------------------------------ reachable
 
 
 def zombie_coordinator_has_a_second_owner(c: Config, s: State) -> bool:
@@ -167,7 +167,7 @@ def zombie_coordinator_has_a_second_owner(c: Config, s: State) -> bool:
 
 
 def another_member_owns(c: Config, s: State, m: int) -> bool:
-    """Whether another member owns in the group what m's process owns."""
+    """Whether a current member owns a partition that m's process owns."""
     for x in range(c.members):
         if x != m and s.member[x].owned & s.member[m].owned != 0 and is_current(s, x):
             return True
@@ -175,7 +175,7 @@ def another_member_owns(c: Config, s: State, m: int) -> bool:
 
 
 def is_stale_at_the_coordinator(c: Config, s: State, m: int) -> bool:
-    """Whether a coordinator serves that would refuse m for its generation."""
+    """Whether the present coordinator serves and would refuse m for its generation."""
     return c.zombie_coordinators > 0 and is_serving(s) and not (has(s.members, m) and is_of_the_generation(s, m))
 
 

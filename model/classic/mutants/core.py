@@ -1,4 +1,4 @@
-"""Mutants of the classic model: one line each of its coordinator, its members or its assignment."""
+"""Mutants of the classic model: each edits one line of its coordinator, its members or its assignment."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ CLASSIC_MUTANTS: Final = (
         bounds=Bounds.from_address("cooperative?members=2&partitions=2&generations=3&crashes=0&initial_delay=off"),
     ),
     ModelMutant(
-        name="older-claim-wins",
-        what="of two claims of a partition, the leader honours the one of the older generation",
+        name="older-ownership-wins",
+        what="of two members that list a partition as owned, the leader believes the one of the older generation",
         edit=Edit(
             _ASSIGNMENT,
             "                if s.member[x].claim_generation > newest:",
@@ -43,8 +43,8 @@ CLASSIC_MUTANTS: Final = (
         catalogue="librdkafka-lowest-generation-wins",
     ),
     ModelMutant(
-        name="double-claim-is-honoured",
-        what="a partition that two members claim in one generation is given to one of them at once",
+        name="double-ownership-is-honoured",
+        what="a partition that two members of one generation list as owned is given to one of them at once",
         edit=Edit(_ASSIGNMENT, "                    owner = NIL", "                    owner = owner"),
         caught_by="no_double_ownership",
         bounds=Bounds.from_address("cooperative?partitions=2&crashes=0&expiries=1&duplicates=1&member_id_required"),
@@ -66,7 +66,7 @@ CLASSIC_MUTANTS: Final = (
     ),
     ModelMutant(
         name="heartbeat-accepts-stale-generation",
-        what="the coordinator tells a member of an earlier generation that all is well",
+        what="the coordinator accepts the Heartbeat of a member of an earlier generation",
         edit=Edit(_COORDINATOR, "    refusal = fence(s, m, net.generation)", "    refusal = fence(s, m, s.generation)"),
         caught_by="heartbeat_is_fenced",
         bounds=Bounds.from_address("eager?members=2&partitions=1&crashes=0&duplicates=1&initial_delay=off"),
@@ -91,7 +91,7 @@ CLASSIC_MUTANTS: Final = (
     ),
     ModelMutant(
         name="unknown-member-joins-again",
-        what="a JoinGroup under an id that the coordinator has forgotten is answered with the current generation",
+        what="a JoinGroup under an id that the coordinator has removed is answered with the current generation",
         edit=Edit(
             _COORDINATOR,
             "    elif not has(s.members, m):",
@@ -129,7 +129,7 @@ CLASSIC_MUTANTS: Final = (
     ),
     ModelMutant(
         name="pending-ids-are-not-awaited",
-        what="the join phase completes while an id that was handed out is still to come",
+        what="the join phase completes while a pending id has not joined",
         edit=Edit(
             _COORDINATOR, "    return s.joined == s.members and s.pending == 0", "    return s.joined == s.members"
         ),
@@ -138,7 +138,7 @@ CLASSIC_MUTANTS: Final = (
     ),
     ModelMutant(
         name="leave-does-not-rebalance",
-        what="a member that leaves is forgotten, and nobody gets its partitions",
+        what="a member that leaves is removed, and no other member gets its partitions",
         edit=Edit(
             _COORDINATOR,
             "        rebalance_without(c, s)\n    return True\n\n\ndef expire_choices",
@@ -150,7 +150,7 @@ CLASSIC_MUTANTS: Final = (
     ),
     ModelMutant(
         name="leader-is-not-replaced",
-        what="the leader goes and nobody leads after it",
+        what="the leader goes and no other member leads",
         edit=Edit(
             _COORDINATOR,
             "        s.leader = NIL if s.members == 0 else nth(s.members, k)",
@@ -172,7 +172,7 @@ CLASSIC_MUTANTS: Final = (
     ),
     ModelMutant(
         name="parked-sync-is-forgotten",
-        what="the SyncGroups parked in the generation before are still parked when a rebalance is prepared",
+        what="SyncGroups of the generation before are still parked when a rebalance is prepared",
         edit=Edit(
             _COORDINATOR,
             "        s.synced = 0\n    if s.status == GroupStatus.EMPTY:",
@@ -183,7 +183,7 @@ CLASSIC_MUTANTS: Final = (
     ),
     ModelMutant(
         name="unknown-outcome-is-a-refusal",
-        what="a member whose request nobody answers takes that for a refusal, and forgets its id",
+        what="a member whose request gets no reply treats that as a refusal, and forgets its id",
         edit=Edit(
             _MEMBER,
             "    if error == Error.UNKNOWN_MEMBER_ID:\n",
@@ -193,7 +193,7 @@ CLASSIC_MUTANTS: Final = (
         bounds=Bounds.from_address("eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off&losses=1"),
     ),
     ModelMutant(
-        name="assignment-is-told-and-not-kept",
+        name="assignment-is-not-persisted",
         what="the coordinator answers SyncGroups with an assignment that it does not write to its log",
         edit=Edit(
             _COORDINATOR,
@@ -216,7 +216,7 @@ CLASSIC_MUTANTS: Final = (
     ),
     ModelMutant(
         name="load-begins-a-rebalance",
-        what="a coordinator that loads a group with members lets them all join again",
+        what="a coordinator that loads a group with members begins a rebalance",
         edit=Edit(
             _FAILOVER,
             "GroupStatus.EMPTY if log.members == 0 else GroupStatus.STABLE",
@@ -228,15 +228,15 @@ CLASSIC_MUTANTS: Final = (
         ),
     ),
     ModelMutant(
-        name="forgotten-id-is-trusted",
-        what="whoever comes from a process whose old id the log brought back is taken for that member",
+        name="restored-member-id-is-not-fenced",
+        what="a process whose old id the log restored is taken for that member, whatever id it sends",
         edit=Edit(_LOG, "    elif is_stranger(s, m) and names_its_id(", "    elif False and names_its_id("),
         caught_by="restored_member_id_serves_no_other_process",
         bounds=Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&failovers=1"),
     ),
     ModelMutant(
         name="no-coordinator-is-a-refusal",
-        what="a member that hears NOT_COORDINATOR loses its partitions and its generation",
+        what="a member that gets NOT_COORDINATOR loses its partitions and its generation",
         edit=Edit(
             _MEMBER,
             "error == Error.ILLEGAL_GENERATION:\n",
@@ -249,7 +249,7 @@ CLASSIC_MUTANTS: Final = (
     ),
     ModelMutant(
         name="commit-of-an-unknown-member-is-accepted",
-        what="the coordinator accepts the commits of whom it has removed",
+        what="the coordinator accepts the commits of members that it has removed",
         edit=Edit(
             _COMMITS,
             "    if error == Error.REBALANCE_IN_PROGRESS:\n",
@@ -268,8 +268,8 @@ CLASSIC_MUTANTS: Final = (
         bounds=Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&commits=1"),
     ),
     ModelMutant(
-        name="outside-commit-into-a-group-with-members",
-        what="somebody who is no member commits without a generation into a group that has members",
+        name="commit-without-generation-into-a-group-with-members",
+        what="a client that is no member commits without a generation into a group that has members",
         edit=Edit(
             _COMMITS,
             "    if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:\n        s.outside += 1\n",
@@ -279,15 +279,15 @@ CLASSIC_MUTANTS: Final = (
         bounds=Bounds.from_address("eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&commits=1"),
     ),
     ModelMutant(
-        name="what-was-lost-is-committed",
-        what="a member commits the partitions that it ever had, also those that it has not any more",
+        name="lost-partitions-are-committed",
+        what="a member commits all partitions, also those that it has lost",
         edit=Edit(_COMMITS, "    me.net.partitions = me.owned\n", "    me.net.partitions = (1 << c.partitions) - 1\n"),
         caught_by="lost_is_not_committed",
         bounds=Bounds.from_address("eager?members=2&partitions=2&generations=1&crashes=0&commits=1"),
     ),
     ModelMutant(
         name="zombie-coordinator-assigns",
-        what="a coordinator that was deposed answers SyncGroups before an assignment could be written",
+        what="a zombie coordinator answers SyncGroups before an assignment could be written",
         edit=Edit(
             _ZOMBIE,
             "    if s.zombie.status != GroupStatus.STABLE:\n",

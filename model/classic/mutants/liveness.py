@@ -1,4 +1,4 @@
-"""Mutants of the classic model that break no claim of safety: something that must happen does not."""
+"""Mutants of the classic model that break no safety claim: something that must happen does not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MEMBER: Final = "rebalance_check.model.classic.client"
 LIVENESS_MUTANTS: Final = (
     ModelMutant(
         name="sessions-stop-while-preparing",
-        what="no session runs out during a join phase, which so waits for a dead member for ever",
+        what="no session expires during a join phase, which waits for a dead member for ever",
         edit=Edit(
             _COORDINATOR,
             "    if is_held(c, s, m) and not is_abandoned(s, m):",
@@ -26,7 +26,7 @@ LIVENESS_MUTANTS: Final = (
     ),
     ModelMutant(
         name="heartbeat-makes-join-again",
-        what="a member joins again whenever a Heartbeat is answered: each time the leader does, everyone has to",
+        what="a member joins again after each Heartbeat reply: when the leader does, all members have to",
         edit=Edit(
             _MEMBER,
             "    put(net, MessageKind.NOTHING)\n    return True\n\n\ndef receive_error",
@@ -51,7 +51,7 @@ LIVENESS_MUTANTS: Final = (
     ),
     ModelMutant(
         name="leader-sync-is-parked",
-        what="the leader's SyncGroup is parked like a follower's, and nobody is ever told the assignment",
+        what="the leader's SyncGroup is parked like a follower's, and no member gets the assignment",
         edit=Edit(
             _COORDINATOR,
             " and (m != s.leader or c.failovers > 0):\n        if m == s.leader:",
@@ -63,7 +63,7 @@ LIVENESS_MUTANTS: Final = (
     ),
     ModelMutant(
         name="pending-id-never-expires",
-        what="an id that was handed out to a process that died is waited for, for ever",
+        what="the coordinator waits for ever for the pending id of a process that died",
         edit=Edit(
             _COORDINATOR,
             "    if not has(s.members | s.pending, m) or is_writing(s)",
@@ -75,7 +75,7 @@ LIVENESS_MUTANTS: Final = (
     ),
     ModelMutant(
         name="second-round-is-forgotten",
-        what="a cooperative member that revoked partitions does not join again, so nobody is ever given them",
+        what="a cooperative member that revoked partitions does not join again, so they stay without an owner",
         edit=Edit(
             _MEMBER,
             "MemberStatus.UNJOINED if revoked != 0 and keeps_partitions(c, s, m) else MemberStatus.STABLE",

@@ -1,4 +1,4 @@
-"""Mutants of the concerns ``new_members`` and ``heartbeats_during_sync`` of the classic model."""
+"""Mutants of the concerns *new members* and *heartbeat during sync* of the classic model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MEMBER: Final = "rebalance_check.model.classic.client"
 NEW_MEMBER_MUTANTS: Final = (
     ModelMutant(
         name="leave-ignores-pending-id",
-        what="an id that is given back before it was used is waited for until it expires",
+        what="the coordinator waits for a pending id until it expires, although a LeaveGroup has returned it",
         edit=Edit(
             _COORDINATOR,
             "    if gone != NIL and has(s.members | s.pending, gone):",
@@ -27,7 +27,7 @@ NEW_MEMBER_MUTANTS: Final = (
         ),
     ),
     ModelMutant(
-        name="expired-newcomer-is-not-told",
+        name="expired-new-member-gets-no-reply",
         what="a new member that expires is removed, and its parked JoinGroup is never answered",
         edit=Edit(
             _COORDINATOR,
@@ -38,8 +38,8 @@ NEW_MEMBER_MUTANTS: Final = (
         bounds=Bounds.from_address("eager?members=1&partitions=1&generations=2&leaves=1&expiries=1&new_members"),
     ),
     ModelMutant(
-        name="newcomer-stays-new",
-        what="a member is new, and may expire while it is parked, after its first join phase, too",
+        name="new-member-stays-new",
+        what="a member stays new after its first join phase, and may expire while its request is parked",
         edit=Edit(_COORDINATOR, "    s.fresh = 0\n", ""),
         caught_by="new_members_are_parked",
         bounds=Bounds.from_address(
@@ -47,8 +47,8 @@ NEW_MEMBER_MUTANTS: Final = (
         ),
     ),
     ModelMutant(
-        name="reset-beside-a-sync-is-forgotten",
-        what="a member that lost its generation while its SyncGroup was out becomes stable when that is answered",
+        name="reset-during-sync-is-forgotten",
+        what="a member that lost its generation during its SyncGroup becomes stable when that is answered",
         edit=Edit(
             _MEMBER,
             "    if is_reset(me):\n        me.status = MemberStatus.UNJOINED\n",
@@ -60,8 +60,8 @@ NEW_MEMBER_MUTANTS: Final = (
         ),
     ),
     ModelMutant(
-        name="heartbeat-beside-a-sync-is-believed",
-        what="the coordinator believes every heartbeat of a member whose SyncGroup is outstanding",
+        name="heartbeat-during-sync-is-not-fenced",
+        what="the coordinator accepts every Heartbeat of a member whose SyncGroup is outstanding",
         edit=Edit(
             _BEATS,
             "    me.beat = HEARTBEAT_ACCEPTED + fence(s, m, me.generation)",

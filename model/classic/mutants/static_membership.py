@@ -16,7 +16,7 @@ _TIMEOUTS: Final = "rebalance_check.model.classic.concerns.timeouts"
 STATIC_MEMBER_MUTANTS: Final = (
     ModelMutant(
         name="static-rejoin-does-not-replace",
-        what="a process with an instance id that a member has is let in beside that member",
+        what="a second process with an instance id joins, and the first one stays a member",
         edit=Edit(_STATICS, "    s.members = with_(without(s.members, old), m)", "    s.members = with_(s.members, m)"),
         caught_by="one_member_per_instance",
         bounds=Bounds.from_address(
@@ -26,7 +26,7 @@ STATIC_MEMBER_MUTANTS: Final = (
     ),
     ModelMutant(
         name="static-join-in-completing-does-not-rebalance",
-        what="a static member that comes back while the leader assigns is answered as if the group were stable",
+        what="a static member that restarts while the leader assigns is answered as if the group were stable",
         edit=Edit(
             _COORDINATOR,
             "    if s.status != GroupStatus.STABLE or would_change_the_protocol(c, s):\n",
@@ -38,7 +38,7 @@ STATIC_MEMBER_MUTANTS: Final = (
     ),
     ModelMutant(
         name="replaced-member-is-not-fenced",
-        what="whoever lost its seat to another process is told that it is unknown, and comes back to take it again",
+        what="a static member that was replaced gets UNKNOWN_MEMBER_ID, and joins to replace the other one again",
         edit=Edit(_STATICS, "        return Error.FENCED_INSTANCE_ID\n", "        return Error.UNKNOWN_MEMBER_ID\n"),
         caught_by="replaced_static_member_is_fenced",
         bounds=Bounds.from_address(
@@ -47,7 +47,7 @@ STATIC_MEMBER_MUTANTS: Final = (
     ),
     ModelMutant(
         name="static-member-starts-with-nothing",
-        what="a static member that comes back to a stable group does not get the assignment of its seat",
+        what="a static member that restarts in a stable group does not get the assignment of its instance id",
         edit=Edit(
             _STATICS, "    s.member[m].assignment = assignment\n", "    s.member[m].assignment = assignment & 0\n"
         ),
@@ -58,7 +58,7 @@ STATIC_MEMBER_MUTANTS: Final = (
     ),
     ModelMutant(
         name="fenced-commit-is-unknown",
-        what="the commit of a member that lost its seat is refused as that of a stranger, who may join again",
+        what="the commit of a static member that was replaced gets UNKNOWN_MEMBER_ID, after which it may join again",
         edit=Edit(
             _COMMITS,
             "    error = or_fenced(s, m, fence(s, m, generation))\n",
@@ -70,8 +70,8 @@ STATIC_MEMBER_MUTANTS: Final = (
         ),
     ),
     ModelMutant(
-        name="seat-is-not-recorded",
-        what="the log still has the old id of a static member that came back to a stable group",
+        name="static-member-id-is-not-persisted",
+        what="the log still has the old id of a static member that restarted in a stable group",
         edit=Edit(_COORDINATOR, "    write_seat(c, s)\n", ""),
         caught_by="stable_is_persisted",
         bounds=Bounds.from_address(
@@ -80,7 +80,7 @@ STATIC_MEMBER_MUTANTS: Final = (
     ),
     ModelMutant(
         name="leader-is-not-substituted",
-        what="a static leader comes back under a new id, and its old one leads on",
+        what="a static leader restarts under a new id, and its old id stays the leader",
         edit=Edit(_STATICS, "    if s.leader == old:\n        s.leader = m\n", ""),
         caught_by="leader_of_a_new_generation_joined",
         bounds=Bounds.from_address(
@@ -89,7 +89,7 @@ STATIC_MEMBER_MUTANTS: Final = (
     ),
     ModelMutant(
         name="parked-request-outlives-its-id",
-        what="the JoinGroup of a member that was replaced still waits for the join phase",
+        what="the JoinGroup of a replaced member id stays parked in the join phase",
         edit=Edit(_STATICS, "    s.joined = without(s.joined, old)\n", ""),
         caught_by="parked_requests_fit_the_status",
         bounds=Bounds.from_address(
@@ -97,7 +97,7 @@ STATIC_MEMBER_MUTANTS: Final = (
         ),
     ),
     ModelMutant(
-        name="silent-static-member-loses-its-seat",
+        name="silent-static-member-is-removed",
         what="the rebalance timeout removes static members that have not joined",
         edit=Edit(
             _TIMEOUTS,
@@ -109,7 +109,7 @@ STATIC_MEMBER_MUTANTS: Final = (
     ),
     ModelMutant(
         name="replaced-id-owes-for-ever",
-        what="what a replaced member id owed is not forgotten when its generation is over",
+        what="the SyncGroup that a replaced member id owed is not forgotten at the end of its generation",
         edit=Edit(_COORDINATOR, "    s.ghost = 0\n", "    s.ghost = s.ghost\n"),
         caught_by="replaced_id_owes_sync_only_while_stable",
         bounds=Bounds.from_address(

@@ -1,4 +1,4 @@
-"""Mutants of the concern ``timeouts`` of the classic model (`model.classic.concerns.timeouts`)."""
+"""Mutants of the concern *timeouts* of the classic model (`model.classic.concerns.timeouts`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TIMEOUTS: Final = "rebalance_check.model.classic.concerns.timeouts"
 
 TIMEOUT_MUTANTS: Final = (
     ModelMutant(
-        name="late-member-keeps-its-seat",
+        name="late-member-is-kept",
         what="the rebalance timeout begins a generation with members that did not join it",
         edit=Edit(
             _TIMEOUTS,
@@ -27,7 +27,7 @@ TIMEOUT_MUTANTS: Final = (
     ),
     ModelMutant(
         name="late-leader-still-leads",
-        what="a leader that did not join is removed at the rebalance timeout, and leads on",
+        what="a leader that did not join is removed at the rebalance timeout and stays the leader",
         edit=Edit(_TIMEOUTS, "    able = s.joined if s.joined != 0 else static_members(c, s)", "    able = s.members"),
         caught_by="leader_of_a_new_generation_joined",
         bounds=Bounds.from_address(
@@ -43,7 +43,7 @@ TIMEOUT_MUTANTS: Final = (
     ),
     ModelMutant(
         name="sync-debt-outlives-its-generation",
-        what="who owes a SyncGroup when a rebalance begins owes it on, and is removed when its time is up",
+        what="members that owe a SyncGroup when a rebalance begins still owe it, and the sync timeout removes them",
         edit=Edit(_COORDINATOR, "    s.owing = 0\n", "    s.owing = s.owing\n"),
         caught_by="pending_sync_members_are_members",
         bounds=Bounds.from_address("eager?members=2&partitions=1&generations=3&initial_delay=off&timeouts"),

@@ -1,4 +1,4 @@
-"""Mutants of the vote and of what a member makes of its list of assignors."""
+"""Mutants of the protocol vote and of what a member makes of its list of assignors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _VOTING: Final = "rebalance_check.model.classic.parts.protocol_vote"
 UPGRADE_MUTANTS: Final = (
     ModelMutant(
         name="any-cooperative-assignor-counts",
-        what="a member that lists an eager assignor, too, keeps its partitions while it rebalances",
+        what="a member that lists an eager assignor as well keeps its partitions while it rebalances",
         edit=Edit(
             _VOTING,
             "    return c.keeps[s.member[m].step] == 1",
@@ -41,7 +41,7 @@ UPGRADE_MUTANTS: Final = (
     ),
     ModelMutant(
         name="vote-is-not-taken-again",
-        what="the protocol of the first generation stays selected, whoever joins later",
+        what="the protocol of the first generation stays selected, whichever members join later",
         edit=Edit(
             _VOTING,
             "    if c.path != 0:\n        s.selected = elected",
@@ -54,7 +54,7 @@ UPGRADE_MUTANTS: Final = (
     ),
     ModelMutant(
         name="static-restart-does-not-count-votes",
-        what="a static member comes back with another list to a stable group, and the group runs what it ran",
+        what="a static member restarts with another list in a stable group, which keeps its protocol without a vote",
         edit=Edit(
             _COORDINATOR,
             "    if s.status != GroupStatus.STABLE or would_change_the_protocol(c, s):\n",
@@ -67,7 +67,7 @@ UPGRADE_MUTANTS: Final = (
     ),
     ModelMutant(
         name="load-forgets-the-protocol",
-        what="a coordinator that loads a group with members does not know which protocol they run",
+        what="a coordinator that loads a group with members does not restore the selected protocol",
         edit=Edit(
             "rebalance_check.model.classic.concerns.failover",
             "    s.selected = s.log.protocol\n",
@@ -80,7 +80,7 @@ UPGRADE_MUTANTS: Final = (
     ),
     ModelMutant(
         name="vote-is-taken-too-early",
-        what="the vote is taken when the join phase begins, and those who are there only then count",
+        what="the vote is taken when the join phase begins, and counts only the members of that moment",
         edit=Edit(
             _COORDINATOR,
             "    s.status = GroupStatus.PREPARING\n",
@@ -92,8 +92,8 @@ UPGRADE_MUTANTS: Final = (
         ),
     ),
     ModelMutant(
-        name="member-is-told-what-it-prefers",
-        what="a JoinGroup is answered with the assignor that the member lists first, and not with the selected one",
+        name="join-reply-names-the-preferred-protocol",
+        what="a JoinGroup reply names the assignor that the member lists first instead of the selected one",
         edit=Edit(
             _COORDINATOR,
             "    net.protocol = s.selected",

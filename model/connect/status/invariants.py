@@ -29,7 +29,7 @@ def overwrites_newer(c: Config, s: State, key: int, offset: int) -> bool:
     return is_newer(s, record.writer, key, replaced_by(c, s, key, offset), record.generation)
 
 
-# ------------------------------------------------------------------------------------------------ in every state
+# ------------------------------------------------------------------------------------------------ invariants
 
 
 def explained_overwrite(c: Config, s: State) -> bool:
@@ -110,7 +110,7 @@ def quiescent_status_is_agreed(c: Config, s: State) -> bool:
     return True
 
 
-# ------------------------------------------------------------------------------------------------ of every step
+# ------------------------------------------------------------------------------------------------ step invariants
 
 
 def retries_waiting(c: Config, s: State, m: int) -> int:
@@ -241,7 +241,7 @@ def log_only_grows(c: Config, s: State, t: State) -> bool:
     return grown <= 1
 
 
-# ------------------------------------------------------------------------------------------------ somewhere
+# ------------------------------------------------------------------------------------------------ reachable
 
 
 def safe_write_hides_newer(c: Config, s: State) -> bool:
