@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from rebalance_check import events
 from rebalance_check.cli import run
 from rebalance_check.model.vocabulary.events import Event
+from tests.expectations import Expectations
 
 
 @dataclass(frozen=True)
@@ -47,18 +47,10 @@ def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
 
 
 @pytest.fixture
-def golden() -> Callable[[str, str], None]:
-    """Compares a text with the file of that name; with REBALANCE_CHECK_UPDATE_GOLDEN=1 it is rewritten first."""
+def golden(expectations: Expectations) -> Callable[[str, str], None]:
+    """Compares a text with the golden file of that name; with ``--update-scenarios`` the file is rewritten."""
     folder = Path(__file__).parent / "golden"
-
-    def compare(name: str, text: str) -> None:
-        path = folder / name
-        if os.environ.get("REBALANCE_CHECK_UPDATE_GOLDEN"):
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        assert path.read_text(encoding="utf-8") == text, f"{name} differs: REBALANCE_CHECK_UPDATE_GOLDEN=1 rewrites it"
-
-    return compare
+    return lambda name, text: expectations.text(folder / name, text)
 
 
 @pytest.fixture

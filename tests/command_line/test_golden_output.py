@@ -1,0 +1,101 @@
+"""What each sub-command prints, whole: its help, and its output at small sizes, held against golden files.
+
+``pytest --update-scenarios`` rewrites them. Durations, rates, memory, line numbers, the number of cores and
+folders are replaced by placeholders.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from rebalance_check import Event, write_history
+from rebalance_check.cli import COMMANDS
+
+Command = Callable[..., Any]
+Golden = Callable[[str, str], None]
+
+SMALL: Final = "--members 2 --partitions 1 --generations 2 --crashes 0 --no-initial-delay --interpreted"
+
+OUTPUT: Final = {
+    "assignors": "assignors --version ours --seeds 0:5",
+    "assignors-unknown-release": "assignors --version 1.0",
+    "convert": "convert --out {folder}/converted {history}",
+    "explore": f"explore {SMALL}",
+    "explore-mutant": f"explore {SMALL} --mutant generation-is-reused",
+    "explore-progress": "explore --members 1 --partitions 1 --generations 1 --crashes 0 --no-initial-delay "
+    "--interpreted --progress",
+    "explore-bad-bounds": "explore --members 0",
+    "fuzz": "fuzz --seeds 0:5 --protocol cooperative --workers 1 --invariant ownership",
+    "fuzz-mutant": "fuzz --seeds 8:9 --protocol cooperative --workers 1 --invariant callbacks_alternate "
+    "--mutant revoked-partitions-kept",
+    "fuzz-bad-seeds": "fuzz --seeds five",
+    "invariants": "invariants no_double_ownership one_leader",
+    "judge": "judge {history} --invariant one_leader",
+    "judge-violated": "judge {history} --invariant no_double_ownership",
+    "judge-missing-file": "judge {folder}/missing.jsonl",
+    "live-bad-members": "live --members 0",
+    "mutants": "mutants revoked-partitions-kept generation-is-reused",
+    "mutants-diff": "mutants revoked-partitions-kept --diff",
+    "replay": "replay 'v1/eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off/0.0.0.0.0'",
+    "replay-bad-address": "replay v1/eager",
+    "report": "report {history}",
+    "report-last": "report {history} --last 3",
+    "run-bad-seeds": "run --seeds five",
+}
+"""The arguments by the name of the golden file; ``{history}`` is one in which two members own t-1."""
+
+VARYING: Final = (
+    (re.compile(r"[\d,.]+ (m?s|min|h)\b"), r"# \1"),
+    (re.compile(r"[\d,]+( \w+)?/s\b"), r"#\1/s"),
+    (re.compile(r"\d+ MiB"), "# MiB"),
+    (re.compile(r"(--threads INTEGER +\[default: )\d+"), r"\1#"),
+    (re.compile(r"^@@ .* @@", re.MULTILINE), "@@ # @@"),
+)
+"""What differs from run to run, and what stands for it."""
+
+
+@pytest.fixture(autouse=True)
+def narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Help is wrapped at 80 columns, whatever terminal runs the tests."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def steady(text: str, folder: Path) -> str:
+    """The text without what differs from run to run."""
+    text = text.replace(str(folder), "FOLDER")
+    for pattern, placeholder in VARYING:
+        text = pattern.sub(placeholder, text)
+    return text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command__as_agreed(name: str, command: Command, golden: Golden, tmp_path: Path) -> None:
+    answer = command(name, "--help")
+    assert answer.code == 0
+    golden(f"help-{name}.txt", steady(answer.out, tmp_path))
+
+
+def test_the_help__as_agreed(command: Command, golden: Golden) -> None:
+    golden("help.txt", command("--help").out)
+
+
+@pytest.mark.parametrize("name", OUTPUT)
+def test_the_output_of_a_command__as_agreed(
+    name: str, command: Command, golden: Golden, tmp_path: Path, double_ownership: list[Event]
+) -> None:
+    history = tmp_path / "history.jsonl"
+    write_history(history, double_ownership)
+    line = OUTPUT[name].format(history=history, folder=tmp_path)
+    answer = command(*shlex.split(line))
+    said = f"$ rebalance-check {line}\n{answer.out}--- standard error\n{answer.err}--- exit code {answer.code}\n"
+    golden(f"{name}.txt", steady(said, tmp_path))
+
+
+def test_every_command_has_output_that_is_held_to_a_file() -> None:
+    assert {line.split()[0] for line in OUTPUT.values()} == set(COMMANDS)
