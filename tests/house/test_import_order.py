@@ -28,6 +28,7 @@ FLOORS = (
     ("model.classic.state", "model.connect.status.state"),
     ("model.classic.parts", "model.connect.status.store", "model.connect.status.invariants"),
     ("model.classic.config", "model.classic.client", "model.classic.coordinator", "model.classic.invariants"),
+    ("model.classic.reachable",),
     ("model.classic.concerns", "model.classic.liveness"),
     ("model.classic.model", "model.classic.observer", "model.connect.status.model"),
     ("model.classic.run", "model.connect.status.subject"),
