@@ -5,7 +5,7 @@
     DIR/campaign.json              what all runs have in common; another campaign is refused
     DIR/runs/seeds-0-63.parquet    one committed shard: the seeds 0 to 63, a file (local) or a folder (Spark)
     DIR/verdicts.parquet           what the judge said the last time
-    DIR/staging/                   work in progress; whatever a dead process left here counts for nothing
+    DIR/staging/                   work in progress; what a dead process left here counts for nothing
 
 The rename of a finished shard into ``runs/`` is the commit, and only the process that holds the lock commits.
 """
@@ -189,7 +189,7 @@ class HistoryTable:
                 shutil.rmtree(self._staging, ignore_errors=True)
 
     def commit(self, staged: Path, seeds: range) -> Shard:
-        """Make a finished shard part of the table, at one stroke; only inside `writing`."""
+        """Make a finished shard part of the table, at once; only inside `writing`."""
         target = self.runs / f"seeds-{seeds.start}-{seeds.stop - 1}.parquet"
         Shard(seeds, staged).check()
         for path in Shard(seeds, staged).files():
@@ -226,7 +226,7 @@ class HistoryTable:
             "options": msgspec.to_builtins(campaign.options),
         }
         if not self._marker.exists():
-            self._refuse_strangers()
+            self._refuse_other_files()
             _write_whole(self._marker, msgspec.json.format(msgspec.json.encode(wanted)) + b"\n")
             return
         found = self.campaign_json()
@@ -237,11 +237,11 @@ class HistoryTable:
                 f"choose another --out, or the options that it was begun with"
             )
 
-    def _refuse_strangers(self) -> None:
-        strangers = sorted(path.name for path in self.path.iterdir() if not path.name.startswith("."))
-        if strangers:
+    def _refuse_other_files(self) -> None:
+        others = sorted(path.name for path in self.path.iterdir() if not path.name.startswith("."))
+        if others:
             raise RebalanceCheckError(
-                f"{self.path} is no history table and not empty (it holds {strangers[0]}): choose another --out"
+                f"{self.path} is no history table and not empty (it holds {others[0]}): choose another --out"
             )
 
 

@@ -18,7 +18,7 @@ from rebalance_check.properties.verdict import Counterexample, Outcome, Undecide
 class VerdictRow:
     """What the judge said about one claim in one run.
 
-    ``count`` tells how often the claim was seen broken (0 unless violated), ``event_count`` the length of the run,
+    ``count`` says how often the claim was seen broken (0 unless violated), ``event_count`` the length of the run,
     ``detail`` the headline of the counterexample or the reason why nothing was decided.
     """
 

@@ -1,4 +1,4 @@
-"""A Spark session that starts fast and listens on loopback only, and a clear word when there is no Java for it."""
+"""A Spark session that starts fast and listens on loopback only, and a clear error when there is no Java for it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORKER_ERRORS: Final = r"rebalance_check\.\w[\w.]*Error"
 
 EVERYWHERE: Final = {
     "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",  # the face draws the only progress bar
+    "spark.ui.showConsoleProgress": "false",  # the console draws the only progress bar
     "spark.sql.execution.arrow.maxRecordsPerBatch": "256",  # one row is a whole run
     "spark.sql.parquet.compression.codec": "zstd",
 }
@@ -98,7 +98,9 @@ def spark_session(master: str = LOCAL_MASTER) -> Iterator[SparkSession]:
     try:
         yield session
     except BaseException:
-        with suppress(Exception):  # an interrupt may have torn the way to Java; what happened first is what counts
+        with suppress(
+            Exception
+        ):  # an interrupt may have closed the connection to Java; the first exception is what counts
             session.stop()
         raise
     session.stop()

@@ -1,6 +1,6 @@
 """The command ``rebalance-check``: which sub-commands there are, and what each way of failing looks like.
 
-Exit codes: 0 held, 10 a safety claim is violated, 11 a progress claim is, 12 undecided, 2 wrong use or bad input,
+Exit codes: 0 held, 10 a safety invariant is violated, 11 a liveness invariant is, 12 undecided, 2 wrong use or bad input,
 70 a fault of our own, 130 interrupted. A sub-command is a module of `rebalance_check.commands` that is imported only
 when it is called, so that each needs no more than its own extra.
 """
@@ -88,7 +88,7 @@ class Commands(click.Group):
 def cli() -> None:
     """Prove, fuzz and replay Kafka group rebalancing until "exactly one owner" is a fact.
 
-    Exit codes: 0 held, 10 safety violated, 11 progress violated, 12 undecided, 2 wrong use or bad input, 70 our own
+    Exit codes: 0 held, 10 safety violated, 11 liveness violated, 12 undecided, 2 wrong use or bad input, 70 our own
     fault. Every sub-command takes --json.
     """
 
@@ -100,11 +100,11 @@ def run(arguments: Sequence[str]) -> int:
         result = cli.main(list(arguments), prog_name="rebalance-check", standalone_mode=False)
     except click.ClickException as fault:
         fault.show()
-        return _failed(fault.format_message(), ExitCode.USAGE, as_json)
+        return _print_error(fault.format_message(), ExitCode.USAGE, as_json)
     except RebalanceCheckError as fault:
-        return _told(str(fault), ExitCode.USAGE, as_json)
+        return _fail(str(fault), ExitCode.USAGE, as_json)
     except (click.Abort, KeyboardInterrupt):
-        return _told("interrupted; what was recorded is kept", ExitCode.INTERRUPTED, as_json)
+        return _fail("interrupted; what was recorded is kept", ExitCode.INTERRUPTED, as_json)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.USAGE
@@ -113,7 +113,7 @@ def run(arguments: Sequence[str]) -> int:
         if extra is None:
             return _our_fault(fault, as_json)
         needs = f"this needs {fault.name}, which is not installed: pip install 'rebalance-check[{extra}]'"
-        return _told(needs, ExitCode.USAGE, as_json)
+        return _fail(needs, ExitCode.USAGE, as_json)
     except OSError as fault:
         return _refused(fault, as_json)
     except Exception as fault:  # the last line of defence: a traceback must never look like a verdict
@@ -128,12 +128,12 @@ def main() -> None:
     sys.exit(code)
 
 
-def _told(sentence: str, code: int, as_json: bool) -> int:
+def _fail(sentence: str, code: int, as_json: bool) -> int:
     click.echo(f"rebalance-check: {sentence}", err=True)
-    return _failed(sentence, code, as_json)
+    return _print_error(sentence, code, as_json)
 
 
-def _failed(sentence: str, code: int, as_json: bool) -> int:
+def _print_error(sentence: str, code: int, as_json: bool) -> int:
     if as_json:
         click.echo(msgspec.json.encode({"error": sentence, "exit_code": code}))
     return code
@@ -142,11 +142,11 @@ def _failed(sentence: str, code: int, as_json: bool) -> int:
 def _refused(fault: OSError, as_json: bool) -> int:
     """A path that cannot be written, a full disk, a broker that went away; anything else is a fault of our own."""
     if isinstance(fault, ConnectionError | TimeoutError):
-        return _told(f"the connection to the broker broke ({fault}): check that it still runs", ExitCode.USAGE, as_json)
+        return _fail(f"the connection to the broker broke ({fault}): check that it still runs", ExitCode.USAGE, as_json)
     if fault.errno not in OUTSIDE:
         return _our_fault(fault, as_json)
     where = f"{str(fault.filename)!r} cannot be used" if fault.filename else "the system refuses"
-    return _told(f"{where} ({fault.strerror}): name another path, or make room for it", ExitCode.USAGE, as_json)
+    return _fail(f"{where} ({fault.strerror}): name another path, or make room for it", ExitCode.USAGE, as_json)
 
 
 def _our_fault(fault: BaseException, as_json: bool) -> int:
@@ -155,7 +155,7 @@ def _our_fault(fault: BaseException, as_json: bool) -> int:
         f"this is a fault of rebalance-check, not of what it looked at ({type(fault).__name__}: {fault}): please "
         f"report the lines above together with the command"
     )
-    return _told(sentence, ExitCode.OUR_FAULT, as_json)
+    return _fail(sentence, ExitCode.OUR_FAULT, as_json)
 
 
 if __name__ == "__main__":

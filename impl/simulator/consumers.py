@@ -19,7 +19,7 @@ from rebalance_check.impl.protocol.messages import JoinedMember
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.application import Standing
-from rebalance_check.impl.simulator.group_config import TOPIC, GroupSettings
+from rebalance_check.impl.simulator.group_config import TOPIC, SimulatedGroupConfig
 from rebalance_check.impl.simulator.process import WokenUp
 from rebalance_check.model.vocabulary.events import MemberStarted
 
@@ -54,7 +54,7 @@ class ConsumerApplication(Standing, ConsumerCoordinator):
     def __init__(
         self,
         name: str,
-        settings: GroupSettings,
+        settings: SimulatedGroupConfig,
         recorder: Recorder,
         *,
         cluster: Mapping[str, int],

@@ -11,7 +11,7 @@ from rebalance_check.impl.protocol.leader_election import Identity
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.application import Standing
-from rebalance_check.impl.simulator.group_config import GroupSettings
+from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
 from rebalance_check.impl.simulator.process import WokenUp
 from rebalance_check.model.vocabulary.events import MemberStarted
 
@@ -24,7 +24,7 @@ class ElectorApplication(Standing, LeaderElector):
     def __init__(
         self,
         name: str,
-        settings: GroupSettings,
+        settings: SimulatedGroupConfig,
         recorder: Recorder,
         *,
         plan: Callable[[], FaultPlan],

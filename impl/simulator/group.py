@@ -12,7 +12,7 @@ from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.impl.simulator.consumers import ConsumerApplication
 from rebalance_check.impl.simulator.electors import ElectorApplication
 from rebalance_check.impl.simulator.environment import Environment
-from rebalance_check.impl.simulator.group_config import GroupSettings
+from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
 from rebalance_check.impl.simulator.process import Application, MemberProcess
 from rebalance_check.impl.simulator.topics import Topics
 from rebalance_check.impl.simulator.workers import ConnectConfigs, WorkerApplication
@@ -21,7 +21,7 @@ Start = Callable[..., Application]
 """Starts the application of a process: takes its name, its recorder, and ``random``."""
 
 
-def build_members(environment: Environment, options: SimulationOptions, settings: GroupSettings) -> None:
+def build_members(environment: Environment, options: SimulationOptions, settings: SimulatedGroupConfig) -> None:
     """Give the environment its member processes, all down, and say what there is to own."""
     start = STARTS.get(options.protocol, _consumers)(environment, options)
     for index in range(options.members):
@@ -33,7 +33,7 @@ def build_members(environment: Environment, options: SimulationOptions, settings
         )
 
 
-def _configured(life: Start, settings: GroupSettings) -> Callable[[int], Application]:
+def _configured(life: Start, settings: SimulatedGroupConfig) -> Callable[[int], Application]:
     """Starts a life with the settings at a place of the upgrade path."""
     return lambda step: life(settings=settings.at(step))
 

@@ -47,7 +47,7 @@ ASSIGNORS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupSettings:
+class SimulatedGroupConfig:
     """What all members of one run are configured with.
 
     ``assignors`` are offered in this order (``lists`` has those at each place of an upgrade path), ``static``
@@ -61,7 +61,7 @@ class GroupSettings:
     auto_commit_ms: int | None
     join_group_version: int
 
-    def at(self, step: int) -> GroupSettings:
+    def at(self, step: int) -> SimulatedGroupConfig:
         """The settings at a place of the upgrade path."""
         return replace(self, assignors=self.lists[step]) if self.lists else self
 
@@ -87,14 +87,14 @@ class GroupSettings:
         )
 
 
-def draw_settings(seed: int, protocol: SimulatedProtocol, path: UpgradePath | None = None) -> GroupSettings:
+def draw_group_config(seed: int, protocol: SimulatedProtocol, path: UpgradePath | None = None) -> SimulatedGroupConfig:
     """The settings of the run of ``seed``."""
     random = stream(seed, "settings")
     consumes = protocol in {SimulatedProtocol.EAGER, SimulatedProtocol.COOPERATIVE}
     static, auto_commit, old = (random.random() < chance for chance in (0.25, 0.5, 0.25))
     drawn = random.choice(ASSIGNORS[protocol])
     lists = () if path is None else tuple(tuple(map(known_as, each)) for each in path.lists)
-    return GroupSettings(
+    return SimulatedGroupConfig(
         assignors=lists[0] if lists else drawn,
         lists=lists,
         static=static and consumes,

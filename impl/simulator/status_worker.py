@@ -200,7 +200,7 @@ class WorkerProcess:
         self.write(key, Status.RUNNING, safe=False)
 
     def fail(self, key: Key) -> None:
-        """The item fails; in half of the cases somebody restarts it soon."""
+        """The item fails; in half of the cases an operator restarts it soon."""
         self.write(key, Status.FAILED, safe=True)
         if self._environment.random.random() < 0.5:
             self._after(self._environment.delay(), partial(self.restart, key))

@@ -13,7 +13,7 @@ from rebalance_check.impl.simulator.consumers import SUBSCRIBE
 from rebalance_check.impl.simulator.convergence import await_group, settle
 from rebalance_check.impl.simulator.environment import Environment, Listener
 from rebalance_check.impl.simulator.group import build_members
-from rebalance_check.impl.simulator.group_config import GroupSettings, draw_settings
+from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig, draw_group_config
 from rebalance_check.impl.simulator.nodes import LOADING_MS
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
 from rebalance_check.impl.simulator.status_cluster import StatusCluster
@@ -102,7 +102,7 @@ class GroupRun:
 
     def __init__(self, seed: int, options: SimulationOptions, listener: Listener) -> None:
         options = replace(options, protocol=drawn_protocol(seed, options))
-        plan, settings = draw_plan(seed, options), draw_settings(seed, options.protocol, options.upgrade_path)
+        plan, settings = draw_plan(seed, options), draw_group_config(seed, options.protocol, options.upgrade_path)
         self._pending: tuple[str, ...] = ()
         self._environment = Environment(seed, plan, listener)
         self._environment.harness.emit(
@@ -166,8 +166,8 @@ _EFFECTS: Final[dict[ActionKind, Callable[[Environment, Action], None]]] = {
 }
 
 
-def _address(options: SimulationOptions, settings: GroupSettings, plan: FaultPlan) -> str:
-    """What tells this run from others of its seed: the options, and what was drawn: settings and faults."""
+def _address(options: SimulationOptions, settings: SimulatedGroupConfig, plan: FaultPlan) -> str:
+    """What distinguishes this run from others of its seed: the options, and what was drawn: config and faults."""
     return f"{options.command_line()}; {settings}; faults drawn: {plan}"
 
 

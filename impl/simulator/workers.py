@@ -11,7 +11,7 @@ from rebalance_check.impl.connect.worker import WorkerCoordinator
 from rebalance_check.impl.runtime.faults import CALM, FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.application import Standing
-from rebalance_check.impl.simulator.group_config import GroupSettings
+from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
 from rebalance_check.model.vocabulary.events import MemberStarted
 
 UNSYNC_BACKOFF_MS: Final = 20_000
@@ -46,7 +46,7 @@ class WorkerApplication(Standing, WorkerCoordinator):
     def __init__(
         self,
         name: str,
-        settings: GroupSettings,
+        settings: SimulatedGroupConfig,
         recorder: Recorder,
         *,
         log: ConfigLog,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from rebalance_check.commands.console import Console
+from rebalance_check.commands._console import Console
 from rebalance_check.model.checker.liveness import LivenessCheck
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of
 from rebalance_check.properties.kinds import Kind

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 import msgspec
 
-from rebalance_check.commands.console import Console, json_option
+from rebalance_check.commands._console import Console, json_option
 from rebalance_check.integration.oracle.assignors import Assignors, JavaAssignors, OurAssignors
 from rebalance_check.integration.oracle.compare import Comparison, compare
 from rebalance_check.integration.oracle.release import DEFAULT_VERSION

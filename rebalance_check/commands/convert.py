@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rebalance_check.commands.console import Console, json_option
+from rebalance_check.commands._console import Console, json_option
 from rebalance_check.model.vocabulary.events import FORMAT
 from rebalance_check.properties.convert import convert_file
 

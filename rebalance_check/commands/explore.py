@@ -9,8 +9,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from rebalance_check.commands._console import Console, json_option
 from rebalance_check.commands._upgrade_option import first_protocol, path_option, sized_for, was_given
-from rebalance_check.commands.console import Console, json_option
 from rebalance_check.model.checker.safety import Exploration, explore
 from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.registry import model_for

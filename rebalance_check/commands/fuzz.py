@@ -8,8 +8,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from rebalance_check.commands._console import Console, json_option
 from rebalance_check.commands._upgrade_option import path_option
-from rebalance_check.commands.console import Console, json_option
 from rebalance_check.impl.runtime.options import (
     ALL_FAULTS,
     COMMON_FAULTS,
@@ -95,7 +95,7 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
             chosen, options, engine=engine, out=out, invariants=names, master=master, workers=workers, progress=advance
         )
     found = [explain(run.seed, options, run.counterexample.invariant, shrinking, run) for run in result.counterexamples]
-    tell(console, result, [text for text, _ in found])
+    show_result(console, result, [text for text, _ in found])
     if history is not None and result.counterexamples:
         write_history(history, result.counterexamples[0].history)
         console.say(f"history of seed {result.counterexamples[0].seed}: {history}")
@@ -149,7 +149,7 @@ def explain(seed: int, options: SimulationOptions, name: str, shrinking: bool, r
     return text, {"seed": seed, "replay": replay, "events": len(history), **(counterexample_document(found) or {})}
 
 
-def tell(console: Console, result: FuzzResult, texts: list[str]) -> None:
+def show_result(console: Console, result: FuzzResult, texts: list[str]) -> None:
     """Each counterexample, then the figures and the verdicts."""
     for text in texts:
         console.say(f"\n{text}\n")

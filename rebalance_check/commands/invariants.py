@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rebalance_check.commands.console import Console, json_option
+from rebalance_check.commands._console import Console, json_option
 from rebalance_check.properties.catalogue import select
 from rebalance_check.report.catalogue_page import catalogue_markdown
 from rebalance_check.report.documents import invariant_document

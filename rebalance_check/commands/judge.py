@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from rebalance_check.commands.console import Console, json_option
+from rebalance_check.commands._console import Console, json_option
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.properties.catalogue import select
@@ -37,12 +37,12 @@ class Judged:
 def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | None, engine: str, as_json: bool) -> int:
     """Judge recorded histories (JSON lines, one run per file; docs/history.schema.json), or a folder of `fuzz --out`.
 
-    Exits with 0 when every claim held, 10 when a safety claim is violated, 11 for a progress claim, 12 undecided.
+    Exits with 0 when every claim held, 10 when a safety invariant is violated, 11 when a liveness invariant is, 12 undecided.
     """
     console = Console(as_json)
     invariants = select(names)
     if any(path.is_dir() for path in histories):
-        from rebalance_check.commands.judge_table import judge_folder  # noqa: PLC0415 - needs the extra `tables`
+        from rebalance_check.commands._judge_table import judge_folder  # noqa: PLC0415 - needs the extra `tables`
 
         if html is not None:
             raise RebalanceCheckError(
@@ -52,7 +52,7 @@ def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | No
     with console.progress() as advance:
         judged = [Judged(path, judge_file(path, invariants, advance)) for path in histories]
     for one in judged:
-        tell(console, one)
+        show_judged(console, one)
     if html is not None:
         write_page(html, judged)
         console.say(f"page: {html}")
@@ -74,8 +74,8 @@ def judge_file(path: Path, invariants: tuple[Invariant, ...], advance: ProgressL
     return judging.judgement()
 
 
-def tell(console: Console, one: Judged) -> None:
-    """The verdict on one history, then every counterexample, then every doubt."""
+def show_judged(console: Console, one: Judged) -> None:
+    """The verdict on one history, then every counterexample, then what is undecided."""
     judgement = one.judgement
     held = sum(verdict.outcome is Outcome.HELD for verdict in judgement.verdicts.values())
     console.say(f"{one.path}: {judgement.outcome} ({held} of {len(judgement.verdicts)} invariants held on "
@@ -85,12 +85,12 @@ def tell(console: Console, one: Judged) -> None:
         for found in judgement.counterexamples:
             text, _, _ = explained(history, found, f"rebalance-check judge {one.path} --invariant {found.invariant}")
             console.say(f"\n{text}\n")
-    tell_doubts(console, judgement)
-    tell_vacuous(console, judgement)
+    show_undecided(console, judgement)
+    show_vacuous(console, judgement)
 
 
-def tell_vacuous(console: Console, judgement: Judgement) -> None:
-    """What held only because nothing in the history put it to the test."""
+def show_vacuous(console: Console, judgement: Judgement) -> None:
+    """The invariants that held only because the history has none of the events that they check."""
     names = [
         i.name for i, verdict in judgement.verdicts.items() if isinstance(verdict, Held) and not verdict.checked_events
     ]
@@ -98,8 +98,8 @@ def tell_vacuous(console: Console, judgement: Judgement) -> None:
         console.say(f"  saw none of the events that they check: {', '.join(names)}")
 
 
-def tell_doubts(console: Console, judgement: Judgement) -> None:
-    """Each reason for which something is undecided, after the names of what is."""
+def show_undecided(console: Console, judgement: Judgement) -> None:
+    """Each reason for which something is undecided, after the names of the invariants."""
     doubts: dict[str, list[str]] = {}
     for invariant, verdict in judgement.verdicts.items():
         if isinstance(verdict, Undecided):

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import click
 
+from rebalance_check.commands._console import Console, json_option
 from rebalance_check.commands._upgrade_option import path_option
-from rebalance_check.commands.console import Console, json_option
-from rebalance_check.commands.judge import Judged, tell
+from rebalance_check.commands.judge import Judged, show_judged
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker, open_broker, open_cluster
@@ -153,7 +153,7 @@ def command(*, broker: str, protocol: str, clients: str, assignors: str, path: s
         console.say(f"live on {opened.name} ({opened.bootstrap}): {runs.name}, seeds {seeds}, histories in {out}")
         judged = live_runs(console, opened, runs, chosen)
     for one in judged:
-        tell(console, one)
+        show_judged(console, one)
     return console.finish(live_document(opened, judged), worst_exit_code(one.judgement.exit_code for one in judged))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rebalance_check.commands.console import Console, json_option
+from rebalance_check.commands._console import Console, json_option
 from rebalance_check.impl.mutants import MUTANTS, Mutant, PytestCase, find_mutant
 from rebalance_check.impl.mutants.diff import diff_of
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -68,10 +68,10 @@ def _diffs(console: Console, mutants: Iterable[Mutant]) -> int:
 
 def _measure(console: Console, mutants: Iterable[Mutant]) -> int:
     """The steps of every mutant of the implementation that has a search, as lines of a dictionary."""
-    from rebalance_check.commands import mutant_search  # noqa: PLC0415 - needs what only a search needs
+    from rebalance_check.commands import _mutant_search  # noqa: PLC0415 - needs what only a search needs
 
     searched = [mutant for mutant in mutants if mutant.where == "impl" and not isinstance(mutant.find, PytestCase)]
-    found = {mutant.name: mutant_search.catch(mutant) for mutant in searched}
+    found = {mutant.name: _mutant_search.catch(mutant) for mutant in searched}
     for name, caught in found.items():
         console.say(f'    "{name}": {caught.steps if caught is not None else None},')
     return console.finish({"steps": {name: caught.steps for name, caught in found.items() if caught is not None}})
@@ -79,13 +79,13 @@ def _measure(console: Console, mutants: Iterable[Mutant]) -> int:
 
 def _search(console: Console, mutants: list[Mutant], *, by_name: bool) -> int:
     """Catch them one by one; those with a scenario of their own are left out, unless somebody asks for one."""
-    from rebalance_check.commands import mutant_search  # noqa: PLC0415 - needs what only a search needs
+    from rebalance_check.commands import _mutant_search  # noqa: PLC0415 - needs what only a search needs
 
     searched = [mutant for mutant in mutants if by_name or not isinstance(mutant.find, PytestCase)]
     results: list[dict[str, Any]] = []
     for mutant in searched:
-        caught = mutant_search.catch(mutant)
-        results.append(mutant_search.document(mutant, caught))
+        caught = _mutant_search.catch(mutant)
+        results.append(_mutant_search.document(mutant, caught))
         if caught is None:
             console.say(f"{mutant.name}: NOT caught by {mutant.caught_by}")
             continue

@@ -10,11 +10,11 @@ from typing import Any
 
 import click
 
+from rebalance_check.commands._console import Console, json_option
 from rebalance_check.commands._upgrade_option import path_option
-from rebalance_check.commands.console import Console, json_option
 from rebalance_check.commands.explore import chosen as chosen_sizes
 from rebalance_check.commands.explore import size_options
-from rebalance_check.commands.judge import Judged, tell
+from rebalance_check.commands.judge import Judged, show_judged
 from rebalance_check.commands.live import BROKER_HELP
 from rebalance_check.integration.brokers import Broker, BrokerSpec, open_broker
 from rebalance_check.integration.conformance.replay import ReplayResult, replay
@@ -140,7 +140,7 @@ def finish(console: Console, result: ReplayResult, judged: Sequence[Judged]) -> 
         console.say(f"\ndifference on {result.broker}: {difference}\n  replay    {address_of(schedule)}")
     for one in judged:
         if one.judgement.outcome is Outcome.VIOLATED:
-            tell(console, one)
+            show_judged(console, one)
     speed = result.schedules / result.seconds if result.seconds else 0
     console.say(
         f"{result.schedules} schedules, {result.requests:,} requests, {result.seconds:.1f} s ({speed:.0f} schedules/s)"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from rebalance_check.commands.console import Console, json_option
-from rebalance_check.commands.judge import Judged, tell_doubts, write_page
+from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands.judge import Judged, show_undecided, write_page
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import select
@@ -47,7 +47,7 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
         console.say(table_text(history_lanes(events, context=last)))
         for found in judgement.counterexamples:
             console.say(f"\n{explained(events, found, f'rebalance-check judge {history}')[0]}")
-    tell_doubts(console, judgement)
+    show_undecided(console, judgement)
     console.say(f"\nverdict: {judgement.outcome}")
     document = {"steps": table_document(history_lanes(events, context=last)), **judgement_document(judgement)}
     return console.finish(document, judgement.exit_code)

@@ -15,7 +15,7 @@ import click
 from rebalance_check.commands import explore as explore_command
 from rebalance_check.commands import fuzz as fuzz_command
 from rebalance_check.commands import replay as replay_command
-from rebalance_check.commands.console import Console, json_option
+from rebalance_check.commands._console import Console, json_option
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.integration.brokers import open_broker
 from rebalance_check.integration.conformance.schedules import walks
@@ -41,7 +41,7 @@ REPLAYED: Final = Bounds(members=3, partitions=2, generations=4, crashes=2, leav
 
 
 @dataclass(slots=True)
-class Stage:
+class Part:
     """One part of the job: what was done, figures in words, the exit code it would have alone, and its document."""
 
     name: str
@@ -69,36 +69,36 @@ def command(*, seeds: str, schedules: int, table_seeds: str, broker: str, as_jso
         parse_seeds(asked)  # here, before the first minute is spent
     open_broker(broker)  # refuses what names no broker; nothing starts before it is entered
     console.say(f"run: seeds {seeds}, {schedules} schedules per protocol on {broker}, table of seeds {table_seeds}")
-    parts: list[Callable[[], Stage]] = [
+    work: list[Callable[[], Part]] = [
         *(lambda bounds=bounds: explored(console, bounds) for bounds in EXPLORED),
         *(lambda bounds=bounds: progressed(bounds) for bounds in EXPLORED if has_progress(bounds)),
         lambda: fuzzed(console, seeds),
         *(lambda name=name: replayed(console, broker, name, schedules) for name in ("eager", "cooperative")),
         lambda: tabled(console, table_seeds),
     ]
-    stages = [timed(console, part) for part in parts]
-    return finish(console, stages)
+    done = [timed(console, each) for each in work]
+    return finish(console, done)
 
 
-def timed(console: Console, part: Callable[[], Stage]) -> Stage:
-    """Do one part, and tell at once what it came to."""
+def timed(console: Console, work: Callable[[], Part]) -> Part:
+    """Do one part, and print at once what it came to."""
     started = time.monotonic()
-    stage = part()
-    stage.seconds = time.monotonic() - started
-    for finding in stage.findings:
+    part = work()
+    part.seconds = time.monotonic() - started
+    for finding in part.findings:
         console.say(f"\n{finding}\n")
-    console.say(f"  {stage.code.outcome:<9} {stage.name} {stage.what}: {stage.figures} ({stage.seconds:.0f} s)")
-    return stage
+    console.say(f"  {part.code.outcome:<9} {part.name} {part.what}: {part.figures} ({part.seconds:.0f} s)")
+    return part
 
 
-def explored(console: Console, bounds: Bounds) -> Stage:
+def explored(console: Console, bounds: Bounds) -> Part:
     """Exhaust one bound of the model."""
     compiled = find_spec("numba") is not None
     found = explore_command.explore_watched(console, model_for(bounds), bounds, compiled=compiled)
     figures = f"{found.distinct:,} states, {found.generated:,} transitions, {found.states_per_second:,.0f} states/s"
     findings = [path_text(found.counterexample, found.violated)] if found.counterexample else []
     document = explore_command.exploration_document(found)
-    return Stage(
+    return Part(
         "explore", str(bounds.protocol), figures, exit_code_of(explore_command.outcome_of(found)), document, findings
     )
 
@@ -108,35 +108,35 @@ def has_progress(bounds: Bounds) -> bool:
     return bool(model_for(bounds).liveness) and find_spec("networkx") is not None
 
 
-def progressed(bounds: Bounds) -> Stage:
+def progressed(bounds: Bounds) -> Part:
     """Judge the progress of one bound of the model."""
     from rebalance_check.commands import _liveness  # noqa: PLC0415 - needs an extra
     from rebalance_check.model.checker.liveness import check_liveness  # noqa: PLC0415 - the same
 
     found = check_liveness(model_for(bounds), bounds, compiled=find_spec("numba") is not None)
-    figures = f"{found.states:,} states, {found.steps:,} steps, {found.components:,} places to stay"
+    figures = f"{found.states:,} states, {found.steps:,} steps, {found.components:,} fair terminal components"
     code, document = _liveness.liveness_exit_code(found), _liveness.progress_document(found)
-    return Stage("progress", str(bounds.protocol), figures, code, document, _liveness.findings(found))
+    return Part("progress", str(bounds.protocol), figures, code, document, _liveness.findings(found))
 
 
-def fuzzed(console: Console, seeds: str) -> Stage:
+def fuzzed(console: Console, seeds: str) -> Part:
     """Simulate seeds of all protocols and judge them."""
     return campaign(console, "fuzz", seeds, "local", None)
 
 
-def tabled(console: Console, seeds: str) -> Stage:
+def tabled(console: Console, seeds: str) -> Part:
     """Make a small history table and judge it, with Spark where there is a Java for it."""
     spark = java_available() and find_spec("pyspark") is not None
     with tempfile.TemporaryDirectory(prefix="rebalance-check-run-") as folder:
-        stage = campaign(console, "table", seeds, "spark" if spark else "local", Path(folder) / "table")
+        part = campaign(console, "table", seeds, "spark" if spark else "local", Path(folder) / "table")
     if not spark:
         missing = "no PySpark" if java_available() else "no Java"
-        stage.what += f" ({missing}: local engine)"
+        part.what += f" ({missing}: local engine)"
         console.say(f"  {missing} was found, so the table is made and judged by the local engine instead of Spark")
-    return stage
+    return part
 
 
-def campaign(console: Console, name: str, seeds: str, engine: str, out: Path | None) -> Stage:
+def campaign(console: Console, name: str, seeds: str, engine: str, out: Path | None) -> Part:
     """One campaign of the pipeline."""
     options = SimulationOptions()
     with console.progress() as advance:
@@ -150,11 +150,11 @@ def campaign(console: Console, name: str, seeds: str, engine: str, out: Path | N
             {"seed": run.seed, **(counterexample_document(run.counterexample) or {})} for run in result.counterexamples
         ]
     }
-    return Stage(name, f"{engine}, seeds {seeds}", figures, result.exit_code, document, findings)
+    return Part(name, f"{engine}, seeds {seeds}", figures, result.exit_code, document, findings)
 
 
-def replayed(console: Console, broker: str, protocol: str, schedules: int) -> Stage:
-    """Replay walks of the model on the broker and judge what it told."""
+def replayed(console: Console, broker: str, protocol: str, schedules: int) -> Part:
+    """Replay walks of the model on the broker and judge the histories."""
     bounds = replace(REPLAYED, protocol=RebalanceProtocol(protocol))
     with tempfile.TemporaryDirectory(prefix="rebalance-check-run-") as folder, open_broker(broker) as opened:
         result = replay_command.replay_watched(console, opened, list(walks(bounds, schedules)), Path(folder))
@@ -163,25 +163,25 @@ def replayed(console: Console, broker: str, protocol: str, schedules: int) -> St
     code = ExitCode.SAFETY if result.differences else replay_command.safety_of(judged)
     figures = f"{result.schedules} schedules, {result.requests:,} requests, {len(result.differences)} differences"
     findings = [f"difference: {one}\n  replay {replay_command.address_of(s)}" for s, one in result.differences[:3]]
-    return Stage("replay", f"{protocol} on {result.broker}", figures, code, document, findings)
+    return Part("replay", f"{protocol} on {result.broker}", figures, code, document, findings)
 
 
-def finish(console: Console, stages: list[Stage]) -> int:
+def finish(console: Console, done: list[Part]) -> int:
     """The summary, and the worst verdict."""
-    code = worst_exit_code(stage.code for stage in stages)
+    code = worst_exit_code(part.code for part in done)
     console.say()
     console.table(
         "",
         ("part", "of", "result", "seconds", "verdict"),
-        [(s.name, s.what, s.figures, f"{s.seconds:.1f}", s.code.outcome) for s in stages],
+        [(s.name, s.what, s.figures, f"{s.seconds:.1f}", s.code.outcome) for s in done],
     )
-    console.say(f"\nverdict: {code.outcome} ({sum(stage.seconds for stage in stages):.0f} s)")
+    console.say(f"\nverdict: {code.outcome} ({sum(part.seconds for part in done):.0f} s)")
     document = {
         "verdict": code.outcome,
-        "seconds": round(sum(stage.seconds for stage in stages), 1),
-        "stages": [
+        "seconds": round(sum(part.seconds for part in done), 1),
+        "parts": [
             {"name": s.name, "of": s.what, "verdict": s.code.outcome, "seconds": round(s.seconds, 1), **s.document}
-            for s in stages
+            for s in done
         ],
     }
     return console.finish(document, code)

@@ -59,7 +59,7 @@ FLOORS = (
     # Campaigns, reports, the command line.
     ("pipeline",),
     ("rebalance_check.report",),
-    ("rebalance_check.commands.console", "rebalance_check.commands._upgrade_option"),
+    ("rebalance_check.commands._console", "rebalance_check.commands._upgrade_option"),
     ("rebalance_check.commands",),
     ("rebalance_check.cli",),
 )

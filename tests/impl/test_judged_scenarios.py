@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check.commands import mutant_search
+from rebalance_check.commands import _mutant_search
 from rebalance_check.impl.mutants import IMPL_MUTANTS, ScenarioInvariantSearch, planted
 from rebalance_check.impl.scenarios import Scenario, history_of
 from rebalance_check.impl.scenarios.random_scenarios import random_scenario
@@ -55,6 +55,6 @@ def test_some_fixed_scenario_breaks_the_claim_that_a_mutant_names(mutant: str) -
 
 @pytest.mark.parametrize("mutant", JUDGED)
 def test_a_random_scenario_breaks_the_claim_that_a_mutant_names__in_few_lines(mutant: str) -> None:
-    caught = mutant_search.catch(IMPL_MUTANTS[mutant])
+    caught = _mutant_search.catch(IMPL_MUTANTS[mutant])
     assert caught is not None
     assert caught.steps <= 20

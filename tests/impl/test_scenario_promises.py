@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rebalance_check.commands import mutant_search
+from rebalance_check.commands import _mutant_search
 from rebalance_check.impl.mutants import IMPL_MUTANTS, AssignmentSearch, Mutant, ScenarioPropertySearch, planted
 from rebalance_check.impl.scenarios.invariants import PROMISES
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
@@ -31,7 +31,7 @@ def test_a_healthy_coordinator_keeps_every_promise__in_many_more_scenarios() -> 
 
 @pytest.mark.parametrize("mutant", NARRATED, ids=lambda mutant: mutant.name)
 def test_a_mutant_breaks_the_promise_it_names__in_a_short_scenario(mutant: Mutant) -> None:
-    caught = mutant_search.catch(mutant)
+    caught = _mutant_search.catch(mutant)
     assert caught is not None
     assert caught.steps <= 20
 
@@ -58,6 +58,6 @@ def test_a_scenario_is_a_function_of_its_seed() -> None:
 
 @pytest.mark.parametrize("mutant", POSED, ids=lambda mutant: mutant.name)
 def test_a_mutant_of_an_assignor_breaks_the_claim_it_names__in_a_small_problem(mutant: Mutant) -> None:
-    caught = mutant_search.catch(mutant)
+    caught = _mutant_search.catch(mutant)
     assert caught is not None
     assert caught.steps <= 20

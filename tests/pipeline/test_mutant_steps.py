@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance_check.commands import mutant_search
+from rebalance_check.commands import _mutant_search
 from rebalance_check.impl.mutants import IMPL_MUTANTS, FuzzSearch, ScenarioPropertySearch
 from rebalance_check.impl.mutants.shrunk_lengths import STEPS
 from rebalance_check.impl.runtime.options import SimulatedProtocol
 
 
 def measured(name: str) -> int | None:
-    caught = mutant_search.catch(IMPL_MUTANTS[name])
+    caught = _mutant_search.catch(IMPL_MUTANTS[name])
     return None if caught is None else caught.steps
 
 
@@ -36,7 +36,7 @@ def test_a_counterexample_has_as_many_steps_as_are_told__for_all(name: str) -> N
 
 
 def test_what_the_search_shows_ends_with_the_claim_and_the_command() -> None:
-    caught = mutant_search.catch(IMPL_MUTANTS["join-disables-heartbeats-on-every-pass"])
+    caught = _mutant_search.catch(IMPL_MUTANTS["join-disables-heartbeats-on-every-pass"])
     assert caught is not None
     assert caught.lines[0].startswith("seed ")
     assert caught.lines[-1].startswith("rebalance-check fuzz --seeds ")

@@ -37,10 +37,10 @@ class KeyedLog(SharedLog):
 
 @dataclass(slots=True)
 class Worker:
-    """A worker: the generation it was told last, and its present store; ``life`` counts its stores."""
+    """A worker: the generation it received last, and its present store; ``incarnation`` counts its stores."""
 
     generation: int
-    life: int
+    incarnation: int
     store: StatusStore
     channel: Channel
 
@@ -107,7 +107,7 @@ class StatusStoreSubject:
             case ActionKind.RESTART if self._spend("crashes"):
                 worker.channel.close()
                 self._harness.emit(MemberCrashed(member=worker.store.worker))
-                self.workers[action.member] = self._start(action.member, worker.generation, worker.life + 1)
+                self.workers[action.member] = self._start(action.member, worker.generation, worker.incarnation + 1)
         return self._taken()
 
     def observe(self) -> Sequence[Event]:
@@ -144,14 +144,14 @@ class StatusStoreSubject:
         self._used[budget] += 1
         return True
 
-    def _start(self, m: int, generation: int, life: int) -> Worker:
+    def _start(self, m: int, generation: int, incarnation: int) -> Worker:
         if self._log is None:
             raise RebalanceCheckError("no run is open: call open with the bounds first")
-        name = f"m{m}" if life == 1 else f"m{m}/{life}"
+        name = f"m{m}" if incarnation == 1 else f"m{m}/{incarnation}"
         self._harness.emit(MemberStarted(member=name))
         channel = Channel(self._log, name)
         channel.store = store = StatusStore(name, channel, self._recorder(name))
-        return Worker(generation, life, store, channel)
+        return Worker(generation, incarnation, store, channel)
 
     def _write(self, worker: Worker, action: Action) -> None:
         key, which = self.keys[action.choice // 2], action.choice % 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rebalance_check.commands.console import Console
+from rebalance_check.commands._console import Console
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.fuzz import judge_table
 from rebalance_check.report.documents import counterexample_document
@@ -13,8 +13,8 @@ from rebalance_check.report.runs import explained
 
 
 def judge_folder(console: Console, paths: tuple[Path, ...], names: tuple[str, ...], engine: str) -> int:
-    """Judge the one history table of ``paths``, say what was found, and return the exit code."""
-    from rebalance_check.commands.fuzz import fuzz_document, tell  # noqa: PLC0415 - says it like fuzz does
+    """Judge the one history table of ``paths``, show what was found, and return the exit code."""
+    from rebalance_check.commands.fuzz import fuzz_document, show_result  # noqa: PLC0415 - shows it as fuzz does
 
     if len(paths) != 1:
         raise RebalanceCheckError(
@@ -29,5 +29,5 @@ def judge_folder(console: Console, paths: tuple[Path, ...], names: tuple[str, ..
         text, _, _ = explained(run.history, run.counterexample, replay)
         texts.append(text)
         found.append({"seed": run.seed, **(counterexample_document(run.counterexample) or {})})
-    tell(console, result, texts)
+    show_result(console, result, texts)
     return console.finish(fuzz_document(result) | {"counterexamples": found}, result.exit_code)
