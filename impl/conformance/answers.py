@@ -21,7 +21,7 @@ from rebalance_check.model.classic.coordinator import fence
 from rebalance_check.model.classic.observer.member_ids import holder_of, leader_told, leave_error, seat_of
 from rebalance_check.model.classic.observer.protocol_names import told_protocol
 from rebalance_check.model.classic.parts.network import is_error_reply
-from rebalance_check.model.classic.parts.protocol_vote import is_compatible_copy
+from rebalance_check.model.classic.parts.protocol_vote import is_compatible_duplicate
 from rebalance_check.model.classic.parts.static_members import SKIPS_ASSIGNMENT
 from rebalance_check.model.classic.state import Config, GroupStatus, Message, MessageKind, State, has
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
@@ -102,16 +102,16 @@ def aside(action: Action, before: State, config: Config) -> tuple[Answer, ...]:
             return (Answer(f"m{STRAY}", "OffsetCommit", error.name),)
         case ActionKind.DELETE_GROUP:
             return (Answer("", "DeleteGroups", Error.NONE.name),)
-        case ActionKind.DELIVER_DUPLICATE if before.stray.stale:
-            return (Answer(f"m{STRAY}", REQUESTS[before.stray.kind], stale_error(before, config).name),)
+        case ActionKind.DELIVER_DUPLICATE if before.duplicate.stale:
+            return (Answer(f"m{STRAY}", REQUESTS[before.duplicate.kind], stale_error(before, config).name),)
     return ()
 
 
 def stale_error(before: State, config: Config) -> Error:
     """What a copy under a forgotten id is answered: that of a JoinGroup is looked at after its protocols."""
-    if before.stray.kind == MessageKind.JOIN_REQUEST and not is_compatible_copy(config, before):
+    if before.duplicate.kind == MessageKind.JOIN_REQUEST and not is_compatible_duplicate(config, before):
         return Error.INCONSISTENT_GROUP_PROTOCOL
-    replaced = holder_of(before, before.stray.member) is not None
+    replaced = holder_of(before, before.duplicate.member) is not None
     return Error.FENCED_INSTANCE_ID if replaced else Error.UNKNOWN_MEMBER_ID
 
 
@@ -141,7 +141,7 @@ def predicted_answer(state: State, m: int, bounds: Bounds) -> Answer:
 def claim(state: State, x: int) -> Claim:
     """What the coordinator holds of the metadata of ``x``."""
     member = state.member[x]
-    return Claim(seat_of(state, x), partitions_of(member.claims), member.claim_generation or NO_GENERATION)
+    return Claim(seat_of(state, x), partitions_of(member.owned_partitions), member.owned_generation or NO_GENERATION)
 
 
 def partitions_of(mask: int) -> tuple[str, ...]:

@@ -240,7 +240,7 @@ class ConformanceRun:
         answers = self._answers(max(len(outcome.answers) for outcome, _, _ in begun.allowed), begun)
         if begun.action.kind is ActionKind.DELIVER_DUPLICATE:
             self.transport.disconnect(STRAY)
-            if not begun.before.stray.stale:
+            if not begun.before.duplicate.stale:
                 return tuple(answer for answer in answers if answer.member != f"m{STRAY}")
         return answers
 

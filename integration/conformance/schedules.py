@@ -179,5 +179,5 @@ class _Walker:
 def _happening(before: Any, action: Action, after: Any) -> Hashable:
     """What kind of thing a transition is: the step, the group's status around it, the reply that it brings about."""
     net = after.member[action.member].net
-    stray = (before.stray.kind, before.stray.stale) if action.kind is ActionKind.DELIVER_DUPLICATE else ()
-    return (action.kind, before.status, after.status, net.kind, net.error, bool(after.orphans), stray)
+    duplicate = (before.duplicate.kind, before.duplicate.stale) if action.kind is ActionKind.DELIVER_DUPLICATE else ()
+    return (action.kind, before.status, after.status, net.kind, net.error, bool(after.parked_duplicates), duplicate)

@@ -12,13 +12,13 @@ from rebalance_check.model.classic.parts.assignment import assign_partitions, ke
 from rebalance_check.model.classic.parts.group_log import rediscovers
 from rebalance_check.model.classic.parts.network import (
     awaits_heartbeat,
-    forget_heartbeat,
+    drop_heartbeat,
     is_error_reply,
     is_parked,
     is_unanswered,
     put,
 )
-from rebalance_check.model.classic.parts.new_members import may_give_back
+from rebalance_check.model.classic.parts.new_members import may_return_id
 from rebalance_check.model.classic.parts.protocol_vote import keeps_partitions, take_next_list, withholds
 from rebalance_check.model.classic.parts.static_members import SKIPS_ASSIGNMENT, give_up, is_fenced, is_static
 from rebalance_check.model.classic.state import Config, Member, MemberStatus, MessageKind, State, has, minus, with_
@@ -164,7 +164,7 @@ def send_leave_group(c: Config, s: State, m: int) -> bool:
     me = s.member[m]
     if me.net.kind != MessageKind.NOTHING or s.leaves >= c.leaves:
         return False
-    if me.status != MemberStatus.STABLE and not may_give_back(c, me):
+    if me.status != MemberStatus.STABLE and not may_return_id(c, me):
         return False
     s.leaves += 1
     stop(me)
@@ -187,7 +187,7 @@ def stop(me: Member) -> None:
     """The process is gone, with all it knew."""
     me.status = MemberStatus.DOWN
     me.origin = 0
-    forget_heartbeat(me)
+    drop_heartbeat(me)
     me.has_id = 0
     me.generation = 0
     me.owned = 0
@@ -208,7 +208,7 @@ def restart(c: Config, s: State, m: int) -> bool:
     take_next_list(c, s, m)
     me.status = MemberStatus.UNJOINED
     if is_parked(s, m):
-        s.orphans = with_(s.orphans, m)
+        s.parked_duplicates = with_(s.parked_duplicates, m)
     return True
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from rebalance_check.model.checker.layout import NIL, reset
 from rebalance_check.model.checker.specification import Concern, Rule
-from rebalance_check.model.classic.parts.assignment import clean_claims
+from rebalance_check.model.classic.parts.assignment import clean_owned_partitions
 from rebalance_check.model.classic.parts.group_log import (
     begin_append,
     give_new_id,
@@ -18,15 +18,15 @@ from rebalance_check.model.classic.parts.group_log import (
     is_writing,
     must_wait,
     write_group,
-    write_seat,
+    write_replacement,
 )
 from rebalance_check.model.classic.parts.network import is_abandoned, is_parked, may_answer, put, refuse
-from rebalance_check.model.classic.parts.new_members import expires_parked, note_newcomer
+from rebalance_check.model.classic.parts.new_members import expires_while_parked, note_new_member
 from rebalance_check.model.classic.parts.protocol_vote import (
     is_compatible,
-    is_compatible_copy,
-    repeats_its_list,
-    take_list,
+    is_compatible_duplicate,
+    joins_with_its_list,
+    keep_list,
     vote,
     would_change_the_protocol,
 )
@@ -35,7 +35,7 @@ from rebalance_check.model.classic.parts.static_members import (
     holder,
     is_static,
     or_fenced,
-    take_seat,
+    replace_static_member,
 )
 from rebalance_check.model.classic.state import (
     Config,
@@ -70,8 +70,8 @@ def join_group(c: Config, s: State, m: int) -> bool:
         add_member(c, s, m, net.partitions, net.generation, False)
     elif not has(s.members, m):
         refuse(s, m, MessageKind.JOIN_REPLY, or_fenced(s, m, Error.UNKNOWN_MEMBER_ID))
-    elif repeats_its_list(c, s, m, False) and is_answered_at_once(s, m, net.partitions, net.generation):
-        answer_join(c, s, m)
+    elif joins_with_its_list(c, s, m, False) and is_answered_at_once(s, m, net.partitions, net.generation):
+        reply_to_join(c, s, m)
     else:
         rejoin(c, s, m, net.partitions, net.generation, False)
     return True
@@ -88,7 +88,7 @@ def join_without_id(c: Config, s: State, m: int) -> None:
         write_group(c, s)
     give_new_id(s, m)
     if holder(s, m) != NIL:
-        replace_member(c, s, holder(s, m), m)
+        rejoin_static_member(c, s, holder(s, m), m)
     elif c.member_id_required and not is_static(s, m):
         s.pending = with_(s.pending, m)
         refuse(s, m, MessageKind.JOIN_REPLY, Error.MEMBER_ID_REQUIRED)
@@ -96,29 +96,29 @@ def join_without_id(c: Config, s: State, m: int) -> None:
         add_member(c, s, m, net.partitions, net.generation, False)
 
 
-def replace_member(c: Config, s: State, old: int, m: int) -> None:
+def rejoin_static_member(c: Config, s: State, old: int, m: int) -> None:
     """A static member comes back under a new id (``updateStaticMemberThenRebalanceOrCompleteJoin``).
 
     A STABLE group does not rebalance, unless the member's list makes it select another protocol: the member goes on
     with the assignment that was its seat's. A COMPLETING one starts over, because the leader may know the old id.
     """
-    claims = s.member[m].net.partitions
-    claim_generation = s.member[m].net.generation
-    take_seat(s, old, m)
-    take_list(c, s, m, s.member[m].step)
+    owned_partitions = s.member[m].net.partitions
+    owned_generation = s.member[m].net.generation
+    replace_static_member(s, old, m)
+    keep_list(c, s, m, s.member[m].list_index)
     if s.status != GroupStatus.STABLE or would_change_the_protocol(c, s):
-        rejoin(c, s, m, claims, claim_generation, False)
+        rejoin(c, s, m, owned_partitions, owned_generation, False)
         return
-    s.member[m].claims = claims
-    s.member[m].claim_generation = claim_generation
-    write_seat(c, s)
-    tell_generation(s, m)
+    s.member[m].owned_partitions = owned_partitions
+    s.member[m].owned_generation = owned_generation
+    write_replacement(c, s)
+    reply_with_generation(s, m)
     if m == s.leader:
         s.member[m].net.flag = SKIPS_ASSIGNMENT
         s.member[m].net.group = s.members
 
 
-def is_answered_at_once(s: State, m: int, claims: int, claim_generation: int) -> bool:
+def is_answered_at_once(s: State, m: int, owned_partitions: int, owned_generation: int) -> bool:
     """Whether a member that joins again learns the current generation without a rebalance.
 
     So it is when its metadata did not change: while COMPLETING for anyone, while STABLE for a follower. Those of an
@@ -127,56 +127,56 @@ def is_answered_at_once(s: State, m: int, claims: int, claim_generation: int) ->
     me = s.member[m]
     if s.status == GroupStatus.PREPARING or (s.status == GroupStatus.STABLE and m == s.leader):
         return False
-    return me.claims == claims and me.claim_generation == claim_generation
+    return me.owned_partitions == owned_partitions and me.owned_generation == owned_generation
 
 
-def add_member(c: Config, s: State, m: int, claims: int, claim_generation: int, copied: bool) -> None:
+def add_member(c: Config, s: State, m: int, owned_partitions: int, owned_generation: int, is_duplicate: bool) -> None:
     """A new member, parked until the join phase is over; the first one leads."""
     s.members = with_(s.members, m)
     s.pending = without(s.pending, m)
-    note_newcomer(c, s, m)
+    note_new_member(c, s, m)
     if s.leader == NIL:
         s.leader = m
-    rejoin(c, s, m, claims, claim_generation, copied)
+    rejoin(c, s, m, owned_partitions, owned_generation, is_duplicate)
 
 
-def rejoin(c: Config, s: State, m: int, claims: int, claim_generation: int, copied: bool) -> None:
+def rejoin(c: Config, s: State, m: int, owned_partitions: int, owned_generation: int, is_duplicate: bool) -> None:
     """A member joins: its metadata is replaced, its request parked, and a rebalance is under way."""
     prepare_rebalance(c, s)
-    s.member[m].claims = claims
-    s.member[m].claim_generation = claim_generation
-    take_list(c, s, m, s.stray.step if copied else s.member[m].step)
+    s.member[m].owned_partitions = owned_partitions
+    s.member[m].owned_generation = owned_generation
+    keep_list(c, s, m, s.duplicate.list_index if is_duplicate else s.member[m].list_index)
     s.joined = with_(s.joined, m)
-    park(s, m, copied)
-    if s.initial == 1 and not c.initial_delay:
+    park(s, m, is_duplicate)
+    if s.initial_rebalance == 1 and not c.initial_delay:
         complete_join(c, s)
     else:
         maybe_complete_join(c, s)
 
 
-def park(s: State, m: int, copied: bool) -> None:
+def park(s: State, m: int, is_duplicate: bool) -> None:
     """Hold back the answer. A later request of the same member takes the place of an earlier one."""
-    if copied:
-        s.orphans = with_(s.orphans, m)
+    if is_duplicate:
+        s.parked_duplicates = with_(s.parked_duplicates, m)
     else:
-        s.orphans = without(s.orphans, m)
+        s.parked_duplicates = without(s.parked_duplicates, m)
         put(s.member[m].net, MessageKind.NOTHING)
 
 
-def answer_join(c: Config, s: State, m: int) -> None:
-    """Tell m the current generation, and the leader who claims what."""
-    tell_generation(s, m)
+def reply_to_join(c: Config, s: State, m: int) -> None:
+    """Tell m the current generation, and the leader who owned_partitions what."""
+    reply_with_generation(s, m)
     if m == s.leader:
         s.member[m].net.flag = 1
-        clean_claims(c, s, s.member[m].net)
+        clean_owned_partitions(c, s, s.member[m].net)
 
 
-def tell_generation(s: State, m: int) -> None:
+def reply_with_generation(s: State, m: int) -> None:
     """A JoinGroup reply to m with the current generation."""
     net = s.member[m].net
     put(net, MessageKind.JOIN_REPLY)
     net.generation = s.generation
-    net.protocol = s.selected
+    net.protocol = s.selected_protocol
     net.origin = s.origin
 
 
@@ -185,17 +185,17 @@ def tell_generation(s: State, m: int) -> None:
 
 def prepare_rebalance(c: Config, s: State) -> None:
     """Begin the join phase unless it has begun; parked SyncGroups are told to join again (``prepareRebalance``)."""
-    s.ghost = 0
-    s.owing = 0
+    s.replaced_member_owes_sync = 0
+    s.pending_syncs = 0
     if s.status == GroupStatus.COMPLETING:
         for x in range(c.members):
             s.member[x].assignment = 0
             if has(s.synced, x) and may_answer(s, x):
                 refuse(s, x, MessageKind.SYNC_REPLY, Error.REBALANCE_IN_PROGRESS)
-        s.orphans = minus(s.orphans, s.synced)
+        s.parked_duplicates = minus(s.parked_duplicates, s.synced)
         s.synced = 0
     if s.status == GroupStatus.EMPTY:
-        s.initial = 1
+        s.initial_rebalance = 1
     s.status = GroupStatus.PREPARING
 
 
@@ -206,40 +206,40 @@ def all_joined(s: State) -> bool:
 
 def maybe_complete_join(c: Config, s: State) -> None:
     """End the join phase when nobody is missing; the first one of an empty group ends by its timer only."""
-    if s.status == GroupStatus.PREPARING and s.initial == 0 and all_joined(s):
+    if s.status == GroupStatus.PREPARING and s.initial_rebalance == 0 and all_joined(s):
         complete_join(c, s)
 
 
 def complete_join(c: Config, s: State) -> None:
     """The join phase ends: the next generation begins, and all who joined are told (``completeClassicGroupJoin``)."""
-    s.initial = 0
+    s.initial_rebalance = 0
     s.generation += 1
     vote(c, s)
     s.origin = s.incarnation
     s.status = GroupStatus.EMPTY if s.members == 0 else GroupStatus.COMPLETING
     for x in range(c.members):
         if has(s.joined, x) and may_answer(s, x):
-            answer_join(c, s, x)
-        elif has(s.members, x) and s.member[x].owned != 0 and not (c.losses > 0 and claims_hold(s, x)):
+            reply_to_join(c, s, x)
+        elif has(s.members, x) and s.member[x].owned != 0 and not (c.losses > 0 and ownership_is_known(s, x)):
             s.member[x].aux_missed = 1
-    s.orphans = minus(s.orphans, s.joined)
+    s.parked_duplicates = minus(s.parked_duplicates, s.joined)
     s.joined = 0
-    s.fresh = 0
+    s.new_members = 0
     if s.members == 0:
         write_group(c, s)
     if c.timeouts:
-        s.owing = s.members
+        s.pending_syncs = s.members
 
 
-def claims_hold(s: State, x: int) -> bool:
+def ownership_is_known(s: State, x: int) -> bool:
     """Whether the coordinator has heard what x owns, and since which generation."""
     me = s.member[x]
-    return me.claims == me.owned and me.claim_generation == me.generation
+    return me.owned_partitions == me.owned and me.owned_generation == me.generation
 
 
 def expire_initial_delay(c: Config, s: State) -> bool:
     """The initial rebalance delay is over."""
-    if s.initial == 0:
+    if s.initial_rebalance == 0:
         return False
     complete_join(c, s)
     return True
@@ -269,7 +269,7 @@ def sync_group(c: Config, s: State, m: int) -> bool:
     error = fence(s, m, net.generation)
     error = or_fenced(s, m, error)
     if error == Error.NONE:
-        s.owing = without(s.owing, m)
+        s.pending_syncs = without(s.pending_syncs, m)
     if error != Error.NONE:
         refuse(s, m, MessageKind.SYNC_REPLY, error)
     elif s.status == GroupStatus.COMPLETING and (m != s.leader or c.failovers > 0):
@@ -282,7 +282,7 @@ def sync_group(c: Config, s: State, m: int) -> bool:
             for x in range(c.members):
                 s.member[x].assignment = net.parts[x] if has(s.members, x) else 0
             propagate(c, s)
-        answer_sync(s, m)
+        reply_to_sync(s, m)
     return True
 
 
@@ -291,12 +291,12 @@ def propagate(c: Config, s: State) -> None:
     s.status = GroupStatus.STABLE
     for x in range(c.members):
         if has(s.synced, x) and may_answer(s, x):
-            answer_sync(s, x)
-    s.orphans = minus(s.orphans, s.synced)
+            reply_to_sync(s, x)
+    s.parked_duplicates = minus(s.parked_duplicates, s.synced)
     s.synced = 0
 
 
-def answer_sync(s: State, m: int) -> None:
+def reply_to_sync(s: State, m: int) -> None:
     """Tell m its assignment."""
     put(s.member[m].net, MessageKind.SYNC_REPLY)
     s.member[m].net.partitions = s.member[m].assignment
@@ -319,7 +319,7 @@ def heartbeat(c: Config, s: State, m: int) -> bool:
 # ------------------------------------------------------------------------------------------------ members that go
 
 
-def heirs(s: State, m: int) -> int:
+def next_leader_candidates(s: State, m: int) -> int:
     """How many may lead after m: hash order decides among those who remain (``ClassicGroup.remove``)."""
     others = size(without(s.members, m))
     return others if m == s.leader and others > 0 else 1
@@ -331,16 +331,16 @@ def remove_member(s: State, m: int, k: int) -> None:
     s.pending = without(s.pending, m)
     s.joined = without(s.joined, m)
     s.synced = without(s.synced, m)
-    s.orphans = without(s.orphans, m)
-    s.fresh = without(s.fresh, m)
-    s.member[m].claims = 0
-    s.member[m].claim_generation = 0
+    s.parked_duplicates = without(s.parked_duplicates, m)
+    s.new_members = without(s.new_members, m)
+    s.member[m].owned_partitions = 0
+    s.member[m].owned_generation = 0
     s.member[m].assignment = 0
-    s.member[m].listed = 0
+    s.member[m].kept_list_index = 0
     if s.leader == m:
         s.leader = NIL if s.members == 0 else nth(s.members, k)
-    if s.stray.member == m:
-        s.stray.stale = 1
+    if s.duplicate.member == m:
+        s.duplicate.stale = 1
 
 
 def rebalance_without(c: Config, s: State) -> None:
@@ -361,14 +361,14 @@ def refuse_join_of_removed(s: State, m: int) -> None:
         refuse(s, m, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)
 
 
-def leaver(s: State, m: int) -> int:
+def leaving_slot(s: State, m: int) -> int:
     """Who goes when m's LeaveGroup arrives: a static process names its instance id, and so whoever has that seat."""
     return holder(s, m) if is_static(s, m) else m
 
 
 def leave_choices(s: State, m: int) -> int:
     """Who leads next."""
-    return heirs(s, leaver(s, m)) if s.member[m].net.kind == MessageKind.LEAVE_REQUEST else 1
+    return next_leader_candidates(s, leaving_slot(s, m)) if s.member[m].net.kind == MessageKind.LEAVE_REQUEST else 1
 
 
 def leave_group(c: Config, s: State, m: int, k: int) -> bool:
@@ -379,7 +379,7 @@ def leave_group(c: Config, s: State, m: int, k: int) -> bool:
     if is_turned_away(s, m):
         return True
     put(net, MessageKind.NOTHING)
-    gone = leaver(s, m)
+    gone = leaving_slot(s, m)
     if gone != NIL and has(s.members | s.pending, gone):
         refuse_join_of_removed(s, gone)
         remove_member(s, gone, k)
@@ -389,12 +389,12 @@ def leave_group(c: Config, s: State, m: int, k: int) -> bool:
 
 def expire_choices(s: State, m: int) -> int:
     """Who leads next."""
-    return heirs(s, m)
+    return next_leader_candidates(s, m)
 
 
 def expire_session(c: Config, s: State, m: int, k: int) -> bool:
     """A member was silent for too long; one whose request is parked never is, unless it is new."""
-    if not has(s.members | s.pending, m) or is_writing(s) or (is_parked(s, m) and not expires_parked(s, m)):
+    if not has(s.members | s.pending, m) or is_writing(s) or (is_parked(s, m) and not expires_while_parked(s, m)):
         return False
     if is_held(c, s, m) and not is_abandoned(s, m):
         if s.expiries >= c.expiries:
@@ -420,8 +420,8 @@ def delete_group(c: Config, s: State) -> bool:
     s.status = GroupStatus.DEAD
     s.generation = 0
     s.pending = 0
-    s.selected = 0
-    s.stray.stale = 1 if s.stray.kind != MessageKind.NOTHING else 0
+    s.selected_protocol = 0
+    s.duplicate.stale = 1 if s.duplicate.kind != MessageKind.NOTHING else 0
     return True
 
 
@@ -430,7 +430,9 @@ def delete_group(c: Config, s: State) -> bool:
 
 def deliver_choices(s: State, m: int) -> int:
     """Who leads next, when the copy is a LeaveGroup."""
-    return heirs(s, m) if s.stray.kind == MessageKind.LEAVE_REQUEST and s.stray.member == m else 1
+    return (
+        next_leader_candidates(s, m) if s.duplicate.kind == MessageKind.LEAVE_REQUEST and s.duplicate.member == m else 1
+    )
 
 
 def deliver_duplicate(c: Config, s: State, m: int, k: int) -> bool:
@@ -438,40 +440,40 @@ def deliver_duplicate(c: Config, s: State, m: int, k: int) -> bool:
 
     Under an id that the coordinator has forgotten it is refused with UNKNOWN_MEMBER_ID, and changes nothing.
     """
-    if s.stray.kind == MessageKind.NOTHING or s.stray.member != m:
+    if s.duplicate.kind == MessageKind.NOTHING or s.duplicate.member != m:
         return False
-    if s.stray.stale == 0:
-        if s.stray.kind == MessageKind.JOIN_REQUEST:
-            copied_join(c, s, m)
-        elif s.stray.kind == MessageKind.SYNC_REQUEST:
-            copied_sync(c, s, m)
+    if s.duplicate.stale == 0:
+        if s.duplicate.kind == MessageKind.JOIN_REQUEST:
+            join_group_duplicate(c, s, m)
+        elif s.duplicate.kind == MessageKind.SYNC_REQUEST:
+            sync_group_duplicate(c, s, m)
         else:
             remove_member(s, m, k)
             rebalance_without(c, s)
-    reset(s.stray)
+    reset(s.duplicate)
     return True
 
 
-def copied_join(c: Config, s: State, m: int) -> None:
+def join_group_duplicate(c: Config, s: State, m: int) -> None:
     """`join_group` for a copy."""
-    claims = s.stray.partitions
-    claim_generation = s.stray.generation
-    if not is_compatible_copy(c, s):
+    owned_partitions = s.duplicate.partitions
+    owned_generation = s.duplicate.generation
+    if not is_compatible_duplicate(c, s):
         return
     if has(s.pending, m):
-        add_member(c, s, m, claims, claim_generation, True)
-    elif not (repeats_its_list(c, s, m, True) and is_answered_at_once(s, m, claims, claim_generation)):
-        rejoin(c, s, m, claims, claim_generation, True)
+        add_member(c, s, m, owned_partitions, owned_generation, True)
+    elif not (joins_with_its_list(c, s, m, True) and is_answered_at_once(s, m, owned_partitions, owned_generation)):
+        rejoin(c, s, m, owned_partitions, owned_generation, True)
 
 
-def copied_sync(c: Config, s: State, m: int) -> None:
+def sync_group_duplicate(c: Config, s: State, m: int) -> None:
     """`sync_group` for a copy."""
-    if fence(s, m, s.stray.generation) == Error.NONE:
-        s.owing = without(s.owing, m)
-    if fence(s, m, s.stray.generation) == Error.NONE and s.status == GroupStatus.COMPLETING:
+    if fence(s, m, s.duplicate.generation) == Error.NONE:
+        s.pending_syncs = without(s.pending_syncs, m)
+    if fence(s, m, s.duplicate.generation) == Error.NONE and s.status == GroupStatus.COMPLETING:
         if m == s.leader:
             for x in range(c.members):
-                s.member[x].assignment = s.stray.parts[x] if has(s.members, x) else 0
+                s.member[x].assignment = s.duplicate.parts[x] if has(s.members, x) else 0
             propagate(c, s)
         else:
             s.synced = with_(s.synced, m)

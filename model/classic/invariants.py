@@ -15,11 +15,11 @@ from typing import Final
 from rebalance_check.model.checker.layout import NIL
 from rebalance_check.model.checker.specification import Concern
 from rebalance_check.model.classic.parts.group_log import (
+    is_known_to_zombie,
     is_of_the_generation,
-    is_of_this_life,
+    is_of_this_incarnation,
     is_serving,
-    is_told_by_zombie,
-    same_life,
+    same_incarnation,
 )
 from rebalance_check.model.classic.parts.protocol_vote import keeps_partitions
 from rebalance_check.model.classic.parts.static_members import static_members
@@ -81,7 +81,7 @@ def member_generation_is_not_ahead(c: Config, s: State) -> bool:
     Leaves unchanged: generations that began before a failover; their numbers may be above the log.
     """
     for m in range(c.members):
-        if s.member[m].generation > s.generation and has(s.members, m) and is_of_this_life(s, m):
+        if s.member[m].generation > s.generation and has(s.members, m) and is_of_this_incarnation(s, m):
             return False
     return True
 
@@ -201,7 +201,7 @@ def parked_requests_fit_the_status(s: State) -> bool:
     if s.synced != 0 and s.status != GroupStatus.COMPLETING:
         return False
     parked = s.joined | s.synced
-    return minus(parked, s.members) == 0 and minus(s.orphans, parked) == 0
+    return minus(parked, s.members) == 0 and minus(s.parked_duplicates, parked) == 0
 
 
 # ------------------------------------------------------------------------------------------------ step invariants
@@ -215,7 +215,7 @@ def generation_monotonicity(s: State, t: State) -> bool:
     Source: ``ClassicGroup.initNextGeneration``.
     Leaves unchanged: the generation after DeleteGroups (0 again) and after a failover (that of the log).
     """
-    return not same_life(s, t) or s.generation <= t.generation <= s.generation + 1
+    return not same_incarnation(s, t) or s.generation <= t.generation <= s.generation + 1
 
 
 def generation_is_new_after_each_join_phase(s: State, t: State) -> bool:
@@ -227,7 +227,7 @@ def generation_is_new_after_each_join_phase(s: State, t: State) -> bool:
     Source: ``GroupMetadataManager.completeClassicGroupJoin``; ``ClassicGroup.initNextGeneration``.
     Leaves unchanged: when the join phase ends, and with which members.
     """
-    if not same_life(s, t):
+    if not same_incarnation(s, t):
         return True
     if t.generation != s.generation:
         return t.status == GroupStatus.COMPLETING or t.status == GroupStatus.EMPTY
@@ -241,7 +241,7 @@ def may_have_joined(s: State, m: int) -> bool:
     return (
         has(s.joined, m)
         or s.member[m].net.kind == MessageKind.JOIN_REQUEST
-        or (s.stray.kind == MessageKind.JOIN_REQUEST and s.stray.member == m)
+        or (s.duplicate.kind == MessageKind.JOIN_REQUEST and s.duplicate.member == m)
     )
 
 
@@ -272,7 +272,7 @@ def generation_waits_for_pending_ids(c: Config, s: State, t: State) -> bool:
     Source: ``ClassicGroup.hasAllMembersJoined``; KIP-394.
     Leaves unchanged: ids that are handed out once the generation has begun.
     """
-    if c.timeouts or t.generation == s.generation or t.status != GroupStatus.COMPLETING or s.initial == 1:
+    if c.timeouts or t.generation == s.generation or t.status != GroupStatus.COMPLETING or s.initial_rebalance == 1:
         return True
     return t.pending == 0 or s.status == GroupStatus.EMPTY or s.status == GroupStatus.DEAD
 
@@ -288,7 +288,7 @@ def join_is_fenced(c: Config, s: State, t: State) -> bool:
     for m in range(c.members):
         if is_new_reply(s.member[m].net, t.member[m].net, MessageKind.JOIN_REPLY):
             generation = t.member[m].net.generation
-            if is_told_by_zombie(s, m, generation):
+            if is_known_to_zombie(s, m, generation):
                 continue
             if not has(t.members, m) or generation != t.generation:
                 return False
@@ -305,7 +305,7 @@ def sync_is_fenced(c: Config, s: State, t: State) -> bool:
     """
     for m in range(c.members):
         if is_new_reply(s.member[m].net, t.member[m].net, MessageKind.SYNC_REPLY):
-            if is_told_by_zombie(s, m, t.member[m].generation) and s.zombie.status == GroupStatus.STABLE:
+            if is_known_to_zombie(s, m, t.member[m].generation) and s.zombie_coordinator.status == GroupStatus.STABLE:
                 continue
             if not has(t.members, m) or t.member[m].generation != t.generation or t.status != GroupStatus.STABLE:
                 return False
@@ -322,7 +322,7 @@ def heartbeat_is_fenced(c: Config, s: State, t: State) -> bool:
     """
     for m in range(c.members):
         if is_serving(s) and is_new_reply(s.member[m].net, t.member[m].net, MessageKind.HEARTBEAT_REPLY):
-            if is_told_by_zombie(s, m, t.member[m].generation):
+            if is_known_to_zombie(s, m, t.member[m].generation):
                 continue
             if not has(t.members, m) or t.member[m].generation != t.generation or t.status < GroupStatus.COMPLETING:
                 return False

@@ -30,7 +30,7 @@ from rebalance_check.model.classic.config import configure
 from rebalance_check.model.classic.coordinator import COORDINATOR
 from rebalance_check.model.classic.invariants import GROUP
 from rebalance_check.model.classic.liveness import LIVENESS
-from rebalance_check.model.classic.parts.static_members import enlist
+from rebalance_check.model.classic.parts.static_members import assign_instance_ids
 from rebalance_check.model.classic.reachable import REACHABLE
 from rebalance_check.model.classic.state import Config, State, sizes
 
@@ -71,7 +71,7 @@ _FILES: Final = (
 def init(c: Config, s: State) -> None:
     """No group yet, and every process about to join."""
     reset(s)
-    enlist(c, s)
+    assign_instance_ids(c, s)
 
 
 def within_bounds(c: Config, s: State) -> bool:

@@ -202,7 +202,7 @@ def duplicate_carries_a_removed_member_id(s: State) -> bool:
     Source: ``ClassicGroup.validateMember``.
     Leaves unchanged: the process, which does not know of the duplicate.
     """
-    return s.stray.stale == 1
+    return s.duplicate.stale == 1
 
 
 def duplicate_replaces_the_parked_request(c: Config, s: State) -> bool:
@@ -214,7 +214,7 @@ def duplicate_replaces_the_parked_request(c: Config, s: State) -> bool:
     Leaves unchanged: when the client gives the request up.
     """
     for m in range(c.members):
-        if has(s.orphans, m) and awaits_reply(s.member[m]):
+        if has(s.parked_duplicates, m) and awaits_reply(s.member[m]):
             return True
     return False
 

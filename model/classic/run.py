@@ -134,13 +134,13 @@ class ModelRun:
 
     def copied_request(self) -> RequestInFlight | None:
         """The copy that the network keeps for DeliverDuplicate, None if there is none."""
-        stray = self.state.stray
-        if stray.kind == MessageKind.NOTHING:
+        duplicate = self.state.duplicate
+        if duplicate.kind == MessageKind.NOTHING:
             return None
-        leads = stray.kind == MessageKind.SYNC_REQUEST and any(stray.parts)
+        leads = duplicate.kind == MessageKind.SYNC_REQUEST and any(duplicate.parts)
         return self._request(
-            stray.member, stray.kind, has_id=True, generation=stray.generation, claims=stray.partitions,
-            parts=stray.parts if leads else None, copied=True,
+            duplicate.member, duplicate.kind, has_id=True, generation=duplicate.generation, claims=duplicate.partitions,
+            parts=duplicate.parts if leads else None, copied=True,
         )  # fmt: skip
 
     def _request(

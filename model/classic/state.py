@@ -111,15 +111,15 @@ class Config(NamedTuple):
     static_members: int
     shared_instances: int
     losses: int
-    path: int
+    upgrade: int
     rolling_restarts: int
-    order: int
-    steps: int
+    upgrade_order: int
+    list_count: int
     list_kept: bool
     lists: tuple[int, ...]
     offered: tuple[int, ...]
     withholding: tuple[int, ...]
-    keeps: tuple[int, ...]
+    cooperative_lists: tuple[int, ...]
     failovers: int
     commits: int
     zombie_coordinators: int
@@ -155,13 +155,13 @@ class Message(Layout):
 
 
 @layout
-class Copy(Layout):
+class Duplicate(Layout):
     """A request of ``member`` that the network keeps for later; ``stale`` once the coordinator forgot the id in it."""
 
     kind: Number
     member: Index
     stale: Number
-    step: WhenUpgrade[Number]
+    list_index: WhenUpgrade[Number]
     generation: Ordinal
     partitions: Number
     parts: PerMember[Number]
@@ -187,17 +187,17 @@ class Member(Layout):
     generation: Ordinal
     owned: Number
     aux_missed: Number
-    claims: Number
-    claim_generation: Ordinal
+    owned_partitions: Number
+    owned_generation: Ordinal
     assignment: Number
-    step: WhenUpgrade[Number]
-    bouncing: WhenUpgrade[Number]
-    listed: WhenListKept[Number]
+    list_index: WhenUpgrade[Number]
+    is_restarting: WhenUpgrade[Number]
+    kept_list_index: WhenListKept[Number]
     net: Message
     origin: WhenFailovers[Number]
-    twin: WhenStaticMembers[Index]
-    beat: WhenHeartbeatsDuringSync[Number]
-    beat_generation: WhenHeartbeatsDuringSync[Ordinal]
+    instance_peer: WhenStaticMembers[Index]
+    heartbeat_reply: WhenHeartbeatsDuringSync[Number]
+    heartbeat_generation: WhenHeartbeatsDuringSync[Ordinal]
 
 
 @layout
@@ -213,10 +213,10 @@ class Record(Layout):
     origin: Number
     leader: Index
     members: IndexSet
-    old: IndexSet
+    stale_ids: IndexSet
     protocol: WhenUpgrade[Number]
-    claims: PerMember[Number]
-    claim_generation: PerMember[Ordinal]
+    owned_partitions: PerMember[Number]
+    owned_generation: PerMember[Ordinal]
     assignment: PerMember[Number]
 
 
@@ -229,8 +229,8 @@ class Memory(Layout):
     origin: Number
     leader: Index
     members: IndexSet
-    claims: PerMember[Number]
-    claim_generation: PerMember[Ordinal]
+    owned_partitions: PerMember[Number]
+    owned_generation: PerMember[Ordinal]
     assignment: PerMember[Number]
 
 
@@ -254,39 +254,39 @@ class State(Layout):
     """
 
     status: Number
-    initial: Number
+    initial_rebalance: Number
     generation: Counter
     leader: Index
     members: IndexSet
     pending: IndexSet
     joined: IndexSet
     synced: IndexSet
-    orphans: IndexSet
-    stray: Copy
+    parked_duplicates: IndexSet
+    duplicate: Duplicate
     member: PerMember[Member]
     crashes: Spent
     leaves: Spent
     expiries: Spent
     duplicates: Spent
     deletions: Spent
-    owing: WhenTimeouts[IndexSet]
+    pending_syncs: WhenTimeouts[IndexSet]
     losses: WhenLosses[Spent]
-    selected: WhenUpgrade[Number]
+    selected_protocol: WhenUpgrade[Number]
     rolling_restarts: WhenUpgrade[Spent]
     phase: WhenFailovers[Number]
     incarnation: WhenFailovers[Age]
     origin: WhenFailovers[Number]
-    strangers: WhenFailovers[IndexSet]
+    stale_ids: WhenFailovers[IndexSet]
     log: WhenFailovers[Record]
     append: WhenFailovers[Record]
     commits: WhenCommits[Spent]
-    outside: WhenCommits[Spent]
-    beside: WhenCommits[Spent]
-    ghost: WhenReplacedMayOwe[Number]
+    outside_commits: WhenCommits[Spent]
+    concurrent_commit_reply: WhenCommits[Spent]
+    replaced_member_owes_sync: WhenReplacedMayOwe[Number]
     fenced: WhenStaticMembers[IndexSet]
     zombie_coordinators: WhenZombieCoordinators[Spent]
-    zombie: WhenZombieCoordinators[Memory]
-    fresh: WhenNewMembers[IndexSet]
+    zombie_coordinator: WhenZombieCoordinators[Memory]
+    new_members: WhenNewMembers[IndexSet]
     heartbeats_during_sync: WhenHeartbeatsDuringSync[Spent]
 
 

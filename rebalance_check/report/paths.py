@@ -105,7 +105,7 @@ def _upgrade(path: Path) -> list[str]:
     upgrade, model_run = path_numbered(path.bounds.upgrade), ModelRun(path.bounds, model=path.model)
     for action in path.actions:
         model_run.step(action)
-    lists = [names_of(upgrade.lists[member.step]) for member in model_run.state.member]
+    lists = [names_of(upgrade.lists[member.list_index]) for member in model_run.state.member]
     return [
         f"  upgrade  {upgrade.name}, {' -> '.join(map(names_of, upgrade.lists))}: {upgrade.what}",
         f"  at last  {', '.join(f'm{m} lists {names}' for m, names in enumerate(lists))}",

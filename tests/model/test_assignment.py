@@ -8,7 +8,7 @@ import pytest
 from rebalance_check.model.classic.config import configure
 from rebalance_check.model.classic.parts.assignment import (
     assign_partitions,
-    clean_claims,
+    clean_owned_partitions,
     kept,
     most_kept,
     taker,
@@ -66,20 +66,20 @@ def claiming(*claims: tuple[int, int]) -> tuple[Config, State, Message]:
     s = State(sizes(bounds))
     s.members = (1 << len(claims)) - 1
     for member, (partitions, generation) in zip(s.member, claims, strict=True):
-        member.claims, member.claim_generation = partitions, generation
+        member.owned_partitions, member.owned_generation = partitions, generation
     return c, s, Message(sizes(bounds))
 
 
 def test_the_newest_claim_wins() -> None:
     c, s, reply = claiming((0b01, 3), (0b11, 2))
-    clean_claims(c, s, reply)
+    clean_owned_partitions(c, s, reply)
     assert reply.parts == [0b01, 0b10]
     assert reply.partitions == 0
 
 
 def test_a_claim_of_two_in_one_generation_is_nobodys() -> None:
     c, s, reply = claiming((0b11, 2), (0b10, 2))
-    clean_claims(c, s, reply)
+    clean_owned_partitions(c, s, reply)
     assert reply.parts == [0b01, 0]
     assert reply.partitions == 0b10
 
@@ -87,20 +87,20 @@ def test_a_claim_of_two_in_one_generation_is_nobodys() -> None:
 def test_a_removed_member_claims_nothing() -> None:
     c, s, reply = claiming((0b11, 2), (0, 2))
     s.members = 0b10
-    clean_claims(c, s, reply)
+    clean_owned_partitions(c, s, reply)
     assert (reply.group, reply.parts) == (0b10, [0, 0])
 
 
 def test_what_changes_hands_is_withheld__and_what_is_free_is_not() -> None:
     c, s, reply = claiming((0b01, 2), (0, 0))
-    clean_claims(c, s, reply)
+    clean_owned_partitions(c, s, reply)
     assign_partitions(c, reply, 1 | 0 << 3, True)  # t-0 to m1, t-1 to m0
     assert reply.parts == [0b10, 0]
 
 
 def test_a_double_claim_is_withheld_from_either_claimant() -> None:
     c, s, reply = claiming((0b01, 2), (0b01, 2))
-    clean_claims(c, s, reply)
+    clean_owned_partitions(c, s, reply)
     assign_partitions(c, reply, 0 | 1 << 3, True)
     assert reply.parts == [0, 0b10]
 
@@ -108,6 +108,6 @@ def test_a_double_claim_is_withheld_from_either_claimant() -> None:
 def test_an_eager_leader_withholds_nothing() -> None:
     _, s, reply = claiming((0b01, 2), (0, 0))
     c = configure(Bounds.from_address("eager?members=2&partitions=2&crashes=0&initial_delay=off"))
-    clean_claims(c, s, reply)
+    clean_owned_partitions(c, s, reply)
     assign_partitions(c, reply, 1 | 0 << 3, False)
     assert reply.parts == [0b10, 0b01]

@@ -27,7 +27,7 @@ def stable(bounds: Bounds, s: State) -> None:
         s.log.kind, s.log.generation, s.log.members, s.log.leader = 1, 3, 0b11, 0
         s.log.assignment[:] = [me.assignment for me in s.member]
     if bounds.upgrade:
-        s.selected = RANGE.number
+        s.selected_protocol = RANGE.number
 
 
 def two_owners(s: State) -> None:
@@ -73,7 +73,7 @@ def parked_while_stable(s: State) -> None:
 
 
 def member_that_left_owes_a_sync(s: State) -> None:
-    s.members, s.leader, s.owing = 0b10, 1, 0b01
+    s.members, s.leader, s.pending_syncs = 0b10, 1, 0b01
 
 
 def refused(s: State) -> None:
@@ -81,17 +81,17 @@ def refused(s: State) -> None:
 
 
 def selected_by_one(s: State) -> None:
-    s.member[0].step = 1
-    s.selected = COOPERATIVE_STICKY.number
+    s.member[0].list_index = 1
+    s.selected_protocol = COOPERATIVE_STICKY.number
 
 
 def both_prefer_another(s: State) -> None:
     for me in s.member:
-        me.step = 1
+        me.list_index = 1
 
 
 def newcomer_that_waits_for_nothing(s: State) -> None:
-    s.fresh = 0b01
+    s.new_members = 0b01
 
 
 def below_the_log(s: State) -> None:
@@ -108,11 +108,11 @@ def commits_what_is_lost(s: State) -> None:
 
 
 def two_in_one_seat(s: State) -> None:
-    s.member[0].twin, s.member[1].twin = 1, 0
+    s.member[0].instance_peer, s.member[1].instance_peer = 1, 0
 
 
 def ghost_while_completing(s: State) -> None:
-    s.ghost, s.status, s.owing = 1, GroupStatus.COMPLETING, 0
+    s.replaced_member_owes_sync, s.status, s.pending_syncs = 1, GroupStatus.COMPLETING, 0
 
 
 def nobody_is_assigned_anything(s: State) -> None:

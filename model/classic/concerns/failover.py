@@ -16,13 +16,13 @@ from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.coordinator import propagate
 from rebalance_check.model.classic.invariants import is_new_reply
 from rebalance_check.model.classic.parts.group_log import (
+    is_known_to_zombie,
     is_serving,
-    is_told_by_zombie,
     is_writing,
     names_its_id,
 )
 from rebalance_check.model.classic.parts.network import is_request, may_answer, put, refuse
-from rebalance_check.model.classic.parts.protocol_vote import list_with_only, take_list
+from rebalance_check.model.classic.parts.protocol_vote import keep_list, list_with_only
 from rebalance_check.model.classic.parts.static_members import is_static
 from rebalance_check.model.classic.state import (
     Config,
@@ -110,25 +110,25 @@ def end_incarnation(c: Config, s: State, k: int) -> None:
         reset(s.append)
     s.incarnation += 1
     s.status = GroupStatus.DEAD
-    s.initial = 0
+    s.initial_rebalance = 0
     s.generation = 0
     s.origin = 0
     s.leader = NIL
     s.members = 0
-    s.strangers = 0
+    s.stale_ids = 0
     s.pending = 0
     s.joined = 0
     s.synced = 0
-    s.orphans = 0
+    s.parked_duplicates = 0
     if c.timeouts:
-        s.owing = 0
-    s.ghost = 0
-    if c.path != 0:
-        s.selected = 0
+        s.pending_syncs = 0
+    s.replaced_member_owes_sync = 0
+    if c.upgrade != 0:
+        s.selected_protocol = 0
     for x in range(c.members):
-        s.member[x].listed = 0
-        s.member[x].claims = 0
-        s.member[x].claim_generation = 0
+        s.member[x].kept_list_index = 0
+        s.member[x].owned_partitions = 0
+        s.member[x].owned_generation = 0
         s.member[x].assignment = 0
 
 
@@ -163,22 +163,22 @@ def load_coordinator(c: Config, s: State) -> bool:
         s.origin = log.origin
         s.leader = log.leader
         s.members = log.members
-        s.strangers = log.old
+        s.stale_ids = log.stale_ids
         for x in range(c.members):
-            s.member[x].claims = log.claims[x]
-            s.member[x].claim_generation = log.claim_generation[x]
+            s.member[x].owned_partitions = log.owned_partitions[x]
+            s.member[x].owned_generation = log.owned_generation[x]
             s.member[x].assignment = log.assignment[x]
-        if c.path != 0:
+        if c.upgrade != 0:
             load_votes(c, s)
     return True
 
 
 def load_votes(c: Config, s: State) -> None:
     """Take the selected protocol from the record, and of each member a list with that name alone."""
-    s.selected = s.log.protocol
+    s.selected_protocol = s.log.protocol
     for x in range(c.members):
         if has(s.members, x):
-            take_list(c, s, x, list_with_only(c, s.selected))
+            keep_list(c, s, x, list_with_only(c, s.selected_protocol))
 
 
 # ------------------------------------------------------------------------------------------------ invariants
@@ -209,7 +209,7 @@ def stable_is_persisted(c: Config, s: State) -> bool:
     for x in range(c.members):
         if s.member[x].assignment != log.assignment[x]:
             return False
-    if log.old != s.strangers & s.members or (c.path != 0 and log.protocol != s.selected):
+    if log.stale_ids != s.stale_ids & s.members or (c.upgrade != 0 and log.protocol != s.selected_protocol):
         return False
     return log.kind == 1 and log.generation == s.generation and log.members == s.members and log.leader == s.leader
 
@@ -241,7 +241,7 @@ def persisted_before_propagated(c: Config, s: State, t: State) -> bool:
         for m in range(c.members):
             net = t.member[m].net
             if is_new_reply(s.member[m].net, net, MessageKind.SYNC_REPLY):
-                if is_told_by_zombie(s, m, t.member[m].generation):
+                if is_known_to_zombie(s, m, t.member[m].generation):
                     continue
                 if not has(t.log.members, m) or t.log.assignment[m] != net.partitions:
                     return False
@@ -272,7 +272,7 @@ def in_record(s: State, record: Record, x: int) -> int:
     """What a record assigns to x, or to the other process with its instance id."""
     assigned = record.assignment[x]
     if is_static(s, x):
-        assigned = assigned | record.assignment[s.member[x].twin]
+        assigned = assigned | record.assignment[s.member[x].instance_peer]
     return assigned
 
 
@@ -288,9 +288,9 @@ def restored_member_id_serves_no_other_process(c: Config, s: State, t: State) ->
     if c.failovers > 0:
         for m in range(c.members):
             one, other = s.member[m].net, t.member[m].net
-            vouched = is_told_by_zombie(s, m, t.member[m].generation)
-            vouched = vouched or is_told_by_zombie(s, m, other.generation)
-            if has(s.strangers & s.members & t.members, m) and names_its_id(s, m) and not vouched:
+            vouched = is_known_to_zombie(s, m, t.member[m].generation)
+            vouched = vouched or is_known_to_zombie(s, m, other.generation)
+            if has(s.stale_ids & s.members & t.members, m) and names_its_id(s, m) and not vouched:
                 if is_new_reply(one, other, MessageKind.SYNC_REPLY) or is_new_reply(one, other, MessageKind.JOIN_REPLY):
                     return False
                 if is_new_reply(one, other, MessageKind.HEARTBEAT_REPLY):

@@ -87,7 +87,7 @@ def load_restores_a_replaced_member_id(c: Config, s: State) -> bool:
     Source: ``GroupMetadataManager.onLoaded``.
     Leaves unchanged: the process; the restored id expires with its session.
     """
-    return c.failovers > 0 and s.strangers & s.members != 0
+    return c.failovers > 0 and s.stale_ids & s.members != 0
 
 
 def loading_coordinator_accepts_a_heartbeat(c: Config, s: State) -> bool:
@@ -124,7 +124,7 @@ def loading_coordinator_keeps_a_stale_owner(c: Config, s: State, t: State) -> bo
 def in_log(s: State, m: int) -> bool:
     """Whether m's process is in the generation of the last record."""
     log, me = s.log, s.member[m]
-    if not has(log.members, m) or has(log.old, m) or me.has_id == 0:
+    if not has(log.members, m) or has(log.stale_ids, m) or me.has_id == 0:
         return False
     return me.generation == log.generation and me.origin == log.origin
 

@@ -13,7 +13,7 @@ from typing import Final
 from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.client import is_reset, lose_by
 from rebalance_check.model.classic.coordinator import fence
-from rebalance_check.model.classic.parts.network import awaits_heartbeat, forget_heartbeat
+from rebalance_check.model.classic.parts.network import awaits_heartbeat, drop_heartbeat
 from rebalance_check.model.classic.state import Config, GroupStatus, MemberStatus, State, has
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.errors import Error
@@ -41,8 +41,8 @@ def heartbeat_during_sync(c: Config, s: State, m: int) -> bool:
     if is_reset(me) or awaits_heartbeat(me):
         return False
     s.heartbeats_during_sync += 1
-    me.beat = HEARTBEAT_ACCEPTED + fence(s, m, me.generation)
-    me.beat_generation = me.generation
+    me.heartbeat_reply = HEARTBEAT_ACCEPTED + fence(s, m, me.generation)
+    me.heartbeat_generation = me.generation
     return True
 
 
@@ -58,9 +58,9 @@ def receive_heartbeat_during_sync(s: State, m: int) -> bool:
     me = s.member[m]
     if not awaits_heartbeat(me):
         return False
-    error = me.beat - HEARTBEAT_ACCEPTED
-    is_of_now = me.generation == me.beat_generation
-    forget_heartbeat(me)
+    error = me.heartbeat_reply - HEARTBEAT_ACCEPTED
+    is_of_now = me.generation == me.heartbeat_generation
+    drop_heartbeat(me)
     if error == Error.REBALANCE_IN_PROGRESS and me.status == MemberStatus.STABLE:
         me.status = MemberStatus.UNJOINED
     if is_of_now and (error == Error.UNKNOWN_MEMBER_ID or error == Error.ILLEGAL_GENERATION):
@@ -81,8 +81,8 @@ def heartbeat_during_sync_is_fenced(c: Config, s: State, t: State) -> bool:
     """
     if c.heartbeats_during_sync > 0 and s.heartbeats_during_sync != t.heartbeats_during_sync:
         for m in range(c.members):
-            if s.member[m].beat == 0 and t.member[m].beat == HEARTBEAT_ACCEPTED:
-                if not has(t.members, m) or t.member[m].beat_generation != t.generation:
+            if s.member[m].heartbeat_reply == 0 and t.member[m].heartbeat_reply == HEARTBEAT_ACCEPTED:
+                if not has(t.members, m) or t.member[m].heartbeat_generation != t.generation:
                     return False
                 if t.status < GroupStatus.COMPLETING:
                     return False
@@ -114,7 +114,11 @@ def heartbeat_succeeds_while_completing(c: Config, s: State) -> bool:
     if c.heartbeats_during_sync > 0 and s.status == GroupStatus.COMPLETING:
         for m in range(c.members):
             me = s.member[m]
-            if me.beat == HEARTBEAT_ACCEPTED and me.status == MemberStatus.SYNCING and me.generation == s.generation:
+            if (
+                me.heartbeat_reply == HEARTBEAT_ACCEPTED
+                and me.status == MemberStatus.SYNCING
+                and me.generation == s.generation
+            ):
                 return True
     return False
 
@@ -128,7 +132,10 @@ def heartbeat_reports_a_rebalance_during_sync(c: Config, s: State) -> bool:
     if c.heartbeats_during_sync > 0:
         for m in range(c.members):
             me = s.member[m]
-            if me.beat == HEARTBEAT_ACCEPTED + Error.REBALANCE_IN_PROGRESS and me.status == MemberStatus.SYNCING:
+            if (
+                me.heartbeat_reply == HEARTBEAT_ACCEPTED + Error.REBALANCE_IN_PROGRESS
+                and me.status == MemberStatus.SYNCING
+            ):
                 return True
     return False
 

@@ -62,10 +62,15 @@ def drop_connection(c: Config, s: State, m: int) -> bool:
     Source: ``ClassicGroup.updateMember``.
     Leaves unchanged: the parked request, and the member's id, generation and partitions.
     """
-    if not may_lose(c, s) or not is_parked(s, m) or has(s.orphans, m) or s.member[m].status == MemberStatus.DOWN:
+    if (
+        not may_lose(c, s)
+        or not is_parked(s, m)
+        or has(s.parked_duplicates, m)
+        or s.member[m].status == MemberStatus.DOWN
+    ):
         return False
     s.losses += 1
-    s.orphans = with_(s.orphans, m)
+    s.parked_duplicates = with_(s.parked_duplicates, m)
     return True
 
 
@@ -114,7 +119,7 @@ def parked_request_outlives_its_connection(c: Config, s: State) -> bool:
     """
     if c.losses > 0:
         for m in range(c.members):
-            if has(s.orphans, m) and s.member[m].status == MemberStatus.UNJOINED:
+            if has(s.parked_duplicates, m) and s.member[m].status == MemberStatus.UNJOINED:
                 return True
     return False
 

@@ -24,7 +24,7 @@ def new_members_are_parked(c: Config, s: State) -> bool:
     Source: ``ClassicGroupMember.isNew``; ``GroupMetadataManager.completeClassicGroupJoin``.
     Leaves unchanged: how long the JoinGroup is parked; at most the new-member join timeout of 5 minutes.
     """
-    return not c.new_members or s.fresh & ~s.joined == 0
+    return not c.new_members or s.new_members & ~s.joined == 0
 
 
 def returned_id_is_not_waited_for(c: Config, s: State, t: State) -> bool:
@@ -51,7 +51,7 @@ def expired_new_member_is_refused(c: Config, s: State, t: State) -> bool:
     """
     if c.new_members:
         for m in range(c.members):
-            if has(s.fresh, m) and may_answer(s, m) and not has(t.members, m) and may_answer(t, m):
+            if has(s.new_members, m) and may_answer(s, m) and not has(t.members, m) and may_answer(t, m):
                 if t.member[m].net.kind != MessageKind.JOIN_REPLY or t.member[m].net.error != Error.UNKNOWN_MEMBER_ID:
                     return False
     return True

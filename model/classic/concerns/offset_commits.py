@@ -13,8 +13,8 @@ from rebalance_check.model.checker.specification import Concern, Rule
 from rebalance_check.model.classic.coordinator import fence
 from rebalance_check.model.classic.invariants import is_current, is_new_reply
 from rebalance_check.model.classic.parts.group_log import (
+    has_stale_id,
     is_serving,
-    is_stranger,
     is_turned_away,
     is_writing,
     must_wait,
@@ -53,7 +53,7 @@ def send_offset_commit(c: Config, s: State, m: int) -> bool:
     if not may_commit(c, s) or me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING or me.owned == 0:
         return False
     s.commits += 1
-    s.beside = 0
+    s.concurrent_commit_reply = 0
     put(me.net, MessageKind.COMMIT_REQUEST)
     me.net.generation = me.generation
     me.net.partitions = me.owned
@@ -117,9 +117,9 @@ def commit_without_group(c: Config, s: State) -> bool:
     if not may_commit(c, s) or not is_serving(s) or is_writing(s):
         return False
     s.commits += 1
-    s.beside = 0
+    s.concurrent_commit_reply = 0
     if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:
-        s.outside += 1
+        s.outside_commits += 1
         if s.status == GroupStatus.DEAD:
             s.status = GroupStatus.EMPTY
             write_group(c, s)
@@ -143,13 +143,13 @@ def commit_during_join(c: Config, s: State, m: int) -> bool:
         return False
     s.commits += 1
     error = commit_during_join_error(s, m)
-    s.beside = ACCEPTED if error == Error.NONE else error
+    s.concurrent_commit_reply = ACCEPTED if error == Error.NONE else error
     return True
 
 
 def commit_during_join_error(s: State, m: int) -> int:
     """The error of m's commit for its generation, whatever the status of its membership."""
-    if is_stranger(s, m):
+    if has_stale_id(s, m):
         return or_fenced(s, m, Error.UNKNOWN_MEMBER_ID)
     return commit_error(s, m, s.member[m].generation)
 
@@ -174,7 +174,7 @@ def commit_is_fenced(c: Config, s: State, t: State) -> bool:
         return False
     for m in range(c.members):
         if is_commit_accepted(c, s, t, m):
-            if not has(t.members, m) or is_stranger(t, m) or s.member[m].net.generation != t.generation:
+            if not has(t.members, m) or has_stale_id(t, m) or s.member[m].net.generation != t.generation:
                 return False
     return True
 
@@ -182,14 +182,14 @@ def commit_is_fenced(c: Config, s: State, t: State) -> bool:
 def some_member_may_commit(c: Config, s: State) -> bool:
     """Whether some member is in the group's generation."""
     for m in range(c.members):
-        if has(s.members, m) and not is_stranger(s, m) and s.member[m].generation == s.generation:
+        if has(s.members, m) and not has_stale_id(s, m) and s.member[m].generation == s.generation:
             return True
     return False
 
 
 def is_commit_during_join_accepted(c: Config, s: State, t: State) -> bool:
     """Whether this step accepts a commit that was sent during a join."""
-    return c.commits > 0 and s.commits != t.commits and t.beside == ACCEPTED
+    return c.commits > 0 and s.commits != t.commits and t.concurrent_commit_reply == ACCEPTED
 
 
 def no_commit_while_completing(c: Config, s: State, t: State) -> bool:
@@ -214,7 +214,7 @@ def commit_without_generation_needs_an_empty_group(c: Config, s: State, t: State
     Source: ``ClassicGroup.validateOffsetCommit``.
     Leaves unchanged: transactional commits, which the model leaves out.
     """
-    return c.commits == 0 or s.outside == t.outside or s.status <= GroupStatus.EMPTY
+    return c.commits == 0 or s.outside_commits == t.outside_commits or s.status <= GroupStatus.EMPTY
 
 
 def lost_is_not_committed(c: Config, s: State) -> bool:
@@ -290,7 +290,7 @@ def commit_meets_rebalance(c: Config, s: State) -> bool:
     Source: ``ClassicGroup.validateOffsetCommit``.
     Leaves unchanged: the member's id, generation and partitions.
     """
-    return c.commits > 0 and s.beside == Error.REBALANCE_IN_PROGRESS
+    return c.commits > 0 and s.concurrent_commit_reply == Error.REBALANCE_IN_PROGRESS
 
 
 def commit_meets_illegal_generation(c: Config, s: State) -> bool:
@@ -301,7 +301,7 @@ def commit_meets_illegal_generation(c: Config, s: State) -> bool:
     Source: ``ClassicGroup.validateOffsetCommit``.
     Leaves unchanged: the group, which a refused commit does not change.
     """
-    if c.commits > 0 and s.beside == Error.ILLEGAL_GENERATION:
+    if c.commits > 0 and s.concurrent_commit_reply == Error.ILLEGAL_GENERATION:
         return True
     return c.commits > 0 and any_refused_with(c, s, MessageKind.COMMIT_REPLY, Error.ILLEGAL_GENERATION)
 
@@ -323,7 +323,7 @@ def commit_meets_fenced_instance(c: Config, s: State) -> bool:
     Source: ``ClassicGroup.validateMember``; KIP-345.
     Leaves unchanged: the group, which a refused commit does not change.
     """
-    if c.commits > 0 and s.beside == Error.FENCED_INSTANCE_ID:
+    if c.commits > 0 and s.concurrent_commit_reply == Error.FENCED_INSTANCE_ID:
         return True
     return c.commits > 0 and any_refused_with(c, s, MessageKind.COMMIT_REPLY, Error.FENCED_INSTANCE_ID)
 
@@ -334,7 +334,7 @@ def commit_without_generation_is_accepted(c: Config, s: State) -> bool:
     Source: ``ClassicGroup.validateOffsetCommit``.
     Leaves unchanged: the group's generation and status, unless the group did not exist.
     """
-    return c.commits > 0 and s.outside > 0
+    return c.commits > 0 and s.outside_commits > 0
 
 
 OFFSET_COMMITS: Final = Concern(

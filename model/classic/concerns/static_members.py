@@ -7,7 +7,7 @@ from typing import Final
 
 from rebalance_check.model.checker.layout import NIL
 from rebalance_check.model.checker.specification import Concern
-from rebalance_check.model.classic.parts.group_log import same_life
+from rebalance_check.model.classic.parts.group_log import same_incarnation
 from rebalance_check.model.classic.parts.static_members import SKIPS_ASSIGNMENT, holder, is_static
 from rebalance_check.model.classic.reachable import any_refused_with
 from rebalance_check.model.classic.state import Config, GroupStatus, MemberStatus, MessageKind, State, has, minus, size
@@ -26,7 +26,7 @@ def one_member_per_instance(c: Config, s: State) -> bool:
     """
     for m in range(c.members):
         if has(s.members, m) and is_static(s, m):
-            if s.member[m].twin != m and has(s.members, s.member[m].twin):
+            if s.member[m].instance_peer != m and has(s.members, s.member[m].instance_peer):
                 return False
     return True
 
@@ -39,7 +39,7 @@ def replaced_id_owes_sync_only_while_stable(c: Config, s: State) -> bool:
     Source: ``ClassicGroup.replaceStaticMember``; ``GroupMetadataManager.expirePendingSync``.
     Leaves unchanged: the new member id, which owes nothing.
     """
-    return c.static_members == 0 or not c.timeouts or s.ghost == 0 or s.status == GroupStatus.STABLE
+    return c.static_members == 0 or not c.timeouts or s.replaced_member_owes_sync == 0 or s.status == GroupStatus.STABLE
 
 
 def eager_assignment_is_complete(c: Config, s: State) -> bool:
@@ -50,7 +50,7 @@ def eager_assignment_is_complete(c: Config, s: State) -> bool:
     Source: KIP-345; ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``.
     Leaves unchanged: COOPERATIVE groups, whose leader withholds partitions.
     """
-    if c.static_members == 0 or c.cooperative or c.path != 0 or s.status != GroupStatus.STABLE:
+    if c.static_members == 0 or c.cooperative or c.upgrade != 0 or s.status != GroupStatus.STABLE:
         return True
     given = 0
     for m in range(c.members):
@@ -109,7 +109,7 @@ def join_phase_keeps_silent_static_members(c: Config, s: State, t: State) -> boo
         c.static_members == 0
         or s.status != GroupStatus.PREPARING
         or t.generation == s.generation
-        or not same_life(s, t)
+        or not same_incarnation(s, t)
     ):
         return True
     gone = 0
@@ -208,7 +208,7 @@ def static_member_is_fenced_by_its_former_id(c: Config, s: State) -> bool:
     """
     if c.static_members > 0 and c.failovers > 0:
         for m in range(c.members):
-            if s.member[m].net.error == Error.FENCED_INSTANCE_ID and has(s.members & s.strangers, m):
+            if s.member[m].net.error == Error.FENCED_INSTANCE_ID and has(s.members & s.stale_ids, m):
                 return True
     return False
 
@@ -235,7 +235,7 @@ def replaced_id_owes_a_sync(c: Config, s: State) -> bool:
     Source: ``ClassicGroup.replaceStaticMember``; ``GroupMetadataManager.expirePendingSync``.
     Leaves unchanged: the assignments, until the timeout starts a rebalance.
     """
-    return c.static_members > 0 and c.timeouts and s.ghost == 1
+    return c.static_members > 0 and c.timeouts and s.replaced_member_owes_sync == 1
 
 
 def static_member_is_replaced_while_preparing(c: Config, s: State) -> bool:
@@ -244,7 +244,7 @@ def static_member_is_replaced_while_preparing(c: Config, s: State) -> bool:
     Source: KIP-345; ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``.
     Leaves unchanged: the other members of the join phase.
     """
-    if c.static_members == 0 or s.status != GroupStatus.PREPARING or s.initial == 1:
+    if c.static_members == 0 or s.status != GroupStatus.PREPARING or s.initial_rebalance == 1:
         return False
     for m in range(c.members):
         if has(s.joined, m) and is_static(s, m) and s.member[m].has_id == 0 and size(s.members) > 1:

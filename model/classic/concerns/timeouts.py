@@ -24,12 +24,12 @@ def late_to_join(s: State) -> int:
 
 def late_to_sync(s: State) -> int:
     """The members that have not sent the SyncGroup of this generation (``pendingSyncMembers``)."""
-    return s.owing
+    return s.pending_syncs
 
 
 def replaced_id_owes(c: Config, s: State) -> bool:
     """Whether a replaced member id owes a SyncGroup: the sync timeout fires for it and removes no member."""
-    return c.static_members > 0 and s.ghost == 1
+    return c.static_members > 0 and s.replaced_member_owes_sync == 1
 
 
 def may_expire(c: Config, s: State, late: int) -> bool:
@@ -67,7 +67,7 @@ def expire_rebalance(c: Config, s: State, k: int) -> bool:
     Source: ``GroupMetadataManager.completeClassicGroupJoin``; KIP-345.
     Leaves unchanged: pending ids, which join the next generation.
     """
-    if not c.timeouts or s.status != GroupStatus.PREPARING or s.initial == 1 or is_writing(s):
+    if not c.timeouts or s.status != GroupStatus.PREPARING or s.initial_rebalance == 1 or is_writing(s):
         return False
     late = minus(late_to_join(s), static_members(c, s))
     if late == 0 and s.joined == 0 and s.members != 0:
@@ -126,10 +126,10 @@ def pending_sync_members_are_members(c: Config, s: State) -> bool:
     Source: ``ClassicGroup.addPendingSyncMember``; ``GroupMetadataManager.classicGroupSyncToClassicGroup``.
     Leaves unchanged: a replaced static id, which may owe a SyncGroup without being a member.
     """
-    if not c.timeouts or s.owing == 0:
+    if not c.timeouts or s.pending_syncs == 0:
         return True
     begun = s.status == GroupStatus.COMPLETING or s.status == GroupStatus.STABLE
-    return begun and minus(s.owing, s.members) == 0 and s.owing & s.synced == 0
+    return begun and minus(s.pending_syncs, s.members) == 0 and s.pending_syncs & s.synced == 0
 
 
 def leader_of_a_new_generation_joined(s: State, t: State) -> bool:
@@ -153,7 +153,7 @@ def follower_has_not_synced_in_a_stable_group(c: Config, s: State) -> bool:
     Source: ``GroupMetadataManager.expirePendingSync``.
     Leaves unchanged: members that have synced; they have their assignment.
     """
-    return c.timeouts and s.status == GroupStatus.STABLE and s.owing != 0
+    return c.timeouts and s.status == GroupStatus.STABLE and s.pending_syncs != 0
 
 
 def crashed_leader_blocks_the_sync(c: Config, s: State) -> bool:
@@ -164,7 +164,7 @@ def crashed_leader_blocks_the_sync(c: Config, s: State) -> bool:
     Source: ``GroupMetadataManager.expirePendingSync``.
     Leaves unchanged: the session of the leader, which may end before.
     """
-    if not c.timeouts or s.status != GroupStatus.COMPLETING or not has(s.owing, s.leader):
+    if not c.timeouts or s.status != GroupStatus.COMPLETING or not has(s.pending_syncs, s.leader):
         return False
     return s.synced != 0 and s.member[s.leader].status == MemberStatus.DOWN
 

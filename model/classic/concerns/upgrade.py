@@ -11,7 +11,7 @@ from rebalance_check.model.classic.invariants import is_current, is_new_reply
 from rebalance_check.model.classic.parts.protocol_vote import (
     candidates,
     keeps_partitions,
-    may_bounce,
+    may_restart_with_next_list,
     would_change_the_protocol,
 )
 from rebalance_check.model.classic.parts.static_members import is_static
@@ -31,7 +31,7 @@ def rolling_restart(c: Config, s: State, m: int) -> bool:
     Leaves unchanged: the coordinator's state, until the LeaveGroup arrives.
     """
     me = s.member[m]
-    if c.path == 0 or s.rolling_restarts >= c.rolling_restarts or not may_bounce(c, s, m):
+    if c.upgrade == 0 or s.rolling_restarts >= c.rolling_restarts or not may_restart_with_next_list(c, s, m):
         return False
     if me.status != MemberStatus.DOWN:
         if me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING:
@@ -40,7 +40,7 @@ def rolling_restart(c: Config, s: State, m: int) -> bool:
         if not is_static(s, m):
             me.net.kind = MessageKind.LEAVE_REQUEST
     s.rolling_restarts += 1
-    me.bouncing = 1
+    me.is_restarting = 1
     return True
 
 
@@ -56,7 +56,7 @@ def no_member_is_refused_for_its_protocols(c: Config, s: State) -> bool:
     Leaves unchanged: groups after a failover; the log has only the selected name of each member.
     """
     return (
-        c.path == 0
+        c.upgrade == 0
         or has_failed_over(c, s)
         or not any_refused_with(c, s, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
     )
@@ -70,13 +70,13 @@ def selected_protocol_is_listed_by_all(c: Config, s: State) -> bool:
     Source: ``ClassicGroup.selectProtocol``.
     Leaves unchanged: which candidate wins the vote.
     """
-    if c.path == 0:
+    if c.upgrade == 0:
         return True
     if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:
-        return s.selected == 0
+        return s.selected_protocol == 0
     if s.status == GroupStatus.PREPARING:
         return True
-    return has(candidates(c, s), s.selected)
+    return has(candidates(c, s), s.selected_protocol)
 
 
 def has_failed_over(c: Config, s: State) -> bool:
@@ -107,9 +107,9 @@ def protocol_is_fixed_within_a_generation(c: Config, s: State, t: State) -> bool
     Source: ``ClassicGroup.initNextGeneration``; ``ClassicGroup.selectProtocol``.
     Leaves unchanged: the lists of assignors, which members may change when they join.
     """
-    if c.path == 0 or s.deletions != t.deletions or s.generation != t.generation:
+    if c.upgrade == 0 or s.deletions != t.deletions or s.generation != t.generation:
         return True
-    return s.selected == t.selected
+    return s.selected_protocol == t.selected_protocol
 
 
 def join_reply_carries_the_selected_protocol(c: Config, s: State, t: State) -> bool:
@@ -120,12 +120,12 @@ def join_reply_carries_the_selected_protocol(c: Config, s: State, t: State) -> b
     Source: KIP-559; ``GroupMetadataManager.completeClassicGroupJoin``.
     Leaves unchanged: error replies, which name no protocol.
     """
-    if c.path == 0:
+    if c.upgrade == 0:
         return True
     for m in range(c.members):
         net = t.member[m].net
         if is_new_reply(s.member[m].net, net, MessageKind.JOIN_REPLY):
-            if net.protocol != t.selected or not has(c.offered[t.member[m].step], net.protocol):
+            if net.protocol != t.selected_protocol or not has(c.offered[t.member[m].list_index], net.protocol):
                 return False
     return True
 
@@ -141,7 +141,7 @@ def join_meets_inconsistent_protocol(c: Config, s: State) -> bool:
     Source: ``ClassicGroup.supportsProtocols``.
     Leaves unchanged: the group, which a refused JoinGroup does not change.
     """
-    return c.path != 0 and any_refused_with(c, s, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
+    return c.upgrade != 0 and any_refused_with(c, s, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
 
 
 def join_is_refused_for_a_protocol_lost_in_failover(c: Config, s: State) -> bool:
@@ -186,10 +186,10 @@ def upgraded_static_member_changes_the_vote(c: Config, s: State) -> bool:
 
 def upgraded_member_awaits_its_id(c: Config, s: State, kind: int) -> bool:
     """Whether a restarted member with another list has not received its new id, with such a message in its slot."""
-    if c.path != 0 and c.static_members > 0:
+    if c.upgrade != 0 and c.static_members > 0:
         for m in range(c.members):
             me = s.member[m]
-            if has(s.members, m) and me.step > 0 and me.has_id == 0 and me.net.kind == kind:
+            if has(s.members, m) and me.list_index > 0 and me.has_id == 0 and me.net.kind == kind:
                 if me.status == MemberStatus.JOINING and me.net.error == Error.NONE:
                     return True
     return False
@@ -203,7 +203,7 @@ def eager_and_cooperative_are_stable_together(c: Config, s: State) -> bool:
     Source: KIP-429, section *Compatibility, Deprecation, and Migration Plan*.
     Leaves unchanged: which assignor was selected; all members list it.
     """
-    if c.path == 0 or s.status != GroupStatus.STABLE:
+    if c.upgrade == 0 or s.status != GroupStatus.STABLE:
         return False
     kinds = 0
     for m in range(c.members):
@@ -217,7 +217,7 @@ def all_are_stable_at(c: Config, s: State, step: int) -> bool:
     if s.status != GroupStatus.STABLE:
         return False
     for m in range(c.members):
-        if s.member[m].status != MemberStatus.STABLE or s.member[m].step != step or not is_current(s, m):
+        if s.member[m].status != MemberStatus.STABLE or s.member[m].list_index != step or not is_current(s, m):
             return False
     return True
 
@@ -228,7 +228,7 @@ def upgrade_is_complete(c: Config, s: State) -> bool:
     Source: KIP-429.
     Leaves unchanged: the order in which members were restarted.
     """
-    return c.path != 0 and all_are_stable_at(c, s, c.steps - 1)
+    return c.upgrade != 0 and all_are_stable_at(c, s, c.list_count - 1)
 
 
 def cooperative_assignor_runs_among_eager_members(c: Config, s: State) -> bool:
@@ -239,9 +239,9 @@ def cooperative_assignor_runs_among_eager_members(c: Config, s: State) -> bool:
     Source: KIP-429; ``ConsumerCoordinator`` (constructor: supported protocols of the listed assignors).
     Leaves unchanged: ownership, since EAGER members own nothing while they join.
     """
-    if c.path == 0 or c.steps != 3 or not all_are_stable_at(c, s, 1):
+    if c.upgrade == 0 or c.list_count != 3 or not all_are_stable_at(c, s, 1):
         return False
-    return has(c.withholding[1], s.selected)
+    return has(c.withholding[1], s.selected_protocol)
 
 
 UPGRADE: Final = Concern(

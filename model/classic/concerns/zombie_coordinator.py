@@ -40,20 +40,20 @@ def depose_coordinator(c: Config, s: State) -> bool:
     """
     if c.zombie_coordinators == 0 or s.zombie_coordinators >= c.zombie_coordinators or s.incarnation >= c.failovers:
         return False
-    if s.phase != Phase.SERVING or s.zombie.status != GroupStatus.DEAD or s.status == GroupStatus.DEAD:
+    if s.phase != Phase.SERVING or s.zombie_coordinator.status != GroupStatus.DEAD or s.status == GroupStatus.DEAD:
         return False
     if is_writing(s) or s.joined | s.synced | s.pending != 0:
         return False
     s.zombie_coordinators += 1
-    z = s.zombie
+    z = s.zombie_coordinator
     z.status = s.status
     z.generation = s.generation
     z.origin = s.origin
     z.leader = s.leader
-    z.members = minus(s.members, s.strangers)
+    z.members = minus(s.members, s.stale_ids)
     for x in range(c.members):
-        z.claims[x] = s.member[x].claims
-        z.claim_generation[x] = s.member[x].claim_generation
+        z.owned_partitions[x] = s.member[x].owned_partitions
+        z.owned_generation[x] = s.member[x].owned_generation
         z.assignment[x] = s.member[x].assignment
     end_incarnation(c, s, 0)
     s.phase = Phase.LOADING
@@ -66,15 +66,15 @@ def resign_zombie_coordinator(c: Config, s: State) -> bool:
     Source: ``CoordinatorRuntime.scheduleUnloadOperation``.
     Leaves unchanged: the group of the present coordinator, and the clients.
     """
-    if c.zombie_coordinators == 0 or s.zombie.status == GroupStatus.DEAD:
+    if c.zombie_coordinators == 0 or s.zombie_coordinator.status == GroupStatus.DEAD:
         return False
-    reset(s.zombie)
+    reset(s.zombie_coordinator)
     return True
 
 
 def zombie_fence(s: State, m: int, generation: int) -> int:
     """The error of m's request for a generation at the zombie coordinator."""
-    z = s.zombie
+    z = s.zombie_coordinator
     if not has(z.members, m):
         return Error.UNKNOWN_MEMBER_ID
     if generation != z.generation:
@@ -88,7 +88,7 @@ def heartbeat_at_zombie(c: Config, s: State, m: int) -> bool:
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
     Leaves unchanged: the memory of the zombie coordinator, and the present coordinator.
     """
-    if c.zombie_coordinators == 0 or s.zombie.status == GroupStatus.DEAD:
+    if c.zombie_coordinators == 0 or s.zombie_coordinator.status == GroupStatus.DEAD:
         return False
     net = s.member[m].net
     if net.kind != MessageKind.HEARTBEAT_REQUEST:
@@ -106,7 +106,7 @@ def sync_group_at_zombie(c: Config, s: State, m: int) -> bool:
     Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup``.
     Leaves unchanged: the memory of the zombie coordinator, and the present coordinator.
     """
-    if c.zombie_coordinators == 0 or s.zombie.status == GroupStatus.DEAD:
+    if c.zombie_coordinators == 0 or s.zombie_coordinator.status == GroupStatus.DEAD:
         return False
     net = s.member[m].net
     if net.kind != MessageKind.SYNC_REQUEST:
@@ -115,10 +115,10 @@ def sync_group_at_zombie(c: Config, s: State, m: int) -> bool:
     if error != Error.NONE:
         refuse(s, m, MessageKind.SYNC_REPLY, error)
         return True
-    if s.zombie.status != GroupStatus.STABLE:
+    if s.zombie_coordinator.status != GroupStatus.STABLE:
         return False
     put(net, MessageKind.SYNC_REPLY)
-    net.partitions = s.zombie.assignment[m]
+    net.partitions = s.zombie_coordinator.assignment[m]
     return True
 
 
@@ -131,9 +131,9 @@ def join_group_at_zombie(c: Config, s: State, m: int) -> bool:
     Source: ``GroupMetadataManager.classicGroupJoinExistingMember``.
     Leaves unchanged: joins that would be parked, which the model does not deliver to it.
     """
-    if c.zombie_coordinators == 0 or s.zombie.status == GroupStatus.DEAD:
+    if c.zombie_coordinators == 0 or s.zombie_coordinator.status == GroupStatus.DEAD:
         return False
-    net, z = s.member[m].net, s.zombie
+    net, z = s.member[m].net, s.zombie_coordinator
     if net.kind != MessageKind.JOIN_REQUEST or net.flag == 0:
         return False
     if not has(z.members, m):
@@ -141,7 +141,7 @@ def join_group_at_zombie(c: Config, s: State, m: int) -> bool:
         return True
     if z.status < GroupStatus.COMPLETING or m == z.leader:
         return False
-    if c.cooperative and (z.claims[m] != net.partitions or z.claim_generation[m] != net.generation):
+    if c.cooperative and (z.owned_partitions[m] != net.partitions or z.owned_generation[m] != net.generation):
         return False
     put(net, MessageKind.JOIN_REPLY)
     net.generation = z.generation
@@ -158,9 +158,9 @@ def zombie_coordinator_has_a_second_owner(c: Config, s: State) -> bool:
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
     Leaves unchanged: commits at the zombie coordinator, which need a write and fail.
     """
-    if c.zombie_coordinators > 0 and s.zombie.members != 0 and is_serving(s):
+    if c.zombie_coordinators > 0 and s.zombie_coordinator.members != 0 and is_serving(s):
         for m in range(c.members):
-            if has(s.zombie.members, m) and s.member[m].generation == s.zombie.generation:
+            if has(s.zombie_coordinator.members, m) and s.member[m].generation == s.zombie_coordinator.generation:
                 if another_member_owns(c, s, m):
                     return True
     return False

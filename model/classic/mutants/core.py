@@ -33,8 +33,8 @@ CLASSIC_MUTANTS: Final = (
         what="of two members that list a partition as owned, the leader believes the one of the older generation",
         edit=Edit(
             _ASSIGNMENT,
-            "                if s.member[x].claim_generation > newest:",
-            "                if newest < 0 or s.member[x].claim_generation < newest:",
+            "                if s.member[x].owned_generation > newest:",
+            "                if newest < 0 or s.member[x].owned_generation < newest:",
         ),
         caught_by="no_double_ownership",
         bounds=Bounds.from_address(
@@ -230,7 +230,7 @@ CLASSIC_MUTANTS: Final = (
     ModelMutant(
         name="restored-member-id-is-not-fenced",
         what="a process whose old id the log restored is taken for that member, whatever id it sends",
-        edit=Edit(_LOG, "    elif is_stranger(s, m) and names_its_id(", "    elif False and names_its_id("),
+        edit=Edit(_LOG, "    elif has_stale_id(s, m) and names_its_id(", "    elif False and names_its_id("),
         caught_by="restored_member_id_serves_no_other_process",
         bounds=Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&failovers=1"),
     ),
@@ -272,8 +272,8 @@ CLASSIC_MUTANTS: Final = (
         what="a client that is no member commits without a generation into a group that has members",
         edit=Edit(
             _COMMITS,
-            "    if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:\n        s.outside += 1\n",
-            "    if s.status <= GroupStatus.STABLE:\n        s.outside += 1\n",
+            "    if s.status == GroupStatus.DEAD or s.status == GroupStatus.EMPTY:\n        s.outside_commits += 1\n",
+            "    if s.status <= GroupStatus.STABLE:\n        s.outside_commits += 1\n",
         ),
         caught_by="commit_without_generation_needs_an_empty_group",
         bounds=Bounds.from_address("eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&commits=1"),
@@ -290,8 +290,8 @@ CLASSIC_MUTANTS: Final = (
         what="a zombie coordinator answers SyncGroups before an assignment could be written",
         edit=Edit(
             _ZOMBIE,
-            "    if s.zombie.status != GroupStatus.STABLE:\n",
-            "    if s.zombie.status < GroupStatus.COMPLETING:\n",
+            "    if s.zombie_coordinator.status != GroupStatus.STABLE:\n",
+            "    if s.zombie_coordinator.status < GroupStatus.COMPLETING:\n",
         ),
         caught_by="sync_is_fenced",
         bounds=Bounds.from_address(

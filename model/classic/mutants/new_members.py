@@ -40,7 +40,7 @@ NEW_MEMBER_MUTANTS: Final = (
     ModelMutant(
         name="new-member-stays-new",
         what="a member stays new after its first join phase, and may expire while its request is parked",
-        edit=Edit(_COORDINATOR, "    s.fresh = 0\n", ""),
+        edit=Edit(_COORDINATOR, "    s.new_members = 0\n", ""),
         caught_by="new_members_are_parked",
         bounds=Bounds.from_address(
             "eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&new_members"
@@ -64,8 +64,8 @@ NEW_MEMBER_MUTANTS: Final = (
         what="the coordinator accepts every Heartbeat of a member whose SyncGroup is outstanding",
         edit=Edit(
             _BEATS,
-            "    me.beat = HEARTBEAT_ACCEPTED + fence(s, m, me.generation)",
-            "    me.beat = HEARTBEAT_ACCEPTED",
+            "    me.heartbeat_reply = HEARTBEAT_ACCEPTED + fence(s, m, me.generation)",
+            "    me.heartbeat_reply = HEARTBEAT_ACCEPTED",
         ),
         caught_by="heartbeat_during_sync_is_fenced",
         bounds=Bounds.from_address(

@@ -72,7 +72,7 @@ STATIC_MEMBER_MUTANTS: Final = (
     ModelMutant(
         name="static-member-id-is-not-persisted",
         what="the log still has the old id of a static member that restarted in a stable group",
-        edit=Edit(_COORDINATOR, "    write_seat(c, s)\n", ""),
+        edit=Edit(_COORDINATOR, "    write_replacement(c, s)\n", ""),
         caught_by="stable_is_persisted",
         bounds=Bounds.from_address(
             "eager?members=1&partitions=1&generations=1&initial_delay=off&static_members=1&failovers=1"
@@ -110,7 +110,11 @@ STATIC_MEMBER_MUTANTS: Final = (
     ModelMutant(
         name="replaced-id-owes-for-ever",
         what="the SyncGroup that a replaced member id owed is not forgotten at the end of its generation",
-        edit=Edit(_COORDINATOR, "    s.ghost = 0\n", "    s.ghost = s.ghost\n"),
+        edit=Edit(
+            _COORDINATOR,
+            "    s.replaced_member_owes_sync = 0\n",
+            "    s.replaced_member_owes_sync = s.replaced_member_owes_sync\n",
+        ),
         caught_by="replaced_id_owes_sync_only_while_stable",
         bounds=Bounds.from_address(
             "eager?members=2&partitions=1&generations=3&initial_delay=off&timeouts&static_members=2"

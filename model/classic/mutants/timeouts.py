@@ -18,7 +18,7 @@ TIMEOUT_MUTANTS: Final = (
         edit=Edit(
             _TIMEOUTS,
             "            remove_member(s, x, 0)\n    if s.members != 0:",
-            "            s.owing = 0\n    if s.members != 0:",
+            "            s.pending_syncs = 0\n    if s.members != 0:",
         ),
         caught_by="generation_has_only_joined",
         bounds=Bounds.from_address(
@@ -44,7 +44,7 @@ TIMEOUT_MUTANTS: Final = (
     ModelMutant(
         name="sync-debt-outlives-its-generation",
         what="members that owe a SyncGroup when a rebalance begins still owe it, and the sync timeout removes them",
-        edit=Edit(_COORDINATOR, "    s.owing = 0\n", "    s.owing = s.owing\n"),
+        edit=Edit(_COORDINATOR, "    s.pending_syncs = 0\n", "    s.pending_syncs = s.pending_syncs\n"),
         caught_by="pending_sync_members_are_members",
         bounds=Bounds.from_address("eager?members=2&partitions=1&generations=3&initial_delay=off&timeouts"),
     ),

@@ -17,8 +17,8 @@ UPGRADE_MUTANTS: Final = (
         what="a member that lists an eager assignor as well keeps its partitions while it rebalances",
         edit=Edit(
             _VOTING,
-            "    return c.keeps[s.member[m].step] == 1",
-            "    return c.withholding[s.member[m].step] != 0",
+            "    return c.cooperative_lists[s.member[m].list_index] == 1",
+            "    return c.withholding[s.member[m].list_index] != 0",
         ),
         caught_by="no_double_ownership",
         bounds=Bounds.from_address(
@@ -31,8 +31,8 @@ UPGRADE_MUTANTS: Final = (
         what="a member is refused unless it offers the selected assignor, though all list another one that it offers",
         edit=Edit(
             _VOTING,
-            "candidates(c, s) & c.offered[s.member[m].step] != 0",
-            "(1 << s.selected) & c.offered[s.member[m].step] != 0",
+            "candidates(c, s) & c.offered[s.member[m].list_index] != 0",
+            "(1 << s.selected_protocol) & c.offered[s.member[m].list_index] != 0",
         ),
         caught_by="no_member_is_refused_for_its_protocols",
         bounds=Bounds.from_address(
@@ -44,8 +44,8 @@ UPGRADE_MUTANTS: Final = (
         what="the protocol of the first generation stays selected, whichever members join later",
         edit=Edit(
             _VOTING,
-            "    if c.path != 0:\n        s.selected = elected",
-            "    if c.path != 0 and s.selected == 0:\n        s.selected = elected",
+            "    if c.upgrade != 0:\n        s.selected_protocol = elected",
+            "    if c.upgrade != 0 and s.selected_protocol == 0:\n        s.selected_protocol = elected",
         ),
         caught_by="selected_protocol_is_listed_by_all",
         bounds=Bounds.from_address(
@@ -70,8 +70,8 @@ UPGRADE_MUTANTS: Final = (
         what="a coordinator that loads a group with members does not restore the selected protocol",
         edit=Edit(
             "rebalance_check.model.classic.concerns.failover",
-            "    s.selected = s.log.protocol\n",
-            "    s.selected = s.log.protocol & 0\n",
+            "    s.selected_protocol = s.log.protocol\n",
+            "    s.selected_protocol = s.log.protocol & 0\n",
         ),
         caught_by="selected_protocol_is_listed_by_all",
         bounds=Bounds.from_address(
@@ -96,8 +96,8 @@ UPGRADE_MUTANTS: Final = (
         what="a JoinGroup reply names the assignor that the member lists first instead of the selected one",
         edit=Edit(
             _COORDINATOR,
-            "    net.protocol = s.selected",
-            "    net.protocol = c.lists[s.member[m].step] & 3",
+            "    net.protocol = s.selected_protocol",
+            "    net.protocol = c.lists[s.member[m].list_index] & 3",
         ),
         caught_by="join_reply_carries_the_selected_protocol",
         bounds=Bounds.from_address(

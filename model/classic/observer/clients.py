@@ -116,14 +116,14 @@ class Members:
         """HeartbeatDuringSync: what the process sends, and the coordinator answers at once."""
         sent = self.numbered(m, "Heartbeat", before.member[m].generation)
         yield sent
-        error = Error(after.member[m].beat - HEARTBEAT_ACCEPTED).name
+        error = Error(after.member[m].heartbeat_reply - HEARTBEAT_ACCEPTED).name
         yield RequestAnswered(source=COORDINATOR, member=name(m), api="Heartbeat", request=sent.request, error=error)
 
     def receive_heartbeat_during_sync(self, m: int, before: State, after: State) -> Iterator[Event]:
         """ReceiveHeartbeatDuringSync: the process may learn that it has lost its generation."""
         was, me = before.member[m], after.member[m]
         if was.generation and not me.generation:
-            yield from self.reset(m, was, Error(was.beat - HEARTBEAT_ACCEPTED))
+            yield from self.reset(m, was, Error(was.heartbeat_reply - HEARTBEAT_ACCEPTED))
             if not me.has_id:
                 self.ledger.held_id[m] = ""
 

@@ -20,8 +20,8 @@ REASONS: Final = {
 
 def seat_of(state: State, m: int) -> str:
     """``i0`` of a static member, ``m0`` of a dynamic one: as Kafka, which makes a member id of one or the other."""
-    twin = state.member[m].twin
-    return f"i{min(m, twin)}" if twin != NIL else f"m{m}"
+    peer = state.member[m].instance_peer
+    return f"i{min(m, peer)}" if peer != NIL else f"m{m}"
 
 
 def holder_of(state: State, m: int) -> int | None:
@@ -47,7 +47,7 @@ def replaced_by(action: Action, before: State, after: State) -> int:
 
 def leader_told(state: State, net: Message) -> int:
     """Who leads, as a JoinGroup reply tells: in the generation of the past if it comes from a deposed coordinator."""
-    past = state.zombie
+    past = state.zombie_coordinator
     if past.members and (net.generation, net.origin) == (past.generation, past.origin):
         return past.leader
     return state.leader
@@ -61,4 +61,4 @@ def leave_error(state: State, m: int) -> Error:
         return Error.COORDINATOR_LOAD_IN_PROGRESS
     if seat_of(state, m).startswith("i"):
         return Error.UNKNOWN_MEMBER_ID if holder_of(state, m) is None else Error.NONE
-    return Error.NONE if has((state.members | state.pending) & ~state.strangers, m) else Error.UNKNOWN_MEMBER_ID
+    return Error.NONE if has((state.members | state.pending) & ~state.stale_ids, m) else Error.UNKNOWN_MEMBER_ID

@@ -152,8 +152,8 @@ class Observer(Members):
         if net.kind in {MessageKind.HEARTBEAT_REPLY, MessageKind.COMMIT_REPLY}:
             return answered
         self.ledger.told_life[m] = after.deletions + net.origin
-        shown = tuple((name(x), self.partitions(after.member[x].claims)) for x in elements(after.members))
-        tags = tuple((self.id_of(x), after.member[x].claim_generation) for x in elements(after.members))
+        shown = tuple((name(x), self.partitions(after.member[x].owned_partitions)) for x in elements(after.members))
+        tags = tuple((self.id_of(x), after.member[x].owned_generation) for x in elements(after.members))
         self.ledger.listed_members[m] = (shown, tags)
         return replace(
             answered,
@@ -177,7 +177,7 @@ class Observer(Members):
                 source=COORDINATOR, incarnation=life_of(before), generation=before.generation, deposed=True
             )
         if action.kind is ActionKind.RESIGN_ZOMBIE_COORDINATOR:
-            life, generation = self.ledger.deposed_life, before.zombie.generation
+            life, generation = self.ledger.deposed_life, before.zombie_coordinator.generation
             yield IncarnationEnded(source=COORDINATOR, incarnation=life, generation=generation)
         if action.kind is ActionKind.LOAD_COORDINATOR and after.status != GroupStatus.DEAD:
             for m in elements(after.members):

@@ -16,7 +16,7 @@ def protocol_of(bounds: Bounds, state: State, m: int) -> str:
     """``eager`` or ``cooperative``: how m treats its partitions."""
     if not bounds.upgrade:
         return bounds.protocol.value
-    cooperative = is_cooperative_list(list_of(bounds, state.member[m].step))
+    cooperative = is_cooperative_list(list_of(bounds, state.member[m].list_index))
     return (RebalanceProtocol.COOPERATIVE if cooperative else RebalanceProtocol.EAGER).value
 
 
@@ -27,7 +27,7 @@ def told_protocol(message: Message) -> str:
 
 def selected_protocol(state: State) -> str:
     """The protocol of the group's generation; empty where members have no lists, or there is none."""
-    return protocol_name(state.selected)
+    return protocol_name(state.selected_protocol)
 
 
 def protocol_name(number: int) -> str:

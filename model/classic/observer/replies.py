@@ -101,7 +101,7 @@ def life_of(state: State) -> int:
 
 def place_after(action: Action, before: State, after: State, deposed_life: int) -> Place:
     """Where the answers of a step come from; one that was deposed speaks of its own incarnation, ``deposed_life``."""
-    return (deposed_life, before.zombie.generation) if action.kind in AT_ZOMBIE else place_of(after)
+    return (deposed_life, before.zombie_coordinator.generation) if action.kind in AT_ZOMBIE else place_of(after)
 
 
 def place_of(state: State) -> Place:

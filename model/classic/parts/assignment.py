@@ -54,7 +54,7 @@ def taker(target: int, p: int) -> int:
     return (target >> (DIGIT * p)) & 7
 
 
-def clean_claims(c: Config, s: State, reply: Message) -> None:
+def clean_owned_partitions(c: Config, s: State, reply: Message) -> None:
     """Fill a leader's reply: who owns what when the newest claim wins, and what two claim in one generation.
 
     Cleaning is a function of the metadata in the reply alone, so it's done when the reply is written.
@@ -64,11 +64,11 @@ def clean_claims(c: Config, s: State, reply: Message) -> None:
         newest = -1
         owner = NIL
         for x in range(c.members):
-            if has(s.members, x) and has(s.member[x].claims, p):
-                if s.member[x].claim_generation > newest:
-                    newest = s.member[x].claim_generation
+            if has(s.members, x) and has(s.member[x].owned_partitions, p):
+                if s.member[x].owned_generation > newest:
+                    newest = s.member[x].owned_generation
                     owner = x
-                elif s.member[x].claim_generation == newest:
+                elif s.member[x].owned_generation == newest:
                     owner = NIL
         if owner != NIL:
             reply.parts[owner] = with_(reply.parts[owner], p)

@@ -41,22 +41,22 @@ def is_writing(s: State) -> bool:
     return s.append.kind == 1
 
 
-def is_stranger(s: State, m: int) -> bool:
+def has_stale_id(s: State, m: int) -> bool:
     """Whether the coordinator knows another id of slot m than the one that its process holds."""
-    return has(s.strangers & s.members, m)
+    return has(s.stale_ids & s.members, m)
 
 
 def is_held(c: Config, s: State, m: int) -> bool:
     """Whether a live process holds, or is about to learn, the id that the coordinator knows of slot m."""
     me = s.member[m]
-    if me.status == MemberStatus.DOWN or is_stranger(s, m):
+    if me.status == MemberStatus.DOWN or has_stale_id(s, m):
         return False
     if me.has_id == 1 or c.failovers == 0:
         return True
-    return me.net.kind == MessageKind.JOIN_REPLY and tells_an_id(me.net)
+    return me.net.kind == MessageKind.JOIN_REPLY and carries_member_id(me.net)
 
 
-def tells_an_id(net: Message) -> bool:
+def carries_member_id(net: Message) -> bool:
     """Whether a JoinGroup reply tells its receiver which id it has."""
     return net.error == Error.NONE or net.error == Error.MEMBER_ID_REQUIRED
 
@@ -93,7 +93,7 @@ def is_turned_away(s: State, m: int) -> bool:
         error = Error.NOT_COORDINATOR if s.phase == Phase.CLOSED else Error.COORDINATOR_LOAD_IN_PROGRESS
         if kind == MessageKind.HEARTBEAT_REQUEST and s.phase == Phase.LOADING:
             error = Error.NONE
-    elif is_stranger(s, m) and names_its_id(s, m):
+    elif has_stale_id(s, m) and names_its_id(s, m):
         error = or_fenced(s, m, error)
     else:
         return False
@@ -130,12 +130,12 @@ def rediscovers(me: Member) -> bool:
 
 def give_new_id(s: State, m: int) -> None:
     """Slot m gets another id: what the log holds of it is nobody's from now on."""
-    s.strangers = without(s.strangers, m)
-    s.zombie.members = without(s.zombie.members, m)
+    s.stale_ids = without(s.stale_ids, m)
+    s.zombie_coordinator.members = without(s.zombie_coordinator.members, m)
     if has(s.log.members, m):
-        s.log.old = with_(s.log.old, m)
+        s.log.stale_ids = with_(s.log.stale_ids, m)
     if has(s.append.members, m):
-        s.append.old = with_(s.append.old, m)
+        s.append.stale_ids = with_(s.append.stale_ids, m)
 
 
 # ------------------------------------------------------------------------------------------------ the log
@@ -147,7 +147,7 @@ def write_group(c: Config, s: State) -> None:
         snapshot(c, s, s.log)
 
 
-def write_seat(c: Config, s: State) -> None:
+def write_replacement(c: Config, s: State) -> None:
     """The record of a stable group in which a static member came back under another id, committed at once."""
     if c.failovers > 0:
         snapshot(c, s, s.log)
@@ -170,19 +170,19 @@ def snapshot(c: Config, s: State, record: Record) -> None:
     record.origin = s.origin
     record.leader = s.leader
     record.members = s.members
-    record.old = s.strangers & s.members
-    record.protocol = s.selected
+    record.stale_ids = s.stale_ids & s.members
+    record.protocol = s.selected_protocol
     for x in range(c.members):
         known = has(s.members, x)
-        record.claims[x] = s.member[x].claims if known else 0
-        record.claim_generation[x] = s.member[x].claim_generation if known else 0
+        record.owned_partitions[x] = s.member[x].owned_partitions if known else 0
+        record.owned_generation[x] = s.member[x].owned_generation if known else 0
 
 
-def is_told_by_zombie(s: State, m: int, generation: int) -> bool:
+def is_known_to_zombie(s: State, m: int, generation: int) -> bool:
     """Whether a coordinator that was deposed would answer m for a generation."""
-    if s.zombie.status < GroupStatus.COMPLETING:
+    if s.zombie_coordinator.status < GroupStatus.COMPLETING:
         return False
-    return has(s.zombie.members, m) and s.zombie.generation == generation
+    return has(s.zombie_coordinator.members, m) and s.zombie_coordinator.generation == generation
 
 
 def is_of_the_generation(s: State, m: int) -> bool:
@@ -192,12 +192,12 @@ def is_of_the_generation(s: State, m: int) -> bool:
     return s.member[m].origin == s.origin
 
 
-def is_of_this_life(s: State, m: int) -> bool:
+def is_of_this_incarnation(s: State, m: int) -> bool:
     """Whether m's generation began in the present incarnation."""
     return s.member[m].origin == s.incarnation
 
 
-def same_life(s: State, t: State) -> bool:
+def same_incarnation(s: State, t: State) -> bool:
     """Whether the group was neither deleted nor taken over in a step."""
     if s.deletions != t.deletions:
         return False

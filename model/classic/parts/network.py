@@ -24,14 +24,14 @@ def is_parked(s: State, m: int) -> bool:
 
 def may_answer(s: State, x: int) -> bool:
     """Whether the answer to x's parked request reaches the process: not that of a copy, nor of a process that died."""
-    return not has(s.orphans, x) and s.member[x].status != MemberStatus.DOWN
+    return not has(s.parked_duplicates, x) and s.member[x].status != MemberStatus.DOWN
 
 
 def is_unanswered(s: State, m: int) -> bool:
     """Whether process m waits for an answer that will never come: a copy took the place of its parked request."""
     me = s.member[m]
     waiting = me.status == MemberStatus.JOINING or me.status == MemberStatus.SYNCING
-    return waiting and me.net.kind == MessageKind.NOTHING and (has(s.orphans, m) or not is_parked(s, m))
+    return waiting and me.net.kind == MessageKind.NOTHING and (has(s.parked_duplicates, m) or not is_parked(s, m))
 
 
 def is_abandoned(s: State, m: int) -> bool:
@@ -42,13 +42,13 @@ def is_abandoned(s: State, m: int) -> bool:
 def awaits_heartbeat(me: Member) -> bool:
     """Whether a process waits for the answer to a heartbeat that it sent beside its SyncGroup: it sends one at a time,
     and joins again when it has been answered."""
-    return me.beat != 0
+    return me.heartbeat_reply != 0
 
 
-def forget_heartbeat(me: Member) -> None:
+def drop_heartbeat(me: Member) -> None:
     """Nobody waits for the answer any more."""
-    me.beat = 0
-    me.beat_generation = 0
+    me.heartbeat_reply = 0
+    me.heartbeat_generation = 0
 
 
 def is_request(kind: int) -> bool:
@@ -70,7 +70,7 @@ def duplicate_request(c: Config, s: State, m: int) -> bool:
     marks: its copy is what an administrator does who removes whoever has the seat.
     """
     net = s.member[m].net
-    if s.stray.kind != MessageKind.NOTHING or s.duplicates >= c.duplicates:
+    if s.duplicate.kind != MessageKind.NOTHING or s.duplicates >= c.duplicates:
         return False
     if not (
         (net.kind == MessageKind.JOIN_REQUEST and net.flag == 1)
@@ -79,14 +79,14 @@ def duplicate_request(c: Config, s: State, m: int) -> bool:
     ):
         return False
     s.duplicates += 1
-    s.stray.kind = net.kind
-    s.stray.member = m
-    s.stray.stale = 0 if has(s.members | s.pending, m) else 1
-    s.stray.generation = net.generation
-    s.stray.partitions = net.partitions
-    s.stray.step = s.member[m].step
+    s.duplicate.kind = net.kind
+    s.duplicate.member = m
+    s.duplicate.stale = 0 if has(s.members | s.pending, m) else 1
+    s.duplicate.generation = net.generation
+    s.duplicate.partitions = net.partitions
+    s.duplicate.list_index = s.member[m].list_index
     for x in range(c.members):
-        s.stray.parts[x] = net.parts[x]
+        s.duplicate.parts[x] = net.parts[x]
     return True
 
 

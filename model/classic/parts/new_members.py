@@ -17,17 +17,17 @@ from rebalance_check.model.classic.state import (
 )
 
 
-def note_newcomer(c: Config, s: State, m: int) -> None:
+def note_new_member(c: Config, s: State, m: int) -> None:
     """The first JoinGroup of m is parked."""
     if c.new_members:
-        s.fresh = with_(s.fresh, m)
+        s.new_members = with_(s.new_members, m)
 
 
-def expires_parked(s: State, m: int) -> bool:
+def expires_while_parked(s: State, m: int) -> bool:
     """Whether m's timer runs although its JoinGroup is parked."""
-    return has(s.fresh, m)
+    return has(s.new_members, m)
 
 
-def may_give_back(c: Config, me: Member) -> bool:
+def may_return_id(c: Config, me: Member) -> bool:
     """Whether a process has an id and no generation: Kafka's clients say goodbye then, too (``maybeLeaveGroup``)."""
     return c.new_members and me.status == MemberStatus.UNJOINED and me.has_id == 1 and me.generation == 0

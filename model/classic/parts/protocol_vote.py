@@ -16,16 +16,16 @@ LAST_NAME = 3
 
 def keeps_partitions(c: Config, s: State, m: int) -> bool:
     """Whether m is COOPERATIVE: all assignors of its own list are, whatever assignor the group selects."""
-    if c.path == 0:
+    if c.upgrade == 0:
         return c.cooperative
-    return c.keeps[s.member[m].step] == 1
+    return c.cooperative_lists[s.member[m].list_index] == 1
 
 
 def withholds(c: Config, s: State, m: int) -> bool:
     """Whether m, told that it leads, runs code that withholds what another member still owns."""
-    if c.path == 0:
+    if c.upgrade == 0:
         return c.cooperative
-    return has(c.withholding[s.member[m].step], s.member[m].net.protocol)
+    return has(c.withholding[s.member[m].list_index], s.member[m].net.protocol)
 
 
 def reached_in_group(c: Config, s: State, x: int) -> int:
@@ -33,64 +33,64 @@ def reached_in_group(c: Config, s: State, x: int) -> int:
 
     One that was loaded from the log counts as far as it is if the name in the log is on the last list, too.
     """
-    reached = s.member[x].step
+    reached = s.member[x].list_index
     if not has(s.members, x):
         return reached
-    if listed(c, s, x) < c.steps:
-        return min(reached, listed(c, s, x))
-    return reached if c.offered[listed(c, s, x)] & c.offered[c.steps - 1] != 0 else 0
+    if known_list(c, s, x) < c.list_count:
+        return min(reached, known_list(c, s, x))
+    return reached if c.offered[known_list(c, s, x)] & c.offered[c.list_count - 1] != 0 else 0
 
 
-def may_bounce(c: Config, s: State, m: int) -> bool:
+def may_restart_with_next_list(c: Config, s: State, m: int) -> bool:
     """Whether there is a next list for m, and what the operator of this path waits for has come."""
     me = s.member[m]
-    if me.bouncing == 1 or me.step + 1 == c.steps:
+    if me.is_restarting == 1 or me.list_index + 1 == c.list_count:
         return False
     for x in range(c.members):
         reached = reached_in_group(c, s, x)
-        if c.order == WAIT_FOR_PROCESSES:
-            reached = s.member[x].step + s.member[x].bouncing
-        if c.order != 0 and reached < me.step:
+        if c.upgrade_order == WAIT_FOR_PROCESSES:
+            reached = s.member[x].list_index + s.member[x].is_restarting
+        if c.upgrade_order != 0 and reached < me.list_index:
             return False
     return True
 
 
 def take_next_list(c: Config, s: State, m: int) -> None:
     """A process starts, after a bounce with the next list."""
-    if c.path != 0:
-        s.member[m].step += s.member[m].bouncing
-        s.member[m].bouncing = 0
+    if c.upgrade != 0:
+        s.member[m].list_index += s.member[m].is_restarting
+        s.member[m].is_restarting = 0
 
 
 # ------------------------------------------------------------------------------------------------ the coordinator
 
 
-def listed(c: Config, s: State, x: int) -> int:
+def known_list(c: Config, s: State, x: int) -> int:
     """The place of the list that the coordinator has of member x: of a static one that restarted it may be an old one.
 
     Dynamic members come back when the old id is forgotten.
     """
     me = s.member[x]
-    return me.listed if c.list_kept else me.step
+    return me.kept_list_index if c.list_kept else me.list_index
 
 
-def take_list(c: Config, s: State, x: int, step: int) -> None:
+def keep_list(c: Config, s: State, x: int, step: int) -> None:
     """The coordinator keeps a member's list; 0 where it forgets the member."""
     if c.list_kept:
-        s.member[x].listed = step
+        s.member[x].kept_list_index = step
 
 
 def list_with_only(c: Config, name: int) -> int:
     """The place of the list that has only this name: such lists stand behind those of the path."""
-    return c.steps + name - 1
+    return c.list_count + name - 1
 
 
-def repeats_its_list(c: Config, s: State, m: int, copied: bool) -> bool:
+def joins_with_its_list(c: Config, s: State, m: int, is_duplicate: bool) -> bool:
     """Whether m's JoinGroup, or the copy of one, has the list that the coordinator knows."""
-    if c.path == 0:
+    if c.upgrade == 0:
         return True
-    step = s.stray.step if copied else s.member[m].step
-    return c.lists[listed(c, s, m)] == c.lists[step]
+    step = s.duplicate.list_index if is_duplicate else s.member[m].list_index
+    return c.lists[known_list(c, s, m)] == c.lists[step]
 
 
 def candidates(c: Config, s: State) -> int:
@@ -98,23 +98,23 @@ def candidates(c: Config, s: State) -> int:
     names = ALL_NAMES
     for x in range(c.members):
         if has(s.members, x):
-            names = names & c.offered[listed(c, s, x)]
+            names = names & c.offered[known_list(c, s, x)]
     return names
 
 
 def is_compatible(c: Config, s: State, m: int) -> bool:
     """Whether m's process offers a name that every member lists; the first member may offer anything."""
-    return c.path == 0 or s.members == 0 or candidates(c, s) & c.offered[s.member[m].step] != 0
+    return c.upgrade == 0 or s.members == 0 or candidates(c, s) & c.offered[s.member[m].list_index] != 0
 
 
-def is_compatible_copy(c: Config, s: State) -> bool:
+def is_compatible_duplicate(c: Config, s: State) -> bool:
     """`is_compatible` for the copy, whose process may have another list by now."""
-    return c.path == 0 or s.members == 0 or candidates(c, s) & c.offered[s.stray.step] != 0
+    return c.upgrade == 0 or s.members == 0 or candidates(c, s) & c.offered[s.duplicate.list_index] != 0
 
 
 def ballot(c: Config, s: State, x: int, names: int) -> int:
     """The name that x votes for: the first of its list that every member lists."""
-    names_left = c.lists[listed(c, s, x)]
+    names_left = c.lists[known_list(c, s, x)]
     while names_left != 0 and not has(names, names_left & 3):
         names_left = names_left >> 2
     return names_left & 3
@@ -122,8 +122,8 @@ def ballot(c: Config, s: State, x: int, names: int) -> int:
 
 def vote(c: Config, s: State) -> None:
     """The members of the next generation select its protocol (``selectProtocol``); nobody selects none."""
-    if c.path != 0:
-        s.selected = elected(c, s)
+    if c.upgrade != 0:
+        s.selected_protocol = elected(c, s)
 
 
 def elected(c: Config, s: State) -> int:
@@ -144,4 +144,4 @@ def elected(c: Config, s: State) -> int:
 
 def would_change_the_protocol(c: Config, s: State) -> bool:
     """Whether the members would select another protocol than that of the generation."""
-    return c.path != 0 and elected(c, s) != s.selected
+    return c.upgrade != 0 and elected(c, s) != s.selected_protocol

@@ -14,15 +14,15 @@ SKIPS_ASSIGNMENT = 2
 """The flag of a JOIN_REPLY to a leader that came back and must not assign anew (KIP-814)."""
 
 
-def enlist(c: Config, s: State) -> None:
+def assign_instance_ids(c: Config, s: State) -> None:
     """Hand out the instance ids: to twins first, then to static members that have one of their own."""
     for m in range(c.static_members):
-        s.member[m].twin = m ^ 1 if m < 2 * c.shared_instances else m
+        s.member[m].instance_peer = m ^ 1 if m < 2 * c.shared_instances else m
 
 
 def is_static(s: State, m: int) -> bool:
     """Whether m's process has an instance id."""
-    return s.member[m].twin != NIL
+    return s.member[m].instance_peer != NIL
 
 
 def holder(s: State, m: int) -> int:
@@ -30,8 +30,8 @@ def holder(s: State, m: int) -> int:
     if is_static(s, m):
         if has(s.members, m):
             return m
-        if has(s.members, s.member[m].twin):
-            return int(s.member[m].twin)
+        if has(s.members, s.member[m].instance_peer):
+            return int(s.member[m].instance_peer)
     return NIL
 
 
@@ -56,7 +56,7 @@ def or_fenced(s: State, m: int, error: int) -> int:
     return error
 
 
-def take_seat(s: State, old: int, m: int) -> None:
+def replace_static_member(s: State, old: int, m: int) -> None:
     """The seat goes to m, with assignment and leadership; what ``old`` has parked is fenced (``replaceStaticMember``).
 
     An id that still owed a SyncGroup owes it on, although nobody can send it.
@@ -68,20 +68,20 @@ def take_seat(s: State, old: int, m: int) -> None:
     s.members = with_(without(s.members, old), m)
     s.joined = without(s.joined, old)
     s.synced = without(s.synced, old)
-    s.orphans = without(s.orphans, old)
-    s.member[old].claims = 0
-    s.member[old].claim_generation = 0
-    s.member[old].listed = 0
+    s.parked_duplicates = without(s.parked_duplicates, old)
+    s.member[old].owned_partitions = 0
+    s.member[old].owned_generation = 0
+    s.member[old].kept_list_index = 0
     assignment = s.member[old].assignment
     s.member[old].assignment = 0
     s.member[m].assignment = assignment
     if s.leader == old:
         s.leader = m
-    if s.stray.member == old:
-        s.stray.stale = 1
-    if has(s.owing, old):
-        s.owing = without(s.owing, old)
-        s.ghost = 1
+    if s.duplicate.member == old:
+        s.duplicate.stale = 1
+    if has(s.pending_syncs, old):
+        s.pending_syncs = without(s.pending_syncs, old)
+        s.replaced_member_owes_sync = 1
 
 
 def give_up(s: State, m: int) -> None:
