@@ -37,7 +37,7 @@ JOINS_PER_ASSIGNOR: Final = frozenset({ClientName.AIOKAFKA})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LiveSettings:
+class LiveOptions:
     """What every member of a live group has in common; times in ms.
 
     A member whose process is stopped for longer than ``session_timeout_ms`` becomes a zombie; one that does not poll
@@ -97,7 +97,7 @@ class LiveSettings:
                 f"{self.session_timeout_ms}: let a session hold at least two heartbeats"
             )
 
-    def for_cluster(self) -> LiveSettings:
+    def for_cluster(self) -> LiveOptions:
         """The same with the longer times that members need on a cluster.
 
         A coordinator that was killed is replaced after three seconds, and whoever is silent for so long should not be
@@ -142,4 +142,4 @@ class MemberOrder:
     member: str
     recording: str
     choice: ClientChoice
-    settings: LiveSettings
+    settings: LiveOptions

@@ -18,7 +18,7 @@ from rebalance_check.integration.live.incarnations import with_incarnations
 from rebalance_check.integration.live.nodes import Elections, NodeFaults
 from rebalance_check.integration.live.process import MemberProcess
 from rebalance_check.integration.live.recording import RawRecording, merge
-from rebalance_check.integration.live.settings import LiveSettings, MemberOrder
+from rebalance_check.integration.live.settings import LiveOptions, MemberOrder
 from rebalance_check.integration.live.settling import Unsettled, await_settled
 from rebalance_check.integration.live.topics import create_topic, fill
 from rebalance_check.model.vocabulary.actions import CHURN, COORDINATOR_FAULTS, Action, ActionKind
@@ -50,7 +50,7 @@ class LiveSubject:
     seen by other processes, later.
     """
 
-    def __init__(self, broker: Broker, settings: LiveSettings, folder: Path | None = None) -> None:
+    def __init__(self, broker: Broker, settings: LiveOptions, folder: Path | None = None) -> None:
         for client in settings.clients:
             require_installed(client)
         self.name = f"{' + '.join(settings.clients)} on {broker.name}"
@@ -91,7 +91,7 @@ class LiveSubject:
 class _Run:
     """One run: its folder, its group, its processes."""
 
-    def __init__(self, broker: Broker, settings: LiveSettings, bounds: Bounds, folder: Path | None) -> None:
+    def __init__(self, broker: Broker, settings: LiveOptions, bounds: Bounds, folder: Path | None) -> None:
         self._settings = settings
         self._bounds = bounds
         self._broker = broker

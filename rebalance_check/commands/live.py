@@ -18,7 +18,7 @@ from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker, open_broker, open_cluster
 from rebalance_check.integration.live.clients import require_installed
 from rebalance_check.integration.live.nodes import with_coordinator_faults
-from rebalance_check.integration.live.settings import ClientName, LiveProtocol, LiveSettings
+from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.status_stores import StatusRun, run_status_stores
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -90,10 +90,10 @@ class LiveRuns:
         return self.path or self.protocol
 
     @property
-    def settings(self) -> LiveSettings:
+    def settings(self) -> LiveOptions:
         """How the consumers are set up."""
         protocol = LiveProtocol(self.protocol)
-        settings = LiveSettings(
+        settings = LiveOptions(
             protocol=protocol,
             clients=self.clients,
             poll_timeout_ms=self.poll_timeout_ms,

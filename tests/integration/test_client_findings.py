@@ -20,7 +20,7 @@ from rebalance_check.integration.live.kafka_python_api import (
     RangePartitionAssignor,
 )
 from rebalance_check.integration.live.observer import Observer
-from rebalance_check.integration.live.settings import ClientName, LiveSettings, MemberOrder
+from rebalance_check.integration.live.settings import ClientName, LiveOptions, MemberOrder
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.model.vocabulary.events import Event, GenerationStarted, MemberRemoved
 
@@ -140,7 +140,7 @@ def test_aiokafka_joins_once_for_each_assignor_that_it_offers(
 ) -> None:
     """Each JoinGroup but the last says less than the member offers, so the next one begins a generation more."""
     pytest.importorskip("aiokafka", reason="live clients need the extra 'brokers'")
-    settings = LiveSettings(clients=(ClientName.AIOKAFKA,), assignors=assignors, session_timeout_ms=6_000)
+    settings = LiveOptions(clients=(ClientName.AIOKAFKA,), assignors=assignors, session_timeout_ms=6_000)
     with recording_broker() as (broker, told):
         order = MemberOrder(
             bootstrap=broker.bootstrap, group="g", topic="t", member="m0", recording="",

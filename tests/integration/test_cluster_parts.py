@@ -14,7 +14,7 @@ from rebalance_check.integration.live.clients.consumer import Membership
 from rebalance_check.integration.live.incarnations import with_incarnations
 from rebalance_check.integration.live.nodes import with_coordinator_faults
 from rebalance_check.integration.live.observer import Observer
-from rebalance_check.integration.live.settings import LiveSettings
+from rebalance_check.integration.live.settings import LiveOptions
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.vocabulary.actions import COORDINATOR_FAULTS, Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -71,8 +71,8 @@ def test_a_cluster_that_cannot_be_started_is_refused(spec: str) -> None:
 
 
 def test_a_coordinator_is_killed_only_where_there_are_several() -> None:
-    one = LiveSubject(Broker("127.0.0.1:1", "one"), LiveSettings())
-    several = LiveSubject(Broker("127.0.0.1:1,127.0.0.1:2", "several", cluster=Cluster({})), LiveSettings())
+    one = LiveSubject(Broker("127.0.0.1:1", "one"), LiveOptions())
+    several = LiveSubject(Broker("127.0.0.1:1,127.0.0.1:2", "several", cluster=Cluster({})), LiveOptions())
     assert several.actions - one.actions == COORDINATOR_FAULTS
     schedule = Schedule(Bounds(members=1, partitions=1), (Action(ActionKind.KILL_COORDINATOR),))
     with pytest.raises(RebalanceCheckError, match="does not understand the action KillCoordinator"):

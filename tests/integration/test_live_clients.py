@@ -11,7 +11,7 @@ from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.live.clients import require_installed
 from rebalance_check.integration.live.clients.librdkafka import read_metadata
 from rebalance_check.integration.live.known import judge_clients
-from rebalance_check.integration.live.settings import ClientName, LiveProtocol, LiveSettings
+from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.settling import Unsettled
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
@@ -34,7 +34,7 @@ KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA = ClientName
 START, STOP, HEAL = ActionKind.START_MEMBER, ActionKind.STOP_MEMBER, Action(ActionKind.HEAL)
 
 
-def live(broker: EmbeddedBroker, settings: LiveSettings, *actions: Action) -> list[Event]:
+def live(broker: EmbeddedBroker, settings: LiveOptions, *actions: Action) -> list[Event]:
     subject = LiveSubject(Broker(broker.bootstrap, "embedded"), settings)
     protocol = RebalanceProtocol(settings.protocol)
     return list(run(subject, Schedule(Bounds(protocol=protocol, members=3, partitions=4), actions)))
@@ -50,7 +50,7 @@ def live(broker: EmbeddedBroker, settings: LiveSettings, *actions: Action) -> li
 def test_members_of_different_libraries_share_a_group(
     broker: EmbeddedBroker, protocol: str, clients: tuple[ClientName, ...]
 ) -> None:
-    settings = LiveSettings(protocol=LiveProtocol(protocol), clients=clients)
+    settings = LiveOptions(protocol=LiveProtocol(protocol), clients=clients)
     starts = [Action(START, slot) for slot in range(3)]
     history = live(broker, settings, *starts, HEAL, Action(STOP, 0), HEAL)
     assert [v.counterexample for v in judge_clients(history).values() if isinstance(v, Violated)] == []
@@ -72,7 +72,7 @@ def test_what_was_pending_at_any_heal_is_named_at_the_end(
     stuck = Unsettled(("m0 runs, and the group does not hold it",), ("m0",))
     told = iter([Unsettled(), stuck, Unsettled()])
     monkeypatch.setattr("rebalance_check.integration.live.subject.await_settled", lambda *_, **__: next(told))
-    history = live(broker, LiveSettings(), HEAL, HEAL, HEAL)
+    history = live(broker, LiveOptions(), HEAL, HEAL, HEAL)
     (end,) = [event for event in history if isinstance(event, RunEnded)]
     assert end.pending == ("at heal 2, m0 runs, and the group does not hold it",)
     heals = [(event.pending, event.missing) for event in history if isinstance(event, HealEnded)]
@@ -82,7 +82,7 @@ def test_what_was_pending_at_any_heal_is_named_at_the_end(
 
 def test_aiokafka_in_a_cooperative_group_is_refused() -> None:
     with pytest.raises(RebalanceCheckError, match="aiokafka has no cooperative assignor"):
-        LiveSettings(protocol=LiveProtocol.COOPERATIVE, clients=(KAFKA_PYTHON, AIOKAFKA))
+        LiveOptions(protocol=LiveProtocol.COOPERATIVE, clients=(KAFKA_PYTHON, AIOKAFKA))
 
 
 def test_a_client_that_is_not_installed_is_told_how(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,13 +100,13 @@ def test_librdkafkas_group_metadata_are_read() -> None:
 
 
 def test_a_seat_is_dealt_to_each_member_in_turn() -> None:
-    settings = LiveSettings(clients=(LIBRDKAFKA, AIOKAFKA))
+    settings = LiveOptions(clients=(LIBRDKAFKA, AIOKAFKA))
     assert [settings.choice(slot).client for slot in range(3)] == [LIBRDKAFKA, AIOKAFKA, LIBRDKAFKA]
     assert [settings.choice(slot).assignors for slot in range(2)] == [("range", "roundrobin"), ("range",)]
-    chosen = LiveSettings(clients=(LIBRDKAFKA, AIOKAFKA), assignors=("roundrobin",))
+    chosen = LiveOptions(clients=(LIBRDKAFKA, AIOKAFKA), assignors=("roundrobin",))
     assert [chosen.choice(slot).assignors for slot in range(2)] == [("roundrobin",), ("roundrobin",)]
 
 
 def test_an_assignor_that_the_protocol_has_not_is_refused() -> None:
     with pytest.raises(RebalanceCheckError, match=r"'sticky' is no assignor of eager live members: choose from range,"):
-        LiveSettings(assignors=("sticky",))
+        LiveOptions(assignors=("sticky",))

@@ -15,7 +15,7 @@ from rebalance_check.integration.live.kafka_python_api import (
     errors,
 )
 from rebalance_check.integration.live.known import judge_clients
-from rebalance_check.integration.live.settings import ClientName, LiveSettings
+from rebalance_check.integration.live.settings import ClientName, LiveOptions
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -39,7 +39,7 @@ def restarts(path: str, members: int, *, of: tuple[int, ...]) -> Iterator[Action
 
 
 def upgraded(bootstrap: str, path: str, members: int, *, of: tuple[int, ...], settle_ms: int = 20_000) -> list[Event]:
-    settings = LiveSettings(upgrade=path, settle_timeout_ms=settle_ms)
+    settings = LiveOptions(upgrade=path, settle_timeout_ms=settle_ms)
     schedule = Schedule(Bounds(members=members, partitions=6), tuple(restarts(path, members, of=of)))
     return list(run(LiveSubject(Broker(bootstrap, "embedded"), settings), schedule))
 
@@ -101,4 +101,4 @@ def test_librdkafka_cannot_take_the_first_bounce() -> None:
 
 def test_an_upgrade_of_clients_that_cannot_is_refused() -> None:
     with pytest.raises(RebalanceCheckError, match="the clients of an upgrade are confluent-kafka: choose kafka-python"):
-        LiveSettings(upgrade="legal", clients=(ClientName.LIBRDKAFKA,))
+        LiveOptions(upgrade="legal", clients=(ClientName.LIBRDKAFKA,))

@@ -17,7 +17,7 @@ from rebalance_check.integration.brokers.local import java_command
 from rebalance_check.integration.brokers.nodes import Cluster, partition_of
 from rebalance_check.integration.brokers.settings import JVM_OPTIONS
 from rebalance_check.integration.live.known import judge_clients
-from rebalance_check.integration.live.settings import ClientName, LiveProtocol, LiveSettings
+from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.oracle.release import jars_of
@@ -178,7 +178,7 @@ FAULTS = {
 def test_live_members_converge__when_the_coordinator_fails_in_the_middle_of_their_rebalance(
     three_nodes: Broker, cluster: Cluster, tmp_path: Path, protocol: str, clients: tuple[ClientName, ...], fault: str
 ) -> None:
-    settings = LiveSettings(protocol=LiveProtocol(protocol), clients=clients).for_cluster()
+    settings = LiveOptions(protocol=LiveProtocol(protocol), clients=clients).for_cluster()
     # The third member has just begun to join when the fault strikes, and the others have not heard of it yet; should
     # they have been quicker than the fault, its departure begins a generation that the next coordinator completes.
     actions = (Action(START, 0), Action(START, 1), HEAL, Action(START, 2), *FAULTS[fault], HEAL, Action(STOP, 2), HEAL)

@@ -9,7 +9,7 @@ from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOp
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.live.known import judge_clients
-from rebalance_check.integration.live.settings import ClientName, LiveProtocol, LiveSettings
+from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
@@ -62,7 +62,7 @@ def live_run(
     real: Broker, protocol: str, clients: tuple[ClientName, ...], schedule: Schedule, folder: Path
 ) -> list[Event]:
     """Run and record; what is judged is what was on disk."""
-    settings = LiveSettings(
+    settings = LiveOptions(
         protocol=LiveProtocol(protocol), clients=clients, session_timeout_ms=SESSION_MS, heartbeat_interval_ms=300
     )
     subject = LiveSubject(real, settings, folder / "raw")

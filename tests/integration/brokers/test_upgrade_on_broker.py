@@ -4,7 +4,7 @@ import pytest
 
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.live.known import judge_clients
-from rebalance_check.integration.live.settings import LiveSettings
+from rebalance_check.integration.live.settings import LiveOptions
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -23,7 +23,7 @@ def upgraded(real: Broker, path: str, *restarts: tuple[int, int], settle_ms: int
     actions = [Action(START, member) for member in range(3)] + [AWAIT]
     for member, step in restarts:
         actions += [Action(STOP, member), Action(START, member, step), AWAIT]
-    settings = LiveSettings(upgrade=path, settle_timeout_ms=settle_ms)
+    settings = LiveOptions(upgrade=path, settle_timeout_ms=settle_ms)
     return list(run(LiveSubject(real, settings), Schedule(Bounds(members=3, partitions=6), (*actions, HEAL))))
 
 
