@@ -1,6 +1,6 @@
 """``cooperative-sticky``: sticky for members that keep their partitions while they join (KIP-429).
 
-A partition that changes hands is given to nobody in the round that takes it away: its old owner sees it missing,
+A partition that changes hands is given to no member in the round that takes it away: its old owner sees it missing,
 revokes it and joins again, and the next round gives it to the new owner.
 """
 

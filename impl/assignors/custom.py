@@ -1,4 +1,4 @@
-"""An assignor of somebody's own that became cooperative and kept its name: what an upgrade must not do (KIP-429)."""
+"""A custom assignor that became cooperative and kept its name: what an upgrade must not do (KIP-429)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rebalance_check.impl.assignors.range import RangeAssignor
 
 
 class OldCustomAssignor(RangeAssignor):
-    """The old code: EAGER only; it looks at nobody's claims."""
+    """The old code: EAGER only; it ignores claims."""
 
     name = "custom"
 

@@ -12,17 +12,17 @@ from rebalance_check.impl.protocol.consumer_protocol import Subscription
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 
 
-def racks_matter(told: Collection[str], replicas: Collection[frozenset[str]]) -> bool:
-    """Whether some member's rack, of those ``told``, holds replicas, and not every partition has them in all racks."""
+def racks_matter(known: Collection[str], replicas: Collection[frozenset[str]]) -> bool:
+    """Whether some member's rack, of those ``known``, holds replicas, and not every partition has them in all racks."""
     everywhere = frozenset[str]().union(*replicas)
-    return not everywhere.isdisjoint(told) and any(racks != everywhere for racks in replicas)
+    return not everywhere.isdisjoint(known) and any(racks != everywhere for racks in replicas)
 
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """The racks of members and replicas; both are empty where racks do not matter, and then nobody is near or far.
+    """The racks of members and replicas; both are empty where racks do not matter, and then no member is near or far.
 
-    A member that does not tell its rack is never near and never far.
+    A member without a rack is never near and never far.
     """
 
     rack_of: Mapping[str, str] = field(default_factory=dict)
@@ -43,11 +43,11 @@ class Nearness:
         return bool(self.rack_of)
 
     def near(self, member: str, partition: TopicPartition) -> bool:
-        """Whether the member tells a rack that has a replica."""
+        """Whether the member has a rack with a replica."""
         return self.rack_of.get(member) in self.replicas.get(partition, ())
 
     def far(self, member: str, partition: TopicPartition) -> bool:
-        """Whether the member tells a rack that has no replica."""
+        """Whether the member has a rack without a replica."""
         return member in self.rack_of and not self.near(member, partition)
 
     def fewest_near_first(self, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:

@@ -17,8 +17,8 @@ from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 class RangeAssignor:
     """Of n partitions and k subscribers the first n mod k get one more; equal subscriptions get equal indexes.
 
-    Where members and replicas tell their racks, and not every partition has a replica in every rack, partitions go to
-    members of a rack of theirs first; nobody's share changes by that. Stateless.
+    Where members and replicas have racks, and not every partition has a replica in every rack, partitions go to
+    members of a rack of theirs first; no member's share changes by that. Stateless.
     """
 
     name = "range"
@@ -55,7 +55,7 @@ class RangeAssignor:
 
 
 class _Topic:
-    """The partitions of a topic while they are dealt; ``racks`` of members are None where they do not tell."""
+    """The partitions of a topic while they are dealt; the rack of a member may be None."""
 
     def __init__(self, name: str, count: int, members: Mapping[str, str | None], racks: Racks | None) -> None:
         self.name = name
@@ -73,16 +73,16 @@ class _Topic:
         return racks_matter({rack for rack in self.members.values() if rack is not None}, self._racks)
 
     def matches(self, member: str, index: int) -> bool:
-        """Whether a replica is near; to a member that does not tell its rack every one is."""
+        """Whether a replica is near; to a member without a rack every one is."""
         rack = self.members[member]
         return rack is None or rack in self._racks[index]
 
-    def room(self, member: str) -> int:
+    def capacity(self, member: str) -> int:
         """How many partitions the member may still get: as long as there are extra ones, one beyond the quota."""
         return max(0, self._quota + (1 if self._extra else 0) - len(self.given[member]))
 
     def give(self, member: str, indexes: Iterable[int]) -> None:
-        """Deal partitions that are free to a member that has room for them."""
+        """Deal partitions that are free to a member that has capacity for them."""
         for index in list(indexes):
             self._free.remove(index)
             self.given[member].append(index)
@@ -90,9 +90,9 @@ class _Topic:
                 self._extra -= 1
 
     def deal(self, may_get: Callable[[str, int], bool]) -> None:
-        """Give each member in turn the first free partitions that it may get, as many as it has room for."""
+        """Give each member in turn the first free partitions that it may get, as many as it has capacity for."""
         for member in self.members:
-            self.give(member, [index for index in self._free if may_get(member, index)][: self.room(member)])
+            self.give(member, [index for index in self._free if may_get(member, index)][: self.capacity(member)])
 
 
 def _dealt(topic: _Topic) -> Iterator[tuple[str, int]]:
@@ -115,12 +115,12 @@ def _match_racks(topics: Sequence[_Topic]) -> None:
 
 
 def _match_together(topics: Sequence[_Topic]) -> None:
-    """Each index of all topics goes to the first member that is near all its replicas and has room in every topic."""
+    """Each index of all topics goes to the first member near all its replicas that has capacity in every topic."""
     for index in range(topics[0].count):
         near = (
             member
             for member in topics[0].members
-            if all(topic.matches(member, index) and topic.room(member) for topic in topics)
+            if all(topic.matches(member, index) and topic.capacity(member) for topic in topics)
         )
         member = next(near, None)
         if member is not None:

@@ -33,7 +33,7 @@ class Board:
         self._by_load = sorted((load, member) for member, load in self._load.items())
 
     def assigned(self) -> dict[str, list[TopicPartition]]:
-        """Everybody's partitions."""
+        """The partitions of every member."""
         lists: dict[str, list[TopicPartition]] = {member: [] for member in self._load}
         for partition, member in sorted(self.owner.items()):
             lists[member].append(partition)

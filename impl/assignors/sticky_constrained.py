@@ -1,8 +1,8 @@
 """The sticky assignment when all members subscribe to the same topics (``ConstrainedAssignmentBuilder``).
 
-Everybody gets the minimum or one more, and exactly as many members as needed get one more. Where racks do not matter,
-no balanced assignment keeps more partitions where they were. Where they do (KIP-881), a member keeps only what is near,
-and what is free goes to somebody near for as long as somebody near has room; balance comes first.
+Every member gets the minimum or one more, and exactly as many members as needed get one more. Where racks do not
+matter, no balanced assignment keeps more partitions where they were. Where they do (KIP-881), a member keeps only what
+is near, and what is free goes to a near member as long as one has capacity left; balance comes first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Shares = dict[str, list[TopicPartition]]
 
 @dataclass(slots=True)
 class Constrained:
-    """The result: what everybody gets, and who receives each partition that another member may still hold."""
+    """The result: what every member gets, and who receives each partition that another member may still hold."""
 
     assigned: Shares
     transferring: dict[TopicPartition, str] = field(default_factory=dict)
@@ -31,7 +31,7 @@ def assign_constrained(
     ownership: Ownership,
     nearness: Nearness | None = None,
 ) -> Constrained:
-    """Keep what balance and racks allow, then deal the rest: to members near, then to those that still have room."""
+    """Keep what balance and racks allow, then deal the rest: to near members, then to those with capacity left."""
     nearness = nearness or Nearness()
     low, extra = divmod(len(partitions), len(ownership.owned))
     assigned, given_up = _keep(ownership, nearness, low, extra)
@@ -52,7 +52,7 @@ def _check_filled(assigned: Shares, low: int) -> None:
 
 
 def _keep(ownership: Ownership, nearness: Nearness, low: int, extra: int) -> tuple[Shares, dict[TopicPartition, str]]:
-    """What everybody keeps, by (number, topic) and nothing far, and who gave up each of the other owned partitions."""
+    """What every member keeps, by (number, topic) and nothing far, and which member gave up each other partition."""
     kept: Shares = {}
     given_up: dict[TopicPartition, str] = {}
     for member, owned in sorted(ownership.owned.items()):
@@ -66,9 +66,10 @@ def _keep(ownership: Ownership, nearness: Nearness, low: int, extra: int) -> tup
 
 
 class _Deal:
-    """Gives free partitions to members with room: in turn to those below the minimum, then one more to some.
+    """Gives free partitions to members with capacity left: in turn to those below the minimum, then one more to some.
 
-    The extra ones go to who has had the minimum for longest: first those that came with it, then in order of filling.
+    The extra ones go to the members that have had the minimum for longest: first those that came with it, then in order
+    of filling.
     """
 
     def __init__(self, assigned: Shares, low: int, extra: int, nearness: Nearness) -> None:
@@ -82,8 +83,8 @@ class _Deal:
         self._turn = 0
 
     def out(self, partitions: Sequence[TopicPartition]) -> None:
-        """Deal all: to somebody near where there is one, then in a second circle from the first member on."""
-        far = [tp for tp in partitions if not self._to_somebody_near(tp)] if self._nearness.matters else partitions
+        """Deal all: to a near member where there is one, then in a second circle from the first member on."""
+        far = [tp for tp in partitions if not self._to_near_member(tp)] if self._nearness.matters else partitions
         self._turn = 0
         for partition in far:
             if self._below:
@@ -91,8 +92,8 @@ class _Deal:
             else:
                 self._one_more(partition, 0)
 
-    def _to_somebody_near(self, partition: TopicPartition) -> bool:
-        """Whether somebody near had room and has it now: the next in turn, else the first that may have one more."""
+    def _to_near_member(self, partition: TopicPartition) -> bool:
+        """Give it to a near member, the next in turn or else the first that may have one more; False if none."""
         for step in range(len(self._below)):
             place = (self._turn + step) % len(self._below)
             if self._nearness.near(self._below[place], partition):

@@ -1,6 +1,6 @@
 """The sticky assignment when members subscribe to different topics (``GeneralAssignmentBuilder``).
 
-Start from what everybody owned, minus what is far from the owner's rack (KIP-881); place what is free with the least
+Start from what every member owned, minus what is far from the owner's rack (KIP-881); place what is free with the least
 loaded, first among those that are not far; then move partitions from fuller to emptier members for as long as a single
 move helps. Balance comes before racks: that last step does not look at them.
 """
@@ -41,7 +41,7 @@ def assign_general(
 
 
 def _kept(subscribers: Subscribers, ownership: Ownership, nearness: Nearness) -> dict[str, list[TopicPartition]]:
-    """What everybody owned, without the topics that it no longer subscribes to and without what is far from it."""
+    """What every member owned, without the topics that it no longer subscribes to and without what is far from it."""
 
     def keeps(member: str, partition: TopicPartition) -> bool:
         return member in subscribers[partition.topic] and not nearness.far(member, partition)

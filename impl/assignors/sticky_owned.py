@@ -1,7 +1,7 @@
 """Which claims of ownership a sticky assignor believes (``AbstractStickyAssignor.allSubscriptionsEqual``; KIP-792).
 
 Every member says what it owned in which generation. Of several claimants of one partition the one of the highest
-generation is believed; if two share it, none is, because one of them is wrong and nobody can tell which.
+generation is believed; if two share it, none is, because one of them is wrong and it is unknown which.
 
 Kafka's own code differs where it is known to be wrong or to depend on hash order: there a partition that no longer
 exists is assigned again, two claims of an old generation can strip a newer one, and members with an empty
@@ -31,7 +31,7 @@ class Ownership:
 
     ``owned`` has an entry for every member; ``disputed`` are partitions claimed twice in one generation; ``earlier``
     maps a partition to the newest claimant that missed the group's last generation, where there is one: its owner, if
-    nobody else took the partition since.
+    no other member took the partition since.
     """
 
     owned: dict[str, list[TopicPartition]]

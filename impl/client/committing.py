@@ -25,14 +25,14 @@ class CommitOutcome(StrEnum):
     PENDING = "pending"
     COMMITTED = "committed"
     RETRIABLE = "retriable"
-    """Not done, or (after a disconnect) nobody knows; trying again may help."""
+    """Not done, or (after a disconnect) the outcome is unknown; trying again may help."""
     REBALANCE_IN_PROGRESS = "rebalance in progress"
     """Refused because of a rebalance that the member takes part in: poll, then commit again what is still owned."""
     COMMIT_FAILED = "commit failed"
     """The member is not part of the group any more; its partitions may belong to others."""
     FENCED = "fenced"
     REJECTED = "rejected"
-    """This commit is unacceptable (size, authorisation, an unexpected error), whoever sends it."""
+    """This commit is unacceptable (size, authorisation, an unexpected error), from any member."""
 
 
 @dataclass(slots=True)

@@ -46,7 +46,7 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
     """The consumer protocol, EAGER or COOPERATIVE.
 
     ``topics`` is the subscription, by name or by a pattern (`Subscribed`), ``partitions_per_topic`` what the client
-    knows about the cluster (`update_metadata`), ``refresh_metadata`` asks the cluster, which a subscriber by pattern
+    knows about the cluster (`update_metadata`), ``refresh_metadata`` fetches it anew, which a subscriber by pattern
     does before it joins; ``auto_commit_ms`` is the interval of automatic commits, None for none.
     The rebalance protocol is the highest that *all* ``assignors`` support, whatever assignor the group then selects;
     `RebalanceCheckError` when there is none or two assignors share a name.
@@ -108,7 +108,10 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
         self._positions[partition] = offset
 
     def start_from(self, fetch: OffsetFetch) -> None:
-        """Go on where the group stopped: takes the offsets of owned partitions that were not consumed yet."""
+        """Go on where the group stopped: takes the offsets of owned partitions that were not consumed yet.
+
+        Kafka's ``initWithCommittedOffsetsIfNeeded``; an application that fetches offsets calls it.
+        """
         for partition, offset in fetch.offsets.items():
             if partition in self._owned:
                 self._positions.setdefault(partition, offset)
@@ -162,7 +165,7 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
         """Commit, then give up what the next generation must not find here.
 
         All is lost when the membership was reset in any way; EAGER revokes all; COOPERATIVE revokes the topics that
-        it no longer wants and claims the rest. Who subscribes by a pattern asks the cluster for its topics first.
+        it no longer wants and claims the rest. A subscriber by pattern refreshes its metadata first.
         """
         self.ask_for_topics()
         if not self._committed_before_joining():
@@ -250,7 +253,7 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
         return assignor
 
     def _revoke(self, partitions: tuple[TopicPartition, ...]) -> None:
-        """Tell the application while the partitions are still owned, then let them go, whatever it raised."""
+        """Call the listener while the partitions are still owned, then release them, whatever it raised."""
         try:
             self.listener.on_partitions_revoked(partitions)
         finally:

@@ -1,7 +1,7 @@
 """The abstract coordinator of KIP-795: everything a member of a group does, apart from what the group is for.
 
 How to use it as a base class: implement `protocol_type`, `metadata`, `on_join_prepare`, `perform_assignment` and
-`on_join_complete`; the rest has defaults. Nothing in here does I/O, waits, or reads a clock. Whoever drives it
+`on_join_complete`; the rest has defaults. Nothing in here does I/O, waits, or reads a clock. The caller
 
 - calls `poll` on behalf of the application and `tick` on behalf of the heartbeat thread, each with the time in ms;
 - after every call puts the requests of `take_requests` on the wire and hands every answer to `receive`;
@@ -183,13 +183,13 @@ class Coordinator(Joining, Heartbeating, ABC):
         """Leave without closing: `on_leave_prepare`, LeaveGroup where there is something to leave, full reset."""
         self._now_ms = now_ms
         self.on_leave_prepare()
-        self._leave(reason, told=True)
+        self._leave(reason, emits_loss=True)
 
     def close(self, now_ms: int) -> bool:
         """End the membership: last work, `on_leave_prepare`, LeaveGroup, reset. True when done, else call it again.
 
-        Does not wait for a JoinGroup in flight (Java with a timeout of 0): the coordinator may keep a member that
-        nobody is until its session expires. No callback runs after it returned True.
+        Does not wait for a JoinGroup in flight (Java with a timeout of 0): the coordinator may keep a member
+        without a process until its session expires. No callback runs after it returned True.
         """
         self._now_ms = now_ms
         if self._closed:
@@ -198,7 +198,7 @@ class Coordinator(Joining, Heartbeating, ABC):
             return False
         self.on_leave_prepare()
         if self.config.leave_on_close:
-            self._leave("the member is being closed", told=False)
+            self._leave("the member is being closed", emits_loss=False)
         else:
             self._reset(keep_member=False, reason="")
         self._closed = True

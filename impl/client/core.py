@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rebalance_check.impl.client.config import ClientConfig
-from rebalance_check.impl.client.events import told_answered, told_sent
+from rebalance_check.impl.client.events import request_answered, request_sent
 from rebalance_check.impl.client.failures import GroupError, JoinAttempt, JoinFailure, Retry
 from rebalance_check.impl.client.generation import NO_MEMBERSHIP, Generation, MemberState
 from rebalance_check.impl.client.metrics import CoordinatorMetrics
@@ -75,11 +75,11 @@ class CoordinatorCore:
     # ------------------------------------------------------------------------------------------------ membership
 
     def _unchanged(self, sent: Sent) -> bool:
-        """Whether an answer still concerns the present generation; if not, its error is somebody else's news."""
+        """Whether an answer still concerns the present generation; if not, its error concerns an earlier one."""
         return sent.generation == self._generation
 
     def _reset(self, *, keep_member: bool, reason: str) -> None:
-        """Fall out of the generation (``resetStateAndRejoin``); an empty ``reason`` is told elsewhere."""
+        """Fall out of the generation (``resetStateAndRejoin``); with an empty ``reason`` no event is emitted."""
         old = self._generation
         self._state = MemberState.UNJOINED
         self._generation = Generation(NO_GENERATION, old.member_id if keep_member else "", None)
@@ -103,10 +103,10 @@ class CoordinatorCore:
         self._next_correlation_id += 1
         self._in_flight[correlation_id] = Sent(correlation_id, request, self._generation, handle, self._now_ms)
         self._outbox.append((correlation_id, request))
-        self.recorder.emit(told_sent(self.member, correlation_id, request))
+        self.recorder.emit(request_sent(self.member, correlation_id, request))
 
     def take_requests(self) -> list[tuple[int, GroupRequest]]:
-        """The requests to put on the wire now, oldest first, each under its correlation id; ask after every call."""
+        """The requests to send now, oldest first, each under its correlation id; call this after every other call."""
         taken, self._outbox = self._outbox, []
         return taken
 
@@ -124,15 +124,15 @@ class CoordinatorCore:
             self._in_flight[correlation_id] = sent
             self._forget_coordinator()
             return
-        self._tell_answer(sent, reply)
+        self._emit_answer(sent, reply)
         if isinstance(sent.request, JoinGroupRequest):
             self._unread.append((sent, reply))
         else:
             sent.handle(sent, reply)
 
-    def _tell_answer(self, sent: Sent, reply: GroupReply | None) -> None:
+    def _emit_answer(self, sent: Sent, reply: GroupReply | None) -> None:
         self.recorder.emit(
-            told_answered(
+            request_answered(
                 self.member,
                 sent.correlation_id,
                 sent.request,
@@ -176,5 +176,5 @@ class CoordinatorCore:
         given_up, self._in_flight = self._in_flight, {}
         self._outbox = [entry for entry in self._outbox if entry[0] not in given_up]
         for sent in given_up.values():
-            self._tell_answer(sent, None)
+            self._emit_answer(sent, None)
             sent.handle(sent, None)

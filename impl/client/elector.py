@@ -1,8 +1,8 @@
 """Leader election on top of a group: of all members one is the primary (Schema Registry's ``LeaderElector``).
 
 The leader of the *group* computes who is elected; it need not be the *primary*. A group excludes two primaries of one
-generation, and no more: one that is stuck acts as the primary until its own poll tells it otherwise. Whoever writes
-somewhere in that role needs a fence of its own.
+generation, and no more: one that is stuck acts as the primary until its own poll ends that. A primary that
+writes somewhere needs a fencing token of its own.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import AssignmentCompleted, AssignmentComputed, TaskStarted, TaskStopped
 
 PRIMARY: Final = "primary"
-"""The task that the primary runs: events tell of it, and invariants judge it, as of any other task."""
+"""The task that the primary runs: events name it, and invariants judge it, as any other task."""
 
 
 class Membership(TypedDict):
@@ -46,7 +46,7 @@ class Membership(TypedDict):
 
 
 class ElectionFailed(RebalanceCheckError):  # noqa: N818 - named for what it says, like every error of this project
-    """The group could elect nobody that everybody would find."""
+    """The group could not elect a primary that all members can reach."""
 
     def __init__(self, error: int, url: str) -> None:
         super().__init__(
@@ -59,7 +59,7 @@ class ElectionFailed(RebalanceCheckError):  # noqa: N818 - named for what it say
 class LeaderElector(Coordinator):
     """One candidate. ``identity`` says where it is reached and whether it may be elected.
 
-    ``sticky`` lets a primary keep its role while it joins again, and asks for it: nobody is without a primary during a
+    ``sticky`` lets a primary keep its role while it joins again, and claims it: there is a primary during a
     rebalance, but two members may both act as the primary until they have synced. Off by default, as in Schema
     Registry; `no_double_ownership` breaks with it.
     """
@@ -82,7 +82,7 @@ class LeaderElector(Coordinator):
 
     @property
     def primary(self) -> Identity | None:
-        """Who is the primary, as far as this member knows; None while nobody is, or it is being decided."""
+        """Who is the primary, as far as this member knows; None while there is none, or it is being decided."""
         known = None if self._election is None else self._election.master_identity
         return None if known is None or known is UNSET else known
 
@@ -106,20 +106,20 @@ class LeaderElector(Coordinator):
         return self._election is None or super().rejoin_needed_or_pending()
 
     def on_join_prepare(self, generation_id: int, member_id: str) -> bool:  # noqa: ARG002 - part of the contract
-        """Nobody is the primary while it is being decided, unless elections are sticky."""
+        """No member is the primary while it is being decided, unless elections are sticky."""
         if not self.sticky:
             self._resign()
             self._election = None
         return True
 
     def perform_assignment(self, leader_id: str, protocol: str, members: Sequence[JoinedMember]) -> Mapping[str, bytes]:
-        """Elect, and tell everybody the same; `MalformedBytes` when a member's identity cannot be read."""
+        """Elect, and assign the same to all. Raises `MalformedBytes` when a member's identity cannot be read."""
         if protocol != PROTOCOL_NAME:
             raise RebalanceCheckError(f"the group selected {protocol!r}, but {leader_id} speaks {PROTOCOL_NAME!r} only")
         election = elect({m.member_id: read_identity(m.metadata) for m in members}, sticky=self.sticky)
-        told = write_election(election)
-        self._tell_election(election, members)
-        return {member.member_id: told for member in members}
+        written = write_election(election)
+        self._emit_election(election, members)
+        return {member.member_id: written for member in members}
 
     def on_join_complete(
         self,
@@ -140,7 +140,7 @@ class LeaderElector(Coordinator):
         self.recorder.emit(AssignmentCompleted(member=self.member, **self._membership(), owned=()))
 
     def on_leave_prepare(self) -> None:
-        """Whoever leaves resigns first."""
+        """A primary resigns before it leaves."""
         self._resign()
 
     def describe_assignment(self, assignment: bytes) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ class LeaderElector(Coordinator):
     def _membership(self) -> Membership:
         return {"generation": self._generation.generation_id, "member_id": self._generation.member_id}
 
-    def _tell_election(self, election: Election, members: Sequence[JoinedMember]) -> None:
+    def _emit_election(self, election: Election, members: Sequence[JoinedMember]) -> None:
         given = tuple(
             (member.member_id, (PRIMARY,) if member.member_id == election.master else ()) for member in members
         )
@@ -186,9 +186,9 @@ def elect(candidates: Mapping[str, Identity], *, sticky: bool = False) -> Electi
     master = min(eligible, key=lambda member: (eligible[member].url, member), default=None)
     if sticky and len(claimants) == 1:
         master = claimants[0]
-    are_told_apart = len({identity.url for identity in candidates.values()}) == len(candidates)
+    are_distinct = len({identity.url for identity in candidates.values()}) == len(candidates)
     return Election(
-        error=NO_ERROR if are_told_apart else DUPLICATE_URLS,
+        error=NO_ERROR if are_distinct else DUPLICATE_URLS,
         master=UNSET if master is None else master,
         master_identity=UNSET if master is None else candidates[master],
     )

@@ -1,4 +1,4 @@
-"""How requests and answers are told as events."""
+"""The events of requests and their answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rebalance_check.model.vocabulary.events import RequestAnswered, RequestSent
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 Describe = Callable[[bytes], tuple[str, ...]]
-"""Reads embedded bytes as names of partitions or of work; empty where there are none or nobody can tell."""
+"""Reads embedded bytes as names of partitions or of work; empty where there are none or the bytes cannot be read."""
 
 
 def api_of(request: GroupRequest) -> str:
@@ -24,13 +24,13 @@ def api_of(request: GroupRequest) -> str:
     return type(request).__name__.removesuffix("Request")
 
 
-def told_sent(member: str, correlation_id: int, request: GroupRequest) -> RequestSent:
+def request_sent(member: str, correlation_id: int, request: GroupRequest) -> RequestSent:
     """The event of a request that leaves the member."""
     generation = getattr(request, "generation_id", NO_GENERATION)
     return RequestSent(member=member, api=api_of(request), request=correlation_id, generation=generation)
 
 
-def told_answered(
+def request_answered(
     member: str,
     correlation_id: int,
     request: GroupRequest,

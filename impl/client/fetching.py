@@ -20,9 +20,9 @@ class FetchOutcome(StrEnum):
     PENDING = "pending"
     FETCHED = "fetched"
     RETRIABLE = "retriable"
-    """Nothing is known yet: ask again, after looking up the coordinator where it moved."""
+    """Nothing is known yet: fetch again, after looking up the coordinator where it moved."""
     REJECTED = "rejected"
-    """The coordinator will not answer this, whoever asks again."""
+    """The coordinator refuses this fetch for good."""
 
 
 @dataclass(slots=True)
@@ -46,10 +46,10 @@ _RETRIABLE: Final = frozenset(
 
 
 class Fetching(Coordinator, ABC):
-    """A coordinator that asks for offsets (``ConsumerCoordinator.OffsetFetchResponseHandler``)."""
+    """A coordinator that fetches offsets (``ConsumerCoordinator.OffsetFetchResponseHandler``)."""
 
     def committed(self, partitions: Iterable[TopicPartition], now_ms: int) -> OffsetFetch:
-        """Ask for the committed offsets of ``partitions``; the outcome comes later.
+        """Fetch the committed offsets of ``partitions``; the outcome comes later.
 
         Offsets that an open transaction may still change are waited for (KIP-447). No membership is needed, and none
         is lost by the answer.
@@ -72,7 +72,7 @@ class Fetching(Coordinator, ABC):
         return fetch
 
     def _fetch_answered(self, fetch: OffsetFetch, reply: GroupReply | None) -> None:
-        """The error of the whole counts first, then the worst of a partition: one unstable offset is asked for again
+        """The error of the whole counts first, then the worst of a partition: one unstable offset is fetched again
         with all the others."""
         if reply is None:
             fetch.outcome = FetchOutcome.RETRIABLE

@@ -32,7 +32,7 @@ class Heartbeating(CoordinatorCore):
             self._forget_coordinator()
         elif now_ms >= self._timers.poll_ms:
             self.on_poll_timeout()
-            self._leave(_LEAVE_REASON, told=True)
+            self._leave(_LEAVE_REASON, emits_loss=True)
         elif now_ms >= self._timers.heartbeat_ms:
             self._send_heartbeat()
 
@@ -51,7 +51,7 @@ class Heartbeating(CoordinatorCore):
         self._timers.polled(now_ms)
 
     def time_to_next_heartbeat(self, now_ms: int) -> int | None:
-        """Milliseconds until the next heartbeat is due; None before joining."""
+        """Milliseconds until the next heartbeat is due, None before joining (Kafka's ``timeToNextHeartbeat``)."""
         return max(0, self._timers.heartbeat_ms - now_ms) if self._heartbeats_enabled() else None
 
     def on_poll_timeout(self) -> None:
@@ -112,10 +112,10 @@ class Heartbeating(CoordinatorCore):
 
     # ------------------------------------------------------------------------------------------------ leaving
 
-    def _leave(self, reason: str, *, told: bool) -> None:
+    def _leave(self, reason: str, *, emits_loss: bool) -> None:
         """Send LeaveGroup where there is something to leave, without waiting for its answer, and forget the membership.
 
-        Static members never send it. ``told`` says that the loss is an event of its own.
+        Static members never send it. ``emits_loss``: the loss of the membership is an event of its own.
         """
         sendable = self._state is not MemberState.UNJOINED and self._generation.member_id != ""
         if sendable and self._coordinator_known and self.config.group_instance_id is None:
@@ -128,7 +128,7 @@ class Heartbeating(CoordinatorCore):
                 ),
                 self._leave_answered,
             )
-        self._reset(keep_member=False, reason=reason if told else "")
+        self._reset(keep_member=False, reason=reason if emits_loss else "")
 
     def _leave_answered(self, sent: Sent, reply: GroupReply | None) -> None:
         """Only reported: the member is gone, whatever the coordinator says."""

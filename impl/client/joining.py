@@ -162,7 +162,7 @@ class Joining(CoordinatorCore):
         )
 
     def _assignments(self, reply: JoinGroupReply) -> tuple[SyncAssignment, ...]:
-        """What this member sends: everybody's assignment when it leads, nothing when it follows."""
+        """What this member sends: all members' assignments when it leads, nothing when it follows."""
         if reply.leader != reply.member_id:
             return ()
         if reply.skip_assignment:

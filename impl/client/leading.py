@@ -1,4 +1,4 @@
-"""The leader's part of a consumer group: compute everybody's assignment, and watch what it was computed from."""
+"""The leader's part of a consumer group: compute all members' assignments, and watch what it was computed from."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Leading(Coordinator):
         assigned = assignor.assign(self.partitions_per_topic, subscriptions, self.racks)
         if self.protocol is RebalanceProtocol.COOPERATIVE and assignor.name != _VALIDATES_ITSELF:
             _validate_cooperative(subscriptions, assigned, assignor.name)
-        self._tell_assignment(protocol, subscriptions, assigned)
+        self._emit_assignment(protocol, subscriptions, assigned)
         return {member: write_assignment(Assignment(partitions=given)) for member, given in assigned.items()}
 
     def on_assignment_skipped(self, members: Sequence[JoinedMember]) -> None:
@@ -63,7 +63,7 @@ class Leading(Coordinator):
         return self._assigned_from is not None and self._assigned_from != self._snapshot()
 
     def stop_leading(self) -> None:
-        """Forget the last round; whoever leads the next one watches."""
+        """Forget the last round; the leader of the next one watches."""
         self._assigned_from = None
         self._group_topics = frozenset()
 
@@ -92,7 +92,7 @@ class Leading(Coordinator):
             return dict(counts)
         return {topic: tuple(frozenset(each) for each in self.racks.get(topic, ())) for topic in counts}
 
-    def _tell_assignment(self, protocol: str, subscriptions: Mapping[str, Subscription], assigned: Assignments) -> None:
+    def _emit_assignment(self, protocol: str, subscriptions: Mapping[str, Subscription], assigned: Assignments) -> None:
         generation = self.generation()
         self.recorder.emit(
             AssignmentComputed(

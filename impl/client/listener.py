@@ -1,4 +1,4 @@
-"""What an application is told about its partitions (``ConsumerRebalanceListener``)."""
+"""The callbacks of an application about its partitions (``ConsumerRebalanceListener``)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rebalance_check.impl.protocol.topic_partition import TopicPartition
 class RebalanceListener:
     """Callbacks on the application's side, all inside `poll` or `close`; these do nothing.
 
-    What one of them raises surfaces from `poll` after the state change that it was told about.
+    What one of them raises surfaces from `poll` after the state change that it was called for.
     """
 
     def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:
@@ -20,4 +20,4 @@ class RebalanceListener:
         """These are about to go and are still owned: the last moment to commit them."""
 
     def on_partitions_lost(self, partitions: Sequence[TopicPartition]) -> None:
-        """These are gone, and somebody else may own them already: committing them is no longer legal."""
+        """These are gone, and another member may own them already: committing them is no longer legal."""

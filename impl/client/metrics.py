@@ -69,7 +69,7 @@ class Sensor:
 
 @dataclass(slots=True)
 class CoordinatorMetrics:
-    """The sensors of one member, and `values`, which names what they tell as Kafka does.
+    """The sensors of one member, and `values`, which names their readings as Kafka does.
 
     Latencies run from sending a request to its answer, a rebalance from the first JoinGroup of a chain to the SyncGroup
     that succeeds; a failed attempt in between counts as a failed rebalance (MEMBER_ID_REQUIRED, too) and does not

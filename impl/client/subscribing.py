@@ -29,7 +29,7 @@ class Subscribing(Leading):
         `RebalanceCheckError` when a pattern takes the place of names or the reverse: unsubscribe between.
         """
         self._subscribed.change(topics, self.partitions_per_topic)
-        self._tell_subscription()
+        self._emit_subscription()
 
     def update_metadata(self, partitions_per_topic: Mapping[str, int], racks: Racks | None = None) -> None:
         """The client learned of other topics, partition counts or racks of replicas.
@@ -59,12 +59,12 @@ class Subscribing(Leading):
         topics = {tp.topic for tp in assigned}
         if self._subscribed.learn(topics):
             self._joined_subscription = tuple(sorted({*(self._joined_subscription or ()), *topics}))
-            self._tell_subscription()
+            self._emit_subscription()
 
     def _know(self, partitions_per_topic: Mapping[str, int]) -> None:
         self.partitions_per_topic = dict(partitions_per_topic)
         if self._subscribed.look_at(self.partitions_per_topic):
-            self._tell_subscription()
+            self._emit_subscription()
 
-    def _tell_subscription(self) -> None:
+    def _emit_subscription(self) -> None:
         self.recorder.emit(SubscriptionChanged(member=self.member, topics=self.subscription))

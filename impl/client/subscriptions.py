@@ -9,7 +9,7 @@ from typing import Final
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
-"""What brokers call internal; a pattern does not match them unless it is told to (``exclude.internal.topics``)."""
+"""What brokers call internal; a pattern matches them only when ``exclude.internal.topics`` is off."""
 
 Wanted = Sequence[str] | re.Pattern[str]
 """Topics by name, or a pattern, in Python's syntax, that must match the whole name of a topic."""
@@ -45,7 +45,10 @@ class Subscribed:
         return self._pattern is not None
 
     def change(self, wanted: Wanted, known: Iterable[str]) -> None:
-        """Want this instead; `RebalanceCheckError` when names take the place of a pattern or the reverse."""
+        """Subscribe to this instead.
+
+        Raises `RebalanceCheckError` when names take the place of a pattern or the reverse.
+        """
         pattern = wanted if isinstance(wanted, re.Pattern) else None
         if self.exists and self.by_pattern != (pattern is not None):
             present = ", ".join(self.topics) if self._pattern is None else f"the pattern {self._pattern.pattern!r}"
@@ -56,7 +59,7 @@ class Subscribed:
         self.topics = tuple(wanted) if not isinstance(wanted, re.Pattern) else self._matching(wanted, known)
 
     def clear(self) -> None:
-        """Want nothing."""
+        """Unsubscribe from all topics."""
         self._pattern, self.topics = None, ()
 
     def look_at(self, known: Iterable[str]) -> bool:

@@ -8,7 +8,8 @@ from rebalance_check.impl.client.config import ClientConfig
 class HeartbeatTimers:
     """When the next heartbeat, the end of the session and the end of the poll interval are due, in ms.
 
-    The session timer knows only what the client heard; its expiry means "find the coordinator again" and nothing else.
+    The session timer knows only what the client received; its expiry means "find the coordinator again" and nothing
+    else.
     """
 
     __slots__ = ("_attempts", "_config", "heartbeat_ms", "poll_ms", "session_ms")

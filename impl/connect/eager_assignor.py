@@ -20,7 +20,7 @@ def assign_eagerly(
 ) -> dict[str, ConnectAssignment]:
     """Deal all connectors, then all tasks, over the sorted members in one circle that is never restarted.
 
-    Stateless: what anybody runs at present does not matter, for everybody has stopped.
+    Stateless: what workers run at present does not matter, for all have stopped.
     """
     order = sorted(members, key=utf16_key)
     circle = cycle(order)
@@ -46,7 +46,7 @@ def assign_eagerly(
 
 
 def config_mismatch(leader: str, leader_url: str, states: Mapping[str, WorkerState]) -> dict[str, ConnectAssignment]:
-    """Nothing is assigned: some worker has read further than the leader could. Everybody is told how far."""
+    """Nothing is assigned: some worker has read further than the leader could. The assignment says how far."""
     offset = furthest(states)
     failed = ConnectAssignment(
         version=0, error=CONFIG_MISMATCH, leader=leader, leader_url=leader_url, config_offset=offset

@@ -14,7 +14,7 @@ T = TypeVar("T", str, ConnectorTask)
 
 
 class RunningWork:
-    """The connectors and tasks of one worker; starting and stopping is told, and doing it twice changes nothing."""
+    """The connectors and tasks of one worker; starting and stopping emit events, and doing it twice changes nothing."""
 
     def __init__(self, member: str, recorder: Recorder) -> None:
         self.connectors: set[str] = set()

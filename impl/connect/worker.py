@@ -37,7 +37,11 @@ UNSYNC_BACKOFF_MS: Final = 300_000
 
 
 class WorkerCoordinator(Coordinator):
-    """One worker. ``url`` is its REST address, ``configs`` its reader of the config topic.
+    """One worker, with what of Kafka Connect is modelled: the eager protocol v0 alone, without a config store.
+
+    ``url`` is its REST address, ``configs`` its reader of the config topic, which here holds the names of connectors
+    and their numbers of tasks. The incremental protocols (v1, v2; KIP-415), the rest of ``DistributedHerder`` and
+    ``KafkaConfigBackingStore`` are not modelled yet.
 
     ``config.rebalance_timeout_ms`` is ``rebalance.timeout.ms`` (Kafka's default for workers is 60 s), and workers are
     never static. An assignment that cannot be read is raised from `poll`; in Kafka it ends the worker process.
@@ -149,7 +153,8 @@ class WorkerCoordinator(Coordinator):
     def _resolve(self) -> bool:
         """Start what was assigned, unless that must wait for the config topic or another round.
 
-        A failed assignment is always followed by another round; before it the leader, and whoever is behind, read on.
+        A failed assignment is always followed by another round; before it the leader, and every worker that is behind,
+        read on.
         """
         assigned = self._assignment
         if self._resolved or assigned is None:
@@ -212,16 +217,16 @@ class WorkerCoordinator(Coordinator):
         )
 
     def perform_assignment(self, leader_id: str, protocol: str, members: Sequence[JoinedMember]) -> Mapping[str, bytes]:
-        """Deal connectors and tasks, or tell everybody that the leader is behind (CONFIG_MISMATCH)."""
+        """Assign connectors and tasks, or CONFIG_MISMATCH to all when the leader is behind."""
         if protocol != _EAGER:
             raise RebalanceCheckError(f"the group selected {protocol!r}, but {self.member} speaks {_EAGER!r} only")
         states = {member.member_id: read_worker_state(member.metadata) for member in members}
         assigned = self._assign(leader_id, states)
-        self._tell_assignment(assigned)
+        self._emit_assignment(assigned)
         return {member: write_connect_assignment(one, 0) or b"" for member, one in assigned.items()}
 
     def on_assignment_skipped(self, members: Sequence[JoinedMember]) -> None:
-        """Only static members are ever told to skip the assignment."""
+        """Raises `RebalanceCheckError`: only static members skip the assignment, and workers never are static."""
         raise RebalanceCheckError(
             f"the coordinator told {self.member} to skip the assignment of {len(members)} workers, none of which is "
             "static: report the coordinator"
@@ -242,7 +247,7 @@ class WorkerCoordinator(Coordinator):
     # ------------------------------------------------------------------------------------------------ the leader
 
     def _assign(self, leader_id: str, states: Mapping[str, WorkerState]) -> dict[str, ConnectAssignment]:
-        """Nobody may know more than the leader: it looks again, and gives the round up if that is not enough."""
+        """No worker may have read further than the leader, which reads again and else fails the round."""
         offset = furthest(states)
         if self._snapshot.offset < offset:
             self._snapshot = self.configs.snapshot()
@@ -251,7 +256,7 @@ class WorkerCoordinator(Coordinator):
             offset = self._snapshot.offset
         return assign_eagerly(leader_id, self.url, self._snapshot, offset, list(states))
 
-    def _tell_assignment(self, assigned: Mapping[str, ConnectAssignment]) -> None:
+    def _emit_assignment(self, assigned: Mapping[str, ConnectAssignment]) -> None:
         generation = self._generation
         self.recorder.emit(
             AssignmentComputed(

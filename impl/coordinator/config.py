@@ -15,8 +15,9 @@ class GroupConfig:
     parked in its first JoinGroup. ``write_timeout_ms`` is ``offsets.commit.timeout.ms``: how long an answer waits for
     the log. Offsets of a group that is not used are kept for ``offsets_retention_minutes``; every
     ``offsets_retention_check_interval_ms`` the old ones are deleted, and with the last one an Empty group.
-    ``sync_while_loading`` is no setting: it is what a SyncGroup hears while the log is read. Kafka's Java coordinators
-    say COORDINATOR_LOAD_IN_PROGRESS, the one in Scala REBALANCE_IN_PROGRESS (``GroupCoordinator.handleSyncGroup``).
+    ``sync_while_loading`` is no setting: it is how a SyncGroup is answered while the log is read. Kafka's Java
+    coordinators say COORDINATOR_LOAD_IN_PROGRESS, the one in Scala REBALANCE_IN_PROGRESS
+    (``GroupCoordinator.handleSyncGroup``).
 
     Raises `RebalanceCheckError` for values that Kafka refuses, too.
     """

@@ -1,4 +1,4 @@
-"""`GroupCoordinator`: the one door to the coordinator."""
+"""`GroupCoordinator`: the entry point to the coordinator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rebalance_check.impl.coordinator import describe as describing
 from rebalance_check.impl.coordinator.config import GroupConfig
 from rebalance_check.impl.coordinator.emit import RecorderFor
-from rebalance_check.impl.coordinator.failover import die, forget, load, tell_deposed, unload
+from rebalance_check.impl.coordinator.failover import depose, die, forget, load, unload
 from rebalance_check.impl.coordinator.hash_order import Choices
 from rebalance_check.impl.coordinator.heartbeat import heartbeat, on_session_timer
 from rebalance_check.impl.coordinator.join import join_group
@@ -21,7 +21,7 @@ from rebalance_check.impl.coordinator.records import Record
 from rebalance_check.impl.coordinator.shard import Answer, Numbers, Shard
 from rebalance_check.impl.coordinator.sync import sync_group
 from rebalance_check.impl.coordinator.timers import Timer, TimerKey, TimerKind
-from rebalance_check.impl.coordinator.validation import Phase, gate, phase_error
+from rebalance_check.impl.coordinator.validation import Phase, phase_error, refusal
 from rebalance_check.impl.coordinator.writes import on_write_timer
 from rebalance_check.impl.protocol.messages import (
     DescribedGroup,
@@ -52,7 +52,7 @@ class GroupCoordinator:
     """A coordinator of classic groups, driven by hand: it has no clock, no thread, no socket and no randomness.
 
     ``config`` are the broker's settings, ``new_member_id`` makes a fresh member id from a prefix (the client id, or
-    the instance id of a static member), ``recorder_for`` gives the recorder of a group (None: nobody listens),
+    the instance id of a static member), ``recorder_for`` gives the recorder of a group (None: no events),
     ``log`` takes the records (default: in memory, committed at once), ``choices`` resolves what Kafka leaves to hash
     order, ``numbers`` are shared by the coordinators of one cluster (default: it is alone).
 
@@ -96,7 +96,7 @@ class GroupCoordinator:
         a member that leaves.
         """
         self._fire_until(now_ms)
-        refused = gate(self._shard.config, self._phase, request)
+        refused = refusal(self._shard.config, self._phase, request)
         ticket = self._shard.admit(token, request)
         if refused is None:
             self._dispatch(ticket, request)
@@ -169,7 +169,7 @@ class GroupCoordinator:
         return self._shard.take_answers()
 
     def inspect(self, group_id: str) -> GroupView | None:
-        """What DescribeGroups does not tell; None where there is no such group."""
+        """What DescribeGroups does not show; None where there is no such group."""
         group = self._shard.groups.get(group_id)
         if group is None:
             return None
@@ -189,16 +189,16 @@ class GroupCoordinator:
         return self._shard.take_answers()
 
     def depose(self) -> None:
-        """Another one takes over, and this one does not hear of it: only observers are told. See `unload`."""
-        tell_deposed(self._shard)
+        """Another coordinator takes over and this one is not notified: only events say so. See `unload`."""
+        depose(self._shard)
 
     def start_loading(self) -> None:
-        """Forget everything without a word, as a process that died, and begin to read the log: requests must wait."""
+        """Forget everything, unanswered, as a process that died, and begin to read the log: requests must wait."""
         self._stop(Phase.LOADING)
         die(self._shard)
 
     def load(self, records: Iterable[Record], now_ms: int, epoch: int | None = None) -> list[Answer]:
-        """Serve the groups that ``records`` tell of, each in a new incarnation; see `start_loading`.
+        """Serve the groups in ``records``, each in a new incarnation; see `start_loading`.
 
         ``epoch`` is that in which this coordinator leads the log, where that is known.
         """

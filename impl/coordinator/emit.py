@@ -34,7 +34,7 @@ RecorderFor = Callable[[str], Recorder]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ticket:
-    """A request on its way through the coordinator: its number there, and whom its answer goes to."""
+    """A request on its way through the coordinator: its number there, and the token its answer goes to."""
 
     number: int
     token: Hashable
@@ -94,7 +94,7 @@ class EventEmitter:
             )
 
     def incarnation_ended(self, group: Group, *, deposed: bool = False) -> None:
-        """The coordinator of the group is none any more; ``deposed``: and does not know it yet."""
+        """The coordinator no longer serves the group; ``deposed``: and does not know it yet."""
         recorder = self._recorder(group.group_id)
         if recorder is not None:
             recorder.emit(
@@ -243,7 +243,7 @@ def _parked(ticket: Ticket, member_id: str, incarnation: int, generation: int) -
 
 
 def _replied(ticket: Ticket, reply: GroupReply, incarnation: int, generation: int) -> events.ReplyEvent | None:
-    """The event of an answer; None for an OffsetFetch, which nobody is fenced from."""
+    """The event of an answer; None for an OffsetFetch, which is never fenced."""
     who, error = _sender(ticket, incarnation, generation), reply.error.name
     match reply:
         case HeartbeatReply():

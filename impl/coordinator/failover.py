@@ -41,7 +41,7 @@ def unload(shard: Shard) -> None:
 
 
 def dismiss(shard: Shard, group: Group, member: GroupMember) -> None:
-    """Answer what ``member`` has parked; it must ask the next coordinator."""
+    """Answer what ``member`` has parked; it must go to the next coordinator."""
     parked_join = group.unpark_join(member)
     if parked_join is not None:
         shard.answer(parked_join.token, JoinGroupReply(error=Error.NOT_COORDINATOR, member_id=member.member_id))
@@ -51,20 +51,20 @@ def dismiss(shard: Shard, group: Group, member: GroupMember) -> None:
 
 
 def die(shard: Shard) -> None:
-    """Drop everything in memory: nobody is answered, and only observers are told."""
+    """Drop everything in memory: no request is answered, only events say so."""
     for group in shard.groups.values():
         shard.emit.incarnation_ended(group)
     forget(shard)
 
 
-def tell_deposed(shard: Shard) -> None:
-    """Every group has another coordinator from now on."""
+def depose(shard: Shard) -> None:
+    """Every group has another coordinator from now on, which this one does not know: only events say so."""
     for group in shard.groups.values():
         shard.emit.incarnation_ended(group, deposed=True)
 
 
 def forget(shard: Shard) -> None:
-    """Drop everything in memory without a word."""
+    """Drop everything in memory, without answers and without events."""
     shard.timers.clear()
     shard.pending_writes.clear()
     shard.unanswered.clear()
@@ -75,7 +75,7 @@ def forget(shard: Shard) -> None:
 
 
 def load(shard: Shard, records: Iterable[Record]) -> None:
-    """Bring the groups back as their last records tell, with a fresh session for every member."""
+    """Bring the groups back as in their last records, with a fresh session for every member."""
     latest, offsets = replay(records)
     for group_id in sorted(latest.keys() | offsets.keys()):
         record = latest.get(group_id)
@@ -123,7 +123,7 @@ def restore(group: Group, record: GroupRecord) -> None:
 
 
 def restored_member(record: GroupRecord, member: MemberRecord) -> GroupMember:
-    """A member as its record tells; it is not new, and nothing of it is parked."""
+    """A member as in its record; it is not new, and nothing of it is parked."""
     return GroupMember(
         member_id=member.member_id,
         group_instance_id=member.group_instance_id,

@@ -21,7 +21,7 @@ class Group:
     ``pending_join`` holds the ids handed out with MEMBER_ID_REQUIRED and not used yet, ``pending_sync`` the members
     that owe a SyncGroup for this generation. ``new_member_added`` prolongs the initial rebalance delay.
     ``is_created`` is False until the group's first record is committed. ``subscribed_topics`` are those of the present
-    generation, None where the coordinator cannot tell.
+    generation, None where the coordinator cannot read them.
     """
 
     group_id: str
@@ -47,7 +47,7 @@ class Group:
     # ---------------------------------------------------------------------------------------------- questions
 
     def validate_member(self, member_id: str, group_instance_id: str | None) -> Error:
-        """Who may speak for ``member_id``: NONE, UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID (``validateMember``)."""
+        """Whether a request may name a member: NONE, UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID (``validateMember``)."""
         if group_instance_id is not None:
             holder = self.static_members.get(group_instance_id)
             if holder is None:
@@ -69,7 +69,7 @@ class Group:
         return self.protocol_type == PROTOCOL_TYPE
 
     def is_subscribed(self, topic: str) -> bool:
-        """Whether a member may consume ``topic``: yes while the coordinator cannot tell (``isSubscribedToTopic``)."""
+        """Whether a member may consume ``topic`` (``isSubscribedToTopic``): yes while subscriptions cannot be read."""
         if not self.is_consumer_group():
             return False
         return self.subscribed_topics is None or topic in self.subscribed_topics
@@ -90,7 +90,7 @@ class Group:
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     def supports_protocols(self, protocol_type: str, protocols: tuple[JoinProtocol, ...]) -> bool:
-        """The protocol gate: the same type, and one of the names listed by every member (``supportsProtocols``)."""
+        """The protocol check: the same type, and one of the names listed by every member (``supportsProtocols``)."""
         if self.status is GroupStatus.EMPTY:
             return bool(protocol_type) and bool(protocols)
         return protocol_type == self.protocol_type and any(
@@ -108,7 +108,7 @@ class Group:
         return choices.protocol(tied) if len(tied) > 1 else tied[0]
 
     def joined_members(self) -> tuple[JoinedMember, ...]:
-        """All members with their metadata under the selected protocol: what the leader is told."""
+        """All members with their metadata under the selected protocol: as the leader's JoinGroup reply lists them."""
         return tuple(
             JoinedMember(member.member_id, member.metadata(self.protocol_name), member.group_instance_id)
             for member in self.members.values()
@@ -117,7 +117,7 @@ class Group:
     # ---------------------------------------------------------------------------------------------- updates
 
     def move_to(self, target: GroupStatus, now_ms: int) -> None:
-        """Change status; a move that the protocol does not know raises `IllegalTransition`."""
+        """Change status. Raises `IllegalTransition` for a move that the protocol does not know."""
         assert_legal(self.group_id, self.status, target)
         self.previous_status, self.status, self.status_since_ms = self.status, target, now_ms
 
@@ -147,7 +147,7 @@ class Group:
         return member
 
     def replace_id(self, old_id: str, new_id: str) -> GroupMember:
-        """Hand the seat of a static member to ``new_id``; `pending_sync` keeps the old id, as Kafka's does."""
+        """Give a static member the id ``new_id``; `pending_sync` keeps the old id, as Kafka's does."""
         member = self.members[old_id]
         self.members = {new_id if key == old_id else key: value for key, value in self.members.items()}
         member.member_id = new_id

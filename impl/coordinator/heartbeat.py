@@ -33,7 +33,7 @@ def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest) -> None:
 
 
 def verdict(group: Group | None, request: HeartbeatRequest) -> Error:
-    """What a heartbeat is told, in Kafka's order; in CompletingRebalance that is NONE, whatever its comments say."""
+    """The error that answers a heartbeat, in Kafka's order; NONE in CompletingRebalance, against Kafka's comments."""
     if group is None:
         return Error.UNKNOWN_MEMBER_ID
     if group.status is GroupStatus.DEAD:
@@ -66,7 +66,7 @@ def on_session_timer(shard: Shard, group: Group, member_id: str) -> None:
 
 
 def after_expiry(shard: Shard, group: Group) -> None:
-    """The group shrank: rebalance, or see whether the join phase waited for nobody else."""
+    """The group shrank: rebalance, or see whether the join phase waited for no other member."""
     if group.status in {GroupStatus.STABLE, GroupStatus.COMPLETING_REBALANCE}:
         prepare_rebalance(shard, group)
     else:

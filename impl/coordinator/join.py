@@ -15,7 +15,7 @@ from rebalance_check.impl.protocol.messages import UNKNOWN_MEMBER_ID, JoinGroupR
 from rebalance_check.model.vocabulary.errors import Error
 
 MEMBER_ID_REQUIRED_SINCE = 4
-"""The first JoinGroup version whose new members are told their id before they are admitted (KIP-394)."""
+"""The first JoinGroup version that answers a new member MEMBER_ID_REQUIRED before it is admitted (KIP-394)."""
 
 
 def join_group(shard: Shard, token: Hashable, request: JoinGroupRequest) -> None:
@@ -53,7 +53,7 @@ def create_group(shard: Shard, group_id: str) -> Group:
 
 
 def on_creation(shard: Shard, group: Group, error: Error) -> None:
-    """The fate of the group's first record: if it failed, the group never was, and who is parked in it is told.
+    """The outcome of the group's first record: if it failed, the group never existed, and parked requests are answered.
 
     If it timed out the members stay. Kafka takes back what is in memory, and leaves the timers: that of the join phase
     may meet the next group of this name.
@@ -68,8 +68,8 @@ def on_creation(shard: Shard, group: Group, error: Error) -> None:
 
 
 def join_existing(shard: Shard, group: Group, token: Hashable, request: JoinGroupRequest) -> None:
-    """Size gate, protocol gate, then by who asks: in Kafka's order, which decides what a fenced member sees."""
-    if not has_room(shard, group, request.member_id):
+    """Check size and protocols, then the sender: in Kafka's order, which decides what a fenced member sees."""
+    if not accepts_joining_member(shard, group, request.member_id):
         evict_for_size(shard, group, request.member_id)
         refuse(shard, token, Error.GROUP_MAX_SIZE_REACHED)
     elif group.status is GroupStatus.DEAD:
@@ -84,8 +84,8 @@ def join_existing(shard: Shard, group: Group, token: Hashable, request: JoinGrou
         join_as_member(shard, group, token, request)
 
 
-def has_room(shard: Shard, group: Group, member_id: str) -> bool:
-    """The size gate (``acceptJoiningMember``): in PreparingRebalance seats go to whoever joins first."""
+def accepts_joining_member(shard: Shard, group: Group, member_id: str) -> bool:
+    """The size limit (``acceptJoiningMember``): in PreparingRebalance the first to join are accepted."""
     member = group.members.get(member_id)
     if group.status is GroupStatus.PREPARING_REBALANCE:
         is_waiting = member is not None and member.awaiting_join is not None
@@ -96,7 +96,7 @@ def has_room(shard: Shard, group: Group, member_id: str) -> bool:
 
 
 def evict_for_size(shard: Shard, group: Group, member_id: str) -> None:
-    """Who is refused for size loses its seat; Kafka neither stops its session timer nor looks who is still awaited."""
+    """Remove a member refused for size; Kafka neither stops its session timer nor checks who is still awaited."""
     group.pending_join.discard(member_id)
     if member_id in group.members:
         group.remove(member_id, shard.choices)
@@ -118,7 +118,7 @@ def join_as_new_member(shard: Shard, group: Group, token: Hashable, request: Joi
 
 
 def join_as_pending(shard: Shard, group: Group, token: Hashable, request: JoinGroupRequest) -> None:
-    """The second JoinGroup of a dynamic member, with the id it was told."""
+    """The second JoinGroup of a dynamic member, with the id it was given."""
     if request.group_instance_id is not None:
         refuse(shard, token, Error.UNKNOWN_SERVER_ERROR)
     else:

@@ -70,7 +70,7 @@ def reply(request: LeaveGroupRequest, left: tuple[LeftMember, ...]) -> LeaveGrou
 
 
 def leave_one(shard: Shard, group: Group, identity: MemberIdentity) -> Error:
-    """Remove one member, or a pending id, or whoever holds an instance id (an administrator's removal)."""
+    """Remove one member, or a pending id, or the member of an instance id (an administrator's removal)."""
     member_id = identity.member_id
     if member_id == UNKNOWN_MEMBER_ID:
         member_id = group.static_members.get(identity.group_instance_id or "", "")
@@ -99,7 +99,7 @@ def remove_member(shard: Shard, group: Group, member_id: str) -> None:
 
 
 def after_leave(shard: Shard, group: Group, on_empty: OnAnswer) -> None:
-    """Somebody left, be it a pending id only: a formed group rebalances, a forming one may now be complete."""
+    """A member or a pending id left: a formed group rebalances, a forming one may now be complete."""
     if group.status in {GroupStatus.STABLE, GroupStatus.COMPLETING_REBALANCE}:
         prepare_rebalance(shard, group, on_empty)
     else:

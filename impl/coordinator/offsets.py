@@ -23,7 +23,7 @@ from rebalance_check.impl.protocol.messages import (
 from rebalance_check.model.vocabulary.errors import Error
 
 NETWORK_ERROR = Error.COORDINATOR_LOAD_IN_PROGRESS
-"""What a commit is told when its write met NETWORK_EXCEPTION; other requests hear that error itself."""
+"""How a commit is answered whose write met NETWORK_EXCEPTION; other requests are answered that error itself."""
 
 NOT_FOUND_SINCE = 9
 """The first OffsetCommit version that answers GROUP_ID_NOT_FOUND where older ones say ILLEGAL_GENERATION."""
@@ -109,8 +109,8 @@ def write(shard: Shard, group: Group, token: Hashable, request: Commit, *, is_fi
     def on_answer(error: Error) -> None:
         if is_first and error not in {Error.NONE, Error.REQUEST_TIMED_OUT}:
             shard.groups.pop(group.group_id, None)
-        told = NETWORK_ERROR if error is Error.NETWORK_EXCEPTION else write_error(error)
-        shard.answer(token, commit_reply(request, told, limit))
+        answered = NETWORK_ERROR if error is Error.NETWORK_EXCEPTION else write_error(error)
+        shard.answer(token, commit_reply(request, answered, limit))
 
     append(shard, records, on_answer, on_commit)
     if isinstance(request, OffsetCommitRequest) and not shard.has_answered(token):
@@ -144,7 +144,7 @@ def commit_reply(request: Commit, error: Error, limit: int | None = None) -> Off
 def end_transaction(shard: Shard, producer_id: int, *, is_committed: bool) -> Error:
     """The marker of a transaction arrives (``completeTransaction``): what the producer committed counts, or never did.
 
-    The error of the write as it is, for no client hears it; NONE on a log that withholds the outcome means that the
+    The error of the write as it is, for no client sees it; NONE on a log that withholds the outcome means that the
     end is under way.
     """
     outcomes: list[Error] = []
@@ -169,28 +169,28 @@ def offset_fetch(shard: Shard, token: Hashable, request: OffsetFetchRequest) -> 
 
 
 def fetch_reply(shard: Shard, request: OffsetFetchRequest, error: Error) -> OffsetFetchReply:
-    """Each partition asked for, -1 where nothing is committed; all that are committed where none is named.
+    """Each requested partition, -1 where nothing is committed; all that are committed where none is named.
 
-    To who wants stable offsets, those that an open transaction may change are UNSTABLE_OFFSET_COMMIT (KIP-447).
+    With ``require_stable``, those that an open transaction may change are UNSTABLE_OFFSET_COMMIT (KIP-447).
     """
     if error is not Error.NONE:
-        told = write_error(error)
-        unavailable = told is Error.COORDINATOR_NOT_AVAILABLE
-        return OffsetFetchReply(error=Error.NOT_COORDINATOR if unavailable else told)
+        answered = write_error(error)
+        unavailable = answered is Error.COORDINATOR_NOT_AVAILABLE
+        return OffsetFetchReply(error=Error.NOT_COORDINATOR if unavailable else answered)
     group = shard.groups.get(request.group_id)
     if group is None:
         return OffsetFetchReply(offsets=tuple(CommittedOffset(*key, -1) for key in request.partitions or ()))
     ledger = group.offsets
-    asked = sorted(ledger.committed) if request.partitions is None else request.partitions
-    unstable = {key for key in asked if request.require_stable and ledger.is_pending(key)}
+    requested = sorted(ledger.committed) if request.partitions is None else request.partitions
+    unstable = {key for key in requested if request.require_stable and ledger.is_pending(key)}
     return OffsetFetchReply(
         offsets=tuple(
             CommittedOffset(*key, -1)
             if key in unstable or key not in ledger.committed
             else ledger.committed[key].committed
-            for key in asked
+            for key in requested
         ),
-        errors=tuple((*key, Error.UNSTABLE_OFFSET_COMMIT) for key in asked if key in unstable),
+        errors=tuple((*key, Error.UNSTABLE_OFFSET_COMMIT) for key in requested if key in unstable),
     )
 
 
@@ -198,7 +198,7 @@ def fetch_reply(shard: Shard, request: OffsetFetchRequest, error: Error) -> Offs
 
 
 def offset_delete(shard: Shard, token: Hashable, request: OffsetDeleteRequest) -> None:
-    """Forget offsets of partitions whose topics nobody in the group subscribes to (``validateOffsetDelete``)."""
+    """Forget offsets of partitions whose topics no member subscribes to (``validateOffsetDelete``)."""
     group = shard.groups.get(request.group_id)
     if group is None or group.status is GroupStatus.DEAD:
         shard.answer(token, OffsetDeleteReply(error=Error.GROUP_ID_NOT_FOUND))
@@ -214,9 +214,9 @@ def offset_delete(shard: Shard, token: Hashable, request: OffsetDeleteRequest) -
             group.offsets.drop(key)
 
     def on_answer(error: Error) -> None:
-        told = write_error(error)
-        if told is not Error.NONE:
-            shard.answer(token, OffsetDeleteReply(error=told))
+        answered = write_error(error)
+        if answered is not Error.NONE:
+            shard.answer(token, OffsetDeleteReply(error=answered))
             return
         errors = (Error.NONE if key in free else Error.GROUP_SUBSCRIBED_TO_TOPIC for key in request.partitions)
         partitions = tuple((*key, error) for key, error in zip(request.partitions, errors, strict=True))

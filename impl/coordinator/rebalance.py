@@ -1,4 +1,4 @@
-"""The life of a rebalance: prepare, wait for joins, complete the join phase, wait for syncs."""
+"""The course of a rebalance: prepare, wait for joins, complete the join phase, wait for syncs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def answer_sync(shard: Shard, group: Group, member: GroupMember, error: Error) -
 
 
 def sync_reply(group: Group, member: GroupMember, error: Error = Error.NONE) -> SyncGroupReply:
-    """What ``member`` is told: its assignment under the group's protocol, or an error."""
+    """The reply to ``member``: its assignment under the group's protocol, or an error."""
     if error is not Error.NONE:
         return SyncGroupReply(error=error)
     return SyncGroupReply(
@@ -64,7 +64,7 @@ def maybe_complete_join(shard: Shard, group: Group, on_empty: OnAnswer | None = 
 
 
 def on_join_timer(shard: Shard, group: Group, arguments: tuple[int, ...]) -> None:
-    """The join timer fired: prolong an initial rebalance that newcomers joined, else end the join phase.
+    """The join timer fired: prolong an initial rebalance that new members joined, else end the join phase.
 
     ``arguments`` are (delay just spent, remaining), in ms, in an initial rebalance and absent otherwise. The timer may
     be that of a group that never was, because its first record failed, and meet an Empty one: Kafka then throws, but

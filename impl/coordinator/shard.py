@@ -18,18 +18,18 @@ Answer = tuple[Hashable, GroupReply]
 
 
 class Numbers:
-    """What events count: the lives of each group, and the requests. The nodes of one cluster share them."""
+    """What events count: the incarnations of each group, and the requests. The nodes of one cluster share them."""
 
-    __slots__ = ("_lives", "_requests")
+    __slots__ = ("_incarnations", "_requests")
 
     def __init__(self) -> None:
-        self._lives: dict[str, int] = {}
+        self._incarnations: dict[str, int] = {}
         self._requests = 0
 
-    def next_life(self, group_id: str) -> int:
-        """The number of the life that the group begins now; deletion does not reset the count."""
-        self._lives[group_id] = self._lives.get(group_id, -1) + 1
-        return self._lives[group_id]
+    def next_incarnation(self, group_id: str) -> int:
+        """The number of the incarnation that the group begins now; deletion does not reset the count."""
+        self._incarnations[group_id] = self._incarnations.get(group_id, -1) + 1
+        return self._incarnations[group_id]
 
     def next_request(self) -> int:
         """The number of the request that came in now."""
@@ -40,11 +40,12 @@ class Numbers:
 class Shard:
     """The working memory of a `GroupCoordinator` (``GroupCoordinatorShard``); ``now_ms`` is the time of the step.
 
-    ``doomed`` are groups whose tombstone is written and not yet committed: gone, but still seen by those who read.
+    ``doomed`` are groups whose tombstone is written and not yet committed: gone, but still visible to readers.
     """
 
     __slots__ = (
-        "_answers", "_numbers", "_writes", "choices", "config", "doomed", "emit", "groups", "log", "new_member_id", "now_ms", "pending_writes", "refused", "timers", "unanswered",
+        "_answers", "_numbers", "_writes", "choices", "config", "doomed", "emit", "groups",
+        "log", "new_member_id", "now_ms", "pending_writes", "refused", "timers", "unanswered",
     )  # fmt: skip
 
     def __init__(
@@ -74,7 +75,7 @@ class Shard:
         self._answers: list[Answer] = []
 
     def answer(self, token: Hashable, reply: GroupReply) -> None:
-        """Answer a request, now or parked earlier; one that was refused while it was parked hears nothing more."""
+        """Answer a request, now or parked earlier; one that was refused while it was parked is not answered again."""
         self.unanswered.discard(token)
         if token in self.refused:
             self.refused.discard(token)
@@ -108,8 +109,8 @@ class Shard:
         self.emit.moved(group, before)
 
     def next_incarnation(self, group_id: str) -> int:
-        """The number of the life that the group begins now."""
-        return self._numbers.next_life(group_id)
+        """The number of the incarnation that the group begins now."""
+        return self._numbers.next_incarnation(group_id)
 
     # The three timers of the protocol, by name.
 
@@ -135,5 +136,5 @@ class Shard:
         self.timers.arm(key, self.now_ms + group.rebalance_timeout_ms(), group.generation)
 
     def cancel_sync(self, group: Group) -> None:
-        """Nobody owes a SyncGroup any more."""
+        """No member owes a SyncGroup any more."""
         self.timers.cancel(TimerKey(TimerKind.SYNC, group.group_id))

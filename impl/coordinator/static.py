@@ -20,7 +20,7 @@ SKIP_ASSIGNMENT_SINCE = 9
 
 @dataclass(frozen=True, slots=True)
 class Predecessor:
-    """Who held the seat, and on which terms: what a failed replacement goes back to."""
+    """The replaced member and its settings: what a failed replacement goes back to."""
 
     member_id: str
     leader: str
@@ -32,7 +32,7 @@ class Predecessor:
 def replace_static_member(
     shard: Shard, group: Group, member_id: str, token: Hashable, request: JoinGroupRequest
 ) -> None:
-    """Give the seat of the request's instance id to ``member_id``, fence its holder, and rebalance if need be."""
+    """Give the request's instance id to ``member_id``, fence its present holder, and rebalance if need be."""
     old_id = group.static_members[request.group_instance_id or ""]
     predecessor = remember(group, old_id)
     fence(shard, group, group.members[old_id])
@@ -48,7 +48,7 @@ def replace_static_member(
 
 
 def remember(group: Group, member_id: str) -> Predecessor:
-    """The holder of a seat before it changes."""
+    """The present member of an instance id, before it is replaced."""
     member = group.members[member_id]
     return Predecessor(
         member_id, group.leader or "", member.protocols, member.rebalance_timeout_ms, member.session_timeout_ms
@@ -83,7 +83,7 @@ def persist_replacement(shard: Shard, group: Group, member: GroupMember, predece
 
     def on_answer(error: Error) -> None:
         if group.members.get(member_id) is not member:
-            return  # the seat changed hands again, or was given up: its next holder has its own write
+            return  # the instance id was taken over again, or given up: its next member has its own write
         if error is Error.NONE:
             answer_without_rebalance(shard, group, member, predecessor)
         else:
@@ -126,7 +126,7 @@ def undo_replacement(shard: Shard, group: Group, member: GroupMember, predecesso
 
 
 def failed_reply(group: Group, predecessor: Predecessor, error: Error) -> JoinGroupReply:
-    """An error beside what a success would say of the generation; no member id, so that the client begins anew."""
+    """An error, with the generation that a success would carry, and no member id, so that the client begins anew."""
     return JoinGroupReply(
         error=error,
         generation_id=group.generation,

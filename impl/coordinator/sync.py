@@ -51,19 +51,19 @@ def refusal(group: Group | None, request: SyncGroupRequest) -> Error:
     return Error.REBALANCE_IN_PROGRESS if group.status is GroupStatus.PREPARING_REBALANCE else Error.NONE
 
 
-def differs(asked: str | None, present: str | None) -> bool:
+def differs(requested: str | None, present: str | None) -> bool:
     """Whether both are known and not the same."""
-    return asked is not None and present is not None and asked != present
+    return requested is not None and present is not None and requested != present
 
 
 def propose_assignment(shard: Shard, group: Group, request: SyncGroupRequest) -> None:
-    """Write the leader's assignment; members that it does not mention get empty bytes, strangers are ignored."""
+    """Write the leader's assignment; members that it leaves out get empty bytes, unknown ids are ignored."""
     assignments = {entry.member_id: entry.assignment for entry in request.assignments}
     generation = group.generation
 
     def on_answer(error: Error) -> None:
         if group.status is not GroupStatus.COMPLETING_REBALANCE or group.generation != generation:
-            return  # a rebalance started meanwhile: the record stays in the log, and nobody is told
+            return  # a rebalance started meanwhile: the record stays in the log, and no member is answered with it
         if error is Error.NONE:
             propagate(shard, group, assignments)
         else:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class TimerKind(StrEnum):
-    """What runs out."""
+    """Kinds of coordinator timer."""
 
     SESSION = "session"
     JOIN = "join"
@@ -61,11 +61,6 @@ class Timers:
     def cancel(self, key: TimerKey) -> None:
         """Forget ``key``; nothing happens when it is not armed."""
         self._armed.pop(key, None)
-
-    def cancel_group(self, group_id: str) -> None:
-        """Forget every timer of a group."""
-        for key in [key for key in self._armed if key.group_id == group_id]:
-            del self._armed[key]
 
     def clear(self) -> None:
         """Forget every timer."""

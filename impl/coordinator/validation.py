@@ -1,4 +1,4 @@
-"""What is refused before any group is looked at, in Kafka's order of priority (``GroupCoordinatorService``)."""
+"""What is refused before a group is looked up, in Kafka's order of priority (``GroupCoordinatorService``)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Phase(Enum):
     CLOSED = auto()
 
 
-def gate(config: GroupConfig, phase: Phase, request: GroupRequest) -> GroupReply | None:
+def refusal(config: GroupConfig, phase: Phase, request: GroupRequest) -> GroupReply | None:
     """The reply to a request that goes no further, or None. While loading, heartbeats are believed unread."""
     error = malformed(config, request)
     if error is not Error.NONE:
@@ -78,7 +78,7 @@ def malformed(config: GroupConfig, request: GroupRequest) -> Error:
 
 
 def refused(request: GroupRequest, error: Error) -> GroupReply:
-    """``error`` as the reply to ``request``; a JoinGroup hears its own member id again."""
+    """``error`` as the reply to ``request``; a JoinGroup gets its own member id back."""
     match request:
         case JoinGroupRequest():
             return JoinGroupReply(error=error, member_id=request.member_id)

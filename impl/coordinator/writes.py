@@ -24,7 +24,7 @@ WRITE_ERRORS: Final[dict[Error, Error]] = {
     Error.RECORD_LIST_TOO_LARGE: Error.UNKNOWN_SERVER_ERROR,
     Error.INVALID_FETCH_SIZE: Error.UNKNOWN_SERVER_ERROR,
 }
-"""What a member is told of a failed write; errors that are not listed stand for themselves."""
+"""The error that answers a request whose write failed; errors that are not listed stay as they are."""
 
 
 def append(
@@ -42,7 +42,7 @@ def append(
     def on_outcome(error: Error, offset: int) -> None:
         if error is Error.NONE and on_commit is not None:
             on_commit(offset)
-        waiter.tell(error)
+        waiter.resolve(error)
 
     shard.log.append(records, on_outcome)
     waiter.limit()
@@ -51,15 +51,15 @@ def append(
 def after_writes(shard: Shard, on_answer: OnAnswer) -> None:
     """Call ``on_answer`` once every earlier write has its outcome, at most the limit later."""
     waiter = Waiter(shard, on_answer)
-    shard.log.barrier(lambda error, _: waiter.tell(error))
+    shard.log.barrier(lambda error, _: waiter.resolve(error))
     waiter.limit()
 
 
 def refuse_after_writes(shard: Shard, token: Hashable, refusal: Callable[[Error], GroupReply]) -> None:
     """A request that was parked while writes are under way is refused if these fail or take too long.
 
-    To Kafka it is a write of its own, be it an empty one, behind the others (``scheduleWriteOperation``). Whoever is
-    refused so stays parked in the group, and its member stays a member.
+    To Kafka it is a write of its own, be it an empty one, behind the others (``scheduleWriteOperation``). A request
+    that is refused so stays parked in the group, and its member stays a member.
     """
     if shard.has_answered(token):
         return
@@ -76,28 +76,28 @@ def refuse_after_writes(shard: Shard, token: Hashable, refusal: Callable[[Error]
 
 
 class Waiter:
-    """Someone who waits for a write: told once, by the outcome or by the time limit, whichever comes first."""
+    """Waits for a write: resolved once, by the outcome or by the time limit, whichever comes first."""
 
-    __slots__ = ("_is_told", "_key", "_on_answer", "_shard")
+    __slots__ = ("_is_resolved", "_key", "_on_answer", "_shard")
 
     def __init__(self, shard: Shard, on_answer: OnAnswer) -> None:
         self._shard = shard
         self._on_answer = on_answer
-        self._is_told = False
+        self._is_resolved = False
         self._key: TimerKey | None = None
 
     def limit(self) -> None:
         """From now on the time runs; nothing to do when the outcome was there at once."""
-        if not self._is_told:
+        if not self._is_resolved:
             self._key = TimerKey(TimerKind.WRITE, "", str(self._shard.next_write()))
             self._shard.timers.arm(self._key, self._shard.now_ms + self._shard.config.write_timeout_ms)
-            self._shard.pending_writes[self._key] = self.tell
+            self._shard.pending_writes[self._key] = self.resolve
 
-    def tell(self, error: Error) -> None:
-        """The outcome; the second and later ones are not heard."""
-        if self._is_told:
+    def resolve(self, error: Error) -> None:
+        """The outcome; the second and later ones are ignored."""
+        if self._is_resolved:
             return
-        self._is_told = True
+        self._is_resolved = True
         if self._key is not None:
             self._shard.timers.cancel(self._key)
             self._shard.pending_writes.pop(self._key, None)
@@ -111,7 +111,7 @@ def on_write_timer(shard: Shard, key: TimerKey) -> None:
 
 
 def write_error(error: Error) -> Error:
-    """What a member is told of a write that ended with ``error``."""
+    """The error that answers a request whose write ended with ``error``."""
     return WRITE_ERRORS.get(error, error)
 
 
@@ -141,7 +141,7 @@ def group_record(group: Group, now_ms: int, assignments: dict[str, bytes] | None
 
 
 def append_group(shard: Shard, group: Group, record: GroupRecord, on_answer: OnAnswer) -> None:
-    """Write ``record``, tell of its commit, and report the outcome as `append` does."""
+    """Write ``record``, emit its commit, and report the outcome as `append` does."""
 
     def on_commit(offset: int) -> None:
         group.is_created = True

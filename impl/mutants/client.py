@@ -23,7 +23,7 @@ def _fuzzed(name: str, what: str, caught_by: str, find: FuzzSearch) -> Mutant:
     return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=find, catalogue_id=name)
 
 
-def _told(name: str, what: str) -> Mutant:
+def _scripted(name: str, what: str) -> Mutant:
     test = PytestCase(test="tests/impl/test_client_mutants.py")
     return Mutant(name=name, what=what, caught_by="scenarios", where="impl", find=test, catalogue_id=name)
 
@@ -231,35 +231,35 @@ CLIENT_MUTANTS: Final = [
         "no_double_ownership",
         _search(SimulatedProtocol.ELECTION, "", 0, 10),
     ),
-    _told(
+    _scripted(
         "strategy-preference-order-ignored",
         "assignors are offered in alphabetical order",
     ),
-    _told(
+    _scripted(
         "heartbeat-thread-clears-generation-before-completion",
         "an assignment is applied though the heartbeat thread has left the group meanwhile",
     ),
-    _told(
+    _scripted(
         "join-future-not-cleared-after-reset",
         "a join that was overtaken by a reset is looked at again and again",
     ),
-    _told(
+    _scripted(
         "rejoin-flag-cleared-at-join-not-sync",
         "when SyncGroup fails the member takes itself for joined",
     ),
-    _told(
+    _scripted(
         "all-heartbeat-errors-mark-coordinator-dead",
         "REBALANCE_IN_PROGRESS to a heartbeat counts as a lost coordinator",
     ),
-    _told(
+    _scripted(
         "cooperative-unsubscribe-skips-leave",
         "a COOPERATIVE member that unsubscribes sends no LeaveGroup",
     ),
-    _told(
+    _scripted(
         "fetch-continues-while-commit-before-revoke",
         "records are delivered while the commit that precedes a revocation is under way",
     ),
-    _told(
+    _scripted(
         "prepare-commit-restarted-every-poll",
         "every poll sends the commit that precedes a rebalance anew",
     ),

@@ -117,16 +117,16 @@ class Mutant:
 
 
 _BUDGETS: Final = (
-    "leaves", "expiries", "duplicates", "deletions", "static_members", "shared_instances", "losses", "failovers", "commits", "zombie_coordinators",
-    "rolling_restarts", "heartbeats_during_sync",
+    "leaves", "expiries", "duplicates", "deletions", "static_members", "shared_instances", "losses", "failovers",
+    "commits", "zombie_coordinators", "rolling_restarts", "heartbeats_during_sync",
 )  # fmt: skip
 
 
 def _bounds_options(bounds: Bounds) -> str:
     """The options of ``rebalance-check explore`` that stand for ``bounds``: the sizes, and every other that counts.
 
-    Budgets of 0 are left out where 0 is what the command takes by itself; the status log and restarts on an upgrade path
-    have other defaults.
+    Budgets of 0 are left out where 0 is what the command takes by itself; the status log and restarts on an upgrade
+    path have other defaults.
     """
     sizes = ["members", "partitions", "generations", "crashes"]
     if bounds.protocol is RebalanceProtocol.STATUS:

@@ -1,6 +1,7 @@
 """How many steps the shrunk counterexample of each mutant has: written by ``rebalance-check mutants --run --steps``.
 
-A run's steps are its actions (pauses and the final `Heal` among them), a scenario's its lines, an assignment problem's its topics, members and claims.
+A run's steps are its actions (pauses and the final `Heal` among them), a scenario's its lines, an assignment problem's
+its topics, members and claims.
 """
 
 from __future__ import annotations

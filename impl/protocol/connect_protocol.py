@@ -21,7 +21,7 @@ VERSION_OF: Final = {"default": 0, "compatible": 1, "sessioned": 2}
 
 NO_ERROR: Final = 0
 CONFIG_MISMATCH: Final = 1
-"""The leader could not read the config topic as far as some member had: everybody reads on and joins again."""
+"""The leader could not read the config topic as far as some member had: all read on and join again."""
 
 _CONNECTOR_ITSELF: Final = -1
 """The task number that stands for the connector instance."""
@@ -64,7 +64,7 @@ EMPTY: Final = ConnectAssignment()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerState:
-    """What a worker tells its leader: its REST URL, how far it read the config topic, and (since v1) its claim."""
+    """The metadata of a worker: its REST URL, how far it read the config topic, and (since v1) what it owns."""
 
     url: str
     config_offset: int
@@ -83,7 +83,10 @@ def write_worker_state(state: WorkerState, version: int) -> bytes:
 
 
 def read_worker_state_v0(data: bytes) -> WorkerState:
-    """As an eager leader reads it: no claim."""
+    """Read metadata as an eager leader does (``ConnectProtocol.deserializeMetadata``): no claim.
+
+    Raises `MalformedBytes`.
+    """
     reader = Reader(data, "a worker's metadata")
     _read_version(reader)
     return WorkerState(url=reader.string("url"), config_offset=reader.int64("config-offset"))
@@ -118,7 +121,10 @@ def write_connect_assignment(assignment: ConnectAssignment | None, version: int)
 
 
 def read_connect_assignment_v0(data: bytes) -> ConnectAssignment:
-    """As an eager-only worker reads it: every field must be there, nothing is null."""
+    """Read an assignment as an eager-only worker does (``ConnectProtocol.deserializeAssignment``): nothing is null.
+
+    Raises `MalformedBytes`.
+    """
     reader = Reader(data, "a worker's assignment")
     head = _read_head(reader)
     connectors, tasks = _read_work(reader, reader.count("assignment"), "assignment")

@@ -18,7 +18,7 @@ PROTOCOL_NAME: Final = "v0"
 
 NO_ERROR: Final = 0
 DUPLICATE_URLS: Final = 1
-"""Two members are to be reached at one URL, so that nobody could tell which of them was elected."""
+"""Two members are to be reached at one URL, so that no client could reach the elected one for sure."""
 
 S = TypeVar("S", bound=Struct)
 
@@ -40,7 +40,7 @@ class Identity(Struct, frozen=True):
 
 
 class Election(Struct, frozen=True):
-    """What every member is told: an error, or who was elected; nobody, where nobody is eligible.
+    """The assignment of every member: an error, or the elected member; none, where no member is eligible.
 
     ``master`` is a member id.
     """
@@ -62,7 +62,7 @@ def read_identity(data: bytes) -> Identity:
 
 
 def write_election(election: Election) -> bytes:
-    """Everybody's assignment."""
+    """The assignment of every member."""
     return msgspec.json.encode(election)
 
 

@@ -80,7 +80,7 @@ class HeartbeatRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class MemberIdentity:
-    """A member to remove; an empty ``member_id`` removes whoever holds the instance id (KIP-345)."""
+    """A member to remove; an empty ``member_id`` removes the member of the instance id (KIP-345)."""
 
     member_id: str
     group_instance_id: str | None = None
@@ -138,7 +138,7 @@ class OffsetDeleteRequest(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetFetchRequest(Request):
-    """OffsetFetch (9); ``partitions=None`` asks for all."""
+    """OffsetFetch (9); ``partitions=None`` requests all."""
 
     partitions: tuple[tuple[str, int], ...] | None = None
     require_stable: bool = False

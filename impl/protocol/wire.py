@@ -27,7 +27,7 @@ class MalformedBytes(RebalanceCheckError):  # noqa: N818 - named for what it say
 class Reader:
     """Reads fields one after another from ``data``; each method names the field for the error message.
 
-    ``what`` says what the bytes are supposed to be. Bytes behind the last field read are nobody's business, as with
+    ``what`` says what the bytes are supposed to be. Bytes behind the last field read are ignored, as with
     Kafka's readers.
     """
 

@@ -1,7 +1,7 @@
 """Virtual time: a clock that jumps to the next thing to do, and does it.
 
-Nothing in the implementation reads a real clock; what wants to happen later asks this one. Things due at the same
-millisecond happen in the order in which they were asked for, so a run depends on nothing but its inputs.
+Nothing in the implementation reads a real clock; what is to happen later is scheduled here. Things due at the same
+millisecond happen in the order in which they were scheduled, so a run depends on nothing but its inputs.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class VirtualClock:
         """
         if end_ms < self.now_ms:
             raise RebalanceCheckError(
-                f"cannot run until {end_ms} ms: it is already {self.now_ms} ms; ask for a later time"
+                f"cannot run until {end_ms} ms: it is already {self.now_ms} ms; choose a later time"
             )
         queue = self._queue
         while queue and queue[0][0] <= end_ms:

@@ -48,7 +48,7 @@ class FaultPlan:
         return ", ".join(self.kinds) or "no faults"
 
 
-CALM: Final = FaultPlan()
+NO_FAULTS: Final = FaultPlan()
 """The plan of the healed phase: nothing goes wrong; messages take up to 2 ms."""
 
 

@@ -23,20 +23,20 @@ class SimulatedProtocol(StrEnum):
 
 
 class FaultKind(StrEnum):
-    """What the seed may switch on for a run. The first five befall messages, the next three processes.
+    """What the seed may switch on for a run. The first five concern messages, the next three processes.
 
-    The others are drawn only where they are asked for (`COMMON_FAULTS` are the default): ``refusal``, a coordinator
-    that answers retriable errors; ``look-up``, one that is not found; ``wake-up``, an application that interrupts its
-    poll; ``failover``; ``subscription`` and ``metadata``, consumers that change their topics, and topics that grow;
-    ``pattern``, consumers that subscribe by a pattern, and topics that come and go.
-    ``coordinator-kill``, ``coordinator-pause`` and ``coordinator-move`` befall the node that coordinates: another takes
-    over, and the one that was paused answers from memory for a while when it runs again; ``log-tail`` is a kill that
-    costs the last records of the log, too.
+    The others are drawn only where they are named (`COMMON_FAULTS` are the default): ``refusal``, a coordinator that
+    answers retriable errors; ``look-up``, one that is not found; ``wake-up``, an application that interrupts its poll;
+    ``failover``; ``subscription`` and ``metadata``, consumers that change their topics, and topics that grow;
+    ``pattern``, consumers that subscribe by a pattern, and topics that come and go. ``coordinator-kill``,
+    ``coordinator-pause`` and ``coordinator-move`` concern the node that coordinates: another takes over, and the one
+    that was paused answers from memory for a while when it runs again; ``log-tail`` is a kill that costs the last
+    records of the log, too.
 
     ``loading-sync`` must be named to be drawn: a coordinator that reads its log answers a SyncGroup as Kafka's Java
     coordinators do, with an error that ends Kafka's own Java client. Without it, it answers as the one in Scala does.
-    So must ``unnoticed-growth``: nobody makes a group rebalance (KIP-568) whose topic grew while its static leader was
-    away, which the leader that comes back and skips its assignment (KIP-814) does not notice.
+    So must ``unnoticed-growth``: no operator makes a group rebalance (KIP-568) whose topic grew while its static leader
+    was away, which the leader that comes back and skips its assignment (KIP-814) does not notice.
     """
 
     DELAY = "delay"
@@ -78,12 +78,12 @@ class SimulationOptions:
     """The size of the simulated environment and what may go wrong in it.
 
     ``steps`` counts the churn actions of the disturbed phase, ``faults`` lists the kinds that the seed may draw,
-    ``omit`` leaves out churn actions by their index (how a shrunk run is told), ``upgrade`` names an upgrade path
-    (`model.vocabulary.upgrade_paths`) that consumers are restarted along (the protocol is then that of its first list), ``mutant`` the
-    planted defect (`rebalance_check.impl.mutants`), empty for none. ``members`` are consumers, Connect workers or
-    candidates of an election, ``partitions`` are tasks for Connect and keys for the status store; an election has one
-    primary. Names are taken for protocol and faults, too; `RebalanceCheckError` when there is no such name, or a size
-    is out of range.
+    ``omit`` leaves out churn actions by their index (how a shrunk run is written), ``upgrade`` names an upgrade path
+    (`model.vocabulary.upgrade_paths`) that consumers are restarted along (the protocol is then that of its first list),
+    ``mutant`` the planted defect (`rebalance_check.impl.mutants`), empty for none. ``members`` are consumers, Connect
+    workers or candidates of an election, ``partitions`` are tasks for Connect and keys for the status store; an
+    election has one primary. Names are taken for protocol and faults, too; `RebalanceCheckError` when there is no such
+    name, or a size is out of range.
     """
 
     protocol: SimulatedProtocol = SimulatedProtocol.MIXED

@@ -1,4 +1,4 @@
-"""Where the implementation tells what it does: one recorder per observer, silent when nobody listens."""
+"""Where the implementation records what it does: one recorder per observer, silent without a listener."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.events import Event
 
-# Events are frozen for everybody but the recorder, which writes the stamp into the slots of a fresh one: copying each
+# Events are frozen for all but the recorder, which writes the stamp into the slots of a fresh one: copying each
 # event with `dataclasses.replace` costs more than a whole heartbeat.
 _SET_GROUP: Final[Callable[[Event, str], None]] = Event.__dict__["group"].__set__
 _SET_SOURCE: Final[Callable[[Event, str], None]] = Event.__dict__["source"].__set__

@@ -1,4 +1,4 @@
-"""What a simulated application says of its membership: the same for whatever the group is for."""
+"""What a simulated application shows of its membership, whatever the group is for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rebalance_check.impl.client.coordinator import Coordinator
 from rebalance_check.impl.client.generation import MemberState
 
 
-class Standing(Coordinator):
+class MembershipView(Coordinator):
     """Part of an `Application` that is a `Coordinator` itself."""
 
     def pending(self) -> str:

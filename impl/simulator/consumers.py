@@ -18,7 +18,7 @@ from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.protocol.messages import JoinedMember
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.impl.simulator.application import Standing
+from rebalance_check.impl.simulator.application import MembershipView
 from rebalance_check.impl.simulator.group_config import TOPIC, SimulatedGroupConfig
 from rebalance_check.impl.simulator.process import WokenUp
 from rebalance_check.model.vocabulary.events import MemberStarted
@@ -48,7 +48,7 @@ ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
 """How each assignor is made; every member makes its own, for some remember between rounds."""
 
 
-class ConsumerApplication(Standing, ConsumerCoordinator):
+class ConsumerApplication(MembershipView, ConsumerCoordinator):
     """The coordinator of a consumer, and the loop body of the application around it."""
 
     def __init__(

@@ -10,7 +10,7 @@ from rebalance_check.impl.client.elector import PRIMARY, ElectionFailed, LeaderE
 from rebalance_check.impl.protocol.leader_election import Identity
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.impl.simulator.application import Standing
+from rebalance_check.impl.simulator.application import MembershipView
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
 from rebalance_check.impl.simulator.process import WokenUp
 from rebalance_check.model.vocabulary.events import MemberStarted
@@ -18,7 +18,7 @@ from rebalance_check.model.vocabulary.events import MemberStarted
 PORT = 8081
 
 
-class ElectorApplication(Standing, LeaderElector):
+class ElectorApplication(MembershipView, LeaderElector):
     """A candidate, and nothing else to do."""
 
     def __init__(

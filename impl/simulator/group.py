@@ -27,15 +27,15 @@ def build_members(environment: Environment, options: SimulationOptions, settings
     for index in range(options.members):
         name = f"m{index}"
         random, recorder = stream(environment.seed, f"process {name}"), environment.recorder(name)
-        life = partial(start, name, recorder=recorder, random=random)
+        begin = partial(start, name, recorder=recorder, random=random)
         environment.members.append(
-            MemberProcess(name, environment.network, random, recorder, _configured(life, settings))
+            MemberProcess(name, environment.network, random, recorder, _configured(begin, settings))
         )
 
 
-def _configured(life: Start, settings: SimulatedGroupConfig) -> Callable[[int], Application]:
-    """Starts a life with the settings at a place of the upgrade path."""
-    return lambda step: life(settings=settings.at(step))
+def _configured(begin: Start, settings: SimulatedGroupConfig) -> Callable[[int], Application]:
+    """Starts a process with the settings at a place of the upgrade path."""
+    return lambda step: begin(settings=settings.at(step))
 
 
 def _consumers(environment: Environment, options: SimulationOptions) -> Start:

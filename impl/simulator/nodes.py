@@ -150,7 +150,7 @@ class Nodes:
         if not node.is_dead:
             node.is_dead = True
             node.coordinator.start_loading()  # it forgets everything, and observers are told
-            self._tell(node, "killed")
+            self._emit_change(node, "killed")
             self._clock.after(ELECTION_MS, lambda: self._succeed(node, lost))
 
     def pause(self) -> None:
@@ -159,7 +159,7 @@ class Nodes:
         if not node.is_silent:
             node.is_paused = True
             self._paused.append(node)
-            self._tell(node, "paused")
+            self._emit_change(node, "paused")
             self._clock.after(ELECTION_MS, lambda: self._succeed(node, 0))
 
     def resume(self) -> None:
@@ -168,7 +168,7 @@ class Nodes:
         for node in paused:
             node.is_paused = False
             if not node.is_dead:
-                self._tell(node, "resumed")
+                self._emit_change(node, "resumed")
                 self._run_on(node)
 
     def _run_on(self, node: Node) -> None:
@@ -220,5 +220,5 @@ class Nodes:
         self._zombies.remove(node)
         self.answer(node, node.coordinator.unload(self._clock.now_ms))
 
-    def _tell(self, node: Node, change: str) -> None:
+    def _emit_change(self, node: Node, change: str) -> None:
         self._recorder.emit(NodeChanged(node=node.number, change=change))

@@ -16,7 +16,7 @@ from rebalance_check.impl.connect.status.log import Outcome
 from rebalance_check.impl.connect.status.shared_log import Channel, SharedLog
 from rebalance_check.impl.connect.status.store import Attempt, StatusStore, StatusStoreError
 from rebalance_check.impl.runtime.clock import VirtualClock
-from rebalance_check.impl.runtime.faults import CALM, FaultPlan
+from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
 from rebalance_check.impl.runtime.options import FaultKind
 from rebalance_check.impl.runtime.recorder import Recorder
 
@@ -25,7 +25,7 @@ Key = ConnectorKey | TaskKey
 
 @dataclass(slots=True)
 class StatusEnvironment:
-    """What the processes of a run share: time, chance, the plan of the present phase, and what to call after an append."""
+    """What the processes of a run share: time, chance, the present phase's plan, and what to call after an append."""
 
     clock: VirtualClock
     random: Random
@@ -38,7 +38,7 @@ class StatusEnvironment:
 
     def heal(self) -> None:
         """From here on nothing goes wrong."""
-        self.plan = CALM
+        self.plan = NO_FAULTS
 
 
 class WorkerProcess:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from rebalance_check.impl.mutants import planted
-from rebalance_check.impl.runtime.faults import CALM, FaultPlan, draw_plan
+from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.consumers import SUBSCRIBE
 from rebalance_check.impl.simulator.convergence import await_group, settle
@@ -133,7 +133,7 @@ class GroupRun:
 
     def _heal(self) -> None:
         environment = self._environment
-        environment.network.plan = CALM
+        environment.network.plan = NO_FAULTS
         environment.nodes.resume()
         for member in environment.members:
             member.resume()

@@ -8,9 +8,9 @@ from typing import Final
 
 from rebalance_check.impl.connect.config_topic import ConfigLog, ConfigReader
 from rebalance_check.impl.connect.worker import WorkerCoordinator
-from rebalance_check.impl.runtime.faults import CALM, FaultPlan
+from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.impl.simulator.application import Standing
+from rebalance_check.impl.simulator.application import MembershipView
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
 from rebalance_check.model.vocabulary.events import MemberStarted
 
@@ -40,7 +40,7 @@ class ConnectConfigs:
         return (*(f"connector {name}" for name in self._connectors), *tasks)
 
 
-class WorkerApplication(Standing, WorkerCoordinator):
+class WorkerApplication(MembershipView, WorkerCoordinator):
     """The coordinator of a worker and its herder; the config topic is late and unreadable as ``plan`` has it."""
 
     def __init__(
@@ -74,7 +74,7 @@ class WorkerApplication(Standing, WorkerCoordinator):
 
     def work(self, now_ms: int) -> None:  # noqa: ARG002 - what an application has
         """The background reader of the config topic gets on."""
-        if self._plan() is CALM or self._random.random() >= LAG:
+        if self._plan() is NO_FAULTS or self._random.random() >= LAG:
             self._reader.advance()
 
     @property

@@ -54,14 +54,6 @@ def test_a_cancelled_timer_does_not_fire() -> None:
     assert fired(timers, 9) == []
 
 
-def test_a_groups_timers_are_cancelled_together() -> None:
-    timers = Timers()
-    timers.arm(key("a"), 5)
-    timers.arm(TimerKey(TimerKind.SESSION, "other", "b"), 5)
-    timers.cancel_group("g")
-    assert fired(timers, 5) == ["b"]
-
-
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 20), st.booleans()), max_size=300))
 def test_timers_fire_as_a_plain_list_would_have_them(steps: list[tuple[str, int, bool]]) -> None:
     timers, plain = Timers(), dict[str, tuple[int, int]]()

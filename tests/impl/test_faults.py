@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from rebalance_check.impl.runtime.faults import CALM, draw_plan
+from rebalance_check.impl.runtime.faults import NO_FAULTS, draw_plan
 from rebalance_check.impl.runtime.options import ALL_FAULTS, COMMON_FAULTS, FaultKind, SimulationOptions
 
 
@@ -38,7 +38,7 @@ def test_swarm__every_kind_is_on_in_some_runs_and_off_in_others__and_some_run_is
     for kind in FaultKind:
         share = sum(plan.has(kind) for plan in plans) / len(plans)
         assert 0.4 < share < 0.6, kind
-    assert CALM in [draw_plan(seed, SimulationOptions()) for seed in range(1_000)]
+    assert NO_FAULTS in [draw_plan(seed, SimulationOptions()) for seed in range(1_000)]
 
 
 def test_uncommon_kinds_are_drawn_on_request_only__and_change_nothing_else() -> None:
@@ -66,10 +66,10 @@ def test_a_kind_that_is_off_has_no_rate() -> None:
         for kind in (FaultKind.DROP, FaultKind.DUPLICATE, FaultKind.DISCONNECT, FaultKind.REORDER):
             assert plan.has(kind) == (getattr(plan, kind) > 0)
         assert plan.has(FaultKind.SLOW_APPLICATION) == (plan.slow_application > 0)
-        assert plan.has(FaultKind.DELAY) == (plan.delay_ms > CALM.delay_ms)
+        assert plan.has(FaultKind.DELAY) == (plan.delay_ms > NO_FAULTS.delay_ms)
 
 
 def test_no_faults_allowed__every_run_is_calm() -> None:
     options = replace(SimulationOptions(), faults=())
 
-    assert {CALM} == {draw_plan(seed, options) for seed in range(50)}
+    assert {NO_FAULTS} == {draw_plan(seed, options) for seed in range(50)}

@@ -15,7 +15,7 @@ from rebalance_check.impl.protocol.messages import (
     JoinGroupRequest,
 )
 from rebalance_check.impl.runtime.clock import VirtualClock
-from rebalance_check.impl.runtime.faults import CALM, FaultPlan
+from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
 from rebalance_check.impl.simulator.network import REQUEST_TIMEOUT_MS, STRAY_MS, Connection, SimulatedNetwork, Token
 
 
@@ -84,7 +84,7 @@ def test_a_dropped_message_is_an_unknown_outcome_when_the_request_times_out() ->
 
 
 def test_a_reply_that_comes_after_its_request_was_given_up_goes_nowhere() -> None:
-    wire = Wire(CALM, silent=True)
+    wire = Wire(NO_FAULTS, silent=True)
     wire.send(0)
     wire.clock.run_until(REQUEST_TIMEOUT_MS + 1)
 
@@ -96,7 +96,7 @@ def test_a_reply_that_comes_after_its_request_was_given_up_goes_nowhere() -> Non
 
 
 def test_a_join_waits_for_the_rebalance_timeout__and_other_requests_do_not() -> None:
-    wire = Wire(CALM, silent=True)
+    wire = Wire(NO_FAULTS, silent=True)
     wire.connection.send(0, join(rebalance_timeout_ms=60_000))
 
     wire.clock.run_until(64_999)
@@ -107,7 +107,7 @@ def test_a_join_waits_for_the_rebalance_timeout__and_other_requests_do_not() -> 
 
 
 def test_a_break_leaves_every_waiting_request_unknown__and_the_next_is_answered() -> None:
-    wire = Wire(CALM)
+    wire = Wire(NO_FAULTS)
     wire.send(0, 1)
 
     wire.connection.break_now()
@@ -142,7 +142,7 @@ def test_a_duplicate_is_served_twice_and_answered_once() -> None:
 
 
 def test_what_a_closed_connection_had_sent_still_arrives__and_nobody_is_told() -> None:
-    wire = Wire(CALM)
+    wire = Wire(NO_FAULTS)
     wire.send(0)
 
     wire.connection.close()

@@ -80,7 +80,7 @@ class StatusStoreSubject:
             self.keys.append(ConnectorKey("c"))
         self._bounds = bounds
         self._used = {"writes": 0, "failures": 0, "crashes": 0}
-        self._told: list[Event] = []
+        self._events: list[Event] = []
         self._harness = self._recorder("harness")
         self._log = KeyedLog(self.keys, self._recorder("log"))
         self._harness.emit(RunStarted(subject=self.name, seed=seed, bounds=bounds.address()))
@@ -130,11 +130,11 @@ class StatusStoreSubject:
     # -------------------------------------------------------------------------------------------- steps
 
     def _recorder(self, source: str) -> Recorder:
-        return Recorder("connect", source, no_time, self._told.append)
+        return Recorder("connect", source, no_time, self._events.append)
 
     def _taken(self) -> list[Event]:
-        taken = list(self._told)
-        self._told.clear()
+        taken = list(self._events)
+        self._events.clear()
         return taken
 
     def _spend(self, budget: str) -> bool:

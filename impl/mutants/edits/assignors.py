@@ -47,7 +47,8 @@ _PLAIN: Final = {
             f"{_RANGE}:_dealt",
             "    for member, indexes in topic.given.items():",
             "    # 7 partitions are 2, 3 and 2, where Kafka's rule gives 3, 2 and 2\n"
-            "    bounds = [round(place * topic.count / len(topic.members)) for place in range(len(topic.members) + 1)]\n"
+            "    shares = len(topic.members)\n"
+            "    bounds = [round(place * topic.count / shares) for place in range(shares + 1)]\n"
             "    for member, start, end in zip(topic.members, bounds, bounds[1:], strict=False):\n"
             "        yield from ((member, index) for index in range(start, end))\n"
             "    return\n"
@@ -156,7 +157,7 @@ _DEALS: Final = {
         Edit(f"{_CONSTRAINED}:_keep", "set(owned) - set(kept[member])", "ordered[quota:]"),
     ),
     "rack-aware-sticky-unfilled-check": (
-        Edit(f"{_CONSTRAINED}:_Deal._to_somebody_near", "if self._slots > 0:", "if True:"),
+        Edit(f"{_CONSTRAINED}:_Deal._to_near_member", "if self._slots > 0:", "if True:"),
     ),
     "sticky-keeps-unsubscribed-topic": (
         Edit(f"{_GENERAL}:_kept", "member in subscribers[partition.topic]", "bool(subscribers[partition.topic])"),

@@ -67,7 +67,7 @@ _OWNERSHIP: Final = {
         Edit(
             f"{_CONSUMER}.on_join_complete",
             '        self.request_rejoin("received',
-            '        raise RebalanceCheckError(f"{self.member} was assigned {_names(assigned)}, which it does not want")\n'
+            '        raise RebalanceCheckError(f"{self.member} does not want {_names(assigned)}")\n'
             '        self.request_rejoin("received',
         ),
     ),
@@ -119,7 +119,7 @@ _COMMITS: Final = {
             "    if self._final_commit is None:",
             "    generation = self.generation_if_stable()\n"
             "    if self._final_commit is None and generation is not None and self._positions:\n"
-            '        self._leave("the member is being closed", told=False)\n'
+            '        self._leave("the member is being closed", emits_loss=False)\n'
             "        self._final_commit = Commit(dict(self._positions))\n"
             "        self._send_commit(self._final_commit, generation)\n"
             "    if self._final_commit is None:",

@@ -84,14 +84,14 @@ _JOINING: Final = {
     ),
     "size-gate-open": (
         Edit(
-            f"{_JOIN}:has_room",
+            f"{_JOIN}:accepts_joining_member",
             "    member = group.members.get(member_id)",
             "    return True\n    member = group.members.get(member_id)",
         ),
     ),
     "max-size-evicts-first-rejoiner": (
         Edit(
-            f"{_JOIN}:has_room",
+            f"{_JOIN}:accepts_joining_member",
             "group.awaiting_join_count < shard.config.max_size",
             "len(group.members) <= shard.config.max_size",
         ),
@@ -216,7 +216,8 @@ _LEAVING: Final = {
     "iggy-leave-lookup-outside-update": (
         Edit(
             f"{_LEAVE}:leave_group",
-            "        left = tuple(outcome(identity, leave_one(shard, group, identity)) for identity in request.members)",
+            "        left = tuple("
+            "outcome(identity, leave_one(shard, group, identity)) for identity in request.members)",
             "        known = [one.member_id for one in request.members if one.member_id in group.members]\n"
             "        for place in [list(group.members).index(member_id) for member_id in known]:\n"
             "            if place < len(group.members):\n"
@@ -296,7 +297,8 @@ _OFFSETS: Final = {
             f"{_COORDINATOR}.offset_expiry:expired_offsets",
             "    if not can_expire(group):",
             "    if group.status is GroupStatus.PREPARING_REBALANCE:\n"
-            "        return [key for key, stored in sorted(group.offsets.committed.items()) if is_old(shard, group, stored)]\n"
+            "        stored = sorted(group.offsets.committed.items())\n"
+            "        return [key for key, each in stored if is_old(shard, group, each)]\n"
             "    if not can_expire(group):",
         ),
     ),
