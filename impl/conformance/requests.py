@@ -152,7 +152,7 @@ class Speech:
         metadata = self._metadata(message, protocol_of(self._bounds, state, m))
         if not self._bounds.upgrade:
             return (JoinProtocol(ASSIGNORS[self._bounds.protocol], metadata),)
-        listed = list_of(self._bounds, state.member[m].list_index)
+        listed = list_of(self._bounds, state, m)
         return tuple(JoinProtocol(assignor.name, metadata) for assignor in listed)
 
     def _metadata(self, message: Message, protocol: str) -> bytes:

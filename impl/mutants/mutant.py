@@ -25,10 +25,10 @@ class FuzzSearch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSearch:
-    """Found by exhausting these bounds of the model, and judging its ``progress`` where that is what breaks."""
+    """Found by exhausting these bounds of the model, and checking its liveness properties where one of them breaks."""
 
     bounds: Bounds
-    progress: bool = False
+    liveness: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +112,8 @@ class Mutant:
             return f"rebalance-check fuzz {seeds} --mutant {self.name} {self.find.options.command_line()}".rstrip()
         if isinstance(self.find, AssignmentSearch | ScenarioPropertySearch | ScenarioInvariantSearch):
             return f"rebalance-check mutants {self.name} --run"
-        progress = " --progress" if self.find.progress else ""
-        return f"rebalance-check explore --mutant {self.name} {_bounds_options(self.find.bounds)}{progress}"
+        liveness = " --liveness" if self.find.liveness else ""
+        return f"rebalance-check explore --mutant {self.name} {_bounds_options(self.find.bounds)}{liveness}"
 
 
 _BUDGETS: Final = (

@@ -53,7 +53,7 @@ def _of_the_model() -> list[Mutant]:
             what=mutant.what,
             caught_by=mutant.caught_by,
             where="model",
-            find=ModelSearch(bounds=mutant.bounds, progress=mutant.progress),
+            find=ModelSearch(bounds=mutant.bounds, liveness=mutant.liveness),
             catalogue_id=mutant.catalogue,
         )
         for mutant in MODEL_MUTANTS.values()

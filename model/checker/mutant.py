@@ -11,7 +11,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelMutant:
     """A defect: what it does, the ``catalogue`` id of a real bug like it ("" if none), and the claim that catches it
-    when ``bounds`` are explored; ``progress`` where that is a claim of progress."""
+    when ``bounds`` are explored; ``liveness`` where that is a liveness property."""
 
     name: str
     what: str
@@ -19,4 +19,4 @@ class ModelMutant:
     caught_by: str
     bounds: Bounds
     catalogue: str = ""
-    progress: bool = False
+    liveness: bool = False

@@ -1,11 +1,13 @@
-"""What ``rebalance-check explore --progress`` adds: the claims of progress, judged and told."""
+"""What ``rebalance-check explore --liveness`` adds: the liveness properties, judged and printed."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from rebalance_check.commands._console import Console
 from rebalance_check.model.checker.liveness import LivenessCheck
+from rebalance_check.model.execution import Execution, execute
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of
 from rebalance_check.properties.kinds import Kind
 from rebalance_check.properties.verdict import Outcome
@@ -13,33 +15,38 @@ from rebalance_check.report.lassos import lasso_document, lasso_section, lasso_t
 from rebalance_check.report.section import Section
 
 MOST_SHOWN: Final = 1
-"""Of several claims broken, this many are shown with their runs: one cause often breaks them all."""
+"""Of several properties broken, this many are shown with their runs: one cause often breaks them all."""
 
 
-def tell_progress(console: Console, found: LivenessCheck) -> None:
-    """Figures, claims, and the shortest run that breaks one."""
+def executed(found: LivenessCheck) -> dict[str, Execution]:
+    """The run that breaks each property, executed."""
+    return {name: execute(path) for name, path in found.counterexamples.items()}
+
+
+def print_liveness(console: Console, found: LivenessCheck, runs: Mapping[str, Execution]) -> None:
+    """Figures, properties, and the shortest run that breaks one."""
     if found.undecided:
-        console.say(f"progress is undecided: {found.undecided}")
+        console.say(f"liveness is undecided: {found.undecided}")
     else:
         console.say(
-            f"{found.states:,} states and {found.steps:,} steps undisturbed, in any number of generations; "
-            f"{found.components:,} places where a fair run can stay, {found.seconds:.1f} s"
+            f"{found.states:,} states and {found.steps:,} steps without faults, in any number of generations; "
+            f"{found.components:,} fair terminal components, {found.seconds:.1f} s"
         )
     for name, verdict in found.verdicts.items():
         console.say(f"  {verdict:<9} {name}")
-    for text in findings(found):
+    for text in findings(runs):
         console.say(f"\n{text}")
 
 
-def findings(found: LivenessCheck) -> list[str]:
-    """The shortest runs that break a claim, as text; of equals that of the claim that stands first."""
-    shortest = sorted(found.counterexamples.items(), key=lambda each: len(each[1].actions))
-    return [lasso_text(path, name) for name, path in shortest[:MOST_SHOWN]]
+def findings(runs: Mapping[str, Execution]) -> list[str]:
+    """The shortest runs that break a property, as text; of equals that of the property that stands first."""
+    shortest = sorted(runs.items(), key=lambda each: len(each[1].actions))
+    return [lasso_text(run, name) for name, run in shortest[:MOST_SHOWN]]
 
 
-def sections(found: LivenessCheck) -> list[Section]:
-    """Every run that breaks a claim, for a page."""
-    return [lasso_section(path, name) for name, path in found.counterexamples.items()]
+def sections(runs: Mapping[str, Execution]) -> list[Section]:
+    """Every run that breaks a property, for a page."""
+    return [lasso_section(run, name) for name, run in runs.items()]
 
 
 def outcome_of(found: LivenessCheck) -> Outcome:
@@ -50,11 +57,11 @@ def outcome_of(found: LivenessCheck) -> Outcome:
 
 
 def liveness_exit_code(found: LivenessCheck) -> ExitCode:
-    """11 for a violated claim, 12 where nothing could be concluded, else 0."""
+    """11 for a violated property, 12 where nothing could be concluded, else 0."""
     return exit_code_of(outcome_of(found), Kind.PROGRESS)
 
 
-def progress_document(found: LivenessCheck) -> dict[str, Any]:
+def liveness_document(found: LivenessCheck, runs: Mapping[str, Execution]) -> dict[str, Any]:
     """The JSON form."""
     return {
         "verdict": outcome_of(found).value,
@@ -65,5 +72,5 @@ def progress_document(found: LivenessCheck) -> dict[str, Any]:
         "components": found.components,
         "seconds": round(found.seconds, 3),
         "claims": dict(found.verdicts),
-        "counterexamples": [lasso_document(path, name) for name, path in found.counterexamples.items()],
+        "counterexamples": [lasso_document(run, name) for name, run in runs.items()],
     }

@@ -13,10 +13,11 @@ from rebalance_check.commands._console import Console, json_option
 from rebalance_check.commands._upgrade_option import first_protocol, path_option, sized_for, was_given
 from rebalance_check.model.checker.safety import Exploration, explore
 from rebalance_check.model.checker.specification import Model
+from rebalance_check.model.execution import Execution, execute
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.upgrade_paths import path_named, path_number
-from rebalance_check.properties.exit_codes import exit_code_of, worst_exit_code
+from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_exit_code
 from rebalance_check.properties.verdict import Outcome, worst_outcome
 from rebalance_check.report.paths import path_document, path_section, path_text
 from rebalance_check.report.section import Section
@@ -40,7 +41,7 @@ SIZES = {
     "failovers": "Coordinators that die or resign, while another one loads the log.",
     "commits": "Offset commits, of members and of others.",
     "zombie_coordinators": "Coordinators that go on answering after another one took over.",
-    "heartbeats_during_sync": "Heartbeats beside a SyncGroup that is not answered yet.",
+    "heartbeats_during_sync": "Heartbeats while a SyncGroup is in flight.",
     "writes": "Status writes (protocol status).",
     "failures": "Failed sends of status writes (protocol status).",
 }
@@ -89,7 +90,9 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
     "--initial-delay/--no-initial-delay", default=True, show_default=True, help="The first join waits for more."
 )
 @click.option(
-    "--member-id-required/--no-member-id-required", default=False, help="New members are told their id first."
+    "--member-id-required/--no-member-id-required",
+    default=False,
+    help="The coordinator answers the first JoinGroup with MEMBER_ID_REQUIRED (KIP-394).",
 )
 @click.option(
     "--timeouts/--no-timeouts", default=False, help="Rebalance and sync timeouts are actions apart from session expiry."
@@ -107,15 +110,17 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
 @click.option("--threads", type=int, default=2, show_default=True)
 @click.option("--interpreted", is_flag=True, help="Use the interpreted model: slow, needs no extra.")
 @click.option("--max-states", type=int, help="Stop after so many distinct states (then undecided).")
-@click.option("--progress", is_flag=True, help="Judge the claims of progress, too: what must happen once undisturbed.")
+@click.option(
+    "--liveness", is_flag=True, help="Check the liveness properties, too: what must happen once faults cease."
+)
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page with every counterexample.")
 @json_option
 def command(
     *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, new_members: bool,
     path: str | None, symmetry: str, mutant: str | None, threads: int, interpreted: bool, max_states: int | None,
-    progress: bool, html: Path | None, as_json: bool, **sizes: int,
+    liveness: bool, html: Path | None, as_json: bool, **sizes: int,
 ) -> int:  # fmt: skip
-    """Check the claims on every state of the model within bounds; print a shortest counterexample if one breaks."""
+    """Check the invariants on every state of the model within bounds; print a shortest counterexample if one breaks."""
     console = Console(as_json)
     bounds = Bounds(
         initial_delay=initial_delay,
@@ -130,36 +135,38 @@ def command(
         console, model, bounds, symmetry=symmetry == "on", threads=threads, compiled=not interpreted,
         max_states=max_states,
     )  # fmt: skip
-    tell(console, found)
-    if progress:
-        return progress_too(console, model, found, max_states, html)
+    run = execute(found.counterexample) if found.counterexample else None
+    print_exploration(console, found, run)
+    document = exploration_document(found, run)
+    paths = [path_section(run, found.violated)] if run else []
+    codes, lassos = [exit_code_of(outcome_of(found))], list[Section]()
+    if liveness:
+        document["liveness"], code, lassos = checked_liveness(console, model, found, max_states)
+        codes.append(code)
     if html is not None:
-        write_page(console, html, found)
-    return console.finish(exploration_document(found), exit_code_of(outcome_of(found)))
+        write_page(console, html, [*paths, *lassos])
+    return console.finish(document, worst_exit_code(codes))
 
 
-def write_page(console: Console, html: Path, found: Exploration, lassos: Sequence[Section] = ()) -> None:
+def write_page(console: Console, html: Path, sections: Sequence[Section]) -> None:
     """A page with the counterexamples."""
     from rebalance_check.report.page import page  # noqa: PLC0415 - needs an extra
 
-    paths = [path_section(found.counterexample, found.violated)] if found.counterexample else []
-    html.write_text(page("rebalance-check", [*paths, *lassos]), encoding="utf-8")
+    html.write_text(page("rebalance-check", sections), encoding="utf-8")
     console.say(f"page: {html}")
 
 
-def progress_too(console: Console, model: Model, found: Exploration, max_states: int | None, html: Path | None) -> int:
-    """Judge the claims of progress behind those of safety."""
+def checked_liveness(
+    console: Console, model: Model, found: Exploration, max_states: int | None
+) -> tuple[dict[str, Any], ExitCode, list[Section]]:
+    """Check the liveness properties after the invariants: their document, exit code and counterexamples."""
     from rebalance_check.commands import _liveness  # noqa: PLC0415 - needs an extra, which interpreting does not
     from rebalance_check.model.checker.liveness import check_liveness  # noqa: PLC0415 - the same
 
     judged = check_liveness(model, found.bounds, compiled=found.compiled, max_states=max_states)
-    _liveness.tell_progress(console, judged)
-    if html is not None:
-        write_page(console, html, found, _liveness.sections(judged))
-    document = exploration_document(found) | {"progress": _liveness.progress_document(judged)}
-    return console.finish(
-        document, worst_exit_code((exit_code_of(outcome_of(found)), _liveness.liveness_exit_code(judged)))
-    )
+    runs = _liveness.executed(judged)
+    _liveness.print_liveness(console, judged, runs)
+    return _liveness.liveness_document(judged, runs), _liveness.liveness_exit_code(judged), _liveness.sections(runs)
 
 
 def explore_watched(console: Console, model: Model, bounds: Bounds, **options: Any) -> Exploration:
@@ -173,8 +180,8 @@ def outcome_of(found: Exploration) -> Outcome:
     return worst_outcome(Outcome(verdict) for verdict in found.verdicts.values())
 
 
-def tell(console: Console, found: Exploration) -> None:
-    """Figures, claims, what was reached, and the counterexample."""
+def print_exploration(console: Console, found: Exploration, run: Execution | None) -> None:
+    """Figures, invariants, what was reached, and the counterexample as it ran."""
     console.say(
         f"{found.distinct:,} distinct states, {found.generated:,} transitions, depth {found.depth}, "
         f"{found.seconds:.1f} s ({found.states_per_second:,.0f} states/s), {found.peak_bytes / 2**20:,.0f} MiB"
@@ -183,11 +190,11 @@ def tell(console: Console, found: Exploration) -> None:
         console.say(f"  {verdict:<9} {name}")
     for name, met in found.reachable_states.items():
         console.say(f"  {'reached' if met else 'missed':<9} {name}")
-    if found.counterexample is not None:
-        console.say(f"\n{path_text(found.counterexample, found.violated)}")
+    if run is not None:
+        console.say(f"\n{path_text(run, found.violated)}")
 
 
-def exploration_document(found: Exploration) -> dict[str, Any]:
+def exploration_document(found: Exploration, run: Execution | None) -> dict[str, Any]:
     """The JSON form of an exploration."""
     return {
         "bounds": found.bounds.address(),
@@ -207,5 +214,5 @@ def exploration_document(found: Exploration) -> dict[str, Any]:
         "sometimes": dict(found.reachable_states),
         "actions": {str(kind): count for kind, count in found.actions.items()},
         "verdict": outcome_of(found).value,
-        "counterexample": path_document(found.counterexample, found.violated) if found.counterexample else None,
+        "counterexample": path_document(run, found.violated) if run else None,
     }

@@ -20,6 +20,7 @@ from rebalance_check.integration.brokers import Broker, BrokerSpec, open_broker
 from rebalance_check.integration.conformance.replay import ReplayResult, replay
 from rebalance_check.integration.conformance.schedules import DEFAULT_STEPS, walks
 from rebalance_check.model.checker.safety import Path as ModelPath
+from rebalance_check.model.execution import execute
 from rebalance_check.model.registry import path_at, path_of
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -79,7 +80,7 @@ def show(console: Console, paths: Sequence[ModelPath]) -> int:
     """The paths on the model alone: what happens, and whether a claim breaks at the end."""
     documents = []
     for path in paths:
-        document = path_document(path, broken_claim(path)) if path.loop is None else lasso_document(path)
+        document = run_document(path)
         console.say(document["text"])
         documents.append(document)
     codes = {
@@ -90,23 +91,14 @@ def show(console: Console, paths: Sequence[ModelPath]) -> int:
     return console.finish({"paths": documents}, worst_exit_code(codes))
 
 
-def lasso_document(path: ModelPath) -> dict[str, Any]:
-    """The JSON form of a path that goes on for ever."""
-    from rebalance_check.report.lassos import lasso_document as document  # noqa: PLC0415 - needs an extra
+def run_document(path: ModelPath) -> dict[str, Any]:
+    """The JSON form of a path, executed once."""
+    run = execute(path)
+    if path.loop is None:
+        return path_document(run, run.broken())
+    from rebalance_check.report.lassos import lasso_document  # noqa: PLC0415 - needs an extra
 
-    return document(path)
-
-
-def broken_claim(path: ModelPath) -> str:
-    """The claim that the last step of a path breaks, or an empty string."""
-    machine = path.machine
-    state = machine.initial()
-    broken = str(machine.violated(state))
-    for action in path.actions:
-        before = machine.copy(state)
-        machine.step(state, action)
-        broken = machine.violated_step(before, state) or machine.violated(state)
-    return broken
+    return lasso_document(run)
 
 
 def schedule_of(path: ModelPath, *, on_socket: bool) -> Schedule:

@@ -19,6 +19,7 @@ from rebalance_check.commands._console import Console, json_option
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.integration.brokers import open_broker
 from rebalance_check.integration.conformance.schedules import walks
+from rebalance_check.model.execution import execute
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.pipeline.campaign import parse_seeds
@@ -71,7 +72,7 @@ def command(*, seeds: str, schedules: int, table_seeds: str, broker: str, as_jso
     console.say(f"run: seeds {seeds}, {schedules} schedules per protocol on {broker}, table of seeds {table_seeds}")
     work: list[Callable[[], Part]] = [
         *(lambda bounds=bounds: explored(console, bounds) for bounds in EXPLORED),
-        *(lambda bounds=bounds: progressed(bounds) for bounds in EXPLORED if has_progress(bounds)),
+        *(lambda bounds=bounds: live_in(bounds) for bounds in EXPLORED if has_liveness(bounds)),
         lambda: fuzzed(console, seeds),
         *(lambda name=name: replayed(console, broker, name, schedules) for name in ("eager", "cooperative")),
         lambda: tabled(console, table_seeds),
@@ -96,27 +97,29 @@ def explored(console: Console, bounds: Bounds) -> Part:
     compiled = find_spec("numba") is not None
     found = explore_command.explore_watched(console, model_for(bounds), bounds, compiled=compiled)
     figures = f"{found.distinct:,} states, {found.generated:,} transitions, {found.states_per_second:,.0f} states/s"
-    findings = [path_text(found.counterexample, found.violated)] if found.counterexample else []
-    document = explore_command.exploration_document(found)
+    run = execute(found.counterexample) if found.counterexample else None
+    findings = [path_text(run, found.violated)] if run else []
+    document = explore_command.exploration_document(found, run)
     return Part(
         "explore", str(bounds.protocol), figures, exit_code_of(explore_command.outcome_of(found)), document, findings
     )
 
 
-def has_progress(bounds: Bounds) -> bool:
-    """Whether the model claims progress, and what judges it is installed."""
+def has_liveness(bounds: Bounds) -> bool:
+    """Whether the model has liveness properties, and what checks them is installed."""
     return bool(model_for(bounds).liveness) and find_spec("networkx") is not None
 
 
-def progressed(bounds: Bounds) -> Part:
-    """Judge the progress of one bound of the model."""
+def live_in(bounds: Bounds) -> Part:
+    """Check the liveness properties of the model at one bound."""
     from rebalance_check.commands import _liveness  # noqa: PLC0415 - needs an extra
     from rebalance_check.model.checker.liveness import check_liveness  # noqa: PLC0415 - the same
 
     found = check_liveness(model_for(bounds), bounds, compiled=find_spec("numba") is not None)
     figures = f"{found.states:,} states, {found.steps:,} steps, {found.components:,} fair terminal components"
-    code, document = _liveness.liveness_exit_code(found), _liveness.progress_document(found)
-    return Part("progress", str(bounds.protocol), figures, code, document, _liveness.findings(found))
+    runs = _liveness.executed(found)
+    code, document = _liveness.liveness_exit_code(found), _liveness.liveness_document(found, runs)
+    return Part("liveness", str(bounds.protocol), figures, code, document, _liveness.findings(runs))
 
 
 def fuzzed(console: Console, seeds: str) -> Part:

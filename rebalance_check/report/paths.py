@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from shlex import quote
-from typing import Any
+from typing import Any, Final
 
-from rebalance_check.model.checker.safety import Path
-from rebalance_check.model.classic.run import ModelRun
-from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
-from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.model.checker.specification import Model
+from rebalance_check.model.classic.observer.protocol_names import list_of
+from rebalance_check.model.execution import Execution
+from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.events import RequestAnswered
 from rebalance_check.model.vocabulary.upgrade_paths import names_of, path_numbered
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
@@ -18,112 +18,113 @@ from rebalance_check.report.lanes import LaneTable, lanes
 from rebalance_check.report.section import Section
 from rebalance_check.report.text import Origin, table_text
 
-Steps = Sequence[tuple[str, Sequence[Event]]]
+
+def table_of(run: Execution, *, broken: bool = False, repeats_after: int | None = None) -> LaneTable:
+    """The steps of a run; ``broken`` marks the last one, ``repeats_after`` those that repeat."""
+    steps = [(str(action), events) for action, events in zip(run.actions, run.events, strict=True)]
+    return lanes(steps, context=0, mark_last=broken, repeats_after=repeats_after)
 
 
-def path_steps(path: Path) -> Steps:
-    """Each action of a path with the events it causes; a status path has actions only."""
-    if path.bounds.protocol is RebalanceProtocol.STATUS:
-        return [(str(action), ()) for action in path.actions]
-    model_run = ModelRun(path.bounds, model=path.model)
-    opening = model_run.begin()
-    steps: list[tuple[str, Sequence[Event]]] = []
-    for number, action in enumerate(path.actions):
-        caused = model_run.step(action)
-        steps.append((str(action), caused if number else [*opening, *caused]))
-    return steps
-
-
-def claim_sentence(path: Path, name: str) -> str:
-    """What a claim of the model says: the first sentence of its docstring."""
-    model = path.model
+def claim_sentence(model: Model, name: str) -> str:
+    """What an invariant or a liveness property of a model says: the first sentence of its docstring."""
     for claim in (*model.invariants, *model.step_invariants, *(each.holds for each in model.liveness)):
         if claim.__name__ == name:
             return " ".join((claim.__doc__ or "").split()).partition(". ")[0].rstrip(".")
     return ""
 
 
-def explanation(steps: Steps) -> Counterexample | None:
-    """What the invariants over events say about the same run, if they see it broken at its last step, too."""
-    last = set(map(id, steps[-1][1])) if steps else set()
-    found = judge((event for _, caused in steps for event in caused), CATALOGUE).counterexamples
-    return next((one for one in found if id(one.events[-1]) in last), None)
+SEEN_IN_EVENTS: Final = {
+    "generation_is_new_after_each_join_phase": "generation_monotonicity",
+    "leader_of_a_new_generation_joined": "leader_is_member",
+}
+"""Invariants of the model that break one of another name over events; all others go by their own name."""
 
 
-def replay_command(path: Path) -> str:
+def explanation(run: Execution, violated: str) -> Counterexample | None:
+    """What the invariant over events says that corresponds to the model's; None where there is none, or it holds."""
+    named = [invariant for invariant in CATALOGUE if invariant.name == SEEN_IN_EVENTS.get(violated, violated)]
+    if not named:
+        return None
+    found = judge((event for caused in run.events for event in caused), named).counterexamples
+    return found[0] if found else None
+
+
+def replay_command(run: Execution) -> str:
     """The command that shows a path again, quoted for a shell."""
-    return f"rebalance-check replay {quote(path.address())}"
+    return f"rebalance-check replay {quote(run.address)}"
 
 
-def path_text(path: Path, violated: str = "") -> str:
+def origin_of(run: Execution, steps: str = "") -> Origin:
+    """Bounds, mutant and ``steps`` in words, and the command that shows the run again."""
+    parts = [run.path.bounds.address(), f"mutant {run.path.mutant}" if run.path.mutant else "", steps]
+    return Origin("; ".join(filter(None, parts)), replay_command(run))
+
+
+def path_text(run: Execution, violated: str = "") -> str:
     """A path as text: what broke and why (or just the run), the table, and the command that shows it again."""
-    steps = path_steps(path)
-    table = lanes(steps, context=0, mark_last=bool(violated))
-    found = explanation(steps) if violated else None
+    table, origin = table_of(run, broken=bool(violated)), origin_of(run, f"{len(run.actions)} steps")
     return "\n".join(
         [
-            *_opening(path, violated, found, table),
-            *_upgrade(path),
-            f"  run      {path.bounds.address()}" + (f"; mutant {path.mutant}" if path.mutant else "")
-            + f"; {len(path.actions)} steps",
+            *(_opening(run, violated, table) if violated else []),
+            *_upgrade(run),
+            f"  run      {origin.run}",
             "",
             table_text(table),
             "",
-            f"  replay   {replay_command(path)}",
+            f"  replay   {origin.replay}",
         ]
-    )  # fmt: skip
+    )
 
 
-def path_section(path: Path, violated: str) -> Section:
-    """A path that breaks a claim, for a page."""
-    steps = path_steps(path)
-    found = explanation(steps)
-    headline = found.headline if found else f"broken at step {len(path.actions)}, {path.actions[-1]}"
-    mutant = f"; mutant {path.mutant}" if path.mutant else ""
-    origin = Origin(f"{path.bounds.address()}{mutant}", replay_command(path))
-    lines = [] if found else [f"claim: {claim_sentence(path, violated)}"]
-    return Section(f"{violated}: {headline}", "violated", lanes(steps, context=0, mark_last=True), origin, found, lines)
+def path_section(run: Execution, violated: str) -> Section:
+    """A path that breaks an invariant, for a page."""
+    found = explanation(run, violated)
+    lines = [] if found else [f"claim: {claim_sentence(run.path.model, violated)}"]
+    title = f"{violated}: {_headline(run, found)}"
+    return Section(title, "violated", table_of(run, broken=True), origin_of(run), found, lines)
 
 
-def _opening(path: Path, violated: str, found: Counterexample | None, table: LaneTable) -> list[str]:
-    if not violated:
-        return []
-    headline = found.headline if found else f"broken at step {len(path.actions)}, {path.actions[-1]}"
-    lines = [f"{violated}: {headline}", f"  claim    {claim_sentence(path, violated)}"]
-    reasons = found.because if found else ()
-    lines += [
-        f"  {'' if number else 'because':<8} {reason.text.replace(STEP, table.step_of(reason.event))}"
-        for number, reason in enumerate(reasons)
+def _headline(run: Execution, found: Counterexample | None) -> str:
+    return found.headline if found else f"broken at step {len(run.actions)}, {run.actions[-1]}"
+
+
+def _opening(run: Execution, violated: str, table: LaneTable) -> list[str]:
+    found = explanation(run, violated)
+    return [
+        f"{violated}: {_headline(run, found)}",
+        f"  claim    {claim_sentence(run.path.model, violated)}",
+        *(
+            f"  {'' if number else 'because':<8} {reason.text.replace(STEP, table.step_of(reason.event))}"
+            for number, reason in enumerate(found.because if found else ())
+        ),
     ]
-    return lines
 
 
-def _upgrade(path: Path) -> list[str]:
+def _upgrade(run: Execution) -> list[str]:
     """The upgrade that a path is part of, and which assignors each member lists at its end."""
-    if not path.bounds.upgrade:
+    if not run.path.bounds.upgrade:
         return []
-    upgrade, model_run = path_numbered(path.bounds.upgrade), ModelRun(path.bounds, model=path.model)
-    for action in path.actions:
-        model_run.step(action)
-    lists = [names_of(upgrade.lists[member.list_index]) for member in model_run.state.member]
+    upgrade = path_numbered(run.path.bounds.upgrade)
+    lists = [names_of(list_of(run.path.bounds, run.states[-1], m)) for m in range(run.path.bounds.members)]
+    answered = [event for event in run.events[-1] if isinstance(event, RequestAnswered)] if run.events else []
     return [
         f"  upgrade  {upgrade.name}, {' -> '.join(map(names_of, upgrade.lists))}: {upgrade.what}",
         f"  at last  {', '.join(f'm{m} lists {names}' for m, names in enumerate(lists))}",
         *(
             f"  answer   {each.api} of {each.member}: {each.error}"
-            for each in model_run.replies
-            if each.error != "NONE"
+            for each in answered
+            if each.error not in {None, Error.NONE.name}
         ),
     ]
 
 
-def path_document(path: Path, violated: str = "") -> dict[str, Any]:
+def path_document(run: Execution, violated: str = "") -> dict[str, Any]:
     """The JSON form of a path: its address, its actions, the claim it breaks."""
     return {
         "invariant": violated,
-        "claim": claim_sentence(path, violated),
-        "address": path.address(),
-        "mutant": path.mutant,
-        "actions": [str(action) for action in path.actions],
-        "text": path_text(path, violated),
+        "claim": claim_sentence(run.path.model, violated),
+        "address": run.address,
+        "mutant": run.path.mutant,
+        "actions": [str(action) for action in run.actions],
+        "text": path_text(run, violated),
     }

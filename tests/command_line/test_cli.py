@@ -391,7 +391,7 @@ def test_run__the_whole_job__one_table_and_one_verdict(command: Command, monkeyp
     answer = command("run", "--seeds", "0:4", "--schedules", 2, "--table-seeds", "0:2", "--json")
     document = answer.document
     assert (document["verdict"], answer.code) == ("held", 0)
-    assert [part["name"] for part in document["parts"]] == ["explore"] * 3 + ["progress"] * 2 + [
+    assert [part["name"] for part in document["parts"]] == ["explore"] * 3 + ["liveness"] * 2 + [
         "fuzz",
         "replay",
         "replay",

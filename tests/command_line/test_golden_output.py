@@ -28,8 +28,8 @@ OUTPUT: Final = {
     "convert": "convert --out {folder}/converted {history}",
     "explore": f"explore {SMALL}",
     "explore-mutant": f"explore {SMALL} --mutant generation-is-reused",
-    "explore-progress": "explore --members 1 --partitions 1 --generations 1 --crashes 0 --no-initial-delay "
-    "--interpreted --progress",
+    "explore-liveness": "explore --members 1 --partitions 1 --generations 1 --crashes 0 --no-initial-delay "
+    "--interpreted --liveness",
     "explore-bad-bounds": "explore --members 0",
     "fuzz": "fuzz --seeds 0:5 --protocol cooperative --workers 1 --invariant ownership",
     "fuzz-mutant": "fuzz --seeds 8:9 --protocol cooperative --workers 1 --invariant callbacks_alternate "

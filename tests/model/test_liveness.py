@@ -109,7 +109,7 @@ def test_a_mutant_breaks_the_progress_it_names__and_no_safety(mutant: ModelMutan
     assert found.verdicts[mutant.caught_by] == "violated"
     path = found.counterexamples[mutant.caught_by]
     assert path_at(path.address()) == path
-    assert mutant.caught_by in {one.aim.name for one in broken_liveness_properties(path)}
+    assert mutant.caught_by in {one.liveness_property.name for one in broken_liveness_properties(path)}
     assert len(path.actions) <= 28
 
 
@@ -140,7 +140,7 @@ def test_a_lasso_is_found__where_the_initial_state_tells_members_apart() -> None
     found = check_liveness(model_for(bounds, "heartbeat-makes-join-again"), bounds, compiled=False)
     assert set(found.verdicts.values()) == {"violated", "held"}
     for name, path in found.counterexamples.items():
-        assert name in {one.aim.name for one in broken_liveness_properties(path_at(path.address()))}
+        assert name in {one.liveness_property.name for one in broken_liveness_properties(path_at(path.address()))}
 
 
 class Unchecked(Judge):
@@ -168,7 +168,7 @@ def test_nothing_is_decided__after_a_limit_or_where_safety_breaks() -> None:
     assert "ended after 108 states" in check_liveness(MODEL, bounds, compiled=False, max_states=100).undecided
     broken = MUTANTS["join-barrier-dropped"].bounds
     unsafe = check_liveness(model_for(broken, "join-barrier-dropped"), broken, compiled=False)
-    assert "generation_has_only_joined of safety is broken" in unsafe.undecided
+    assert "the invariant generation_has_only_joined is broken" in unsafe.undecided
     assert set(unsafe.verdicts.values()) == {"undecided"}
 
 

@@ -1,4 +1,4 @@
-"""``check_liveness``: builds the calm graph of a bound, judges every aim on it, and makes lassos of what is broken."""
+"""``check_liveness``: builds the fault-free graph of a bound, judges every liveness property on it, and makes lassos of what is broken."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LivenessCheck:
-    """The outcome: a verdict for each claim of progress, and a lasso for each that is violated.
+    """The outcome: a verdict for each liveness property, and a lasso for each that is violated.
 
-    ``reached`` states were explored, up to renaming of members; the calm graph that begins there has ``states`` and
+    ``reached`` states were explored, up to renaming of members; the fault-free graph that begins there has ``states`` and
     ``steps``, and a fair run can stay for ever in ``components`` places of it. ``undecided`` says why nothing could be
     concluded, where that is so.
     """
@@ -64,6 +64,6 @@ def check_liveness(
         components=findings.components,
         seconds=time.perf_counter() - started,
         undecided=findings.undecided,
-        verdicts={aim.name: "violated" if aim.name in findings.lassos else unseen for aim in model.liveness},
+        verdicts={one.name: "violated" if one.name in findings.lassos else unseen for one in model.liveness},
         counterexamples=findings.lassos,
     )

@@ -1,4 +1,4 @@
-"""The aims of a model one by one: a claim of progress about members is one for each member."""
+"""The liveness properties of a model one by one: a liveness property about members is one for each member."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 
 
 class Instance(NamedTuple):
-    """An aim, and which member or partition it is about (0 where it is about none)."""
+    """A liveness property, and which member or partition it is about (0 where it is about none)."""
 
-    aim: LivenessProperty
+    liveness_property: LivenessProperty
     at: int
 
     def __str__(self) -> str:
         """``m1``, ``partition 0``, or ``the group``."""
-        return SUBJECTS[each_of(self.aim.holds)].format(self.at)
+        return SUBJECTS[each_of(self.liveness_property.holds)].format(self.at)
 
 
 SUBJECTS: Final = {"m": "m{}", "p": "partition {}", "": "the group"}
 
 
 def instances(model: Model, bounds: Bounds) -> list[Instance]:
-    """Every aim for each that it is about, in the order in which `kernel.survey` writes them."""
+    """Every liveness property for each that it is about, in the order in which `kernel.survey` writes them."""
     found = []
-    for aim in model.liveness:
-        each = each_of(aim.holds)
+    for one in model.liveness:
+        each = each_of(one.holds)
         count = int(getattr(bounds, EACH[each])) if each else 1
-        found += [Instance(aim, at) for at in range(count)]
+        found += [Instance(one, at) for at in range(count)]
     return found
 
 
 def held_in(machine: Machine, wanted: Iterable[Instance], states: Iterable[Any]) -> list[list[bool]]:
-    """Of each state, which of the aims hold in it."""
-    calls = [(positional(instance.aim.holds, "c, s, m, p"), instance.at) for instance in wanted]
+    """Of each state, which of the liveness properties hold in it."""
+    calls = [(positional(instance.liveness_property.holds, "c, s, m, p"), instance.at) for instance in wanted]
     return [[bool(holds(machine.config, state, at, at)) for holds, at in calls] for state in states]

@@ -1,4 +1,4 @@
-"""Where a fair run can stay for ever: strongly connected components of the calm graph under weak fairness.
+"""Where a fair run can stay for ever: strongly connected components of the fault-free graph under weak fairness.
 
 A run that goes on for ever stays, from some point on, in one strongly connected set of states. *Weak fairness*: an
 action (a fair rule, of one member) that stays enabled is taken some time. So a run can stay in a component for ever if

@@ -1,7 +1,7 @@
 """A lasso as evidence: a path of the interpreted model whose last part repeats for ever, made and judged.
 
 `broken_liveness_properties` knows nothing about how the path was found: it steps the model along, sees that the part leads back to
-where it began but for spent budgets and the names of generations, that it is calm and fair, and what is lacking on it.
+where it began but for spent budgets and the names of generations, that it is fault-free and fair, and what is lacking on it.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def broken_liveness_properties(path: Path) -> list[Instance]:
 
 
 def is_missed(instance: Instance, held: Sequence[bool]) -> bool:
-    """Whether a claim is broken by a run that goes for ever through states in which its aim held so."""
-    return not all(held) if instance.aim.stabilises else not any(held)
+    """Whether a claim is broken by a run that goes for ever through states in which its predicate held so."""
+    return not all(held) if instance.liveness_property.stabilises else not any(held)
 
 
 def along(machine: Machine, actions: Iterable[Action]) -> list[Any]:
@@ -68,9 +68,9 @@ def along(machine: Machine, actions: Iterable[Action]) -> list[Any]:
 def is_round(machine: Machine, quotient: Quotient, states: Sequence[Any]) -> bool:
     """Whether no step of a path spends a budget, and it ends where it began in all that matters from then on."""
     rows = as_rows([machine.pack(state) for state in states], quotient.width)
-    calm = quotient.is_fault_free(rows[:-1], rows[1:]).all()
+    fault_free = quotient.is_fault_free(rows[:-1], rows[1:]).all()
     folded = quotient.fold(rows.copy())
-    return bool(calm) and folded[0].tobytes() == folded[-1].tobytes()
+    return bool(fault_free) and folded[0].tobytes() == folded[-1].tobytes()
 
 
 def is_fair(machine: Machine, quotient: Quotient, states: Sequence[Any], actions: Iterable[Action]) -> bool:
@@ -80,7 +80,7 @@ def is_fair(machine: Machine, quotient: Quotient, states: Sequence[Any], actions
 
 
 def fair_actions(machine: Machine, quotient: Quotient, state: Any) -> set[tuple[ActionKind, int]]:
-    """The fair actions that are enabled in a state: of a fair rule, and no disturbance."""
+    """The fair actions that are enabled in a state: of a fair rule, and no fault."""
     fair = {rule.kind for rule in machine.model.rules if rule.fair}
     folded = quotient.fold(as_rows([machine.pack(state)], quotient.width))
     return {

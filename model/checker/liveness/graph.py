@@ -1,4 +1,4 @@
-"""The calm state graph: every run of a model from where its last disturbance left it, in any number of generations."""
+"""The fault-free state graph: every run of a model from where its last fault left it, in any number of generations."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MOST_STATES: Final = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class StateGraph:
-    """Folded states and the calm steps between them, ordered by where they begin.
+    """Folded states and the fault-free steps between them, ordered by where they begin.
 
     ``rows`` has the packed states. Step ``e`` leads from ``source[e]`` to ``target[e]`` by ``label[e]``; the steps from
     state n stand from ``first[n]`` up to ``first[n + 1]``. The first ``len(seeds)`` states are those that were reached
-    with disturbances; ``seeds`` says where each stands among the states that the exploration found (the nearest of
+    with faults; ``seeds`` says where each stands among the states that the exploration found (the nearest of
     those that fold to it).
     """
 
@@ -77,7 +77,7 @@ class Index:
 def fault_free_graph(
     backend: Backend, quotient: Quotient, reached: Any, most_states: int = MOST_STATES
 ) -> StateGraph | None:
-    """The calm steps from all states reached, and on from where they lead; None where it grows beyond all bounds."""
+    """The fault-free steps from all states reached, and on from where they lead; None where it grows beyond all bounds."""
     index = Index()
     folded = quotient.fold(reached.copy())
     _, seeds = index.number(folded)
@@ -85,10 +85,10 @@ def fault_free_graph(
     rows, edges = [frontier], []
     while len(frontier):
         found = backend.steps(frontier)
-        calm = quotient.is_fault_free(frontier[found.parents], found.rows)
-        after = quotient.fold(found.rows[calm])
+        fault_free = quotient.is_fault_free(frontier[found.parents], found.rows)
+        after = quotient.fold(found.rows[fault_free])
         targets, new = index.number(after)
-        edges.append((found.parents[calm] + base, targets, found.labels[calm]))
+        edges.append((found.parents[fault_free] + base, targets, found.labels[fault_free]))
         base += len(frontier)
         frontier = after[new]
         rows.append(frontier)

@@ -1,4 +1,4 @@
-"""Where the state graph comes from: the reachable states, the steps from them, and which aims hold; either backend."""
+"""Where the state graph comes from: the reachable states, the steps from them, and which liveness properties hold; either backend."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Backend(Protocol):
         ...
 
     def survey(self, rows: Any) -> Any:
-        """Of each state, which instances of the aims hold in it."""
+        """Of each state, which instances of the liveness properties hold in it."""
         ...
 
 

@@ -29,7 +29,7 @@ from rebalance_check.model.checker.safety.search import Limits
 
 @dataclass(slots=True)
 class Findings:
-    """What is known; `door.LivenessCheck` tells what the fields mean."""
+    """What is known; `check.LivenessCheck` tells what the fields mean."""
 
     reached: int = 0
     states: int = 0
@@ -40,7 +40,7 @@ class Findings:
 
 
 class Judge:
-    """Judges the aims of one model at one bound."""
+    """Judges the liveness properties of one model at one bound."""
 
     def __init__(self, machine: Machine, *, compiled: bool, most_states: int | None) -> None:
         self.machine = machine
@@ -59,14 +59,14 @@ class Judge:
         reached = self.backend.reach(Limits(states=self.most_states))
         self.findings.reached = reached.outcome.distinct
         if reached.outcome.violated:
-            return self.give_up(f"the claim {reached.outcome.violated} of safety is broken: look at that first")
+            return self.give_up(f"the invariant {reached.outcome.violated} is broken: look at that first")
         if not reached.outcome.complete:
             return self.give_up(
                 f"the exploration ended after {reached.outcome.distinct} states, before it was complete"
             )
         graph = fault_free_graph(self.backend, self.quotient, reached.rows, self.most_states or MOST_STATES)
         if graph is None:
-            return self.give_up("the graph of what happens undisturbed is larger than the limit, or has no end")
+            return self.give_up("the graph of what happens without faults is larger than the limit, or has no end")
         self.findings.states, self.findings.steps = graph.states, graph.steps
         self.judge(graph, reached.rows, reached.depths)
         return self.findings
@@ -77,7 +77,7 @@ class Judge:
         return self.findings
 
     def judge(self, graph: StateGraph, rows: Any, depths: Any) -> None:
-        """Hold every instance of an aim against the places where a fair run can stay for ever."""
+        """Hold every instance of a liveness property against the places where a fair run can stay for ever."""
         fairness = Fairness(graph, self.fair_rules())
         places = fairness.components(np.ones(graph.states, bool))
         self.findings.components = len(np.unique(places[places >= 0]))
@@ -85,9 +85,9 @@ class Judge:
         lassos, found = Lassos(graph, fairness, depths), defaultdict[str, list[Lasso]](list)
         for number, instance in enumerate(instances(self.machine.model, self.machine.bounds)):
             lacks = ~held[:, number] & (places >= 0)
-            where = places if instance.aim.stabilises or not lacks.any() else fairness.components(lacks)
+            where = places if instance.liveness_property.stabilises or not lacks.any() else fairness.components(lacks)
             if (lacks & (where >= 0)).any():
-                found[instance.aim.name].append(lassos.shortest(where, lacks))
+                found[instance.liveness_property.name].append(lassos.shortest(where, lacks))
         for name, candidates in found.items():
             self.keep(name, self.path(min(candidates, key=lassos.length), graph, rows))
 
@@ -97,7 +97,7 @@ class Judge:
 
     def keep(self, name: str, path: Path) -> None:
         """Keep the lasso of a claim, once the interpreted model agrees."""
-        if name not in {one.aim.name for one in broken_liveness_properties(path)}:
+        if name not in {one.liveness_property.name for one in broken_liveness_properties(path)}:
             raise AssertionError(f"the run {path.address()} was found to break {name}, and does not")
         self.findings.lassos[name] = path
 

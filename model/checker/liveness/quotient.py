@@ -1,17 +1,17 @@
-"""States told apart only by what can still matter once nothing disturbs: budgets are forgotten, generations renamed.
+"""States told apart only by what can still matter once faults cease: budgets are forgotten, generations renamed.
 
 A livelock goes through ever new generations, so on plain states it is no cycle, and a bound on generations hides it.
 Here it is one: `Quotient.fold` forgets what was spent and renames the ordinals of a state (`layout.Ordinal`), so that
 folded states are equal when they behave alike:
 
 - ordinals below every counter keep their order only, and are numbered from 1 without gaps. No counter reaches them
-  again, because it only counts up while nothing disturbs (to delete a group is a disturbance); so all that the protocol
+  again, because it only counts up while there is no fault (to delete a group is a fault); so all that the protocol
   can do with them is compare them;
 - from the lowest counter on, distances are kept, because a counter may still reach what is above it;
 - 0 stays 0, "none".
 
-So a state and its folded form allow the same calm steps, to states whose folded forms are equal (a bisimulation; a test
-walks both side by side): the folded graph has exactly the calm runs of the model, in any number of generations.
+So a state and its folded form allow the same fault-free steps, to states whose folded forms are equal (a bisimulation; a test
+walks both side by side): the folded graph has exactly the fault-free runs of the model, in any number of generations.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Quotient:
         kinds = [leaf.kind for leaf in leaves(machine.model.state, machine.sizes)]
         self.width = width(machine.model.state, machine.sizes)
         self.spent = places(kinds, "spent")
-        self.disturbed = places(kinds, "spent", "age")
+        self.faults = places(kinds, "spent", "age")
         self.counters = places(kinds, "counter")
         self.ordinals = places(kinds, "ordinal", "counter")
 
     def is_fault_free(self, before: Any, after: Any) -> Any:
-        """Of each pair of states that one step leads from and to, whether the step is no disturbance."""
-        return (before[:, self.disturbed] == after[:, self.disturbed]).all(axis=1)
+        """Of each pair of states that one step leads from and to, whether the step is no fault."""
+        return (before[:, self.faults] == after[:, self.faults]).all(axis=1)
 
     def fold(self, rows: Any) -> Any:
         """Fold states in place; the same rows."""

@@ -1,6 +1,6 @@
 """The explorer: every state of a model within its bounds, breadth first, so that a counterexample is a shortest one.
 
-``explore(bounds)`` is the door. The compiled backend (extra ``explore``) handles millions of states in seconds; the
+Call ``explore(model, bounds)``. The compiled backend (extra ``explore``) handles millions of states in seconds; the
 interpreted one needs the standard library alone and is the reference for it. What must happen rather than must hold is
 `model.checker.liveness`.
 """

@@ -119,14 +119,17 @@ def witness_source(head: str, claims: Sequence[Callable[..., bool]]) -> str:
 
 
 def achieved_source(model: Model) -> str:
-    """Source of ``achieved``: every aim for every member or partition, in the order of `progress.aims.instances`."""
+    """Source of ``achieved``: every liveness property for every member or partition.
+
+    They stand in the order of `liveness.compiled_properties.instances`.
+    """
     lines = ["def achieved(c, s, out, i):", "    z = 0"]
-    for aim in model.liveness:
-        indent, each = "    ", each_of(aim.holds)
+    for one in model.liveness:
+        indent, each = "    ", each_of(one.holds)
         if each:
             lines.append(f"{indent}for {each} in range(c.{EACH[each]}):")
             indent = " " * 8
-        lines += [f"{indent}out[i, z] = {call(aim.holds)}", f"{indent}z += 1"]
+        lines += [f"{indent}out[i, z] = {call(one.holds)}", f"{indent}z += 1"]
     return "\n".join([*lines, ""])
 
 

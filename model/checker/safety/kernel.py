@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         ...
 
     def achieved(c: Any, s: Any, out: Any, i: int) -> None:
-        """Write into row i of ``out`` which aims of progress hold in the state (`Model.liveness`)."""
+        """Write into row i of ``out`` which liveness properties hold in the state (`Model.liveness`)."""
         ...
 
     def within_bounds(c: Any, s: Any) -> bool:
@@ -250,7 +250,7 @@ def record(
 
 
 def survey(c: Any, rec: Any, n: int, out: Any) -> None:
-    """Of each of n states, which aims of progress hold in it."""
+    """Of each of n states, which liveness properties hold in it."""
     for i in range(n):
         achieved(c, rec[i], out, i)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.specification import Model
@@ -16,6 +16,13 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 VERSION = "v1"
 BOUNDS = r"\w+(?:\?[\w=&-]*|/(?:\d+[a-z])+)?"
 INDICES = r"(?:\d+(?:\.\d+)*)?"
+
+
+class Run(NamedTuple):
+    """A path as it ran: the states, the initial one first, and the index of each action among the enabled ones."""
+
+    states: tuple[Any, ...]
+    indices: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +53,27 @@ class Path:
         A mutant stands behind the bounds: ``v1/eager?members=2!name/0.2.1``. A part that repeats for ever begins with
         ``~``: ``0.2.1~3.4``. Quote it for a shell.
         """
+        return self.written(self.run().indices)
+
+    def run(self) -> Run:
+        """Run the actions on the interpreted model.
+
+        Raises `RebalanceCheckError` when an action is not enabled where it stands.
+        """
         machine = self.machine
-        state, indices = machine.initial(), []
-        for action in self.actions:
-            indices.append(machine.enabled(state).index(action))
-            machine.step(state, action)
+        states, indices = [machine.initial()], list[int]()
+        for number, action in enumerate(self.actions, 1):
+            enabled = machine.enabled(states[-1])
+            if action not in enabled:
+                listed = ", ".join(map(str, enabled)) or "none"
+                raise RebalanceCheckError(f"step {number}, {action}, is not enabled there; enabled are: {listed}")
+            indices.append(enabled.index(action))
+            states.append(machine.copy(states[-1]))
+            machine.step(states[-1], action)
+        return Run(tuple(states), tuple(indices))
+
+    def written(self, indices: Sequence[int]) -> str:
+        """The `address`, from the indices that a `run` has."""
         mutant = f"!{self.mutant}" if self.mutant else ""
         parts = [indices] if self.loop is None else [indices[: self.loop], indices[self.loop :]]
         return f"{VERSION}/{self.bounds.address()}{mutant}/" + "~".join(".".join(map(str, part)) for part in parts)

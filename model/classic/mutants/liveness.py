@@ -22,7 +22,7 @@ LIVENESS_MUTANTS: Final = (
         ),
         caught_by="rebalance_completes",
         bounds=Bounds.from_address("eager?members=2&partitions=1&generations=2&initial_delay=off"),
-        progress=True,
+        liveness=True,
     ),
     ModelMutant(
         name="heartbeat-makes-join-again",
@@ -35,7 +35,7 @@ LIVENESS_MUTANTS: Final = (
         ),
         caught_by="rebalance_completes",
         bounds=Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off"),
-        progress=True,
+        liveness=True,
     ),
     ModelMutant(
         name="unknown-id-is-kept",
@@ -47,7 +47,7 @@ LIVENESS_MUTANTS: Final = (
         ),
         caught_by="no_stuck_member",
         bounds=Bounds.from_address("eager?members=2&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off"),
-        progress=True,
+        liveness=True,
     ),
     ModelMutant(
         name="leader-sync-is-parked",
@@ -59,7 +59,7 @@ LIVENESS_MUTANTS: Final = (
         ),
         caught_by="parked_requests_are_answered",
         bounds=Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off"),
-        progress=True,
+        liveness=True,
     ),
     ModelMutant(
         name="pending-id-never-expires",
@@ -71,7 +71,7 @@ LIVENESS_MUTANTS: Final = (
         ),
         caught_by="pending_ids_vanish",
         bounds=Bounds.from_address("eager?members=1&partitions=1&generations=1&initial_delay=off&member_id_required"),
-        progress=True,
+        liveness=True,
     ),
     ModelMutant(
         name="second-round-is-forgotten",
@@ -83,6 +83,6 @@ LIVENESS_MUTANTS: Final = (
         ),
         caught_by="every_partition_gets_an_owner",
         bounds=Bounds.from_address("cooperative?members=2&partitions=2&generations=2&crashes=0&initial_delay=off"),
-        progress=True,
+        liveness=True,
     ),
 )

@@ -7,16 +7,16 @@ from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.upgrade_paths import NAMES, AssignorList, is_cooperative_list, path_numbered
 
 
-def list_of(bounds: Bounds, step: int) -> AssignorList:
-    """The assignors that a member has at this place of the path."""
-    return path_numbered(bounds.upgrade).lists[step]
+def list_of(bounds: Bounds, state: State, m: int) -> AssignorList:
+    """The assignors that m lists, on an upgrade path."""
+    return path_numbered(bounds.upgrade).lists[state.member[m].list_index]
 
 
 def protocol_of(bounds: Bounds, state: State, m: int) -> str:
     """``eager`` or ``cooperative``: how m treats its partitions."""
     if not bounds.upgrade:
         return bounds.protocol.value
-    cooperative = is_cooperative_list(list_of(bounds, state.member[m].list_index))
+    cooperative = is_cooperative_list(list_of(bounds, state, m))
     return (RebalanceProtocol.COOPERATIVE if cooperative else RebalanceProtocol.EAGER).value
 
 

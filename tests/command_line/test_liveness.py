@@ -1,4 +1,4 @@
-"""The command line on progress: verdicts, exit codes, the lasso as text, as a page and replayed."""
+"""The command line on liveness: verdicts, exit codes, the lasso as text, as a page and replayed."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +13,12 @@ Command = Callable[..., Answer]
 
 STUCK = (
     "explore", "--mutant", "unknown-id-is-kept", "--members", 2, "--partitions", 1, "--generations", 3, "--crashes", 0,
-    "--expiries", 1, "--no-initial-delay", "--progress", "--interpreted",
+    "--expiries", 1, "--no-initial-delay", "--liveness", "--interpreted",
 )  # fmt: skip
 HEALTHY = [argument for argument in STUCK if argument not in ("--mutant", "unknown-id-is-kept")]
 
 
-def test_explore__progress_broken__exits_11_with_a_run_that_repeats(
+def test_explore__liveness_broken__exits_11_with_a_run_that_repeats(
     command: Command, golden: Callable[[str, str], None]
 ) -> None:
     answer = command(*STUCK)
@@ -27,22 +27,22 @@ def test_explore__progress_broken__exits_11_with_a_run_that_repeats(
     golden("lasso.txt", answer.out[answer.out.index("no_stuck_member: never") :])
 
 
-def test_explore__progress_held__says_of_how_much(command: Command) -> None:
+def test_explore__liveness_held__says_of_how_much(command: Command) -> None:
     answer = command(*HEALTHY, "--json")
-    progress = answer.document["progress"]
-    assert (answer.code, progress["verdict"], progress["counterexamples"]) == (0, "held", [])
-    assert set(progress["claims"].values()) == {"held"}
-    assert (progress["states"], progress["steps"]) == (931, 1841)
+    found = answer.document["liveness"]
+    assert (answer.code, found["verdict"], found["counterexamples"]) == (0, "held", [])
+    assert set(found["claims"].values()) == {"held"}
+    assert (found["states"], found["steps"]) == (931, 1841)
 
 
-def test_explore__progress_after_a_limit__is_undecided(command: Command) -> None:
+def test_explore__liveness_after_a_limit__is_undecided(command: Command) -> None:
     answer = command(*HEALTHY, "--max-states", 50)
     assert answer.code == 12
-    assert "progress is undecided: the exploration ended after" in answer.out
+    assert "liveness is undecided: the exploration ended after" in answer.out
 
 
 def test_replay__a_lasso__exits_11_and_shows_the_same(command: Command) -> None:
-    found = command(*STUCK, "--json").document["progress"]["counterexamples"][0]
+    found = command(*STUCK, "--json").document["liveness"]["counterexamples"][0]
     assert (found["invariant"], found["breaks"], found["repeats_after"]) == ("no_stuck_member", ["no_stuck_member"], 11)
     again = command("replay", found["address"], "--json")
     assert again.code == 11
@@ -54,7 +54,7 @@ def test_replay__a_healthy_run_that_goes_on_for_ever__breaks_nothing(command: Co
         "replay", "v1/eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off/0.0.0.0.0~0.0.0"
     )
     assert answer.code == 0
-    assert answer.out.startswith("a run that goes on for ever, and breaks no claim of progress\n")
+    assert answer.out.startswith("a run that goes on for ever, and breaks no liveness property\n")
     assert " ~  8  ReceiveHeartbeat m0" in answer.out
 
 
