@@ -11,14 +11,16 @@ How to write a model (see `model.classic.model` for the classic group protocol):
    ``choices`` says how many outcomes there are to choose from (absent: one; ``members=False``: an action of nobody,
    tried with m=0).
 4. Write the claims: predicates over ``c`` and ``s`` (`Model.invariants`: true in every state;
-   `Model.reachable_states`: true in some), and over ``c``, ``s`` and the next state ``t`` (`Model.step_invariants`: true of every step;
-   `Model.reachable_steps`: true of some). The function's name is the claim, its docstring the sentence. What must
-   happen (`Model.liveness`) is a `LivenessProperty`: a predicate that recurs, or stabilises, once faults cease
-   (`model.checker.liveness`).
+   `Model.reachable_states`: true in some), and over ``c``, ``s`` and the next state ``t`` (`Model.step_invariants`: true
+   of every step; `Model.reachable_steps`: true of some). The function's name is the claim. What must happen
+   (`Model.liveness`) is a `LivenessProperty`: a predicate that recurs, or stabilises, once faults cease
+   (`model.checker.liveness`). The docstring of an action or claim has a heading, a line ``Source: ...`` and a line
+   ``Leaves unchanged: ...``; reports print the heading.
 5. ``within_bounds(c, s)`` cuts states that are too far out (a state constraint); it guards nothing inside the
    protocol.
-6. The last file defines ``MODEL`` and imports the others; ``modules`` lists them in order. Function names are unique
-   over all of them, because the compiled backend and the mutants run them in one namespace.
+6. Each file ends with its rules and claims as one `Concern`. The last file defines ``MODEL`` from the concerns
+   (`Model.of`); ``modules`` lists the files in the order of their imports. Names are unique over all of them, because
+   the compiled backend and the mutants run them in one namespace.
 
 The same functions run interpreted on objects and compiled by Numba on packed records, so they keep to plain Python:
 numbers, ``if``, ``for x in range(...)``, bit masks, no comprehension, no exception, no string. They never mention the
