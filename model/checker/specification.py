@@ -11,8 +11,8 @@ How to write a model (see `model.classic.model` for the classic group protocol):
    ``choices`` says how many outcomes there are to choose from (absent: one; ``members=False``: an action of nobody,
    tried with m=0).
 4. Write the claims: predicates over ``c`` and ``s`` (`Model.invariants`: true in every state;
-   `Model.reachable_states`: true in some), and over ``c``, ``s`` and the next state ``t`` (`Model.step_invariants`: true
-   of every step; `Model.reachable_steps`: true of some). The function's name is the claim. What must happen
+   `Model.reachable_states`: true in some), and over ``c``, ``s`` and the next state ``t``
+   (`Model.step_invariants`: true of every step; `Model.reachable_steps`: true of some). The function's name is the claim. What must happen
    (`Model.liveness`) is a `LivenessProperty`: a predicate that recurs, or stabilises, once faults cease
    (`model.checker.liveness`). The docstring of an action or claim has a heading, a line ``Source: ...`` and a line
    ``Leaves unchanged: ...``; reports print the heading.

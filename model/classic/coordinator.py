@@ -24,7 +24,6 @@ from rebalance_check.model.classic.parts.network import is_abandoned, is_parked,
 from rebalance_check.model.classic.parts.new_members import expires_while_parked, note_new_member
 from rebalance_check.model.classic.parts.protocol_vote import (
     is_compatible,
-    is_compatible_duplicate,
     joins_with_its_list,
     keep_list,
     vote,
@@ -423,61 +422,6 @@ def delete_group(c: Config, s: State) -> bool:
     s.selected_protocol = 0
     s.duplicate.stale = 1 if s.duplicate.kind != MessageKind.NOTHING else 0
     return True
-
-
-# ------------------------------------------------------------------------------------------------ copies
-
-
-def deliver_choices(s: State, m: int) -> int:
-    """Who leads next, when the copy is a LeaveGroup."""
-    return (
-        next_leader_candidates(s, m) if s.duplicate.kind == MessageKind.LEAVE_REQUEST and s.duplicate.member == m else 1
-    )
-
-
-def deliver_duplicate(c: Config, s: State, m: int, k: int) -> bool:
-    """The copy of m's request arrives; whatever the coordinator answers to it goes nowhere.
-
-    Under an id that the coordinator has forgotten it is refused with UNKNOWN_MEMBER_ID, and changes nothing.
-    """
-    if s.duplicate.kind == MessageKind.NOTHING or s.duplicate.member != m:
-        return False
-    if s.duplicate.stale == 0:
-        if s.duplicate.kind == MessageKind.JOIN_REQUEST:
-            join_group_duplicate(c, s, m)
-        elif s.duplicate.kind == MessageKind.SYNC_REQUEST:
-            sync_group_duplicate(c, s, m)
-        else:
-            remove_member(s, m, k)
-            rebalance_without(c, s)
-    reset(s.duplicate)
-    return True
-
-
-def join_group_duplicate(c: Config, s: State, m: int) -> None:
-    """`join_group` for a copy."""
-    owned_partitions = s.duplicate.partitions
-    owned_generation = s.duplicate.generation
-    if not is_compatible_duplicate(c, s):
-        return
-    if has(s.pending, m):
-        add_member(c, s, m, owned_partitions, owned_generation, True)
-    elif not (joins_with_its_list(c, s, m, True) and is_answered_at_once(s, m, owned_partitions, owned_generation)):
-        rejoin(c, s, m, owned_partitions, owned_generation, True)
-
-
-def sync_group_duplicate(c: Config, s: State, m: int) -> None:
-    """`sync_group` for a copy."""
-    if fence(s, m, s.duplicate.generation) == Error.NONE:
-        s.pending_syncs = without(s.pending_syncs, m)
-    if fence(s, m, s.duplicate.generation) == Error.NONE and s.status == GroupStatus.COMPLETING:
-        if m == s.leader:
-            for x in range(c.members):
-                s.member[x].assignment = s.duplicate.parts[x] if has(s.members, x) else 0
-            propagate(c, s)
-        else:
-            s.synced = with_(s.synced, m)
-            park(s, m, True)
 
 
 COORDINATOR: Final = Concern(

@@ -15,6 +15,8 @@ from rebalance_check.model.classic.state import Config, GroupStatus, MemberStatu
 def rebalance_completes(s: State) -> bool:
     """The group becomes stable or empty, and stays so.
 
+    Each join phase ends, each sync phase ends, and no member starts another rebalance for ever.
+
     Source: ``GroupMetadataManager.completeClassicGroupJoin``; ``GroupMetadataManager.expirePendingSync``.
     Leaves unchanged: how many generations that takes, and groups in which faults go on.
     """
@@ -23,6 +25,8 @@ def rebalance_completes(s: State) -> bool:
 
 def no_stuck_member(s: State, m: int) -> bool:
     """A live process that goes on polling becomes a stable member of the group's generation.
+
+    Whatever state its last fault left it in, its replies lead it back into the group.
 
     Source: ``AbstractCoordinator.ensureActiveGroup``.
     Leaves unchanged: processes that are down or fenced.
@@ -45,6 +49,8 @@ def parked_requests_are_answered(s: State, m: int) -> bool:
 
 def pending_ids_vanish(s: State, m: int) -> bool:
     """A handed-out member id is used, or forgotten after its session timeout.
+
+    The coordinator arms the session timeout of the JoinGroup for the pending id.
 
     Source: KIP-394; ``GroupMetadataManager.expireClassicGroupMemberHeartbeat``.
     Leaves unchanged: the process, which may ask for another id.

@@ -69,6 +69,9 @@ def revoking_member_rejoins(c: Config, s: State) -> bool:
 def partition_is_withheld(c: Config, s: State) -> bool:
     """A stable group leaves a partition unassigned because its old owner must revoke it first.
 
+    The first assignment of a COOPERATIVE rebalance leaves it out; the member that revokes it joins again, and the
+    second one hands it out.
+
     Source: KIP-429; ``CooperativeStickyAssignor.adjustAssignment``.
     Leaves unchanged: how long the partition stays without an owner; see `every_partition_gets_an_owner`.
     """
@@ -102,6 +105,9 @@ def leader_has_crashed(s: State) -> bool:
 
 def join_meets_member_id_required(c: Config, s: State) -> bool:
     """A JoinGroup without a member id is refused with MEMBER_ID_REQUIRED and carries the id to use.
+
+    The id is pending from then on. A client that never comes back with it holds up the next join phase until the id
+    expires.
 
     Source: KIP-394; ``GroupMetadataManager.classicGroupJoinNewDynamicMember``.
     Leaves unchanged: JoinGroup below version 4 and static members, which become members at once.

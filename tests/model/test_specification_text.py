@@ -15,7 +15,7 @@ MODELS = (CLASSIC, STATUS)
 HEADING = re.compile(r"[A-Z`][^\n]*\.")
 SOURCE = re.compile(r"^Source: [^\n]*(KIP-\d+|KAFKA-\d+|``[A-Z]\w+)", re.MULTILINE)
 UNCHANGED = re.compile(r"^Leaves unchanged: [\w`]", re.MULTILINE)
-NOT_YET = ("client", "coordinator", "parts.network")
+NOT_YET = ("client", "coordinator")
 
 
 def spoken(model: Model) -> list[Callable[..., Any]]:

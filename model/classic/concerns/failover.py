@@ -135,6 +135,8 @@ def end_incarnation(c: Config, s: State, k: int) -> None:
 def elect_coordinator(c: Config, s: State) -> bool:
     """After a resignation another coordinator is elected and begins to load the log.
 
+    The partition of the offsets topic has a leader again, and clients find it by FindCoordinator.
+
     Source: ``CoordinatorRuntime.scheduleLoadOperation``.
     Leaves unchanged: the log, the clients, and the messages on their way.
     """
@@ -186,6 +188,8 @@ def load_votes(c: Config, s: State) -> None:
 
 def generation_is_not_below_the_log(c: Config, s: State) -> bool:
     """A serving coordinator is never below the generation of the last committed record.
+
+    Loading sets the generation to that of the record, and from there it only grows.
 
     Source: ``GroupMetadataManager.replay``; ``ClassicGroup.initNextGeneration``.
     Leaves unchanged: generations above the log, which no failover survives.

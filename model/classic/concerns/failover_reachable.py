@@ -40,6 +40,8 @@ def generation_number_is_reused(c: Config, s: State) -> bool:
 def member_is_ahead_of_the_coordinator(c: Config, s: State) -> bool:
     """A member is in a generation that was never written, above the one that the coordinator loaded.
 
+    The coordinator before began that generation and answered the JoinGroup, but died before the assignment was written.
+
     Source: ``GroupMetadataManager.replay``.
     Leaves unchanged: the member, until a request of its is refused with ILLEGAL_GENERATION.
     """
@@ -73,6 +75,9 @@ def logged_assignment_was_never_delivered(c: Config, s: State) -> bool:
 def rebalance_begins_during_an_append(s: State) -> bool:
     """A rebalance begins while the assignment of the generation before is being written.
 
+    A member joined or left after the leader's SyncGroup. The callback finds another status or generation and does
+    nothing.
+
     Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup`` (append callback).
     Leaves unchanged: the append, which is committed all the same.
     """
@@ -92,6 +97,8 @@ def load_restores_a_replaced_member_id(c: Config, s: State) -> bool:
 
 def loading_coordinator_accepts_a_heartbeat(c: Config, s: State) -> bool:
     """A loading coordinator answers a Heartbeat with NONE without looking at it.
+
+    Kafka does so on purpose, so that members do not lose their place while the log is read.
 
     Source: ``GroupCoordinatorService.heartbeat``.
     Leaves unchanged: every other request, which meets COORDINATOR_LOAD_IN_PROGRESS.
@@ -132,6 +139,8 @@ def in_log(s: State, m: int) -> bool:
 def join_meets_loading(c: Config, s: State) -> bool:
     """A JoinGroup is refused with COORDINATOR_LOAD_IN_PROGRESS.
 
+    The client waits for its retry backoff and sends the JoinGroup again.
+
     Source: ``CoordinatorRuntime.withActiveContextOrThrow``.
     Leaves unchanged: the member's id, generation and partitions.
     """
@@ -163,6 +172,8 @@ def join_meets_not_coordinator(c: Config, s: State) -> bool:
 
 def heartbeat_meets_not_coordinator(c: Config, s: State) -> bool:
     """A Heartbeat is refused with NOT_COORDINATOR.
+
+    The client marks its coordinator unknown and looks for the new one.
 
     Source: ``CoordinatorRuntime.withActiveContextOrThrow``.
     Leaves unchanged: the member's id, generation and partitions.

@@ -76,6 +76,8 @@ def receive_heartbeat_during_sync(s: State, m: int) -> bool:
 def heartbeat_during_sync_is_fenced(c: Config, s: State, t: State) -> bool:
     """A Heartbeat during a SyncGroup succeeds only for a member, in the group's generation, once that has begun.
 
+    The checks are those of any Heartbeat; the outstanding SyncGroup makes no difference.
+
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
     Leaves unchanged: when the reply reaches the member.
     """
@@ -92,6 +94,8 @@ def heartbeat_during_sync_is_fenced(c: Config, s: State, t: State) -> bool:
 def reset_member_takes_no_assignment(c: Config, s: State, t: State) -> bool:
     """A member that lost its generation during its SyncGroup does not become stable by the reply.
 
+    The client compares the generation of the reply with its own, which is reset, and joins again.
+
     Source: ``AbstractCoordinator.SyncGroupResponseHandler``.
     Leaves unchanged: the coordinator, which may count the member as stable.
     """
@@ -107,6 +111,8 @@ def reset_member_takes_no_assignment(c: Config, s: State, t: State) -> bool:
 
 def heartbeat_succeeds_while_completing(c: Config, s: State) -> bool:
     """A Heartbeat succeeds while the group waits for the leader's assignment.
+
+    CompletingRebalance does not refuse Heartbeats, although no assignment exists yet.
 
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
     Leaves unchanged: the sync timeout, which Heartbeats do not extend.
@@ -126,6 +132,8 @@ def heartbeat_succeeds_while_completing(c: Config, s: State) -> bool:
 def heartbeat_reports_a_rebalance_during_sync(c: Config, s: State) -> bool:
     """A Heartbeat is answered REBALANCE_IN_PROGRESS while the member's SyncGroup is outstanding.
 
+    The next join phase has begun, so the SyncGroup will be refused as well.
+
     Source: ``AbstractCoordinator.HeartbeatResponseHandler``.
     Leaves unchanged: the member, which ignores the error in this state.
     """
@@ -142,6 +150,8 @@ def heartbeat_reports_a_rebalance_during_sync(c: Config, s: State) -> bool:
 
 def member_is_reset_during_sync(c: Config, s: State) -> bool:
     """A Heartbeat told the member during its SyncGroup that it has lost its generation.
+
+    The coordinator removed the member, or began another generation without it.
 
     Source: ``AbstractCoordinator.HeartbeatResponseHandler``; ``AbstractCoordinator.SyncGroupResponseHandler``.
     Leaves unchanged: the SyncGroup reply, which is still to come and is ignored.

@@ -21,6 +21,8 @@ from rebalance_check.model.vocabulary.errors import Error
 def new_members_are_parked(c: Config, s: State) -> bool:
     """A member is new only while its first JoinGroup is parked.
 
+    The mark ends with the join phase; from then on the session timeout counts.
+
     Source: ``ClassicGroupMember.isNew``; ``GroupMetadataManager.completeClassicGroupJoin``.
     Leaves unchanged: how long the JoinGroup is parked; at most the new-member join timeout of 5 minutes.
     """
@@ -29,6 +31,8 @@ def new_members_are_parked(c: Config, s: State) -> bool:
 
 def returned_id_is_not_waited_for(c: Config, s: State, t: State) -> bool:
     """Once its LeaveGroup has arrived, an id is neither a member's nor pending.
+
+    A join phase that waited for that id may end, and a stable group begins a rebalance for it.
 
     Source: ``GroupMetadataManager.classicGroupLeaveToClassicGroup``; KIP-394.
     Leaves unchanged: a LeaveGroup that the network loses.
@@ -63,6 +67,8 @@ def expired_new_member_is_refused(c: Config, s: State, t: State) -> bool:
 def unused_id_is_returned(c: Config, s: State) -> bool:
     """A process leaves before it has used the id that was handed out to it.
 
+    A client that closes between MEMBER_ID_REQUIRED and its second JoinGroup sends a LeaveGroup.
+
     Source: ``AbstractCoordinator.maybeLeaveGroup``; KIP-394.
     Leaves unchanged: the members; the coordinator stops waiting for the id.
     """
@@ -75,6 +81,8 @@ def unused_id_is_returned(c: Config, s: State) -> bool:
 
 def unused_id_expires(c: Config, s: State) -> bool:
     """A process is about to use an id that has expired since it was handed out.
+
+    The session timeout of its first JoinGroup was over before the process came back with the id.
 
     Source: ``GroupMetadataManager.expireClassicGroupMemberHeartbeat``; KIP-394.
     Leaves unchanged: the process, until its JoinGroup is refused with UNKNOWN_MEMBER_ID.
@@ -89,6 +97,9 @@ def unused_id_expires(c: Config, s: State) -> bool:
 
 def new_member_expires_while_parked(c: Config, s: State) -> bool:
     """A JoinGroup without a member id is refused with UNKNOWN_MEMBER_ID, because its member was new for too long.
+
+    The timer of a new member runs although its JoinGroup is parked, for 5 minutes, so that clients which retry under
+    new ids do not fill the group.
 
     Source: ``CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS``; ``GroupMetadataManager.expireClassicGroupMemberHeartbeat``.
     Leaves unchanged: the join phase of the other members.

@@ -63,6 +63,8 @@ def send_offset_commit(c: Config, s: State, m: int) -> bool:
 def receive_offset_commit(s: State, m: int) -> bool:
     """The member learns that its commit succeeded.
 
+    A commit changes nothing of the membership, so the member goes on as before.
+
     Source: ``ConsumerCoordinator.OffsetCommitResponseHandler``.
     Leaves unchanged: everything but the reply, which is consumed.
     """
@@ -211,6 +213,9 @@ def no_commit_while_completing(c: Config, s: State, t: State) -> bool:
 def commit_without_generation_needs_an_empty_group(c: Config, s: State, t: State) -> bool:
     """A commit without a generation succeeds only in a group without members.
 
+    Tools and consumers without group management commit like that; with members in the group they would overwrite the
+    members' positions.
+
     Source: ``ClassicGroup.validateOffsetCommit``.
     Leaves unchanged: transactional commits, which the model leaves out.
     """
@@ -271,6 +276,8 @@ def commit_is_accepted_in_a_rebalance(c: Config, s: State) -> bool:
 def commit_of_a_stale_owner_is_refused(c: Config, s: State) -> bool:
     """A member that owns a partition of another current member is refused when it commits.
 
+    Its id is removed or its generation is over, so the new owner's position stays as it is.
+
     Source: ``ClassicGroup.validateOffsetCommit``.
     Leaves unchanged: what the stale owner has processed; the new owner processes it again.
     """
@@ -286,6 +293,8 @@ def commit_of_a_stale_owner_is_refused(c: Config, s: State) -> bool:
 
 def commit_meets_rebalance(c: Config, s: State) -> bool:
     """A commit during a join is refused with REBALANCE_IN_PROGRESS.
+
+    The group completes a rebalance, and the new owners are not known yet.
 
     Source: ``ClassicGroup.validateOffsetCommit``.
     Leaves unchanged: the member's id, generation and partitions.
@@ -309,6 +318,8 @@ def commit_meets_illegal_generation(c: Config, s: State) -> bool:
 def commit_meets_unknown_member(c: Config, s: State) -> bool:
     """A commit is refused with UNKNOWN_MEMBER_ID.
 
+    The coordinator removed the member after its last successful request.
+
     Source: ``ClassicGroup.validateMember``.
     Leaves unchanged: the group, which a refused commit does not change.
     """
@@ -330,6 +341,8 @@ def commit_meets_fenced_instance(c: Config, s: State) -> bool:
 
 def commit_without_generation_is_accepted(c: Config, s: State) -> bool:
     """A client that is no member commits into a group without members.
+
+    The group is Empty or did not exist.
 
     Source: ``ClassicGroup.validateOffsetCommit``.
     Leaves unchanged: the group's generation and status, unless the group did not exist.

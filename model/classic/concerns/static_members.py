@@ -162,6 +162,8 @@ def silent_static_member_returns_as_a_second_owner(c: Config, s: State) -> bool:
 def restarted_leader_skips_assignment(c: Config, s: State) -> bool:
     """A static leader restarts and its JoinGroup reply says not to assign anew.
 
+    The leader gets the list of members, and sends a SyncGroup without an assignment.
+
     Source: KIP-814; ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``.
     Leaves unchanged: the assignment of the generation, which stays.
     """
@@ -174,6 +176,8 @@ def restarted_leader_skips_assignment(c: Config, s: State) -> bool:
 def join_meets_fenced_instance(c: Config, s: State) -> bool:
     """A JoinGroup is refused with FENCED_INSTANCE_ID.
 
+    Another process with the same instance id has joined, and its member id has replaced this one.
+
     Source: ``ClassicGroup.validateMember``; KIP-345.
     Leaves unchanged: the member that has the instance id now.
     """
@@ -183,6 +187,8 @@ def join_meets_fenced_instance(c: Config, s: State) -> bool:
 def sync_meets_fenced_instance(c: Config, s: State) -> bool:
     """A SyncGroup is refused with FENCED_INSTANCE_ID.
 
+    The member was replaced between its JoinGroup reply and its SyncGroup, or while the SyncGroup was parked.
+
     Source: ``ClassicGroup.validateMember``; KIP-345.
     Leaves unchanged: the member that has the instance id now.
     """
@@ -191,6 +197,8 @@ def sync_meets_fenced_instance(c: Config, s: State) -> bool:
 
 def heartbeat_meets_fenced_instance(c: Config, s: State) -> bool:
     """A Heartbeat is refused with FENCED_INSTANCE_ID.
+
+    This is how a replaced process learns that it has to end.
 
     Source: ``ClassicGroup.validateMember``; KIP-345.
     Leaves unchanged: the member that has the instance id now.
@@ -232,6 +240,8 @@ def static_member_rejoins_after_failover_without_rebalance(c: Config, s: State) 
 def replaced_id_owes_a_sync(c: Config, s: State) -> bool:
     """A member id was replaced before it sent its SyncGroup, so the sync timeout is bound to fire.
 
+    The rebalance that the timeout starts is spurious: no member is late.
+
     Source: ``ClassicGroup.replaceStaticMember``; ``GroupMetadataManager.expirePendingSync``.
     Leaves unchanged: the assignments, until the timeout starts a rebalance.
     """
@@ -240,6 +250,8 @@ def replaced_id_owes_a_sync(c: Config, s: State) -> bool:
 
 def static_member_is_replaced_while_preparing(c: Config, s: State) -> bool:
     """A static member waits in the join phase under a new id that it has not received yet.
+
+    The coordinator has replaced its former id by a new one, under which the JoinGroup is parked.
 
     Source: KIP-345; ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``.
     Leaves unchanged: the other members of the join phase.

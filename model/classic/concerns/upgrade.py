@@ -225,6 +225,8 @@ def all_are_stable_at(c: Config, s: State, step: int) -> bool:
 def upgrade_is_complete(c: Config, s: State) -> bool:
     """All members are stable in one generation with the last list of the upgrade path.
 
+    Every member was restarted as often as the path has steps, and the group runs an assignor of the last list.
+
     Source: KIP-429.
     Leaves unchanged: the order in which members were restarted.
     """

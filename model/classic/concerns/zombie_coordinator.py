@@ -63,6 +63,8 @@ def depose_coordinator(c: Config, s: State) -> bool:
 def resign_zombie_coordinator(c: Config, s: State) -> bool:
     """The zombie coordinator learns that it has lost its role and forgets the group.
 
+    From here on there is one coordinator again.
+
     Source: ``CoordinatorRuntime.scheduleUnloadOperation``.
     Leaves unchanged: the group of the present coordinator, and the clients.
     """
@@ -84,6 +86,8 @@ def zombie_fence(s: State, m: int, generation: int) -> int:
 
 def heartbeat_at_zombie(c: Config, s: State, m: int) -> bool:
     """A Heartbeat arrives at the zombie coordinator, which answers from memory.
+
+    A Heartbeat needs no write unless earlier ones are pending, so it succeeds.
 
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
     Leaves unchanged: the memory of the zombie coordinator, and the present coordinator.
@@ -155,6 +159,8 @@ def join_group_at_zombie(c: Config, s: State, m: int) -> bool:
 def zombie_coordinator_has_a_second_owner(c: Config, s: State) -> bool:
     """A member in the zombie coordinator's generation owns what a member of the present group owns.
 
+    The two coordinators count on different generations, and each partition is owned once in either.
+
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
     Leaves unchanged: commits at the zombie coordinator, which need a write and fail.
     """
@@ -182,6 +188,8 @@ def is_stale_at_the_coordinator(c: Config, s: State, m: int) -> bool:
 def zombie_coordinator_accepts_a_stale_heartbeat(c: Config, s: State, t: State) -> bool:
     """The zombie coordinator accepts a Heartbeat of a member that the present coordinator would refuse.
 
+    The member has not found the present coordinator, and learns nothing of the new generation.
+
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
     Leaves unchanged: the present group, which does not see that Heartbeat.
     """
@@ -195,6 +203,8 @@ def zombie_coordinator_accepts_a_stale_heartbeat(c: Config, s: State, t: State) 
 
 def zombie_coordinator_keeps_a_stale_owner(c: Config, s: State, t: State) -> bool:
     """The zombie coordinator accepts the Heartbeat of a member whose partition another member owns by now.
+
+    Two members process the same partition for as long as the zombie coordinator answers.
 
     Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
     Leaves unchanged: the stale owner's commits, which need a write and fail.
@@ -210,6 +220,8 @@ def zombie_coordinator_keeps_a_stale_owner(c: Config, s: State, t: State) -> boo
 
 def zombie_coordinator_returns_an_old_assignment(c: Config, s: State, t: State) -> bool:
     """The zombie coordinator answers a SyncGroup with its assignment although the group has gone on.
+
+    The assignment was committed before the coordinator was deposed.
 
     Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup``.
     Leaves unchanged: the present group and its assignment.

@@ -1,7 +1,7 @@
 """The network of the classic protocol: one message between a process and the coordinator, and one stray copy."""
 
 from rebalance_check.model.checker.layout import reset
-from rebalance_check.model.classic.state import Config, Member, MemberStatus, Message, MessageKind, State, has
+from rebalance_check.model.classic.state import Member, MemberStatus, Message, MessageKind, State, has
 from rebalance_check.model.vocabulary.errors import Error
 
 
@@ -60,34 +60,6 @@ def is_request(kind: int) -> bool:
         or kind == MessageKind.LEAVE_REQUEST
         or kind == MessageKind.COMMIT_REQUEST
     )
-
-
-def duplicate_request(c: Config, s: State, m: int) -> bool:
-    """The network keeps a copy of m's request, to be delivered later.
-
-    A JoinGroup without a member id is not copied: its copy is what another process does that joins and dies. Nor is a
-    Heartbeat: a copy changes nothing, and nobody gets the answer. Nor is a LeaveGroup by instance id, which ``flag``
-    marks: its copy is what an administrator does who removes whoever has the seat.
-    """
-    net = s.member[m].net
-    if s.duplicate.kind != MessageKind.NOTHING or s.duplicates >= c.duplicates:
-        return False
-    if not (
-        (net.kind == MessageKind.JOIN_REQUEST and net.flag == 1)
-        or net.kind == MessageKind.SYNC_REQUEST
-        or (net.kind == MessageKind.LEAVE_REQUEST and net.flag == 0)
-    ):
-        return False
-    s.duplicates += 1
-    s.duplicate.kind = net.kind
-    s.duplicate.member = m
-    s.duplicate.stale = 0 if has(s.members | s.pending, m) else 1
-    s.duplicate.generation = net.generation
-    s.duplicate.partitions = net.partitions
-    s.duplicate.list_index = s.member[m].list_index
-    for x in range(c.members):
-        s.duplicate.parts[x] = net.parts[x]
-    return True
 
 
 def is_error_reply(net: Message) -> bool:

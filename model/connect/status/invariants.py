@@ -51,7 +51,7 @@ def explained_overwrite(c: Config, s: State) -> bool:
 def cached_was_read(c: Config, s: State) -> bool:
     """A cached status is a record below the reader's position, and no tombstone.
 
-    Writes never touch the cache.
+    Writes never touch the cache. A worker sees its own status, too, only after it has read it back.
 
     Source: ``KafkaStatusBackingStore.read``.
     Leaves unchanged: how far a reader lags behind the log.
@@ -77,6 +77,8 @@ def connector_was_removed(c: Config, s: State) -> bool:
 def readers_converge(c: Config, s: State) -> bool:
     """P7: Workers that have read the same records of a key cache the same status.
 
+    A cache is a function of the records that its worker has read, in their order.
+
     Source: ``KafkaStatusBackingStore.read``.
     Leaves unchanged: tasks whose connector was removed; the order between two keys is not defined.
     """
@@ -93,6 +95,8 @@ def readers_converge(c: Config, s: State) -> bool:
 
 def quiescent_status_is_agreed(c: Config, s: State) -> bool:
     """When nothing is in flight and all is read, every worker caches what the log says.
+
+    The log says what is left when its records are read in order by the stale rule.
 
     Source: ``KafkaStatusBackingStore.read``; KAFKA-12525.
     Leaves unchanged: tasks whose connector was removed, and the truth of the status.
@@ -130,6 +134,8 @@ def is_admitted(c: Config, s: State, t: State, m: int) -> bool:
 def retry_keeps_its_generation(c: Config, s: State, t: State) -> bool:
     """S5: A write is retried only while the store's last write is of the same generation.
 
+    A worker that writes in a new generation gives up what failed in the one before.
+
     Source: ``KafkaStatusBackingStore.send`` (completion callback).
     Leaves unchanged: the status, which may never be written then.
     """
@@ -141,6 +147,8 @@ def retry_keeps_its_generation(c: Config, s: State, t: State) -> bool:
 
 def retry_yields_to_a_newer_status(c: Config, s: State, t: State) -> bool:
     """S5: A safe write is retried only while no newer status of another worker is cached.
+
+    The callback repeats the check of the first send before it queues the retry.
 
     Source: ``KafkaStatusBackingStore.send`` (completion callback).
     Leaves unchanged: what is read between the check and the retry.
@@ -155,6 +163,9 @@ def retry_yields_to_a_newer_status(c: Config, s: State, t: State) -> bool:
 def no_self_reordering(c: Config, s: State, t: State) -> bool:
     """P3: A safe write is not retried once a younger write of its entry was accepted.
 
+    The callback compares the write's sequence number with that of the entry, so a retry never overtakes a younger
+    write.
+
     Source: ``KafkaStatusBackingStore.send`` (``sequence`` of the entry).
     Leaves unchanged: unsafe writes, whose retries ignore the sequence.
     """
@@ -168,6 +179,8 @@ def no_self_reordering(c: Config, s: State, t: State) -> bool:
 def no_resurrection_by_retry(c: Config, s: State, t: State) -> bool:
     """P5: A write is not retried once the tombstone of its entry was read.
 
+    The tombstone marks the entry as deleted, and the callback of a failed write looks at that mark.
+
     Source: ``KafkaStatusBackingStore.send`` (``isDeleted`` of the entry).
     Leaves unchanged: new writes, which create the entry again.
     """
@@ -180,6 +193,9 @@ def no_resurrection_by_retry(c: Config, s: State, t: State) -> bool:
 
 def suppressed_for_a_newer_status(c: Config, s: State, t: State) -> bool:
     """P4: A write is suppressed only where another worker's newer status is cached.
+
+    ``canWriteSafely`` looks at the cache alone: no entry, the same worker, or a generation that is not higher lets the
+    write pass.
 
     Source: ``KafkaStatusBackingStore.send`` (``canWriteSafely``).
     Leaves unchanged: whether that status is still the last in the log.
@@ -196,6 +212,8 @@ def suppressed_for_a_newer_status(c: Config, s: State, t: State) -> bool:
 def running_outlives_stale_unassigned(c: Config, s: State, t: State) -> bool:
     """P6: A cached RUNNING of a task is not replaced by an UNASSIGNED of its own or a lower generation.
 
+    A worker that lost a task writes UNASSIGNED late, when the new owner runs the task already.
+
     Source: ``KafkaStatusBackingStore.readTaskStatus``; KAFKA-12525.
     Leaves unchanged: connectors, and every status other than UNASSIGNED.
     """
@@ -210,6 +228,8 @@ def running_outlives_stale_unassigned(c: Config, s: State, t: State) -> bool:
 
 def connector_tombstone_removes_its_tasks(c: Config, s: State, t: State) -> bool:
     """A worker that reads a connector's tombstone caches none of its tasks at that moment.
+
+    Removing a connector clears its tasks from the cache and writes nothing.
 
     Source: ``KafkaStatusBackingStore.remove``.
     Leaves unchanged: records of those tasks that are read later.
@@ -226,6 +246,8 @@ def connector_tombstone_removes_its_tasks(c: Config, s: State, t: State) -> bool
 
 def log_only_grows(c: Config, s: State, t: State) -> bool:
     """S3: A step appends one record at most and changes none.
+
+    Each append adds a record to one key.
 
     Source: ``KafkaBasedLog``; a compacted topic keeps the last record of each key.
     Leaves unchanged: compaction, which the model leaves out.
@@ -247,6 +269,8 @@ def log_only_grows(c: Config, s: State, t: State) -> bool:
 def safe_write_hides_newer(c: Config, s: State) -> bool:
     """R1-R3: A first safe send replaces a newer status that its writer had not read.
 
+    The newer record was in the log or on its way when the writer looked at its cache.
+
     Source: ``KafkaStatusBackingStore.send`` (check and append are not atomic).
     Leaves unchanged: the status that was replaced; no worker writes it again.
     """
@@ -260,6 +284,8 @@ def safe_write_hides_newer(c: Config, s: State) -> bool:
 
 def repeated_append_hides_newer(c: Config, s: State) -> bool:
     """R5: After a lost acknowledgement a safe write is appended twice, the second time over a newer status.
+
+    The producer reports a retriable error although the broker has appended the record.
 
     Source: ``KafkaStatusBackingStore.send`` (completion callback; the producer is not idempotent).
     Leaves unchanged: the first copy in the log.
@@ -275,6 +301,8 @@ def repeated_append_hides_newer(c: Config, s: State) -> bool:
 def late_retry_hides_newer(c: Config, s: State) -> bool:
     """R6: A newer status was read after the check of a retry that is still to be sent.
 
+    The retry thread runs at any time after the callback has queued the write.
+
     Source: ``KafkaStatusBackingStore.send`` (retry executor).
     Leaves unchanged: the retry, which is not checked again.
     """
@@ -287,6 +315,8 @@ def late_retry_hides_newer(c: Config, s: State) -> bool:
 
 def unsafe_retry_reorders(c: Config, s: State) -> bool:
     """R7: A retried RUNNING stands behind the same worker's younger UNASSIGNED of its generation.
+
+    ``put`` is retried without regard to younger writes of the entry.
 
     Source: ``KafkaStatusBackingStore.send`` (unsafe writes ignore the sequence).
     Leaves unchanged: the task, which is stopped while its status says RUNNING.
@@ -304,6 +334,8 @@ def unsafe_retry_reorders(c: Config, s: State) -> bool:
 
 def stale_put_hides_newer(c: Config, s: State) -> bool:
     """R17: ``put`` of a worker that lags behind replaces a newer status.
+
+    A worker that was removed from its group keeps its generation and goes on writing.
 
     Source: ``KafkaStatusBackingStore.put``.
     Leaves unchanged: the worker, which is not told.
@@ -352,6 +384,8 @@ def ignored_record_is_last(c: Config, s: State) -> bool:
 def late_task_outlives_its_connector(c: Config, s: State) -> bool:
     """R13, R14: A worker caches a task of a connector that it has read to be gone.
 
+    The task's record is appended, or read, after the connector's tombstone.
+
     Source: ``KafkaStatusBackingStore.remove``; the two keys are in different partitions.
     Leaves unchanged: the log, in which the task's record is valid.
     """
@@ -366,6 +400,8 @@ def late_task_outlives_its_connector(c: Config, s: State) -> bool:
 
 def write_is_suppressed(s: State) -> bool:
     """P4: A safe write is suppressed.
+
+    The call returns without an error, and its caller does not notice.
 
     Source: ``KafkaStatusBackingStore.putSafe``.
     Leaves unchanged: the log.

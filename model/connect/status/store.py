@@ -129,7 +129,7 @@ def put_safe(c: Config, s: State, m: int, k: int) -> bool:
 def next_generation(c: Config, s: State, m: int) -> bool:
     """The worker learns the next generation of its group.
 
-    Other workers may stay in an older one for as long as they like.
+    Other workers may stay in an older one for as long as they like. The worker has completed a rebalance.
 
     Source: ``DistributedHerder`` (assignment callback).
     Leaves unchanged: the store, which takes the generation over with its next write.
@@ -160,6 +160,8 @@ def append_record(s: State, m: int, send: Send) -> None:
 
 def append(c: Config, s: State, m: int) -> bool:
     """The oldest send of a worker becomes a record, and the acknowledgement arrives.
+
+    The producer has one request in flight, so the records of a worker stand in the order of its sends.
 
     Source: ``KafkaStatusBackingStore.send`` (producer with one request in flight).
     Leaves unchanged: every cache.
@@ -226,6 +228,8 @@ def complete_retriably(c: Config, s: State, m: int) -> None:
 def retry(c: Config, s: State, m: int) -> bool:
     """The retry thread hands its oldest write to the producer again, without another check.
 
+    The check was made when the write was queued.
+
     Source: ``KafkaStatusBackingStore.send`` (retry executor, KAFKA-14902).
     Leaves unchanged: the sequence number and the cache.
     """
@@ -281,6 +285,8 @@ def read_back(c: Config, s: State, m: int, k: int) -> bool:
 
 def restart(c: Config, s: State, m: int) -> bool:
     """The worker process dies and starts again with an empty cache and nothing in flight.
+
+    Its slot stands for the worker id, which survives.
 
     Source: ``KafkaStatusBackingStore.start``.
     Leaves unchanged: the log and the worker's generation.
