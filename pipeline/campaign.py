@@ -81,7 +81,10 @@ class Work:
 
 
 def parse_seeds(text: str) -> range:
-    """``0:300`` as the seeds from 0 up to, not including, 300; ``7`` as the one seed 7."""
+    """``0:300`` as the seeds from 0 up to, not including, 300; ``7`` as the one seed 7.
+
+    Raises: RebalanceCheckError when the text is no range of seeds, or an empty one.
+    """
     first, colon, last = text.partition(":")
     try:
         start = int(first)
@@ -95,7 +98,10 @@ def parse_seeds(text: str) -> range:
 
 
 def check_seeds(seeds: range) -> None:
-    """`RebalanceCheckError` unless the seeds are a non-empty, gapless range of numbers that a table can hold."""
+    """Check that the seeds are a non-empty, gapless range of numbers that a table can hold.
+
+    Raises: RebalanceCheckError when they are not.
+    """
     if seeds.step != 1 or not seeds:
         raise RebalanceCheckError(
             f"the seeds {seeds} hold nothing or leave some out: give FIRST:LAST with FIRST < LAST"

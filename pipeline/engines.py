@@ -140,7 +140,10 @@ class SparkEngine:
 
     @property
     def spark(self) -> SparkSession:
-        """The session; only inside `running`."""
+        """The session; only inside `running`.
+
+        Raises: RuntimeError outside of it.
+        """
         if self._spark is None:
             raise RuntimeError("no Spark session: use the engine inside `with engine.running()`")
         return self._spark

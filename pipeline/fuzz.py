@@ -81,7 +81,10 @@ def judge_table(
 
 
 def require_engine(name: str, workers: int | None) -> None:
-    """`RebalanceCheckError` unless ``name`` is one of `ENGINES`, and ``workers`` a number of processes or None."""
+    """Check that ``name`` is one of `ENGINES`, and ``workers`` a number of processes or None.
+
+    Raises: RebalanceCheckError when one of them is not.
+    """
     if name not in ENGINES:
         raise RebalanceCheckError(f"{name!r} is no engine: choose one of {', '.join(ENGINES)}")
     if workers is not None and workers < 1:
@@ -89,7 +92,10 @@ def require_engine(name: str, workers: int | None) -> None:
 
 
 def require_tables() -> None:
-    """`RebalanceCheckError` unless the extra for tables is installed."""
+    """Check that the extra for tables is installed.
+
+    Raises: RebalanceCheckError when it is not.
+    """
     if find_spec("pyarrow") is None:
         raise RebalanceCheckError(
             "history tables need PyArrow, which is not installed: pip install 'rebalance-check[tables]', "

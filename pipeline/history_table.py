@@ -55,7 +55,10 @@ class Shard:
         return sorted(self.path.glob("part-*.parquet")) if self.path.is_dir() else [self.path]
 
     def batches(self, columns: Sequence[str] = ("seed", "events")) -> Iterator[pa.RecordBatch]:
-        """The rows, a few runs at a time; `BrokenTableError` when a file cannot be read."""
+        """The rows, a few runs at a time.
+
+        Raises: BrokenTableError when a file cannot be read.
+        """
         for path in self.files():
             try:
                 with pq.ParquetFile(path) as file:
@@ -69,7 +72,10 @@ class Shard:
             yield from runs_in(batch)
 
     def check(self) -> None:
-        """`BrokenTableError` unless every file can be opened, has the columns, and all seeds are there."""
+        """Check that every file can be opened, has the columns, and that all seeds are there.
+
+        Raises: BrokenTableError when that is not so.
+        """
         rows = 0
         for path in self.files():
             try:
@@ -99,7 +105,10 @@ def runs_in(batch: pa.RecordBatch) -> Iterator[tuple[int, list[str]]]:
 
 
 def decode_run(seed: int, lines: Iterable[str]) -> Iterator[Event]:
-    """The events of one row; `RebalanceCheckError` names the seed and the line that is no event."""
+    """The events of one row.
+
+    Raises: RebalanceCheckError for a line that is no event; it names the seed and the line.
+    """
     for number, line in enumerate(lines, start=1):
         try:
             yield decode(line.encode())
@@ -118,7 +127,10 @@ class HistoryTable:
         self._staging = path / "staging"
 
     def shards(self, seeds: range | None = None) -> list[Shard]:
-        """The committed shards that hold some of ``seeds`` (default: all shards), in order of their seeds."""
+        """The committed shards that hold some of ``seeds`` (default: all shards), in order of their seeds.
+
+        Raises: BrokenTableError for a file that is no shard, and for two shards that hold the same seeds.
+        """
         found: list[Shard] = []
         for path in self.runs.iterdir() if self.runs.is_dir() else ():
             match = SHARD_NAME.fullmatch(path.name)
@@ -136,7 +148,10 @@ class HistoryTable:
         return missing(seeds, [shard.seeds for shard in self.shards()])
 
     def check(self, seeds: range | None = None) -> None:
-        """`BrokenTableError` unless this is a table and each of its shards that holds ``seeds`` is whole."""
+        """Check that this is a table and that each of its shards that holds ``seeds`` is whole.
+
+        Raises: BrokenTableError when that is not so.
+        """
         self.campaign_json()
         for shard in self.shards(seeds):
             shard.check()
@@ -152,7 +167,10 @@ class HistoryTable:
         return runs, events
 
     def campaign_json(self) -> dict[str, object]:
-        """The marker that makes a folder a table; `BrokenTableError` when it is not there, not readable, or too new."""
+        """The marker that makes a folder a table.
+
+        Raises: BrokenTableError when it is not there, not readable, or of another version.
+        """
         try:
             found = msgspec.json.decode(self._marker.read_bytes(), type=dict[str, object])
         except FileNotFoundError:

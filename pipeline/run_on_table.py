@@ -44,7 +44,10 @@ def fuzz_on_table(work: Work, engine: Engine, out: Path, progress: ProgressListe
 
 
 def judge_stored_runs(path: Path, engine: Engine, invariants: Sequence[str], progress: ProgressListener) -> FuzzResult:
-    """`rebalance_check.pipeline.fuzz.judge_table`."""
+    """What `rebalance_check.pipeline.fuzz.judge_table` does, on this engine.
+
+    Raises: RebalanceCheckError when the table holds no run yet, or is damaged.
+    """
     names = tuple(invariant.name for invariant in select(invariants))
     table = HistoryTable(path.resolve())
     table.check()

@@ -76,7 +76,10 @@ def _batch(columns: list[list[Any]], schema: pa.Schema) -> pa.RecordBatch:
 
 
 def require_columns(found: pa.Schema, wanted: pa.Schema, where: object) -> None:
-    """`RebalanceCheckError` unless every wanted column is there with its type."""
+    """Check that every wanted column is there with its type.
+
+    Raises: RebalanceCheckError when one is missing or of another type.
+    """
     for field in wanted:
         index = found.get_field_index(field.name)
         if index < 0:

@@ -63,7 +63,10 @@ def java_available() -> bool:
 
 
 def require_java() -> None:
-    """`RebalanceCheckError` unless there is a Java that Spark runs on."""
+    """Check that there is a Java that Spark runs on.
+
+    Raises: RebalanceCheckError when there is none, or when it is too old.
+    """
     version = java_version()
     if version is None:
         where = f"JAVA_HOME={os.environ['JAVA_HOME']}" if os.environ.get("JAVA_HOME") else "the PATH"
@@ -107,7 +110,10 @@ def spark_session(master: str = LOCAL_MASTER) -> Iterator[SparkSession]:
 
 
 def start(master: str = LOCAL_MASTER) -> SparkSession:
-    """Start a session that the caller stops."""
+    """Start a session that the caller stops.
+
+    Raises: RebalanceCheckError when no session starts on this master.
+    """
     from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra, and it takes a second to import
 
     embedded = master.startswith("local")

@@ -55,8 +55,9 @@ def families() -> tuple[str, ...]:
 def select(names: Iterable[str]) -> tuple[Invariant, ...]:
     """The invariants with these names or in these families, in the order of the catalogue; none given means all.
 
-    ``no_double_ownership`` and ``NoDoubleOwnership`` are the same name. `RebalanceCheckError` lists what there is when
-    a name is unknown.
+    ``no_double_ownership`` and ``NoDoubleOwnership`` are the same name.
+
+    Raises: RebalanceCheckError for a name that is neither an invariant nor a family; it lists what there is.
     """
     wanted = {_plain(name): name for name in names}
     known = {_plain(word) for invariant in CATALOGUE for word in (invariant.name, invariant.family)}

@@ -113,7 +113,10 @@ def read_history(path: str | Path) -> Iterator[Event]:
 
 
 def read_lines(lines: Iterable[bytes], name: str) -> Iterator[Event]:
-    """The events of lines that come from anywhere; ``name`` is what errors call the source."""
+    """The events of lines that come from anywhere; ``name`` is what errors call the source.
+
+    Raises: MalformedHistory for a line that is no event; it names the source and the line.
+    """
     check, builders = _checker.decode, _builders
     for number, line in enumerate(lines, 1):
         try:
@@ -129,6 +132,8 @@ class HistoryWriter:
 
     A context manager, and callable with an event, so that it can be the listener of a recorder. The folder is made if
     it is not there. ``count`` is the number of events written.
+
+    Raises: OSError when the file cannot be written.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -157,7 +162,10 @@ class HistoryWriter:
 
 
 def write_history(path: str | Path, events: Iterable[Event]) -> int:
-    """Write a history and return the number of events; if ``events`` raises, all that came before is in the file."""
+    """Write a history and return the number of events; if ``events`` raises, all that came before is in the file.
+
+    Raises: OSError when the file cannot be written.
+    """
     with HistoryWriter(path) as write:
         for event in events:
             write(event)
@@ -165,7 +173,7 @@ def write_history(path: str | Path, events: Iterable[Event]) -> int:
 
 
 def recorded(path: str | Path, events: Iterable[Event]) -> Iterator[Event]:
-    """Pass the events on, each after it was written: the evidence is on disk before anyone judges it."""
+    """Pass the events on, each after it was written: the evidence is on disk before it is judged."""
     with HistoryWriter(path) as write:
         for event in events:
             write(event)

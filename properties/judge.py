@@ -60,7 +60,10 @@ class Judgement:
         return tuple(v.counterexample for i, v in sorted(found, key=lambda pair: pair[0].kind is Kind.PROGRESS))
 
     def verdict(self, name: str) -> Verdict:
-        """The verdict on the invariant called ``name``; `KeyError` when it was not asked for."""
+        """The verdict on the invariant called ``name``.
+
+        Raises: KeyError when it was not asked for.
+        """
         for invariant, verdict in self.verdicts.items():
             if invariant.name == name:
                 return verdict

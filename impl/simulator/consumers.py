@@ -90,7 +90,10 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
             self.commit(self.positions(), now_ms)
 
     def on_join_complete(self, generation_id: int, member_id: str, protocol: str, assignment: bytes) -> None:
-        """As the base class, if nobody wakes the poll up before."""
+        """As the base class.
+
+        Raises: WokenUp when the poll is woken up before.
+        """
         if self._happens(self._plan().wake_up):
             raise WokenUp
         super().on_join_complete(generation_id, member_id, protocol, assignment)

@@ -42,7 +42,10 @@ class ElectorApplication(MembershipView, LeaderElector):
             super().poll(now_ms)
 
     def on_join_complete(self, generation_id: int, member_id: str, protocol: str, assignment: bytes) -> None:
-        """As the base class, if nothing unexpected happens before."""
+        """As the base class.
+
+        Raises: WokenUp when something unexpected happens before.
+        """
         if (chance := self._plan().wake_up) and self._random.random() < chance:
             raise WokenUp
         super().on_join_complete(generation_id, member_id, protocol, assignment)

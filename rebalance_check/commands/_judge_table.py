@@ -13,7 +13,10 @@ from rebalance_check.report.runs import explained
 
 
 def judge_folder(console: Console, paths: tuple[Path, ...], names: tuple[str, ...], engine: str) -> int:
-    """Judge the one history table of ``paths``, show what was found, and return the exit code."""
+    """Judge the one history table of ``paths``, show what was found, and return the exit code.
+
+    Raises: RebalanceCheckError when there are other inputs besides the table.
+    """
     from rebalance_check.commands.fuzz import fuzz_document, show_result  # noqa: PLC0415 - shows it as fuzz does
 
     if len(paths) != 1:

@@ -114,7 +114,10 @@ def options_of(
     path: str | None,
     mutant: str,
 ) -> SimulationOptions:
-    """The options of the simulation as the command line spells them."""
+    """The options of the simulation as the command line spells them.
+
+    Raises: RebalanceCheckError for a fault or an index that is none, and for a size out of range.
+    """
     try:
         kinds = faults_named(faults)
         omitted = tuple(int(index) for index in listed(omit))

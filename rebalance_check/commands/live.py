@@ -158,7 +158,10 @@ def command(*, broker: str, protocol: str, clients: str, assignors: str, path: s
 
 
 def parse_clients(text: str) -> tuple[ClientName, ...]:
-    """The clients of ``kafka-python,aiokafka``; `RebalanceCheckError` for a name that is none."""
+    """The clients of ``kafka-python,aiokafka``.
+
+    Raises: RebalanceCheckError for a name that is none.
+    """
     names = [name.strip() for name in text.split(",")]
     unknown = [name for name in names if name not in set(ClientName)]
     if unknown:

@@ -54,7 +54,10 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
 
 
 def of_group(events: list[Event], group: str | None) -> list[Event]:
-    """The events of one group and of the run; all when none is asked for."""
+    """The events of one group and of the run; all when none is asked for.
+
+    Raises: RebalanceCheckError when the history holds no such group.
+    """
     groups = {event.group for event in events}
     if group is not None and group not in groups:
         raise RebalanceCheckError(

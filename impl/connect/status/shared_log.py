@@ -106,14 +106,20 @@ class Channel:
         return self.waiting[0] if self.waiting else None
 
     def append(self) -> None:
-        """The broker appends the head, once."""
+        """The broker appends the head, once.
+
+        Raises: RebalanceCheckError when the head was appended before.
+        """
         sent = self._head()
         if sent.appended:
             raise RebalanceCheckError(f"the send of {sent.key} by {self.worker} was appended already: answer it")
         self.log.append(self.worker, sent)
 
     def answer(self, outcome: Outcome) -> None:
-        """The producer reports on the head; only what was appended can be ok, and nothing appended fails fatally."""
+        """The producer reports on the head; only what was appended can be ok, and nothing appended fails fatally.
+
+        Raises: RebalanceCheckError for an outcome that contradicts what was appended.
+        """
         sent = self._head()
         if (outcome is Outcome.OK and not sent.appended) or (outcome is Outcome.FATAL and sent.appended):
             raise RebalanceCheckError(f"a send of {sent.key} cannot be {outcome}: appended is {sent.appended}")

@@ -216,7 +216,10 @@ class StatusStore:
         return attempt
 
     def hand_over(self, attempt: Attempt | None) -> None:
-        """The second half of a write: serialise and give the record to the producer. None does nothing."""
+        """The second half of a write: serialise and give the record to the producer. None does nothing.
+
+        Raises: StatusStoreError when the store is stopped, as Kafka's producer does.
+        """
         if attempt is None:
             return
         if self._stopped:
@@ -251,7 +254,10 @@ class StatusStore:
     def completed(
         self, attempt: int, send: int, outcome: Outcome, partition: int | None = None, offset: int | None = None
     ) -> None:
-        """The producer's callback: nothing more on success, otherwise give up or queue a retry."""
+        """The producer's callback: nothing more on success, otherwise give up or queue a retry.
+
+        Raises: StatusStoreError for a send that is not in flight.
+        """
         known = self._in_flight.pop((attempt, send), None)
         if known is None:
             raise StatusStoreError(f"send {send} of attempt {attempt} is not in flight: report each send once")
@@ -357,7 +363,10 @@ class StatusStore:
     # -------------------------------------------------------------------------------------------- flush and stop
 
     def flush(self) -> None:
-        """Begin to wait for the sends in flight; `flushing` tells when it is over. Retries are not waited for."""
+        """Begin to wait for the sends in flight; `flushing` says when it is over. Retries are not waited for.
+
+        Raises: StatusStoreError when it is flushing already.
+        """
         if self._flushing is not None:
             raise StatusStoreError(f"the store of {self.worker} is flushing already: wait until that is over")
         self._recorder.emit(StatusFlushStarted(worker=self.worker))
