@@ -8,6 +8,7 @@ from typing import Final
 from rebalance_check.impl.assignors.assignor import Assignor
 from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyAssignor
 from rebalance_check.impl.assignors.range import RangeAssignor
+from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.client.committing import Commit
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
@@ -40,7 +41,12 @@ from rebalance_check.impl.scenarios import Language, Options
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, MembershipLost
 
-ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {"eager": RangeAssignor, "cooperative": CooperativeStickyAssignor}
+ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
+    "range": RangeAssignor,
+    "roundrobin": RoundRobinAssignor,
+    "cooperative-sticky": CooperativeStickyAssignor,
+}
+DEFAULT_ASSIGNORS: Final = {"eager": "range", "cooperative": "cooperative-sticky"}
 MEMBER_ID: Final = "id"
 """The member id that the coordinator of a scenario hands out."""
 
@@ -60,7 +66,8 @@ class ClientScenario(RebalanceListener):
             group_id="g", session_timeout_ms=10_000, rebalance_timeout_ms=60_000,
             group_instance_id=named.get("instance"), leave_on_close="stays" not in named,
         )  # fmt: skip
-        self.assignor = ASSIGNORS[protocol]()
+        self.assignors = named.get("assignors", DEFAULT_ASSIGNORS[protocol]).split(",")
+        self.failing: set[str] = set()
         self.events: list[Event] = []
         self.in_flight: list[tuple[int, GroupRequest]] = []
         self.broken: list[tuple[int, GroupRequest]] = []
@@ -69,23 +76,30 @@ class ClientScenario(RebalanceListener):
         auto_commit = named.get("auto-commit")
         self.member = ConsumerCoordinator(
             self.config, Recorder("g", "m0", lambda: self.now_ms, self._observe), member="m0", topics=["t", "u"],
-            assignors=[self.assignor], partitions_per_topic={"t": 3, "u": 1}, listener=self,
+            assignors=[ASSIGNORS[name]() for name in self.assignors], partitions_per_topic={"t": 3, "u": 1},
+            listener=self,
             auto_commit_ms=int(auto_commit) if auto_commit else None,
+            find_coordinator=lambda: "lookup" not in self.failing,
         )  # fmt: skip
 
     # ------------------------------------------------------------------------------------------------ what happens
 
     def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:
         """Note the callback."""
-        self._done.append(f"assigned {names(partitions)}")
+        self._call("assigned", partitions)
 
     def on_partitions_revoked(self, partitions: Sequence[TopicPartition]) -> None:
         """Note the callback."""
-        self._done.append(f"revoked {names(partitions)}")
+        self._call("revoked", partitions)
 
     def on_partitions_lost(self, partitions: Sequence[TopicPartition]) -> None:
         """Note the callback."""
-        self._done.append(f"lost {names(partitions)}")
+        self._call("lost", partitions)
+
+    def _call(self, callback: str, partitions: Sequence[TopicPartition]) -> None:
+        self._done.append(f"{callback} {names(partitions)}")
+        if callback in self.failing:
+            raise RebalanceCheckError(f"what the callback of {callback} raises")
 
     def _observe(self, event: Event) -> None:
         self.events.append(event)
@@ -106,8 +120,9 @@ class ClientScenario(RebalanceListener):
     def advance(self, duration_ms: int) -> None:
         """Let time pass, with the heartbeats that fall due."""
         end_ms = self.now_ms + duration_ms
-        while (due := self.member.next_deadline()) is not None and due <= end_ms:
-            self.now_ms = max(self.now_ms, due)
+        before = -1
+        while (due := self.member.next_deadline()) is not None and before < due <= end_ms:
+            before, self.now_ms = due, max(self.now_ms, due)
             self.member.tick(self.now_ms)
         self.now_ms = end_ms
         self.member.tick(self.now_ms)
@@ -153,7 +168,9 @@ def text_of(request: GroupRequest) -> str:
         case JoinGroupRequest():
             said = read_subscription(request.protocols[0].metadata)
             owned = f" owning {names(said.owned)} of g{said.generation}" if said.owned else ""
-            return f"JoinGroup as {request.member_id or 'new member'}{owned}"
+            offered = [protocol.name for protocol in request.protocols]
+            choice = f" offering {','.join(offered)}" if len(offered) > 1 else ""
+            return f"JoinGroup as {request.member_id or 'new member'}{owned}{choice}"
         case SyncGroupRequest(assignments=()):
             return f"SyncGroup g{request.generation_id}"
         case SyncGroupRequest():
@@ -174,10 +191,11 @@ def text_of(request: GroupRequest) -> str:
 # ---------------------------------------------------------------------------------------------------- the application
 
 
-@LANGUAGE.verb("member", "eager|cooperative", "instance auto-commit# stays")
+@LANGUAGE.verb("member", "eager|cooperative", "assignors instance auto-commit# stays")
 def member(scenario: ClientScenario, words: list[str], options: Options) -> str:
-    """Begin with a consumer that subscribes to t (3 partitions) and u (1). ``instance=i`` makes it a static member,
-    ``auto-commit=`` commits positions every so many ms, ``stays=yes`` leaves no group when it closes.
+    """Begin with a consumer that subscribes to t (3 partitions) and u (1). ``assignors=`` lists what it offers,
+    ``instance=i`` makes it a static member, ``auto-commit=`` commits positions every so many ms, ``stays=yes`` keeps it
+    a member when it closes.
     """
     scenario.begin(words[0], options)
     return ""
@@ -259,10 +277,21 @@ def close(scenario: ClientScenario, _words: list[str], _: Options) -> str:
     return scenario.do(lambda: scenario.member.close(scenario.now_ms))
 
 
+@LANGUAGE.verb("failing", "[assigned|revoked|lost|lookup]")
+def failing(scenario: ClientScenario, words: list[str], _: Options) -> str:
+    """From now on this callback raises, or the look-up of the coordinator fails; without a word all succeed."""
+    scenario.failing = set(words)
+    return ""
+
+
 @LANGUAGE.verb("state")
 def state(scenario: ClientScenario, _words: list[str], _: Options) -> str:
-    """Show the member's state, its generation and member id, what it owns, and whether it knows its coordinator."""
-    return f"{scenario.member.state}; {membership(scenario)}; owns {names(scenario.member.owned)}{missing(scenario)}"
+    """Show the member's state, its generation and member id, what it owns (and fetches, if that is less), and whether
+    it knows its coordinator.
+    """
+    owned, fetchable = scenario.member.owned, scenario.member.fetchable()
+    fetches = "" if owned == fetchable else f", fetches {names(fetchable)}"
+    return f"{scenario.member.state}; {membership(scenario)}; owns {names(owned)}{fetches}{missing(scenario)}"
 
 
 def membership(scenario: ClientScenario) -> str:
@@ -294,7 +323,7 @@ def joined(scenario: ClientScenario, generation: str, options: Options) -> str:
     leads = "leads" in options
     me = JoinedMember(MEMBER_ID, write_subscription(Subscription(topics=("t", "u"))))
     answer = JoinGroupReply(
-        generation_id=int(generation), protocol_name=options.get("name", scenario.assignor.name), member_id=MEMBER_ID,
+        generation_id=int(generation), protocol_name=options.get("name", scenario.assignors[0]), member_id=MEMBER_ID,
         leader=MEMBER_ID if leads else "other", members=(me,) if leads else (), protocol_type=options.get("type"),
         skip_assignment="skip" in options,
     )  # fmt: skip

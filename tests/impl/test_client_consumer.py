@@ -16,7 +16,6 @@ from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.client.listener import RebalanceListener
-from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.protocol.consumer_protocol import (
     Assignment,
     Subscription,
@@ -183,37 +182,10 @@ def test_two_assignors_of_one_name_are_refused() -> None:
 # ---------------------------------------------------------------------------------------------------- the callbacks
 
 
-def test_an_eager_member_keeps_its_partitions__by_the_planted_defect() -> None:
-    bench = Bench([RangeAssignor()])
-    with planted("eager-keeps-partitions-while-joining"):
-        bench.settle(1, T0)
-        bench.rebalance()
-    assert bench.member.owned == (T0,)
-
-
 def test_revoked_partitions_are_owned_until_the_callback_returns(eager: Bench) -> None:
     eager.notes.calls.clear()
     eager.rebalance()
     assert eager.notes.calls == [("revoked", [T0, T1], [T0, T1])]
-
-
-def test_a_cooperative_member_revokes_nothing__by_the_planted_defect() -> None:
-    bench = Bench([CooperativeStickyAssignor()])
-    with planted("revoked-partitions-kept"):
-        bench.settle(1, T0, T1)
-        bench.rebalance()
-        bench.answer_join(2)
-        bench.answer_sync(T1)
-    assert "revoked" not in {what for what, _ in bench.callbacks()}
-
-
-def test_lost_partitions_are_kept__by_the_planted_defect() -> None:
-    bench = Bench([CooperativeStickyAssignor()])
-    with planted("lost-partitions-kept"):
-        bench.settle(1, T0)
-        bench.heartbeat(Error.UNKNOWN_MEMBER_ID)
-        bench.poll()
-    assert bench.member.owned == (T0,)
 
 
 def test_an_assignment_without_bytes_is_raised_by_every_poll_while_the_partitions_stay(cooperative: Bench) -> None:
@@ -224,29 +196,6 @@ def test_an_assignment_without_bytes_is_raised_by_every_poll_while_the_partition
         with pytest.raises(RebalanceCheckError, match="consumer assignment"):
             cooperative.poll()
     assert (cooperative.member.owned, cooperative.member.state) == ((T0, T1), MemberState.STABLE)
-
-
-def test_a_failing_revoke_callback_does_not_stop_the_assignment(cooperative: Bench) -> None:
-    cooperative.rebalance()
-    cooperative.answer_join(2)
-    cooperative.notes.trouble = {"revoked": RebalanceCheckError("first"), "assigned": RebalanceCheckError("second")}
-    with pytest.raises(RebalanceCheckError, match="first"):
-        cooperative.answer_sync(T1, T2)
-    assert cooperative.member.owned == (T1, T2)
-    cooperative.notes.trouble = {}
-    cooperative.callbacks()
-    cooperative.poll()
-    assert cooperative.callbacks() == [("assigned", [])], "the same assignment again, now without a difference"
-
-
-def test_a_failing_prepare_callback_is_not_called_again_in_the_same_chain(eager: Bench) -> None:
-    eager.notes.trouble = {"revoked": RebalanceCheckError("no")}
-    with pytest.raises(RebalanceCheckError, match="no"):
-        eager.rebalance()
-    eager.callbacks()
-    eager.poll()
-    assert (eager.callbacks(), eager.member.owned) == ([], ())
-    assert isinstance(eager.take(), JoinGroupRequest)
 
 
 # ---------------------------------------------------------------------------------------------------- the leader
@@ -306,26 +255,6 @@ def committing(assignor: Assignor, auto_commit_ms: int = 5_000) -> Bench:
     bench.member.consumed(T0, 5)
     bench.callbacks()
     return bench
-
-
-def test_an_eager_member_stops_fetching_and_commits_before_it_revokes() -> None:
-    bench = committing(RangeAssignor())
-    bench.rebalance()
-    assert isinstance(bench.take(), OffsetCommitRequest)
-    assert (bench.member.fetchable(), bench.member.owned, bench.callbacks()) == ((), (T0, T1), [])
-    bench.poll()
-    assert bench.sent == [], "the commit is remembered from poll to poll"
-    bench.answer_commit(Error.NONE, T0)
-    bench.poll()
-    assert bench.callbacks() == [("revoked", [T0, T1])]
-    assert isinstance(bench.take(), JoinGroupRequest)
-
-
-def test_a_cooperative_member_goes_on_fetching_while_it_commits() -> None:
-    bench = committing(CooperativeStickyAssignor())
-    bench.rebalance()
-    assert isinstance(bench.take(), OffsetCommitRequest)
-    assert bench.member.fetchable() == (T0, T1)
 
 
 def test_a_commit_before_joining_is_repeated_until_the_rebalance_timeout() -> None:

@@ -183,18 +183,6 @@ def test_an_answer_to_an_abandoned_join_is_applied__by_the_planted_defect(bench:
     assert bench.member.generation() == Generation(7, "id", "p")
 
 
-@pytest.mark.parametrize(
-    ("error", "is_alive"),
-    [(Error.NONE, True), (Error.REBALANCE_IN_PROGRESS, True), (Error.COORDINATOR_LOAD_IN_PROGRESS, False)],
-)
-def test_an_answer_that_proves_the_session_starts_it_anew(bench: Bench, error: Error, is_alive: bool) -> None:
-    bench.stable()
-    bench.heartbeat()
-    bench.answer(HeartbeatReply(error=error))
-    bench.tick(CONFIG.session_timeout_ms - bench.now_ms)
-    assert bench.member.coordinator_unknown() is not is_alive
-
-
 def test_an_error_of_an_older_generation_proves_the_session(bench: Bench) -> None:
     old = late_heartbeat(bench)
     start_ms = bench.now_ms
@@ -312,17 +300,6 @@ def test_closing_leaves_and_is_the_last_word(bench: Bench) -> None:
     assert (bench.member.calls[-1], bench.losses) == (("leave",), [])
     with pytest.raises(RebalanceCheckError, match="start a new member"):
         bench.poll()
-
-
-def test_the_flag_that_is_not_rearmed_skips_prepare_after_a_reset__by_the_planted_defect(bench: Bench) -> None:
-    with planted("join-prepare-flag-not-rearmed-after-reset"):
-        bench.stable()
-        bench.member.request_rejoin("test")
-        bench.poll()
-        bench.take()
-        bench.answer(JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID))
-        bench.poll()
-    assert bench.prepares == [(-1, ""), (1, "id")]
 
 
 def test_a_heartbeat_interval_beyond_the_session_is_refused() -> None:
