@@ -113,6 +113,35 @@ class Fold:
         return Undecided(doubt) if doubt else Held()
 
 
+class Either(Fold):
+    """One claim that several kinds of events speak about: it breaks where one of ``folds`` says so.
+
+    The folds listen to different events, and each holds where a history has none of its own.
+    """
+
+    def __init__(self, invariant: Invariant, *folds: Callable[[Invariant], Fold]) -> None:
+        self._folds = tuple(fold(invariant) for fold in folds)
+        super().__init__(invariant, {kind: take for fold in self._folds for kind, take in fold.handlers.items()})
+
+    def share(self, memories: Memories) -> None:
+        """All folds share the memories of the group."""
+        for fold in self._folds:
+            fold.share(memories)
+        self.memories = tuple(memory for fold in self._folds for memory in fold.memories)
+
+    def verdict(self) -> Verdict:
+        """The first violation; otherwise the first doubt; otherwise held, with all that was compared."""
+        verdicts = [fold.verdict() for fold in self._folds]
+        counts = [fold.compared for fold in self._folds]
+        self.compared = None if None in counts else sum(count for count in counts if count)
+        return min(verdicts, key=lambda verdict: (Violated, Undecided, Held).index(type(verdict)))
+
+
+def either(*folds: Callable[[Invariant], Fold]) -> Callable[[Invariant], Fold]:
+    """The fold of an invariant that each of these folds may break."""
+    return lambda invariant: Either(invariant, *folds)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Invariant:
     """A named claim about histories.

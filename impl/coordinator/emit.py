@@ -237,7 +237,8 @@ def _parked(ticket: Ticket, member_id: str, incarnation: int, generation: int) -
         **who,
         api=api,
         protocols=tuple(protocol.name for protocol in request.protocols),
-        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        # Version 0 has one timeout for both.
+        rebalance_timeout_ms=request.rebalance_timeout_ms if request.version else request.session_timeout_ms,
         session_timeout_ms=request.session_timeout_ms,
     )
 

@@ -13,8 +13,7 @@ from rebalance_check.impl.mutants.mutant import (
     ModelSearch,
     Mutant,
     PytestCase,
-    ScenarioInvariantSearch,
-    ScenarioPropertySearch,
+    ScenarioSearch,
 )
 from rebalance_check.impl.mutants.planting import implementation_mutant, planted
 from rebalance_check.impl.mutants.registry import IMPL_MUTANTS, MUTANTS, find_mutant
@@ -27,8 +26,7 @@ __all__ = [
     "ModelSearch",
     "Mutant",
     "PytestCase",
-    "ScenarioInvariantSearch",
-    "ScenarioPropertySearch",
+    "ScenarioSearch",
     "find_mutant",
     "implementation_mutant",
     "planted",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, PytestCase, ScenarioPropertySearch
+from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, PytestCase, ScenarioSearch
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 
 _EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
@@ -58,9 +58,9 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="heartbeat-rejected-while-preparing",
         what="a heartbeat answered REBALANCE_IN_PROGRESS does not prolong the session",
-        caught_by="promises.nobody_goes_early",
+        caught_by="nobody_is_removed_early",
         where="impl",
-        find=ScenarioPropertySearch(first=20, last=60),
+        find=ScenarioSearch(first=20, last=60),
         catalogue_id="heartbeat-rejected-while-preparing",
     ),
     Mutant(
@@ -80,9 +80,9 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="leave-does-not-complete-join",
         what="a leave during the join phase does not look whether all others have joined",
-        caught_by="promises.nobody_is_waited_for",
+        caught_by="join_phase_ends_when_all_joined",
         where="impl",
-        find=ScenarioPropertySearch(first=50, last=60),
+        find=ScenarioSearch(first=50, last=60),
         catalogue_id="kop-leave-does-not-complete-join",
     ),
     Mutant(
@@ -104,9 +104,9 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="no-sync-deadline",
         what="nothing removes a member that owes its SyncGroup",
-        caught_by="promises.completing_ends",
+        caught_by="laggards_are_removed_in_time",
         where="impl",
-        find=ScenarioPropertySearch(first=0, last=10),
+        find=ScenarioSearch(first=0, last=10),
         catalogue_id="no-sync-deadline-in-completing-rebalance",
     ),
     Mutant(
@@ -134,9 +134,9 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="static-rejoin-keeps-old-member-id",
         what="a restarted static member shares the member id of its predecessor",
-        caught_by="promises.fresh_ids",
+        caught_by="assigned_member_ids_are_new",
         where="impl",
-        find=ScenarioPropertySearch(first=20, last=30),
+        find=ScenarioSearch(first=20, last=30),
         catalogue_id="static-rejoin-keeps-old-member-id",
     ),
     Mutant(
@@ -156,89 +156,89 @@ COORDINATOR_MUTANTS: Final = [
     Mutant(
         name="static-rejoin-new-id-not-persisted",
         what="the new id of a static member that comes back to a Stable group is answered and not written",
-        caught_by="promises.nothing_committed_is_forgotten",
+        caught_by="load_restores_the_log",
         where="impl",
-        find=ScenarioPropertySearch(first=85, last=95),
+        find=ScenarioSearch(first=85, last=95),
         catalogue_id="static-rejoin-new-id-not-persisted",
     ),
     Mutant(
         name="static-member-id-not-unique",
         what="the id of a static member is made of its instance id and the time of the group's last change",
-        caught_by="promises.fresh_ids",
+        caught_by="assigned_member_ids_are_new",
         where="impl",
-        find=ScenarioPropertySearch(first=20, last=30),
+        find=ScenarioSearch(first=20, last=30),
         catalogue_id="static-member-id-not-unique",
     ),
     Mutant(
         name="join-v0-zero-rebalance-timeout",
         what="JoinGroup v0, which has no rebalance timeout, gives its member a millisecond",
-        caught_by="promises.nobody_goes_early",
+        caught_by="nobody_is_removed_early",
         where="impl",
-        find=ScenarioPropertySearch(first=0, last=20),
+        find=ScenarioSearch(first=0, last=20),
         catalogue_id="join-v0-zero-rebalance-timeout",
     ),
     Mutant(
         name="join-retry-creates-ghost-members",
         what="a new member is admitted at once: whoever does not hear of it and asks again is another one",
-        caught_by="promises.told_before_admitted",
+        caught_by="member_id_is_known_before_membership",
         where="impl",
-        find=ScenarioPropertySearch(first=0, last=5),
+        find=ScenarioSearch(first=0, last=5),
         catalogue_id="join-retry-creates-ghost-members",
     ),
     Mutant(
         name="max-size-evicts-first-rejoiner",
         what="a group that has outgrown the limit refuses those that rejoin first",
-        caught_by="promises.seats_before_refusals",
+        caught_by="members_are_refused_only_when_full",
         where="impl",
-        find=ScenarioPropertySearch(first=15, last=25),
+        find=ScenarioSearch(first=15, last=25),
         catalogue_id="max-size-evicts-first-rejoiner",
     ),
     Mutant(
         name="redpanda-join-timer-not-cancelled",
         what="the timer of a join phase that ended early goes on, and ends a later one",
-        caught_by="promises.nobody_goes_early",
+        caught_by="nobody_is_removed_early",
         where="impl",
-        find=ScenarioPropertySearch(first=150, last=160),
+        find=ScenarioSearch(first=140, last=160),
         catalogue_id="redpanda-join-timer-not-cancelled",
     ),
     Mutant(
         name="redpanda-ops-served-before-recovery",
         what="requests are served while the log is being read, from nothing",
-        caught_by="promises.nothing_committed_is_forgotten",
+        caught_by="load_restores_the_log",
         where="impl",
-        find=ScenarioPropertySearch(first=0, last=20),
+        find=ScenarioSearch(first=0, last=20),
         catalogue_id="redpanda-ops-served-before-recovery",
     ),
     Mutant(
         name="redpanda-recovery-exception-leaves-loading",
         what="a tombstone in the log stops its reading, and the coordinator stays loading",
-        caught_by="promises.served_after_loading",
+        caught_by="loading_ends",
         where="impl",
-        find=ScenarioPropertySearch(first=70, last=80),
+        find=ScenarioSearch(first=70, last=80),
         catalogue_id="redpanda-recovery-exception-leaves-loading",
     ),
     Mutant(
         name="iggy-leave-lookup-outside-update",
         what="a batch of leaves is looked up by place before the first one moves the places",
-        caught_by="promises.leave_removes_who_is_named",
+        caught_by="leave_removes_only_named_members",
         where="impl",
-        find=ScenarioPropertySearch(first=110, last=120),
+        find=ScenarioSearch(first=110, last=120),
         catalogue_id="iggy-leave-lookup-outside-update",
     ),
     Mutant(
         name="iggy-stale-client-misreported",
         what="a heartbeat of a member that was removed is answered as if there were no such group",
-        caught_by="promises.documented_errors",
+        caught_by="heartbeat_errors_are_documented",
         where="impl",
-        find=ScenarioPropertySearch(first=0, last=5),
+        find=ScenarioSearch(first=0, last=5),
         catalogue_id="iggy-stale-client-misreported",
     ),
     Mutant(
         name="iggy-offset-keyed-by-member",
         what="a commit is kept under the name of the member, not of the group",
-        caught_by="promises.committed_is_fetched",
+        caught_by="committed_offset_is_fetched",
         where="impl",
-        find=ScenarioPropertySearch(first=15, last=30),
+        find=ScenarioSearch(first=15, last=30),
         catalogue_id="iggy-offset-keyed-by-member",
     ),
     Mutant(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, ScenarioInvariantSearch
+from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, ScenarioSearch
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 
 _EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
-_JUDGED: Final = ScenarioInvariantSearch()
+_JUDGED: Final = ScenarioSearch()
 _NODES: Final = FuzzSearch(
     options=SimulationOptions(protocol=SimulatedProtocol.CONNECT, faults=(FaultKind.COORDINATOR_PAUSE,))
 )
 
 
-def _mutant(name: str, what: str, caught_by: str, find: FuzzSearch | ScenarioInvariantSearch = _EAGER) -> Mutant:
+def _mutant(name: str, what: str, caught_by: str, find: FuzzSearch | ScenarioSearch = _EAGER) -> Mutant:
     return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=find)
 
 

@@ -45,21 +45,10 @@ class AssignmentSearch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScenarioPropertySearch:
-    """Found by telling random scenarios to the coordinator: those of the seeds from ``first`` up to ``last``.
+class ScenarioSearch:
+    """Found by running random scenarios on the coordinator, those of the seeds from ``first`` up to ``last``.
 
-    They are judged by what any coordinator promises (`impl.scenarios.invariants`).
-    """
-
-    first: int = 0
-    last: int = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScenarioInvariantSearch:
-    """Found by telling random scenarios to the coordinator, those of the seeds from ``first`` up to ``last``.
-
-    What it tells of itself meanwhile is judged by the invariant that the mutant names.
+    Their histories are judged by the invariant that the mutant names.
     """
 
     first: int = 0
@@ -78,9 +67,7 @@ class PytestCase:
     case: str = ""
 
 
-Find: TypeAlias = (
-    FuzzSearch | ModelSearch | AssignmentSearch | ScenarioPropertySearch | ScenarioInvariantSearch | PytestCase
-)
+Find: TypeAlias = FuzzSearch | ModelSearch | AssignmentSearch | ScenarioSearch | PytestCase
 """The search that finds a mutant."""
 
 
@@ -90,7 +77,7 @@ class Mutant:
 
     ``what`` says in one sentence what the mutant does wrong, ``catalogue_id`` which defect of the field it repeats
     (empty: an obvious one), ``caught_by`` the name of the invariant that must catch it, ``assignors.`` and a claim
-    about answers, ``promises.`` and a promise of coordinators, or ``scenarios``. ``edits`` are what a mutant of the
+    about answers, or ``scenarios``. ``edits`` are what a mutant of the
     implementation changes in its source; a mutant of the model has its own (`model.registry`).
     """
 
@@ -110,7 +97,7 @@ class Mutant:
         if isinstance(self.find, FuzzSearch):
             seeds = f"--seeds {self.find.first}:{self.find.last}"
             return f"rebalance-check fuzz {seeds} --mutant {self.name} {self.find.options.command_line()}".rstrip()
-        if isinstance(self.find, AssignmentSearch | ScenarioPropertySearch | ScenarioInvariantSearch):
+        if isinstance(self.find, AssignmentSearch | ScenarioSearch):
             return f"rebalance-check mutants {self.name} --run"
         liveness = " --liveness" if self.find.liveness else ""
         return f"rebalance-check explore --mutant {self.name} {_bounds_options(self.find.bounds)}{liveness}"

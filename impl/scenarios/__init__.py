@@ -3,7 +3,7 @@
 A line is ``verb words options -> answer``. Members have names; a name without a member id sends an empty one. The reply
 to an earlier request stands on the line that caused it. `COORDINATOR_LANGUAGE` has the verbs; ``docs/scenarios.md``
 lists them. Any `SteeredCoordinator` can be the coordinator. Random scenarios are made in `random_scenarios` and
-`random_scenarios_wide`; what every coordinator must keep to in them stands in `invariants`.
+`random_scenarios_wide`; `recorded` turns their steps into events, which the catalogue of invariants judges.
 """
 
 from rebalance_check.impl.scenarios.commands import COORDINATOR_LANGUAGE, perform

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import count
 
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.scenarios.commands import COORDINATOR_LANGUAGE
 from rebalance_check.impl.scenarios.document import Scenario
+from rebalance_check.impl.scenarios.recorded import OurScenario
 from rebalance_check.impl.scenarios.runner import SETTINGS, Stage, settings_of
 from rebalance_check.impl.steered.coordinator import SteeredCoordinator
-from rebalance_check.impl.steered.in_process import InProcess
 from rebalance_check.model.vocabulary.events import Event
 
 
 def history_of(scenario: Scenario | Sequence[str]) -> list[Event]:
-    """The events that our coordinator records while a scenario, or the lines of one, run on it.
+    """The events of a scenario, or of the lines of one, on our coordinator: those of its steps and of the coordinator.
 
     Raises: RebalanceCheckError for a line that is malformed.
     """
-    made = count(1)
     events: list[Event] = []
-
-    def coordinator(config: GroupConfig) -> SteeredCoordinator:
-        return InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", listener=events.append)
-
-    answers_to(scenario if isinstance(scenario, Scenario) else Scenario.of(scenario), coordinator)
+    lines = [line.step for line in scenario.lines] if isinstance(scenario, Scenario) else list(scenario)
+    for _ in OurScenario(lines, events.append).steps():
+        pass
     return events
 
 

@@ -19,31 +19,38 @@ from rebalance_check.impl.protocol.messages import (
     OffsetFetchReply,
 )
 from rebalance_check.impl.scenarios import Stage, perform
-from rebalance_check.impl.scenarios.invariants import PROMISES
-from rebalance_check.impl.scenarios.monitor import WatchedStage, Watching
 from rebalance_check.impl.scenarios.random_scenarios import AGEING
+from rebalance_check.impl.scenarios.recorded import GROUP, RecordedStage, in_order
 from rebalance_check.impl.scenarios.runner import Observed, settings_of
 from rebalance_check.impl.steered.coordinator import Observation
 from rebalance_check.impl.steered.in_process import InProcess
-from rebalance_check.integration.differential.invariants import CLAIMS
-from rebalance_check.integration.differential.scene import Audience, in_order
 from rebalance_check.integration.virtual.codec import decoded
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator, member_ids_of
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.virtual.release import Release
 from rebalance_check.integration.wire.replies import replies_to_wire
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.events import RunStarted
+from rebalance_check.properties.catalogue import CATALOGUE, select
+from rebalance_check.properties.invariants import expectations, observed
+from rebalance_check.properties.judge import Judge
 
-GROUP: Final = "g"
 DIFFERENTIAL: Final = "differential"
-NAMES: Final = (DIFFERENTIAL, *(claim.name for claim in CLAIMS), *(promise.name for promise in PROMISES))
-"""What a scenario can show: a difference from ours, or a broken claim or promise."""
+OBSERVABLE: Final = ("nobody_is_removed_early", "laggards_are_removed_in_time", "load_restores_the_log")
+"""Invariants of other families that the steps of a scenario put to the test, too."""
 
-NO_GROUP: Final = Observation(DescribedGroup(group_id=GROUP, state="Dead", protocol_type="", protocol_name=""))
-"""What is seen before a scenario begins."""
+JUDGED: Final = tuple(
+    invariant.name
+    for invariant in CATALOGUE
+    if invariant in (*observed.CLAIMS, *expectations.CLAIMS) or invariant.name in OBSERVABLE
+)
+"""The invariants that the steps of a scenario on Kafka's coordinator put to the test."""
 
-Told = tuple[str, tuple[str, ...]]
-"""The name of a claim or promise that a line broke and how, or `DIFFERENTIAL` and what each said."""
+NAMES: Final = (DIFFERENTIAL, *JUDGED)
+"""What a scenario can show: a difference from ours, or a violated invariant."""
+
+Shown = tuple[str, tuple[str, ...]]
+"""The name of an invariant that a step violates and how, or `DIFFERENTIAL` and what each coordinator answered."""
 
 
 class Followed(Choices):
@@ -80,7 +87,7 @@ def is_compared(release: Release, setting: str) -> bool:
 class Duet:
     """Both coordinators on stages of their own, at the beginning of a scenario; a context manager.
 
-    ``names`` are the claims and promises to judge, and `DIFFERENTIAL` to compare, where it `is_compared`.
+    ``names`` are the invariants to judge, and `DIFFERENTIAL` to compare, where it `is_compared`.
     """
 
     def __init__(self, kafka: VirtualKafka, setting: str, seed: int, names: Sequence[str]) -> None:
@@ -94,10 +101,10 @@ class Duet:
         self._virtual.defers = True
         self._in_process = InProcess(config, new_member_id=member_ids_of(seed), choices=self._choices)
         self._in_process.advance(0)  # its life begins when Kafka's does
-        self._kafka, self._ours = WatchedStage(self._virtual), Stage(self._in_process)
-        self._audience = Audience([claim for claim in CLAIMS if claim.name in names], config, NO_GROUP)
-        promised = [promise for promise in PROMISES if promise.name in names]
-        self._watching = Watching(promised, NO_GROUP.described, config)
+        judged = [name for name in names if name != DIFFERENTIAL]
+        self._judge = Judge(select(judged) if judged else ())
+        self._judge.observe(RunStarted(subject=kafka.release.name))
+        self._kafka, self._ours = RecordedStage(self._virtual, config, self._judge.observe), Stage(self._in_process)
         self._deadline: int | None = None
         self._begun = ("", "", 0)
         self.steps = 0
@@ -111,34 +118,27 @@ class Duet:
     def begin(self, piece: str) -> None:
         """Send Kafka what a piece of a line says."""
         sent = self._kafka.sent
+        self._kafka.start_step(piece)
         said = perform(self._kafka, piece)
         self._begun = piece, said, sent
         self._virtual.look(GROUP)
 
-    def finish(self) -> Told | None:
+    def finish(self) -> Shown | None:
         """Hear what came of it, do the same to ours, compare and judge: what is wrong, if anything is."""
         piece, said, sent = self._begun
         answers, observation, self._deadline = self._virtual.collect()
         own = self._kafka.sent if self._kafka.sent > sent else None
         said = self._kafka.tell(answers, own) or said
         self.steps += 1
-        if broken := self._judged(piece, observation, own):
-            return broken[0], (broken[1],)
+        self._kafka.end_step(observation, self._virtual.take_thrown())
+        if broken := next(iter(self._judge.judgement().counterexamples), None):
+            return broken.invariant, (broken.headline,)
         self._choices.follow(observation, self._kafka.observed)
         echoed = perform(self._ours, piece) if self._compares else ""
         told = self._compared(said, echoed, observation) if self._compares else None
         for stage in (self._kafka, self._ours):
             stage.observed.clear()
-        self._kafka.requests.clear()
         return None if told is None else (DIFFERENTIAL, (f"Kafka: {told[0]}", f"ours:  {told[1]}"))
-
-    def _judged(self, piece: str, observation: Observation, own: int | None) -> tuple[str, str] | None:
-        """The first claim or promise that Kafka broke, with how."""
-        thrown = self._virtual.take_thrown()
-        claimed = self._audience.see(piece, self._kafka, observation, own=own, thrown=thrown)
-        described, generation = observation.described, observation.generation
-        promised = self._watching.see(piece, self._kafka, described, generation, self._audience.pending)
-        return claimed or promised
 
     def pieces(self, line: str) -> Iterator[str]:
         """Time passes from deadline to deadline, so that what happens at one of them is compared before the next."""

@@ -28,6 +28,11 @@ from rebalance_check.model.vocabulary.reply_events import OffsetCommitReplied as
 from rebalance_check.model.vocabulary.reply_events import ReplyEvent as ReplyEvent
 from rebalance_check.model.vocabulary.reply_events import RequestParked as RequestParked
 from rebalance_check.model.vocabulary.reply_events import SyncGroupReplied as SyncGroupReplied
+from rebalance_check.model.vocabulary.scenario_events import CoordinatorConfigured as CoordinatorConfigured
+from rebalance_check.model.vocabulary.scenario_events import GroupDescribed as GroupDescribed
+from rebalance_check.model.vocabulary.scenario_events import ReplyReceived as ReplyReceived
+from rebalance_check.model.vocabulary.scenario_events import RequestIssued as RequestIssued
+from rebalance_check.model.vocabulary.scenario_events import StepStarted as StepStarted
 from rebalance_check.model.vocabulary.status_events import StatusAnswered as StatusAnswered
 from rebalance_check.model.vocabulary.status_events import StatusAppended as StatusAppended
 from rebalance_check.model.vocabulary.status_events import StatusAttempted as StatusAttempted
@@ -410,6 +415,7 @@ AnyEvent: TypeAlias = (
     | IncarnationStarted | IncarnationEnded | GroupStatusChanged | MemberAdded | MemberRemoved
     | GenerationStarted | GroupMetadataWritten | GroupMetadataAppended | GroupDeleted | LogTailLost
     | RequestParked | JoinGroupReplied | SyncGroupReplied | HeartbeatReplied | LeaveGroupReplied | OffsetCommitReplied
+    | CoordinatorConfigured | StepStarted | RequestIssued | ReplyReceived | GroupDescribed
     | RequestSent | RequestAnswered
     | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed | SubscriptionChanged | CoordinatorFound
     | MemberJoined | AssignmentComputed | PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted

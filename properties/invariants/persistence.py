@@ -15,7 +15,8 @@ from rebalance_check.model.vocabulary.events import (
     MemberAdded,
     SyncGroupReplied,
 )
-from rebalance_check.properties.kinds import Handler, Invariant
+from rebalance_check.properties.invariants.observed_times import ObservedLoads
+from rebalance_check.properties.kinds import Handler, Invariant, either
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import ACCEPTED, EMPTY, PREPARING, STABLE, Life, LifeFold
 
@@ -285,7 +286,7 @@ LoadRestoresTheLog: Final = Invariant(
         "ids that were handed out, parked requests and protocols that were not selected are forgotten",
     ),
     violation=LoadRestoresTheLogViolated,
-    fold=_Load,
+    fold=either(_Load, ObservedLoads),
 )
 """A coordinator that loads a group begins with what its last record tells, and with nothing that no record tells.
 

@@ -21,7 +21,8 @@ from rebalance_check.model.vocabulary.events import (
     RequestParked,
     SyncGroupReplied,
 )
-from rebalance_check.properties.kinds import Handler, Invariant, Memories
+from rebalance_check.properties.invariants.observed_times import ObservedLaggards, ObservedRemovals
+from rebalance_check.properties.kinds import Handler, Invariant, Memories, either
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import COMPLETING, EMPTY, PREPARING, STABLE, Life, LifeFold
 from rebalance_check.properties.views.sessions import Key, Sessions
@@ -210,7 +211,10 @@ class _PendingIds(_TimeFold):
 _PUNCTUAL: Final = (
     "the run says that its timers are punctual (RunStarted), and no node was paused; what is due happens within its ms"
 )
-_TOLD: Final = "the timeouts are those of the member's last JoinGroup that was kept (RequestParked)"
+_TOLD: Final = (
+    "the timeouts are those of the member's last JoinGroup that was kept (RequestParked); a static member that returns "
+    "to a Stable group keeps its predecessor's"
+)
 _ALL_TOLD: Final = "the incarnation began without members, so that all rebalance timeouts are told; the longest counts"
 _UNENDED: Final = "it is judged when it is over; what is never over is for rebalance_completes"
 
@@ -227,7 +231,7 @@ NobodyIsRemovedEarly: Final = Invariant(
         "an initial join phase (from Empty) has its own delay and is left out",
     ),
     violation=NobodyIsRemovedEarlyViolated,
-    fold=_Early,
+    fold=either(_Early, ObservedRemovals),
 )
 """Nobody is removed before its session, or the time to join or to sync, has passed.
 
@@ -303,7 +307,7 @@ LaggardsAreRemovedInTime: Final = Invariant(
         _UNENDED,
     ),
     violation=LaggardsAreRemovedInTimeViolated,
-    fold=_Laggards,
+    fold=either(_Laggards, ObservedLaggards),
 )
 """A member that does not sync, in CompletingRebalance or Stable, is removed within the longest rebalance timeout.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -13,22 +13,18 @@ from rebalance_check.impl.mutants import (
     ModelSearch,
     Mutant,
     PytestCase,
-    ScenarioInvariantSearch,
-    ScenarioPropertySearch,
+    ScenarioSearch,
     planted,
 )
 from rebalance_check.impl.runtime.options import SimulationOptions
-from rebalance_check.impl.scenarios import history_of
-from rebalance_check.impl.scenarios import search as scenarios
-from rebalance_check.impl.scenarios.invariants import PROMISES, Promise
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
-from rebalance_check.impl.scenarios.search import broken_promise, shrunk
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.oracle.assignors import OurAssignors
 from rebalance_check.integration.oracle.played import play
 from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.pipeline.scenario_runs import break_scenario, shrink_scenario
 from rebalance_check.pipeline.seed_run import breaks
 from rebalance_check.pipeline.shrink import shrink
 from rebalance_check.properties.assignment import problems
@@ -37,7 +33,6 @@ from rebalance_check.properties.assignment.claims import broken_claims
 from rebalance_check.properties.assignment.courses import broken_course_claims
 from rebalance_check.properties.assignment.problem import Problem
 from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.judge import judge
 
 COURSE: Final = "course"
 
@@ -69,12 +64,9 @@ def catch(mutant: Mutant) -> Caught | None:
         case AssignmentSearch():
             with planted(mutant):
                 return _posed(mutant, mutant.find)
-        case ScenarioPropertySearch():
+        case ScenarioSearch():
             with planted(mutant):
-                return _narrated(mutant, mutant.find)
-        case ScenarioInvariantSearch():
-            with planted(mutant):
-                return _judged(mutant, mutant.find)
+                return _run_scenarios(mutant, mutant.find)
         case PytestCase():
             raise RebalanceCheckError(f"{mutant.name} is found by a test of its own: run '{mutant.command}'")
 
@@ -159,39 +151,17 @@ def _shown(problem: Problem) -> list[str]:
     return [topics, *members]
 
 
-def _narrated(mutant: Mutant, find: ScenarioPropertySearch) -> Caught | None:
-    promise = promise_of(_claim(mutant))
-    started = time.monotonic()
-    for seed in range(find.first, find.last):
-        told = broken_promise(wide_scenario(seed), [promise])
-        if told is not None:
-            seconds = time.monotonic() - started
-            small = shrunk(told, promise)
-            return Caught(mutant.name, small.steps, seconds, (f"seed {seed}", *small.scenario, small.finding))
-    return None
-
-
-def _judged(mutant: Mutant, find: ScenarioInvariantSearch) -> Caught | None:
+def _run_scenarios(mutant: Mutant, find: ScenarioSearch) -> Caught | None:
     (invariant,) = select([mutant.caught_by])
     started = time.monotonic()
-
-    def again(scenario: Sequence[str]) -> scenarios.Told | None:
-        judgement = judge(history_of(scenario), [invariant])
-        found = next(iter(judgement.counterexamples), None)
-        return None if found is None else scenarios.Told(invariant.name, tuple(scenario), found.headline)
-
     for seed in range(find.first, find.last):
-        told = again(wide_scenario(seed))
-        if told is not None:
+        broken = break_scenario(wide_scenario(seed), [invariant])
+        if broken is not None:
             seconds = time.monotonic() - started
-            small = scenarios.shortened(told, again)
-            return Caught(mutant.name, small.steps, seconds, (f"seed {seed}", *small.scenario, small.finding))
+            small = shrink_scenario(broken, invariant)
+            lines = (f"seed {seed}", *small.lines, small.counterexample.headline)
+            return Caught(mutant.name, small.steps, seconds, lines)
     return None
-
-
-def promise_of(name: str) -> Promise:
-    """The promise of that name."""
-    return next(promise for promise in PROMISES if promise.name == name)
 
 
 def document(mutant: Mutant, caught: Caught | None) -> dict[str, Any]:

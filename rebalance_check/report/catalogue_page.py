@@ -22,8 +22,8 @@ _REFERENCE = """\
 ## Where each statement about the protocol is held
 
 The classic protocol, in statements drawn up from the source of Apache Kafka: of the broker's side and of the client's.
-`assignors.*` are claims about one answer of an assignor ([assignors](assignors.md)), `promises.*` what scenarios hold a
-coordinator to, `model.*` what the explorer checks on every state.
+`assignors.*` are claims about one answer of an assignor ([assignors](assignors.md)), `model.*` what the
+explorer checks on every state.
 """
 
 
@@ -66,8 +66,8 @@ def _entry(invariant: Invariant) -> str:
 
 def smallest_breaking_history(invariant: Invariant) -> str:
     """The code block that stands under the invariant in its module: the text after its value, up to its end."""
-    module = inspect.getmodule(invariant.fold) or inspect.getmodule(invariant.violation)
-    source = inspect.getsource(module) if module else ""
-    after = source.partition(f'name="{invariant.name}"')[2]
+    modules = (inspect.getmodule(invariant.fold), inspect.getmodule(invariant.violation))
+    sources = "".join(inspect.getsource(module) for module in dict.fromkeys(modules) if module)
+    after = sources.partition(f'name="{invariant.name}"')[2]
     found = re.search(r'breaks it::\n\n(.*?)\n"""', after, re.DOTALL)
     return inspect.cleandoc(found[1]) if found else ""

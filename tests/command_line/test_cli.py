@@ -16,7 +16,6 @@ import pytest
 from rebalance_check import CATALOGUE, Event, write_history
 from rebalance_check.cli import COMMANDS, EXTRAS
 from rebalance_check.impl.mutants import MUTANTS, ModelSearch, Mutant
-from rebalance_check.impl.scenarios.invariants import PROMISES
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.events import RunEnded
 from rebalance_check.properties.assignment.claims import CLAIMS
@@ -139,7 +138,7 @@ def test_invariants__each_shows_the_smallest_history_that_breaks_it(invariant: A
 
 def test_mutants__each_names_its_invariant_and_its_command(command: Command) -> None:
     listed = command("mutants", "--json").document["mutants"]
-    known = {name for i in CATALOGUE for name in (i.name, i.family)} | {f"promises.{one.name}" for one in PROMISES}
+    known = {name for i in CATALOGUE for name in (i.name, i.family)}
     known |= {f"assignors.{one.name}" for one in (*CLAIMS, *COURSE_CLAIMS)}
     impl = [one for one in listed if one["where"] == "impl"]
     assert len(impl) >= 10
@@ -151,7 +150,7 @@ def test_mutants__each_names_its_invariant_and_its_command(command: Command) -> 
 def test_mutants__one_is_searched_for__and_its_counterexample_is_told(command: Command) -> None:
     answer = command("mutants", "no-sync-deadline", "--run")
     assert answer.code == 0
-    assert "caught by promises.completing_ends, 3 steps" in answer.out
+    assert "caught by laggards_are_removed_in_time, 3 steps" in answer.out
     assert "1 of 1 caught; the median counterexample has 3 steps" in answer.out
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.impl.coordinator import GroupConfig
-from rebalance_check.impl.mutants import ScenarioPropertySearch, planted
+from rebalance_check.impl.mutants import ScenarioSearch, planted
 from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
 from rebalance_check.impl.scenarios import Scenario, answers_to
 from rebalance_check.impl.steered.coordinator import SteeredCoordinator
@@ -45,7 +45,7 @@ def test_a_scenario_runs_as_kafka_was_seen_to_answer(
     [
         mutant.name
         for mutant in COORDINATOR_MUTANTS
-        if not isinstance(mutant.find, ScenarioPropertySearch) and mutant.name != NEEDS_EPOCHS
+        if not isinstance(mutant.find, ScenarioSearch) and mutant.name != NEEDS_EPOCHS
     ],
 )
 def test_some_scenario_runs_otherwise__with_a_mutant(mutant: str) -> None:

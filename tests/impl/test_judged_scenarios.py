@@ -1,6 +1,6 @@
-"""What the coordinator tells of itself while scenarios are told to it, judged by every invariant there is.
+"""Scenarios on our coordinator, judged by the catalogue: a healthy one keeps to it, each mutant breaks what it names.
 
-The mutants are those that a simulated group makes up for, or never meets; random scenarios find them, too.
+The mutants are those that a simulated group makes up for, or never meets.
 """
 
 from __future__ import annotations
@@ -11,20 +11,38 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.commands import _mutant_search
-from rebalance_check.impl.mutants import IMPL_MUTANTS, ScenarioInvariantSearch, planted
+from rebalance_check.impl.mutants import IMPL_MUTANTS, Mutant, ScenarioSearch, planted
 from rebalance_check.impl.scenarios import Scenario, history_of
 from rebalance_check.impl.scenarios.random_scenarios import random_scenario
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
+from rebalance_check.pipeline.scenario_runs import KEPT, break_scenario, judge_scenario, shrink_scenario
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.invariants import expectations, observed
 from rebalance_check.properties.judge import judge
-from rebalance_check.properties.verdict import Counterexample
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.verdict import Counterexample, Held, Outcome
 from tests.expectations import scenario_files, scenario_parameters
 
-JUDGED = [mutant.name for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, ScenarioInvariantSearch)]
+MUTANTS = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, ScenarioSearch)]
+
+BROKEN_BY_OURS = {
+    "group_fits_max_size": [
+        "setting initial_rebalance_delay_ms=0 max_size=2",
+        "join s instance=i session=30000 rebalance=2000",
+        "join t version=1 session=30000 rebalance=2000",
+        "join u version=1 session=30000 rebalance=2000",
+        "advance 10000",
+    ],
+    "leave_without_members_changes_nothing": [
+        "setting initial_rebalance_delay_ms=0", "join a version=3", "join b", "leave b",
+    ],
+    "no_server_error": ["setting initial_rebalance_delay_ms=0", "join d version=4", "join d instance=i"],
+}  # fmt: skip
+"""What a client may expect, and our coordinator breaks in the same scenario as Kafka's."""
 
 
-def broken(scenario: Scenario | list[str], names: Sequence[str] = ()) -> list[Counterexample]:
-    return list(judge(history_of(scenario), select(names)).counterexamples)
+def broken(scenario: Scenario | list[str], invariants: Sequence[Invariant] = KEPT) -> list[Counterexample]:
+    return list(judge(history_of(scenario), invariants).counterexamples)
 
 
 @pytest.mark.parametrize(("path", "scenario"), scenario_parameters("coordinator"))
@@ -37,7 +55,7 @@ def test_no_random_scenario_breaks_an_invariant() -> None:
 
 
 def test_no_wide_scenario_breaks_an_invariant() -> None:
-    assert {seed: found for seed in range(80) if (found := broken(wide_scenario(seed)))} == {}
+    assert {seed: found for seed in range(150) if (found := broken(wide_scenario(seed)))} == {}
 
 
 @pytest.mark.nightly
@@ -45,16 +63,59 @@ def test_no_random_scenario_breaks_an_invariant__in_many_more() -> None:
     assert {seed: found for seed in range(200, 10_000) if (found := broken(random_scenario(seed)))} == {}
 
 
-@pytest.mark.parametrize("mutant", JUDGED)
-def test_some_fixed_scenario_breaks_the_claim_that_a_mutant_names(mutant: str) -> None:
-    named = [IMPL_MUTANTS[mutant].caught_by]
+@pytest.mark.nightly
+def test_no_wide_scenario_breaks_an_invariant__in_many_more() -> None:
+    assert {seed: found for seed in range(150, 6_000) if (found := broken(wide_scenario(seed)))} == {}
+
+
+@pytest.mark.parametrize("name", BROKEN_BY_OURS)
+def test_ours_breaks_what_kafka_breaks(name: str) -> None:
+    assert [found.invariant for found in broken(BROKEN_BY_OURS[name], select([name]))] == [name]
+
+
+def test_every_observed_invariant_is_put_to_the_test() -> None:
+    checked = dict.fromkeys((invariant.name for invariant in observed.CLAIMS), 0)
+    for seed in range(60):
+        for invariant, verdict in judge_scenario(wide_scenario(seed), observed.CLAIMS).verdicts.items():
+            assert isinstance(verdict, Held)
+            checked[invariant.name] += verdict.checked_events
+    assert min(checked.values()) > 0
+
+
+def test_every_observed_invariant_catches_a_mutant() -> None:
+    assert {invariant.name for invariant in observed.CLAIMS} <= {mutant.caught_by for mutant in MUTANTS}
+
+
+def test_what_some_coordinator_of_kafka_breaks_is_asked_by_name_only() -> None:
+    assert {invariant.name for invariant in KEPT}.isdisjoint(invariant.name for invariant in expectations.CLAIMS)
+
+
+@pytest.mark.parametrize("mutant", [mutant.name for mutant in MUTANTS if mutant.find == ScenarioSearch()])
+def test_some_fixed_scenario_breaks_the_invariant_that_a_mutant_names(mutant: str) -> None:
+    named = select([IMPL_MUTANTS[mutant].caught_by])
 
     with planted(mutant):
         assert any(broken(each, named) for _, each in scenario_files("coordinator"))
 
 
-@pytest.mark.parametrize("mutant", JUDGED)
-def test_a_random_scenario_breaks_the_claim_that_a_mutant_names__in_few_lines(mutant: str) -> None:
-    caught = _mutant_search.catch(IMPL_MUTANTS[mutant])
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_random_scenario_breaks_the_invariant_that_a_mutant_names__in_few_lines(mutant: Mutant) -> None:
+    caught = _mutant_search.catch(mutant)
     assert caught is not None
     assert caught.steps <= 20
+
+
+def test_a_healthy_coordinator_holds_in_the_shrunk_scenario_of_a_mutant() -> None:
+    (invariant,) = select(["laggards_are_removed_in_time"])
+    with planted("no-sync-deadline"):
+        found = break_scenario(wide_scenario(0), [invariant])
+        assert found is not None
+        small = shrink_scenario(found, invariant)
+        assert small.steps < found.steps
+        assert break_scenario(small.lines, [invariant]) == small
+    assert judge_scenario(small.lines, KEPT).outcome is Outcome.HELD
+
+
+def test_a_scenario_is_a_function_of_its_seed() -> None:
+    assert [wide_scenario(seed) for seed in range(20)] == [wide_scenario(seed) for seed in range(20)]
+    assert history_of(wide_scenario(7)) == history_of(wide_scenario(7))

@@ -14,8 +14,7 @@ from rebalance_check.impl.mutants import (
     ModelSearch,
     Mutant,
     PytestCase,
-    ScenarioInvariantSearch,
-    ScenarioPropertySearch,
+    ScenarioSearch,
     find_mutant,
     implementation_mutant,
 )
@@ -25,6 +24,7 @@ from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOp
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.catalogue import CATALOGUE
+from rebalance_check.properties.invariants.expectations import FAMILY as EXPECTATIONS
 
 
 def test_there_are_mutants_in_every_part() -> None:
@@ -35,7 +35,8 @@ def test_there_are_mutants_in_every_part() -> None:
 
 def test_every_invariant_of_the_catalogue_is_named_by_a_mutant_of_the_implementation() -> None:
     named = {mutant.caught_by for mutant in IMPL_MUTANTS.values()}
-    assert [invariant.name for invariant in CATALOGUE if invariant.name not in named] == []
+    asked = [invariant.name for invariant in CATALOGUE if invariant.family != EXPECTATIONS]  # those Kafka itself breaks
+    assert [name for name in asked if name not in named] == []
 
 
 def test_a_mutant_is_found_by_its_name() -> None:
@@ -87,8 +88,7 @@ def test_two_mutants_of_one_name_are_our_own_mistake() -> None:
             "--crashes 0 --writes 2 --failures 0",
         ),
         (AssignmentSearch(assignor="range", shape="tame"), "rebalance-check mutants x --run"),
-        (ScenarioInvariantSearch(), "rebalance-check mutants x --run"),
-        (ScenarioPropertySearch(), "rebalance-check mutants x --run"),
+        (ScenarioSearch(), "rebalance-check mutants x --run"),
         (PytestCase(test="tests/x.py"), "pytest tests/x.py -k x"),
         (PytestCase(test="tests/x.py", case="a_scenario"), "pytest tests/x.py -k a_scenario"),
     ],

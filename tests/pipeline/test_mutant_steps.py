@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rebalance_check.commands import _mutant_search
-from rebalance_check.impl.mutants import IMPL_MUTANTS, FuzzSearch, ScenarioPropertySearch
+from rebalance_check.impl.mutants import IMPL_MUTANTS, FuzzSearch, ScenarioSearch
 from rebalance_check.impl.mutants.shrunk_lengths import STEPS
 from rebalance_check.impl.runtime.options import SimulatedProtocol
 
@@ -17,7 +17,7 @@ def measured(name: str) -> int | None:
 
 def is_quick(name: str) -> bool:
     find = IMPL_MUTANTS[name].find
-    return not isinstance(find, FuzzSearch | ScenarioPropertySearch)
+    return not isinstance(find, FuzzSearch | ScenarioSearch)
 
 
 QUICK = [name for name in STEPS if is_quick(name)]

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check.impl.scenarios.invariants import PROMISES
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.properties.assignment.claims import CLAIMS
 from rebalance_check.properties.catalogue import CATALOGUE
@@ -21,7 +20,6 @@ def known_claims() -> set[str]:
     return {
         *(invariant.name for invariant in CATALOGUE),
         *(f"assignors.{claim.name}" for claim in CLAIMS),
-        *(f"promises.{promise.name}" for promise in PROMISES),
         *(f"model.{claim.__name__}" for claim in (*MODEL.invariants, *MODEL.step_invariants)),
         *(f"progress.{aim.name}" for aim in MODEL.liveness),
     }

@@ -4,9 +4,9 @@ import pytest
 
 from rebalance_check.impl.scenarios.random_scenarios import random_scenario
 from rebalance_check.integration.differential.campaign import campaign, finding_in, shrunk
-from rebalance_check.integration.differential.invariants import CLAIMS
 from rebalance_check.integration.differential.side_by_side import DIFFERENTIAL
 from rebalance_check.integration.virtual import VirtualKafka
+from rebalance_check.properties.invariants.expectations import CLAIMS
 
 EVERYWHERE = ("4.3.1", "3.9.2", "3.9.2-scala")
 JAVA = ("4.3.1", "3.9.2")
@@ -29,7 +29,7 @@ BROKEN = {
         "join d version=4",
         "join d instance=i",
     ]),
-    "group_size": (EVERYWHERE, [
+    "group_fits_max_size": (EVERYWHERE, [
         "setting initial_rebalance_delay_ms=0 max_size=2",
         "join s instance=i session=30000 rebalance=2000",
         "join t version=1 session=30000 rebalance=2000",
@@ -91,7 +91,7 @@ BROKEN = {
 
 FOUND_BY = {
     "members_are_known": 45,
-    "group_size": 48,
+    "group_fits_max_size": 48,
     "leave_without_members_changes_nothing": 34,
     "parked_member_stays": 228,
     "no_server_error": 86,

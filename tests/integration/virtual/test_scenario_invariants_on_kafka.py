@@ -1,4 +1,4 @@
-"""What any coordinator promises, Kafka's keep; a defect that breaks a promise is seen from where Kafka is watched."""
+"""Kafka's coordinators keep to the invariants over a scenario's steps, and a mutant in their place is found out."""
 
 from __future__ import annotations
 
@@ -11,22 +11,26 @@ from typing import Any
 import pytest
 
 from rebalance_check.impl.coordinator import GroupConfig
-from rebalance_check.impl.mutants import IMPL_MUTANTS, Mutant, ScenarioPropertySearch, planted
+from rebalance_check.impl.mutants import IMPL_MUTANTS, Mutant, ScenarioSearch, planted
 from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
-from rebalance_check.impl.scenarios.invariants import PROMISES
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
-from rebalance_check.impl.scenarios.search import Told, broken_promise
+from rebalance_check.impl.scenarios.recorded import GROUP
 from rebalance_check.impl.steered.coordinator import Answers, Observation
 from rebalance_check.impl.steered.in_process import InProcess
-from rebalance_check.integration.differential import side_by_side as duet
+from rebalance_check.integration.differential import side_by_side
 from rebalance_check.integration.differential.campaign import campaign, finding_in
 from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.integration.virtual.release import Release
+from rebalance_check.pipeline.scenario_runs import BrokenScenario, break_scenario
+from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.invariants import observed
 
-NAMES = tuple(promise.name for promise in PROMISES)
-NARRATED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, ScenarioPropertySearch)]
+NAMES = (*(invariant.name for invariant in observed.CLAIMS), *side_by_side.OBSERVABLE)
+MUTANTS = [
+    mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, ScenarioSearch) and mutant.caught_by in NAMES
+]
 
-NO_BROKEN_PROMISE = {
+NO_VIOLATION = {
     "in Scala the going of a refused member ends the join phase: who had the seats is answered in that step": [
         "setting initial_rebalance_delay_ms=0 max_size=2",
         "join a version=2 session=3000 rebalance=60000",
@@ -67,23 +71,22 @@ NO_BROKEN_PROMISE = {
         "fetch",
     ],
 }
-"""What may look like a broken promise and is none; the first one looks so on the coordinator in Scala alone."""
+"""What may look like a violation and is none; the first one looks so on the coordinator in Scala alone."""
 
 
-def broken_by(mutant: Mutant) -> tuple[int, Told]:
-    """The first scenario in which a mutant breaks the promise that it names."""
-    assert isinstance(mutant.find, ScenarioPropertySearch)
-    promises = [promise for promise in PROMISES if f"promises.{promise.name}" == mutant.caught_by]
-    for seed in range(mutant.find.first, mutant.find.last):
-        with planted(mutant):
-            told = broken_promise(wide_scenario(seed), promises)
-        if told is not None:
-            return seed, told
+def broken_by(mutant: Mutant) -> tuple[int, BrokenScenario]:
+    """The first scenario in which a mutant breaks the invariant that it names."""
+    assert isinstance(mutant.find, ScenarioSearch)
+    with planted(mutant):
+        for seed in range(mutant.find.first, mutant.find.last):
+            broken = break_scenario(wide_scenario(seed), select([mutant.caught_by]))
+            if broken is not None:
+                return seed, broken
     raise AssertionError(f"{mutant.name} breaks nothing")
 
 
 class InKafkasPlace(InProcess):
-    """Our coordinator behind the interface of `VirtualCoordinator`."""
+    """Our coordinator in the place of `VirtualCoordinator`."""
 
     def __init__(self, _kafka: Any, config: GroupConfig, _seed: int) -> None:
         made = count(1)
@@ -115,7 +118,7 @@ class InKafkasPlace(InProcess):
 
     def collect(self) -> tuple[Answers, Observation, int | None]:
         answers, self._answers = self._answers, []
-        return answers, self.observe(duet.GROUP), self.next_deadline()
+        return answers, self.observe(GROUP), self.next_deadline()
 
     def take_thrown(self) -> str:
         return ""
@@ -125,7 +128,7 @@ class InKafkasPlace(InProcess):
 
 
 @pytest.mark.virtual
-def test_kafka_keeps_what_any_coordinator_promises__in_random_scenarios(kafka: VirtualKafka) -> None:
+def test_kafka_violates_no_observed_invariant__in_random_scenarios(kafka: VirtualKafka) -> None:
     done = campaign(kafka, range(40), names=NAMES)
     print(done)
 
@@ -135,38 +138,40 @@ def test_kafka_keeps_what_any_coordinator_promises__in_random_scenarios(kafka: V
 
 @pytest.mark.virtual
 @pytest.mark.nightly
-def test_kafka_keeps_what_any_coordinator_promises__in_many_more_scenarios(kafka: VirtualKafka) -> None:
+def test_kafka_violates_no_observed_invariant__in_many_more_scenarios(kafka: VirtualKafka) -> None:
     assert [str(each) for each in campaign(kafka, range(40, 2_000), names=NAMES).found] == []
 
 
 @pytest.mark.virtual
-@pytest.mark.parametrize("mutant", NARRATED, ids=lambda mutant: mutant.name)
-def test_kafka_keeps_the_promise__in_the_very_scenario_in_which_a_mutant_breaks_it(
-    kafka: VirtualKafka, mutant: Mutant
-) -> None:
-    seed, told = broken_by(mutant)
-    found, steps = finding_in(kafka, told.scenario, seed, NAMES)
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_kafka_holds__in_the_very_scenario_in_which_a_mutant_is_caught(kafka: VirtualKafka, mutant: Mutant) -> None:
+    seed, broken = broken_by(mutant)
+    found, steps = finding_in(kafka, broken.lines, seed, NAMES)
 
     assert found is None
-    assert steps >= told.steps
+    assert steps >= broken.steps
 
 
 @pytest.mark.virtual
-@pytest.mark.parametrize("what", NO_BROKEN_PROMISE)
-def test_what_only_looks_like_a_broken_promise_is_none(kafka: VirtualKafka, what: str) -> None:
-    found, steps = finding_in(kafka, NO_BROKEN_PROMISE[what], 26, NAMES)
+@pytest.mark.parametrize("what", NO_VIOLATION)
+def test_what_only_looks_like_a_violation_is_none(kafka: VirtualKafka, what: str) -> None:
+    found, steps = finding_in(kafka, NO_VIOLATION[what], 26, NAMES)
 
     assert found is None
-    assert steps >= len(NO_BROKEN_PROMISE[what]) - 1
+    assert steps >= len(NO_VIOLATION[what]) - 1
 
 
-@pytest.mark.parametrize("mutant", NARRATED, ids=lambda mutant: mutant.name)
-def test_a_mutant_in_kafkas_place_breaks_the_promise_it_names(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    seed, told = broken_by(mutant)
-    monkeypatch.setattr(duet, "VirtualCoordinator", InKafkasPlace)
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_in_kafkas_place_violates_the_invariant_it_names(
+    mutant: Mutant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(mutant.find, ScenarioSearch)
+    monkeypatch.setattr(side_by_side, "VirtualCoordinator", InKafkasPlace)
     kafka: Any = SimpleNamespace(release=Release("4.3.1", Path()))
+    seeds = range(mutant.find.first, mutant.find.last)
     with planted(mutant):
-        found, _ = finding_in(kafka, told.scenario, seed, (told.promise,))
+        findings = (finding_in(kafka, wide_scenario(seed), seed, [mutant.caught_by])[0] for seed in seeds)
+        found = next((one for one in findings if one is not None), None)
 
     assert found is not None
-    assert (found.name, found.scenario) == (told.promise, told.scenario)
+    assert found.name == mutant.caught_by

@@ -11,7 +11,7 @@ from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.scenarios.random_scenarios import random_scenario
 from rebalance_check.impl.scenarios.runner import settings_of
 from rebalance_check.impl.steered.in_process import InProcess
-from rebalance_check.integration.differential.history import chronicle
+from rebalance_check.integration.differential.history import observed_history
 from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator
 from rebalance_check.model.vocabulary.events import Event, GroupMetadataAppended, GroupMetadataWritten, LogTailLost
@@ -46,7 +46,7 @@ def told_to_ours(scenario: list[str], mutant: str = "") -> list[Event]:
     assert config is not None
     ours = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}")
     with planted(mutant):
-        return chronicle(ours, "ours", scenario)
+        return observed_history(ours, "ours", scenario)
 
 
 def told_to_kafka(kafka: VirtualKafka, scenario: list[str], seed: int) -> list[Event]:
@@ -54,7 +54,7 @@ def told_to_kafka(kafka: VirtualKafka, scenario: list[str], seed: int) -> list[E
     assert config is not None
     coordinator = VirtualCoordinator(kafka, config, seed)
     try:
-        return chronicle(coordinator, kafka.release.name, scenario)
+        return observed_history(coordinator, kafka.release.name, scenario)
     finally:
         coordinator.close()
 

@@ -1,0 +1,171 @@
+"""A scenario's steps as events: requests, replies, and DescribeGroups after each step (`model.vocabulary.scenario_events`).
+
+Any coordinator that a `Stage` drives is recorded in this way; ours records events of its own between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Final
+from zlib import crc32
+
+from rebalance_check.impl.coordinator import GroupConfig
+from rebalance_check.impl.protocol.messages import (
+    DescribedGroup,
+    GroupReply,
+    GroupRequest,
+    JoinGroupReply,
+    JoinGroupRequest,
+    LeaveGroupRequest,
+    OffsetCommitReply,
+    OffsetCommitRequest,
+    OffsetFetchReply,
+    TxnOffsetCommitReply,
+    TxnOffsetCommitRequest,
+)
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.scenarios.commands import perform
+from rebalance_check.impl.scenarios.runner import SETTINGS, Observed, Stage, settings_of
+from rebalance_check.impl.steered.coordinator import Observation, SteeredCoordinator
+from rebalance_check.impl.steered.in_process import InProcess
+from rebalance_check.model.vocabulary.events import (
+    CoordinatorConfigured,
+    Event,
+    GroupDescribed,
+    ReplyReceived,
+    RequestIssued,
+    RunEnded,
+    RunStarted,
+    StepStarted,
+)
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
+
+GROUP: Final = "g"
+"""The group whose steps are recorded."""
+
+SOURCE: Final = "runner"
+UNSEEN: Final = -1
+
+Listener = Callable[[Event], None]
+
+
+class RecordedStage(Stage):
+    """A runner that records each step: `start_step`, the requests and replies as they happen, `end_step`."""
+
+    def __init__(self, coordinator: SteeredCoordinator, config: GroupConfig, listener: Listener) -> None:
+        super().__init__(coordinator)
+        self._recorder = Recorder(GROUP, SOURCE, lambda: self.now, listener)
+        retention_ms = config.offsets_retention_minutes * 60_000
+        self._recorder.emit(CoordinatorConfigured(max_size=config.max_size, offsets_retention_ms=retention_ms))
+
+    def start_step(self, line: str) -> None:
+        """A step begins."""
+        self._recorder.emit(StepStarted(step=line))
+
+    def send(self, name: str, request: GroupRequest) -> str:
+        """Send a request, and record it."""
+        if request.group_id == GROUP:
+            self._recorder.emit(issued(name, self.sent + 1, request))
+        return super().send(name, request)
+
+    def end_step(self, seen: Observation, exception: str = "") -> None:
+        """The step ends with the group as ``seen``; ``exception`` is one that no reply reports."""
+        self._recorder.emit(described(seen, exception))
+
+    def _hear(self, token: int, reply: GroupReply) -> Observed:
+        observed = super()._hear(token, reply)
+        if observed.request.group_id == GROUP:
+            self._recorder.emit(received(token, reply))
+        return observed
+
+
+def pieces(stage: Stage, line: str) -> Iterator[str]:
+    """The steps of a line: time passes from deadline to deadline, so that each timer is judged before the next."""
+    verb, _, duration = line.partition(" ")
+    if verb != "advance":
+        yield line
+        return
+    end = stage.now + int(duration)
+    while (now := stage.now) < end:
+        deadline = stage.coordinator.next_deadline()
+        yield f"advance {min(end, max(deadline, now + 1)) - now if deadline is not None else end - now}"
+
+
+class OurScenario:
+    """A scenario on our own coordinator: ``listener`` receives the events of the runner and of the coordinator.
+
+    ``lines`` may begin with the settings.
+    """
+
+    def __init__(self, lines: Sequence[str], listener: Listener) -> None:
+        config, made = settings_of(lines[0]), count(1)
+        self.lines = tuple(lines[1:] if config else lines)
+        config = config or GroupConfig(**SETTINGS)
+        self._run = Recorder("", "harness", lambda: 0, listener)
+        self._run.emit(RunStarted(subject="coordinator", punctual=True))
+        coordinator = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", listener=listener)
+        self._stage = RecordedStage(coordinator, config, listener)
+
+    def steps(self) -> Iterator[int]:
+        """Perform the scenario: the index of the line after each step of it."""
+        for index, line in enumerate(self.lines):
+            for piece in pieces(self._stage, line):
+                self._stage.start_step(piece)
+                perform(self._stage, piece)
+                self._stage.end_step(self._stage.coordinator.observe(GROUP))
+                yield index
+        self._run.emit(RunEnded())
+
+
+def issued(client: str, number: int, request: GroupRequest) -> RequestIssued:
+    """The event of a request."""
+    join = request if isinstance(request, JoinGroupRequest) else None
+    leaving = request.members if isinstance(request, LeaveGroupRequest) else ()
+    offsets = request.offsets if isinstance(request, OffsetCommitRequest | TxnOffsetCommitRequest) else ()
+    return RequestIssued(
+        client=client,
+        api=type(request).__name__.removesuffix("Request"),
+        request=number,
+        version=request.version,
+        member_id=getattr(request, "member_id", ""),
+        instance_id=getattr(request, "group_instance_id", None) or "",
+        request_generation=getattr(request, "generation_id", NO_GENERATION),
+        session_timeout_ms=join.session_timeout_ms if join else 0,
+        rebalance_timeout_ms=join.rebalance_timeout_ms if join else 0,
+        leaving=tuple((one.member_id, one.group_instance_id or "") for one in leaving),
+        offsets=tuple((f"{one.topic}-{one.partition}", one.offset) for one in offsets),
+        producer_id=getattr(request, "producer_id", -1),
+    )
+
+
+def received(number: int, reply: GroupReply) -> ReplyReceived:
+    """The event of a reply."""
+    errors = reply.partitions if isinstance(reply, OffsetCommitReply | TxnOffsetCommitReply) else ()
+    offsets = reply.offsets if isinstance(reply, OffsetFetchReply) else ()
+    return ReplyReceived(
+        request=number,
+        error=reply.error.name,
+        assigned_member_id=reply.member_id if isinstance(reply, JoinGroupReply) else "",
+        offsets=tuple((f"{one.topic}-{one.partition}", one.offset) for one in offsets),
+        partition_errors=tuple((f"{topic}-{partition}", error.name) for topic, partition, error in errors),
+    )
+
+
+def described(seen: Observation, exception: str = "") -> GroupDescribed:
+    """The event of what DescribeGroups shows."""
+    group = in_order(seen.described)
+    return GroupDescribed(
+        status=group.state,
+        error=group.error.name,
+        generation=UNSEEN if seen.generation is None else seen.generation,
+        members=tuple((member.member_id, member.group_instance_id or "") for member in group.members),
+        digest=f"{crc32(repr(group).encode()):08x}",
+        exception=exception,
+    )
+
+
+def in_order(group: DescribedGroup) -> DescribedGroup:
+    """The group with its members in the order of their ids: theirs in Kafka is hash order."""
+    return replace(group, members=tuple(sorted(group.members, key=lambda member: member.member_id)))
