@@ -26,7 +26,7 @@ def text_of(path: str, names: str | None) -> str:
         return f"```tla\n{text.rstrip()}\n```"
     functions = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
     sources = [ast.get_source_segment(text, functions[name]) or "" for name in names.split(", ")]
-    return "```python\n" + "\n\n\n".join(sources) + "\n```"
+    return "```py\n" + "\n\n\n".join(sources) + "\n```"
 
 
 def block(found: re.Match[str]) -> str:
