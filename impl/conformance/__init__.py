@@ -5,7 +5,7 @@ a broker on a socket.
 """
 
 from rebalance_check.impl.conformance.answers import Answer, Claim
-from rebalance_check.impl.conformance.exhaustive import Conformance, DivergentPath, every_transition
+from rebalance_check.impl.conformance.exhaustive import DivergentSchedule, ExhaustiveResult, every_transition
 from rebalance_check.impl.conformance.outcome import Divergence, Outcome, Step
 from rebalance_check.impl.conformance.run import ConformanceRun
 from rebalance_check.impl.conformance.steered_transport import SteeredTransport
@@ -16,11 +16,11 @@ __all__ = [
     "STRAY",
     "Answer",
     "Claim",
-    "Conformance",
     "ConformanceRun",
     "ConformanceSubject",
     "Divergence",
-    "DivergentPath",
+    "DivergentSchedule",
+    "ExhaustiveResult",
     "Outcome",
     "SteeredTransport",
     "Step",

@@ -43,10 +43,10 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One action performed: the answers that came back, the model's states around it, and the difference, if any."""
+    """One action performed: the answers that came back, the model's states around it, and the divergence, if any."""
 
     action: Action
     answers: tuple[Answer, ...]
     before: Any
     after: Any
-    difference: Divergence | None = None
+    divergence: Divergence | None = None

@@ -1,4 +1,4 @@
-"""The model steps, the coordinator under test follows, and every difference is told."""
+"""The model steps, the coordinator under test follows, and every divergence is told."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ConformanceRun:
         self._also_possible: list[Any] = []
         self.transport = transport
         self.steps = 0
-        self.difference: Divergence | None = None
+        self.divergence: Divergence | None = None
         self._speech = Speech(bounds)
         self._stray: GroupRequest | None = None
         self._shares_transport = False
@@ -79,8 +79,8 @@ class ConformanceRun:
 
         Runs that share a process can all begin before the first one waits. False when the action is not enabled.
         """
-        if self.difference is not None:
-            raise RebalanceCheckError(f"the run ended with a difference at {self.difference}: start a new run")
+        if self.divergence is not None:
+            raise RebalanceCheckError(f"the run ended with a divergence at {self.divergence}: start a new run")
         after = self.moves.after
         stepped = [(state, then) for state in self._possible if (then := after(state, action)) is not None]
         if not stepped:
@@ -167,8 +167,8 @@ class ConformanceRun:
             patience += 1
             answers = tuple(sorted([*answers, *self._answers(0, begun)]))
         outcomes = tuple(dict.fromkeys(outcome for outcome, _, _ in allowed))
-        self.difference = Divergence(self.steps, action, outcomes, seen)
-        return Step(action, answers, before, begun.after, self.difference)
+        self.divergence = Divergence(self.steps, action, outcomes, seen)
+        return Step(action, answers, before, begun.after, self.divergence)
 
     def _agree(self, action: Action, answers: tuple[Answer, ...], agreed: list[tuple[Any, Any]]) -> Step:
         """Go on from the first pair of states (before, after) that agrees, and remember the others that do."""
@@ -227,7 +227,9 @@ class ConformanceRun:
             case ActionKind.DELIVER_DUPLICATE if self._stray is not None:
                 self.transport.request(STRAY, self._stray)
             case ActionKind.DELIVER_DUPLICATE:
-                raise RebalanceCheckError("the model delivers a copy that was never made: this is a defect of lockstep")
+                raise RebalanceCheckError(
+                    "the model delivers a copy that was never made: this is a defect of the conformance run"
+                )
             case _:
                 self.transport.request(m, self._speech.request(m, before))
         return None

@@ -1,4 +1,4 @@
-"""A coordinator under test as a `Subject`: actions in, events out, differences kept as data."""
+"""A coordinator under test as a `Subject`: actions in, events out, divergences kept as data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ConformanceSubject:
     """The coordinator behind ``transport``, called ``name``, driven by the model's clients.
 
     Events of members are the model's, which the members are; answers are those that the coordinator gave; what else it
-    does is told where ``heard`` is the list that its recorder fills. ``difference`` is where the run left the model:
+    does is told where ``heard`` is the list that its recorder fills. ``divergence`` is where the run left the model:
     from there on nothing is performed. ``skipped`` counts actions that were not enabled any more because the
     coordinator had chosen another leader than the schedule.
     """
@@ -40,33 +40,33 @@ class ConformanceSubject:
         self.skipped = 0
         self._transport = transport
         self._heard = [] if heard is None else heard
-        self._lockstep: ConformanceRun | None = None
+        self._run: ConformanceRun | None = None
         self._seed = 0
 
     @property
     def conformance(self) -> ConformanceRun:
         """The run that is open."""
-        if self._lockstep is None:
+        if self._run is None:
             raise RebalanceCheckError(f"no run is open on {self.name}: open one before actions are performed")
-        return self._lockstep
+        return self._run
 
     @property
-    def difference(self) -> Divergence | None:
+    def divergence(self) -> Divergence | None:
         """Where model and coordinator disagreed, if they did."""
-        return None if self._lockstep is None else self._lockstep.difference
+        return None if self._run is None else self._run.divergence
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
         """Start a run; ``seed`` is noted in its first event and decides nothing."""
         self._heard.clear()
         self.skipped = 0
-        self._lockstep = ConformanceRun(self._transport, bounds)
-        self._observer = Observer(self._lockstep.machine.config, bounds, "", GROUP_ID)
+        self._run = ConformanceRun(self._transport, bounds)
+        self._observer = Observer(self._run.machine.config, bounds, "", GROUP_ID)
         begun = self._observer.begin()
         return [replace(e, subject=self.name, seed=seed) if isinstance(e, RunStarted) else e for e in begun]
 
     def perform(self, action: Action) -> Sequence[Event]:
-        """Do one action; its events. Nothing happens once there is a difference, or when it is not enabled."""
-        if self.difference is not None:
+        """Do one action; its events. Nothing happens once there is a divergence, or when it is not enabled."""
+        if self.divergence is not None:
             return []
         step = self.conformance.perform(action)
         if step is None:
@@ -77,11 +77,11 @@ class ConformanceSubject:
     def close(self) -> Sequence[Event]:
         """End the run. `RunEnded` follows only where the group came to rest: elsewhere the schedule stopped too early
         to say whether it would have, so claims of progress stay undecided."""
-        if self._lockstep is None:
+        if self._run is None:
             return []
-        self._lockstep.close()
-        at_rest = all_members_are_stable(self._lockstep.machine.config, self._lockstep.state)
-        return [self._observer.stamp(RunEnded(source=HARNESS))] if at_rest and self.difference is None else []
+        self._run.close()
+        at_rest = all_members_are_stable(self._run.machine.config, self._run.state)
+        return [self._observer.stamp(RunEnded(source=HARNESS))] if at_rest and self.divergence is None else []
 
     def _events(self, step: Step) -> list[Event]:
         """What the coordinator told, then its answers; or what the member did."""

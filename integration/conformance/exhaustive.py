@@ -9,13 +9,14 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from rebalance_check.impl.conformance.action_kinds import COORDINATOR_STEPS
-from rebalance_check.impl.conformance.outcome import Divergence, Step
+from rebalance_check.impl.conformance.exhaustive import DivergentSchedule, ExhaustiveResult
+from rebalance_check.impl.conformance.outcome import Step
 from rebalance_check.impl.conformance.predictions import Moves
 from rebalance_check.impl.conformance.run import ConformanceRun
+from rebalance_check.integration.conformance.known_divergences import known
 from rebalance_check.integration.conformance.pipelining import Rounds
 from rebalance_check.integration.conformance.tour import Tour
 from rebalance_check.integration.virtual.process import VirtualKafka
@@ -30,52 +31,18 @@ WALKS_AT_ONCE: Final = 32
 SEEDS: Final = 16
 """How many seeds the walks share: enough for every leader to be chosen; messages that are equal are translated once."""
 
-"""Told how many transitions were executed, of how many."""
-
-
-@dataclass(frozen=True, slots=True)
-class Conformed:
-    """What a comparison of all transitions saw.
-
-    ``executed`` counts distinct transitions; ``never_taken`` those that the coordinator did not choose under any seed
-    that was tried; ``steps`` all steps of all ``walks``, ``compared`` those in which the coordinator had a part.
-    """
-
-    bounds: Bounds
-    coordinator: str
-    states: int
-    transitions: int
-    executed: int
-    never_taken: int
-    walks: int
-    steps: int
-    compared: int
-    requests: int
-    seconds: float
-    answers: frozenset[tuple[str, str]]
-    differences: tuple[tuple[Schedule, Divergence], ...]
-
-    def __str__(self) -> str:
-        """One line of figures."""
-        return (
-            f"{self.bounds.address()} on {self.coordinator}: {self.executed:,} of {self.transitions:,} transitions of "
-            f"{self.states:,} states executed, {self.never_taken} never taken, {len(self.differences)} differences; "
-            f"{self.walks:,} walks, {self.steps:,} steps, {self.compared:,} compared, {self.requests:,} requests, "
-            f"{self.seconds:.1f} s, {self.requests / self.seconds:,.0f} requests/s"
-        )
-
 
 class _Walk:
     """One walk after another in one environment."""
 
     def __init__(self, transport: VirtualTransport, tour: Tour, moves: Moves, seeds: Iterator[int]) -> None:
-        self.walks = self.steps = self.compared = 0
+        self.walks = self.steps = self.compared = self.unlisted = 0
         self.answers: set[tuple[str, str]] = set()
-        self.differences: list[tuple[Schedule, Divergence]] = []
+        self.divergences: list[DivergentSchedule] = []
         self._transport, self._tour, self._bounds = transport, tour, moves.machine.bounds
         self._moves = moves
         self._seeds = seeds
-        self._lockstep: ConformanceRun | None = None
+        self._run: ConformanceRun | None = None
         self._at = b""
         self._plan: list[Action] = []
         self._actions: list[Action] = []
@@ -86,18 +53,18 @@ class _Walk:
             action = self._next_action()
             if action is None:
                 return False
-            assert self._lockstep is not None
-            if not self._lockstep.begin(action):
+            assert self._run is not None
+            if not self._run.begin(action):
                 self._plan.clear()
             elif action.kind in COORDINATOR_STEPS:
                 return True
             else:
-                self._arrive(self._lockstep.finish())
+                self._arrive(self._run.finish())
 
     def finish(self) -> _Walk:
         """Compare what the coordinator did, and go on."""
-        assert self._lockstep is not None
-        step = self._lockstep.finish()
+        assert self._run is not None
+        step = self._run.finish()
         self.compared += 1
         self.answers.update((answer.api, answer.error) for answer in step.answers)
         self._arrive(step)
@@ -108,11 +75,11 @@ class _Walk:
         self._transport.close()
 
     def _next_action(self) -> Action | None:
-        if self._lockstep is not None and not self._plan:
+        if self._run is not None and not self._plan:
             self._plan = self._tour.onward(self._at)
             if not self._plan:
-                self._lockstep = None
-        if self._lockstep is None and not self._restart():
+                self._run = None
+        if self._run is None and not self._restart():
             return None
         if not self._plan:
             self._plan = self._tour.onward(self._at)
@@ -124,21 +91,22 @@ class _Walk:
             return False
         self.walks += 1
         self._transport.seed = next(self._seeds)
-        self._lockstep = ConformanceRun(self._transport, self._bounds, self._moves)
-        self._at = self._moves.pack(self._lockstep.state)
+        self._run = ConformanceRun(self._transport, self._bounds, self._moves)
+        self._at = self._moves.pack(self._run.state)
         self._plan, self._actions = way, []
         return True
 
     def _arrive(self, step: Step) -> None:
-        """Where the step led: as planned, elsewhere, or to a difference."""
-        assert self._lockstep is not None
+        """Where the step led: as planned, elsewhere, or to a divergence."""
+        assert self._run is not None
         self.steps += 1
         self._actions.append(step.action)
-        if step.difference is not None:
+        if step.divergence is not None:
             self._tour.close(self._at, step.action)
             schedule = Schedule(self._bounds, tuple(self._actions), self._transport.seed)
-            self.differences.append((schedule, step.difference))
-            self._lockstep, self._plan = None, []
+            self.unlisted += known(self._transport.kafka.release, step.divergence) is None
+            self.divergences.append(DivergentSchedule(schedule, step.divergence))
+            self._run, self._plan = None, []
             return
         after = self._moves.pack(step.after)
         self._tour.take(self._at, step.action, after)
@@ -153,8 +121,8 @@ def conform(
     stop_after: int = 10,
     walks_at_once: int = WALKS_AT_ONCE,
     progress: ProgressListener = ignore_progress,
-) -> Conformed:
-    """Execute every transition within ``bounds``, or until there are ``stop_after`` differences.
+) -> ExhaustiveResult:
+    """Execute every transition within ``bounds``, or until there are ``stop_after`` divergences that are not listed.
 
     ``seed`` is the first of those that the walks take turns with, so that other members lead.
     """
@@ -165,12 +133,12 @@ def conform(
     walks = [_Walk(VirtualTransport(kafka), tour, moves, seeds) for _ in range(walks_at_once)]
     waiting = iter(walks)
     rounds = Rounds(kafka, lambda count: itertools.islice(waiting, count), _Walk.finish, lambda _: None, walks_at_once)
-    while rounds.go() and sum(len(walk.differences) for walk in walks) < stop_after:
+    while rounds.go() and sum(walk.unlisted for walk in walks) < stop_after:
         progress("transitions", tour.taken, tour.transitions)
     rounds.stop()
     for walk in walks:
         walk.close()
-    return Conformed(
+    return ExhaustiveResult(
         bounds=bounds,
         coordinator=kafka.release.name,
         states=tour.states,
@@ -183,5 +151,5 @@ def conform(
         requests=kafka.requests - requests_before,
         seconds=time.monotonic() - started,
         answers=frozenset().union(*(walk.answers for walk in walks)),
-        differences=tuple(found for walk in walks for found in walk.differences),
+        divergences=tuple(found for walk in walks for found in walk.divergences),
     )

@@ -19,7 +19,7 @@ from rebalance_check.impl.conformance.in_process import ReferenceTransport
 from rebalance_check.impl.conformance.outcome import Divergence, Step
 from rebalance_check.impl.conformance.predictions import Moves
 from rebalance_check.impl.conformance.run import ConformanceRun
-from rebalance_check.integration.conformance.known_differences import known
+from rebalance_check.integration.conformance.known_divergences import known
 from rebalance_check.integration.conformance.pipelining import Rounds
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.virtual.transport import VirtualTransport
@@ -32,7 +32,7 @@ from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_p
 from rebalance_check.model.vocabulary.schedule import Schedule
 from rebalance_check.model.vocabulary.upgrade_paths import PATHS
 
-CONFORMANCE: Final = "lockstep"
+CONFORMANCE: Final = "conformance"
 """What a walk can show: that model, Kafka and ours do not do the same."""
 
 WALKS_AT_ONCE: Final = 32
@@ -96,24 +96,24 @@ class Curious:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A schedule that ends in a difference, and between whom."""
+    """A schedule that ends in a divergence, and between whom."""
 
     name: ClassVar = CONFORMANCE
 
     between: str
     schedule: Schedule
-    difference: Divergence
+    divergence: Divergence
 
     def __str__(self) -> str:
-        """The difference, and how to see it again."""
+        """The divergence, and how to see it again."""
         address = path_of(self.schedule).address()
-        return f"[{self.name}, {self.between}, seed {self.schedule.seed}]\n{self.difference}\n  schedule  {address}"
+        return f"[{self.name}, {self.between}, seed {self.schedule.seed}]\n{self.divergence}\n  schedule  {address}"
 
 
 @dataclass(frozen=True, slots=True)
 class Guided:
     """What a campaign of walks did: steps, those that the coordinator had a part in, how many walks ended in a
-    difference that is listed, how many were done on ours to their end, and what was found."""
+    divergence that is listed, how many were done on ours to their end, and what was found."""
 
     coordinator: str
     walks: int
@@ -130,7 +130,7 @@ class Guided:
         """One line of figures."""
         return (
             f"{self.walks:,} walks on {self.coordinator}: {self.steps:,} steps, {self.compared:,} compared, "
-            f"{self.requests:,} requests, {self.listed} end in a listed difference, ours followed {self.followed:,} "
+            f"{self.requests:,} requests, {self.listed} end in a listed divergence, ours followed {self.followed:,} "
             f"to the end; {self.seconds:.1f} s ({self.requests / self.seconds:,.0f} requests/s), "
             f"{len(self.found)} findings"
         )
@@ -150,7 +150,7 @@ class GuidedWalk:
         self._kafka = kafka
         self._transport = VirtualTransport(kafka, seed)
         self._moves = Moves(bounds)
-        self._lockstep = ConformanceRun(self._transport, bounds, self._moves)
+        self._run = ConformanceRun(self._transport, bounds, self._moves)
         self._ours = ConformanceRun(ReferenceTransport(), bounds, self._moves)
         self._choose = choose
         self._left = steps
@@ -162,30 +162,30 @@ class GuidedWalk:
 
     def begin(self) -> bool:
         """Go on to the next step in which the coordinator has a part, and begin it; False at the end of the walk."""
-        while self._left and (actions := self._lockstep.enabled()):
+        while self._left and (actions := self._run.enabled()):
             self._left -= 1
             action = self._choose(actions)
             if action is None:
                 break
             self.actions.append(action)
             self._variants = [action, *(each for each in actions if each[:2] == action[:2] and each != action)]
-            if not self._lockstep.begin(action):
+            if not self._run.begin(action):
                 raise RebalanceCheckError(f"the model says that {action} may happen, and does not do it")
             if action.kind in COORDINATOR_STEPS:
                 return True
-            self._follow(self._lockstep.finish())
+            self._follow(self._run.finish())
         self._transport.close()
         return False
 
     def finish(self) -> Found | None:
-        """Compare what the coordinator did, and let ours do it; with a difference the walk is over."""
-        step = self._lockstep.finish()
+        """Compare what the coordinator did, and let ours do it; with a divergence the walk is over."""
+        step = self._run.finish()
         self.compared += 1
         self.answers.update((answer.api, answer.error) for answer in step.answers)
-        if step.difference is not None:
-            return self._end(self._kafka.release.name, step.difference)
-        difference = self._follow(step)
-        return None if difference is None else self._end("ours", difference)
+        if step.divergence is not None:
+            return self._end(self._kafka.release.name, step.divergence)
+        divergence = self._follow(step)
+        return None if divergence is None else self._end("ours", divergence)
 
     def _follow(self, step: Step) -> Divergence | None:
         """Ours chooses as Kafka did where it can be told to; where it cannot, it goes its own way from there."""
@@ -198,13 +198,13 @@ class GuidedWalk:
                 done = self._ours.perform(action)
                 assert done is not None
                 self.follows = moves.pack(self._ours.state) == wanted
-                return done.difference
+                return done.divergence
         self.follows = False
         return None
 
-    def _end(self, between: str, difference: Divergence) -> Found:
+    def _end(self, between: str, divergence: Divergence) -> Found:
         self._transport.close()
-        return Found(f"model and {between}", Schedule(self.bounds, tuple(self.actions), self.seed), difference)
+        return Found(f"model and {between}", Schedule(self.bounds, tuple(self.actions), self.seed), divergence)
 
 
 def walk_of(kafka: VirtualKafka, seed: int, steps: int = DEFAULT_STEPS) -> GuidedWalk:
@@ -214,7 +214,7 @@ def walk_of(kafka: VirtualKafka, seed: int, steps: int = DEFAULT_STEPS) -> Guide
 
 
 def walked(walk: GuidedWalk) -> Found | None:
-    """Walk to the end; the difference that it ends in, if it does."""
+    """Walk to the end; the divergence that it ends in, if it does."""
     while walk.begin():
         found = walk.finish()
         if found is not None:
@@ -273,14 +273,14 @@ class _Tally:
         self.answers |= walk.answers
         if found is None:
             return
-        if found.between != "model and ours" and known(self._kafka.release, found.difference) is not None:
+        if found.between != "model and ours" and known(self._kafka.release, found.divergence) is not None:
             self.listed += 1
         else:
             self.found.append(shorter(self._kafka, found))
 
 
 def shorter(kafka: VirtualKafka, found: Found) -> Found:
-    """The same difference (one that ends in the same kind of action) with actions left out as far as that works."""
+    """The same divergence (one that ends in the same kind of action) with actions left out as far as that works."""
     schedule, last = found.schedule, found.schedule.actions[-1].kind
 
     def still_differs(actions: tuple[Action, ...]) -> Found | None:

@@ -1,6 +1,6 @@
 """Replay: schedules of the model run on a broker, many groups at once, and every answer is held against the model's.
 
-The history of each schedule is on disk before the next one begins; a difference is data, never an exception.
+The history of each schedule is on disk before the next one begins; a divergence is data, never an exception.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Replayed:
     history: Path
     requests: int
     skipped: int
-    difference: Divergence | None
+    divergence: Divergence | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class ReplayResult:
         return sum(each.requests for each in self.replayed)
 
     @property
-    def differences(self) -> tuple[tuple[Schedule, Divergence], ...]:
+    def divergences(self) -> tuple[tuple[Schedule, Divergence], ...]:
         """The schedules on which broker and model differ, and where."""
-        return tuple((each.schedule, each.difference) for each in self.replayed if each.difference is not None)
+        return tuple((each.schedule, each.divergence) for each in self.replayed if each.divergence is not None)
 
     @property
     def histories(self) -> tuple[Path, ...]:
@@ -104,7 +104,7 @@ def replay(
 def _replay_one(broker: Broker, schedule: Schedule, history: Path, *, real_timers: bool) -> Replayed:
     transport, subject = _subject(broker, real_timers=real_timers)
     write_history(history, run(subject, schedule))
-    return Replayed(schedule, history, transport.requests, subject.skipped, subject.difference)
+    return Replayed(schedule, history, transport.requests, subject.skipped, subject.divergence)
 
 
 def _subject(broker: Broker, *, real_timers: bool) -> tuple[SocketTransport | VirtualTransport, ConformanceSubject]:

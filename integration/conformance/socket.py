@@ -1,4 +1,4 @@
-"""A group on a broker's socket as the `Transport` of a lockstep run: another coordinator behind the same door."""
+"""A group on a broker's socket as the `Transport` of a conformance run: another coordinator behind the same door."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 ANSWER_TIMEOUT_S: Final = 10.0
-"""How long an answer that the model predicts may take; without it, the run ends with a difference."""
+"""How long an answer that the model predicts may take; without it, the run ends with a divergence."""
 
 STRAGGLER_TIMEOUT_S: Final = 0.2
 """How long to wait behind a barrier for an answer that waits for a write (a leader's SyncGroup) and may not be due."""

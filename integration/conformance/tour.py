@@ -126,7 +126,8 @@ class Tour:
         reach."""
         self._left[node] = [each for each in self._left[node] if each != action]
         self._closed.add((node, action))
-        self._explore()
+        if self._came.get(self.after(node, action)) == (node, action):
+            self._explore()
         for each, left in self._left.items():
             if left and each not in self._came:
                 self.never_taken += [(each, action) for action in left]

@@ -85,6 +85,7 @@ class VirtualCoordinator:
         self._epoch = 0
         self._failure = Error.NONE
         self._inspection: int | None = None
+        self._settling: int | None = None
         self._observation: Observation | None = None
         self._deadline = 0
         self.defers = False
@@ -147,10 +148,11 @@ class VirtualCoordinator:
         return self._observation
 
     def drop_inspection(self) -> None:
-        """What was asked about the group is not needed any more."""
-        if self._inspection is not None:
-            self._kafka.ignore(self._inspection)
-            self._inspection = None
+        """What `inspect` and `begin_settling` asked is not needed any more."""
+        for number in (self._inspection, self._settling):
+            if number is not None:
+                self._kafka.ignore(number)
+        self._inspection = self._settling = None
 
     def observe(self, group_id: str) -> Observation:
         """The group as DescribeGroups shows it, with generation and leader from inside."""
@@ -301,9 +303,18 @@ class VirtualCoordinator:
         self.settle()
         return self.take_answers()
 
+    def begin_settling(self) -> None:
+        """Ask for what `settle` waits for, behind what was sent so far."""
+        self.drop_inspection()
+        self._settling = self._environment.post_control("pending", self._node)
+
     def settle(self) -> None:
-        """Wait until all that was sent has been handled."""
-        self._environment.control("pending", self._node)
+        """Wait until all that was sent, or was sent before `begin_settling`, has been handled."""
+        if self._settling is None:
+            self.begin_settling()
+        number, self._settling = self._settling, None
+        assert number is not None
+        self._environment.answer(number)
 
     def take_thrown(self) -> str:
         """Exceptions of the coordinator since the last call that no reply reported; empty if there were none."""

@@ -74,8 +74,8 @@ class VirtualTransport(SteeredTransport[VirtualCoordinator]):
         super().close()
 
     def _look(self) -> None:
-        """Ask what the group looks like after what was sent last."""
+        """Ask what the group looks like after what was sent last, or, while it is not shown, when that was handled."""
         if self._serving:
             self.coordinator.inspect(GROUP_ID)
         else:
-            self.coordinator.drop_inspection()
+            self.coordinator.begin_settling()

@@ -1,7 +1,7 @@
 """The classic group protocol: model and reference coordinator take the same steps.
 
 After each step every answer is compared, and the group: status, generation, leader, members, assignments. The
-invariants of the catalogue judge the run as it goes. A failure prints the difference or the violation, the schedule as
+invariants of the catalogue judge the run as it goes. A failure prints the divergence or the violation, the schedule as
 Python that can be pasted into a test, and its address, which ``rebalance-check replay`` takes.
 """
 
@@ -87,8 +87,8 @@ class ClassicGroup(RuleBasedStateMachine):
         self.performed.append(action)
         for event in self.subject.perform(action):
             self.judge.observe(event)
-        if self.subject.difference is not None:
-            raise CoordinatorDiffersError(f"{self.subject.difference}\n{self.schedule()}")
+        if self.subject.divergence is not None:
+            raise CoordinatorDiffersError(f"{self.subject.divergence}\n{self.schedule()}")
         try:
             self.judge.judgement().check()
         except Violation as violation:

@@ -125,4 +125,4 @@ def finding_document(found: Finding | Found) -> dict[str, Any]:
     if isinstance(found, Finding):
         return {"name": found.name, "seed": found.seed, "scenario": list(found.scenario), "told": list(found.told)}
     path = path_of(found.schedule)
-    return {"name": found.name, "seed": found.schedule.seed, "address": path.address(), "told": str(found.difference)}
+    return {"name": found.name, "seed": found.schedule.seed, "address": path.address(), "told": str(found.divergence)}

@@ -114,11 +114,14 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
     "--liveness", is_flag=True, help="Check the liveness properties, too: what must happen once faults cease."
 )
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page with every counterexample.")
+@click.option("--broker", metavar="BROKER",
+              help="Execute every transition on a coordinator instead, and compare its answers: embedded (ours), "
+              "virtual, virtual:4.3.1, virtual:3.9.2 or virtual:3.9.2-scala.")  # fmt: skip
 @json_option
 def command(
     *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, new_members: bool,
     path: str | None, symmetry: str, mutant: str | None, threads: int, interpreted: bool, max_states: int | None,
-    liveness: bool, html: Path | None, as_json: bool, **sizes: int,
+    liveness: bool, html: Path | None, broker: str | None, as_json: bool, **sizes: int,
 ) -> int:  # fmt: skip
     """Check the invariants on every state of the model within bounds; print a shortest counterexample if one breaks."""
     console = Console(as_json)
@@ -129,6 +132,11 @@ def command(
         new_members=new_members,
         **chosen(sizes, protocol, path),
     )
+    if broker is not None:
+        from rebalance_check.commands._explore_broker import explore_on_broker  # noqa: PLC0415 - needs an extra
+
+        refused = {"--mutant": mutant, "--max-states": max_states, "--liveness": liveness, "--html": html}
+        return explore_on_broker(console, bounds, broker, refused)
     model = model_for(bounds, mutant or "")
     console.say(f"explore {bounds.address()}, symmetry {symmetry}" + (f", mutant {mutant}" if mutant else ""))
     found = explore_watched(

@@ -74,7 +74,7 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     """Simulate seeds, judge every run, and explain the shortest run that broke each claim.
 
     With --broker virtual, random scenarios are told to Kafka's own coordinator and to ours: both are compared after each
-    line, and Kafka's is judged by claims that need no comparison. Then all of them walk through the model (`lockstep`),
+    line, and Kafka's is judged by claims that need no comparison. Then all of them walk through the model (`conformance`),
     which says what may happen and what is answered. With a live broker, it and the virtual Kafka of its
     release are told the same, and must answer the same.
     """

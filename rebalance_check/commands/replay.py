@@ -127,9 +127,9 @@ def judge_replayed(result: ReplayResult) -> list[Judged]:
 
 
 def finish(console: Console, result: ReplayResult, judged: Sequence[Judged]) -> int:
-    """Differences first, then violations, then the figures."""
-    for schedule, difference in result.differences[:5]:
-        console.say(f"\ndifference on {result.broker}: {difference}\n  replay    {address_of(schedule)}")
+    """Divergences first, then violations, then the figures."""
+    for schedule, divergence in result.divergences[:5]:
+        console.say(f"\ndivergence on {result.broker}: {divergence}\n  replay    {address_of(schedule)}")
     for one in judged:
         if one.judgement.outcome is Outcome.VIOLATED:
             show_judged(console, one)
@@ -137,8 +137,8 @@ def finish(console: Console, result: ReplayResult, judged: Sequence[Judged]) -> 
     console.say(
         f"{result.schedules} schedules, {result.requests:,} requests, {result.seconds:.1f} s ({speed:.0f} schedules/s)"
     )
-    console.say(f"{len(result.differences)} schedules differ, {violated(judged)} histories break a claim")
-    code = ExitCode.SAFETY if result.differences else safety_of(judged)
+    console.say(f"{len(result.divergences)} schedules differ, {violated(judged)} histories break a claim")
+    code = ExitCode.SAFETY if result.divergences else safety_of(judged)
     return console.finish(replay_document(result, judged), code)
 
 
@@ -167,16 +167,16 @@ def replay_document(result: ReplayResult, judged: Sequence[Judged]) -> dict[str,
         "skipped": sum(each.skipped for each in result.replayed),
         "seconds": round(result.seconds, 3),
         "events": sum(one.judgement.events for one in judged),
-        "verdict": "violated" if result.differences or broken else "held",
-        "differences": [
+        "verdict": "violated" if result.divergences or broken else "held",
+        "divergences": [
             {
                 "address": address_of(schedule),
-                "step": difference.step,
-                "action": str(difference.action),
-                "predicted": [str(outcome) for outcome in difference.predicted],
-                "observed": str(difference.observed),
+                "step": divergence.step,
+                "action": str(divergence.action),
+                "predicted": [str(outcome) for outcome in divergence.predicted],
+                "observed": str(divergence.observed),
             }
-            for schedule, difference in result.differences
+            for schedule, divergence in result.divergences
         ],
         "violations": [{"file": str(one.path), **judgement_document(one.judgement)} for one in broken],
     }

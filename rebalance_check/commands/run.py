@@ -163,9 +163,9 @@ def replayed(console: Console, broker: str, protocol: str, schedules: int) -> Pa
         result = replay_command.replay_watched(console, opened, list(walks(bounds, schedules)), Path(folder))
         judged = replay_command.judge_replayed(result)
         document = replay_command.replay_document(result, judged)
-    code = ExitCode.SAFETY if result.differences else replay_command.safety_of(judged)
-    figures = f"{result.schedules} schedules, {result.requests:,} requests, {len(result.differences)} differences"
-    findings = [f"difference: {one}\n  replay {replay_command.address_of(s)}" for s, one in result.differences[:3]]
+    code = ExitCode.SAFETY if result.divergences else replay_command.safety_of(judged)
+    figures = f"{result.schedules} schedules, {result.requests:,} requests, {len(result.divergences)} divergences"
+    findings = [f"divergence: {one}\n  replay {replay_command.address_of(s)}" for s, one in result.divergences[:3]]
     return Part("replay", f"{protocol} on {result.broker}", figures, code, document, findings)
 
 

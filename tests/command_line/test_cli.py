@@ -374,7 +374,7 @@ def test_replay__a_path_that_breaks_a_claim__exits_10_and_names_it(command: Comm
 
 def test_replay__on_the_embedded_broker__every_answer_is_as_predicted(command: Command) -> None:
     document = command("replay", "--schedules", 3, "--steps", 25, "--json").document
-    assert (document["verdict"], document["schedules"], document["differences"]) == ("held", 3, [])
+    assert (document["verdict"], document["schedules"], document["divergences"]) == ("held", 3, [])
     assert document["requests"] > 10
     assert document["events"] > 30
 

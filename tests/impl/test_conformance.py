@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from rebalance_check.impl.conformance import Conformance, ConformanceRun, every_transition
+from rebalance_check.impl.conformance import ConformanceRun, ExhaustiveResult, every_transition
 from rebalance_check.impl.conformance.in_process import ReferenceTransport
 from rebalance_check.impl.mutants import planted
 from rebalance_check.model.checker.interpreter import Machine
@@ -14,7 +14,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 
 
 @cache
-def conformance(address: str, mutant: str = "") -> Conformance:
+def conformance(address: str, mutant: str = "") -> ExhaustiveResult:
     bounds = Bounds.from_address(address)
     with planted(mutant):
         return every_transition(ConformanceRun(ReferenceTransport(), bounds), bounds)
@@ -182,7 +182,7 @@ def test_a_planted_bug_diverges__at_the_step_that_it_breaks(defect: str) -> None
     address, step = PLANTED[defect]
     (divergence,) = conformance(address, defect).divergences
     assert step in {"", str(divergence.divergence.action)}
-    assert divergence.actions[-1] == divergence.divergence.action
+    assert divergence.schedule.actions[-1] == divergence.divergence.action
 
 
 def test_the_schedule_of_a_divergence_leads_there_again() -> None:
@@ -190,6 +190,6 @@ def test_the_schedule_of_a_divergence_leads_there_again() -> None:
     (divergence,) = conformance(address, "expiry-without-rebalance").divergences
     again = ConformanceRun(ReferenceTransport(), Bounds.from_address(address))
     with planted("expiry-without-rebalance"):
-        steps = [again.perform(action) for action in divergence.actions]
-    assert [step.difference for step in steps if step is not None][-1] == divergence.divergence
-    assert all(isinstance(action, Action) for action in divergence.actions)
+        steps = [again.perform(action) for action in divergence.schedule.actions]
+    assert [step.divergence for step in steps if step is not None][-1] == divergence.divergence
+    assert all(isinstance(action, Action) for action in divergence.schedule.actions)

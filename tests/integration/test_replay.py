@@ -31,7 +31,7 @@ def test_walks_of_the_model_find_no_difference__on_the_embedded_broker(tmp_path:
     schedules = list(walks(Bounds.from_address(address), 12))
     with open_broker("embedded") as broker:
         result = replay(broker, schedules, tmp_path)
-    assert result.differences == ()
+    assert result.divergences == ()
     assert (result.schedules, len(result.histories)) == (12, 12)
     assert result.requests > 100
     for history in result.histories:
@@ -96,13 +96,13 @@ def test_a_planted_defect_is_a_difference__not_an_exception(tmp_path: Path, defe
     fenced = (s for s in tour(Bounds.from_address(KIP_394)) if meets(s, kind, Error.ILLEGAL_GENERATION))
     schedules = list(islice(fenced, 3))
     with EmbeddedBroker() as sound:
-        assert replay(Broker(sound.bootstrap, "sound"), schedules, tmp_path).differences == ()
+        assert replay(Broker(sound.bootstrap, "sound"), schedules, tmp_path).divergences == ()
     with planted(defect), EmbeddedBroker() as broken:
         result = replay(Broker(broken.bootstrap, "broken"), schedules, tmp_path)
-    assert len(result.differences) == 3
-    _schedule, difference = result.differences[0]
-    assert "ILLEGAL_GENERATION" in str(difference.predicted[0])
-    assert "ILLEGAL_GENERATION" not in str(difference.observed)
+    assert len(result.divergences) == 3
+    _schedule, divergence = result.divergences[0]
+    assert "ILLEGAL_GENERATION" in str(divergence.predicted[0])
+    assert "ILLEGAL_GENERATION" not in str(divergence.observed)
 
 
 def test_sessions_may_really_run_out(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_sessions_may_really_run_out(tmp_path: Path) -> None:
     assert len(schedules) == 4
     with open_broker("embedded") as broker:
         result = replay(broker, schedules, tmp_path, real_timers=True)
-    assert result.differences == ()
+    assert result.divergences == ()
 
 
 def test_a_schedule_with_an_initial_delay_is_refused(tmp_path: Path) -> None:

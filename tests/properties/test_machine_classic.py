@@ -50,7 +50,7 @@ def test_a_failure_prints_a_schedule_that_can_be_pasted(failure: str) -> None:
     subject = ReferenceSubject()
     with planted(MUTANT):
         list(run(subject, Schedule(space["bounds"], space["actions"])))  # type: ignore[arg-type]  # made by exec
-    assert str(subject.difference) == "\n".join(failure.splitlines()[:3])
+    assert str(subject.divergence) == "\n".join(failure.splitlines()[:3])
 
 
 def test_a_failure_prints_an_address_that_leads_there(failure: str) -> None:
@@ -59,5 +59,5 @@ def test_a_failure_prints_an_address_that_leads_there(failure: str) -> None:
     subject = ReferenceSubject()
     with planted(MUTANT):
         list(run(subject, Schedule(path.bounds, path.actions)))
-    assert subject.difference is not None
-    assert subject.difference.step == len(path.actions)
+    assert subject.divergence is not None
+    assert subject.divergence.step == len(path.actions)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from rebalance_check.impl.conformance import ConformanceRun
-from rebalance_check.integration.conformance.exhaustive import Conformed, conform
-from rebalance_check.integration.conformance.known_differences import KNOWN, known
+from rebalance_check.impl.conformance import ConformanceRun, ExhaustiveResult
+from rebalance_check.integration.conformance.exhaustive import conform
+from rebalance_check.integration.conformance.known_divergences import KNOWN, known
 from rebalance_check.integration.conformance.tour import Tour
 from rebalance_check.integration.virtual import VirtualKafka, VirtualSubject, VirtualTransport
 from rebalance_check.model.checker.walks import tour
@@ -76,20 +76,20 @@ LARGE = (
 )
 
 
-def all_transitions(kafka: VirtualKafka, address: str) -> Conformed:
-    seen = conform(kafka, Bounds.from_address(address), stop_after=10_000)
+def all_transitions(kafka: VirtualKafka, address: str) -> ExhaustiveResult:
+    seen = conform(kafka, Bounds.from_address(address), stop_after=1_000)
     print(seen)
     return seen
 
 
-def assert_conforms(seen: Conformed, kafka: VirtualKafka) -> None:
+def assert_conforms(seen: ExhaustiveResult, kafka: VirtualKafka) -> None:
     """All transitions were executed, but for those behind others that differ, which are listed for this coordinator."""
-    assert seen.never_taken == 0 or seen.differences
+    assert seen.never_taken == 0 or seen.divergences
     assert seen.executed + seen.never_taken == seen.transitions
     unknown = [
-        (schedule.seed, list(map(str, schedule.actions)), str(difference))
-        for schedule, difference in seen.differences
-        if known(kafka.release, difference) is None
+        (each.schedule.seed, list(map(str, each.schedule.actions)), str(each.divergence))
+        for each in seen.divergences
+        if known(kafka.release, each.divergence) is None
     ]
     assert unknown == []
 
@@ -116,10 +116,10 @@ def test_every_known_difference_is_one__on_the_coordinators_it_is_listed_for(kaf
         for action in each.schedule.actions:
             conformance.perform(action)
         conformance.close()
-        differs = conformance.difference is not None
+        differs = conformance.divergence is not None
         assert differs == each.concerns(kafka.release), each.name
-        if conformance.difference is not None:
-            assert known(kafka.release, conformance.difference) is each
+        if conformance.divergence is not None:
+            assert known(kafka.release, conformance.divergence) is each
 
 
 @pytest.mark.virtual
@@ -129,7 +129,7 @@ def test_histories_of_kafka_break_no_claim(kafka: VirtualKafka) -> None:
     for schedule in tour(machine_for(bounds), 10, 40, seed=1):
         judged = judge(run(subject, schedule), CATALOGUE)
         assert judged.counterexamples == ()
-        assert subject.difference is None
+        assert subject.divergence is None
 
 
 # ------------------------------------------------------------------------------------------------ the tour itself

@@ -17,7 +17,7 @@ from rebalance_check.integration.conformance.guided_walks import (
     walk_of,
     walked,
 )
-from rebalance_check.integration.conformance.known_differences import known
+from rebalance_check.integration.conformance.known_divergences import known
 from rebalance_check.integration.virtual import VirtualKafka
 from rebalance_check.model.registry import path_at
 from rebalance_check.model.vocabulary.actions import Action
@@ -51,7 +51,7 @@ def test_whatever_is_chosen_there_is_no_difference(kafka: VirtualKafka, seed: in
 
     found = walked(GuidedWalk(kafka, random_bounds(Random(seed)), seed, choose, len(choices)))
 
-    assert found is None or known(kafka.release, found.difference) is not None, str(found)
+    assert found is None or known(kafka.release, found.divergence) is not None, str(found)
 
 
 @pytest.mark.virtual
@@ -60,7 +60,7 @@ def test_a_planted_defect_is_found_and_its_schedule_shortened(kafka: VirtualKafk
         found = next(each for seed in range(WALKS) if (each := walked(walk_of(kafka, seed))) is not None)
 
     assert found.between == "model and ours"
-    assert found.difference.action.kind == "LeaveGroup"
+    assert found.divergence.action.kind == "LeaveGroup"
     assert again(kafka, found.schedule) is None  # ours without the defect
     assert shorter(kafka, found) == found  # what does not repeat is left alone
 

@@ -1,6 +1,6 @@
 """Where a coordinator of Kafka is known to differ from the model, which follows the Java coordinator of Kafka 4.
 
-Each difference carries the shortest schedule that shows it; a test holds that it does, and that no other coordinator
+Each divergence carries the shortest schedule that shows it; a test holds that it does, and that no other coordinator
 does the same. ``docs/differences.md`` is made from this list.
 """
 
@@ -21,7 +21,7 @@ from rebalance_check.model.vocabulary.schedule import Schedule
 
 @dataclass(frozen=True, slots=True)
 class KnownDivergence:
-    """One difference: which coordinators show it, what happens and why, a schedule, and how it is recognised."""
+    """One divergence: which coordinators show it, what happens and why, a schedule, and how it is recognised."""
 
     name: str
     coordinators: str
@@ -32,46 +32,46 @@ class KnownDivergence:
     recognises: Callable[[Divergence], bool]
 
 
-def known(release: Release, difference: Divergence) -> KnownDivergence | None:
-    """The entry that explains a difference of this release; None for one that nobody has looked at."""
-    return next((each for each in KNOWN if each.concerns(release) and each.recognises(difference)), None)
+def known(release: Release, divergence: Divergence) -> KnownDivergence | None:
+    """The entry that explains a divergence of this release; None for one that nobody has looked at."""
+    return next((each for each in KNOWN if each.concerns(release) and each.recognises(divergence)), None)
 
 
-def _stays_in_the_initial_rebalance(difference: Divergence) -> bool:
+def _stays_in_the_initial_rebalance(divergence: Divergence) -> bool:
     """A member expired, the model ends the join phase, the coordinator waits on."""
-    ends = all(outcome.view.status != "PreparingRebalance" for outcome in difference.predicted)
-    waits = difference.observed.view.status == "PreparingRebalance"
-    told_alike = any(set(difference.observed.answers) <= set(outcome.answers) for outcome in difference.predicted)
-    return difference.action.kind is ActionKind.EXPIRE_SESSION and ends and waits and told_alike
+    ends = all(outcome.view.status != "PreparingRebalance" for outcome in divergence.predicted)
+    waits = divergence.observed.view.status == "PreparingRebalance"
+    told_alike = any(set(divergence.observed.answers) <= set(outcome.answers) for outcome in divergence.predicted)
+    return divergence.action.kind is ActionKind.EXPIRE_SESSION and ends and waits and told_alike
 
 
-def _goes_on_without_an_unused_id(difference: Divergence) -> bool:
+def _goes_on_without_an_unused_id(divergence: Divergence) -> bool:
     """An id was given back, the model begins a rebalance, the coordinator does not."""
-    begins = all(outcome.view.status == "PreparingRebalance" for outcome in difference.predicted)
-    told_alike = all(outcome.answers == difference.observed.answers for outcome in difference.predicted)
-    goes_on = difference.observed.view.status in {"CompletingRebalance", "Stable"}
-    return difference.action.kind is ActionKind.LEAVE_GROUP and begins and goes_on and told_alike
+    begins = all(outcome.view.status == "PreparingRebalance" for outcome in divergence.predicted)
+    told_alike = all(outcome.answers == divergence.observed.answers for outcome in divergence.predicted)
+    goes_on = divergence.observed.view.status in {"CompletingRebalance", "Stable"}
+    return divergence.action.kind is ActionKind.LEAVE_GROUP and begins and goes_on and told_alike
 
 
-def _is_told_of_a_rebalance_while_loading(difference: Divergence) -> bool:
+def _is_told_of_a_rebalance_while_loading(divergence: Divergence) -> bool:
     """A SyncGroup meets a coordinator that is loading."""
-    answers = [answer.error for outcome in difference.predicted for answer in outcome.answers]
-    told = [answer.error for answer in difference.observed.answers]
+    answers = [answer.error for outcome in divergence.predicted for answer in outcome.answers]
+    told = [answer.error for answer in divergence.observed.answers]
     return (
-        difference.action.kind is ActionKind.SYNC_GROUP
+        divergence.action.kind is ActionKind.SYNC_GROUP
         and answers == [Error.COORDINATOR_LOAD_IN_PROGRESS.name]
         and told == [Error.REBALANCE_IN_PROGRESS.name]
     )
 
 
-def _has_forgotten_the_empty_group(difference: Divergence) -> bool:
+def _has_forgotten_the_empty_group(divergence: Divergence) -> bool:
     """A group that should be Empty is not there to be deleted, or to refuse a commit as that of a stranger."""
-    answers = {answer.error for outcome in difference.predicted for answer in outcome.answers}
-    told = {answer.error for answer in difference.observed.answers}
-    if difference.action.kind is ActionKind.DELETE_GROUP:
+    answers = {answer.error for outcome in divergence.predicted for answer in outcome.answers}
+    told = {answer.error for answer in divergence.observed.answers}
+    if divergence.action.kind is ActionKind.DELETE_GROUP:
         return (answers, told) == ({"NONE"}, {"GROUP_ID_NOT_FOUND"})
-    commits = difference.action.kind in {ActionKind.COMMIT_DURING_JOIN, ActionKind.OFFSET_COMMIT}
-    dead = difference.observed.view.status == STATUS_NAMES[GroupStatus.DEAD]
+    commits = divergence.action.kind in {ActionKind.COMMIT_DURING_JOIN, ActionKind.OFFSET_COMMIT}
+    dead = divergence.observed.view.status == STATUS_NAMES[GroupStatus.DEAD]
     return commits and dead and (answers, told) == ({"UNKNOWN_MEMBER_ID"}, {"ILLEGAL_GENERATION"})
 
 
