@@ -18,8 +18,8 @@ from rebalance_check.impl.protocol.messages import (
 )
 from rebalance_check.model.classic.concerns.offset_commits import commit_during_join_error
 from rebalance_check.model.classic.coordinator import fence
-from rebalance_check.model.classic.observer.member_ids import holder_of, leader_told, leave_error, seat_of
-from rebalance_check.model.classic.observer.protocol_names import told_protocol
+from rebalance_check.model.classic.observer.member_ids import holder_of, id_prefix_of, leader_in_reply, leave_error
+from rebalance_check.model.classic.observer.protocol_names import replied_protocol
 from rebalance_check.model.classic.parts.network import is_error_reply
 from rebalance_check.model.classic.parts.protocol_vote import is_compatible_duplicate
 from rebalance_check.model.classic.parts.static_members import SKIPS_ASSIGNMENT
@@ -129,8 +129,8 @@ def predicted_answer(state: State, m: int, bounds: Bounds) -> Answer:
     if net.kind == MessageKind.JOIN_REPLY:
         claims = tuple(sorted(claim(state, x) for x in range(len(state.member)) if has(net.group, x)))
         return Answer(
-            name, api, Error.NONE.name, net.generation, seat_of(state, leader_told(state, net)), claims,
-            protocol=told_protocol(net) or ASSIGNORS[bounds.protocol],
+            name, api, Error.NONE.name, net.generation, id_prefix_of(state, leader_in_reply(state, net)), claims,
+            protocol=replied_protocol(net) or ASSIGNORS[bounds.protocol],
             skips_assignment=net.flag == SKIPS_ASSIGNMENT,
         )  # fmt: skip
     if net.kind == MessageKind.SYNC_REPLY:
@@ -141,7 +141,9 @@ def predicted_answer(state: State, m: int, bounds: Bounds) -> Answer:
 def claim(state: State, x: int) -> Claim:
     """What the coordinator holds of the metadata of ``x``."""
     member = state.member[x]
-    return Claim(seat_of(state, x), partitions_of(member.owned_partitions), member.owned_generation or NO_GENERATION)
+    return Claim(
+        id_prefix_of(state, x), partitions_of(member.owned_partitions), member.owned_generation or NO_GENERATION
+    )
 
 
 def partitions_of(mask: int) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from rebalance_check.impl.conformance.transport import STRAY, Transport
 from rebalance_check.impl.conformance.view import observed_view
 from rebalance_check.impl.protocol.messages import GroupRequest
 from rebalance_check.model.checker.layout import NIL
-from rebalance_check.model.classic.observer.member_ids import seat_of, slots_by_seat
+from rebalance_check.model.classic.observer.member_ids import id_prefix_of, slots_by_prefix
 from rebalance_check.model.classic.parts.network import is_error_reply
 from rebalance_check.model.vocabulary.actions import AT_ZOMBIE, Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -147,7 +147,7 @@ class ConformanceRun:
         allowed = tuple(each for state in self._possible for each in self.moves.allowed(state, action))
         self._take_transport()
         if wished.leader != NIL:
-            self.transport.prefer_leader(seat_of(wished, wished.leader))
+            self.transport.prefer_leader(id_prefix_of(wished, wished.leader))
         if wished.append.kind > before.append.kind:
             self._steered.hold_writes()
         return _Begun(action, before, wished, allowed, self._provoke(action, before))
@@ -205,7 +205,7 @@ class ConformanceRun:
         m = action.member
         match action.kind:
             case ActionKind.EXPIRE_SESSION:
-                self.transport.expire(self._member_id(m, seat_of(before, m)))
+                self.transport.expire(self._member_id(m, id_prefix_of(before, m)))
             case ActionKind.EXPIRE_INITIAL_DELAY:
                 self.transport.expire_initial_delay()
             case ActionKind.EXPIRE_REBALANCE:
@@ -248,7 +248,7 @@ class ConformanceRun:
 
     def _answers(self, expected: int, begun: _Begun) -> tuple[Answer, ...]:
         replies = self.transport.answers(expected)
-        slots = slots_by_seat(begun.after)
+        slots = slots_by_prefix(begun.after)
         for m, reply in replies:
             if m != STRAY:
                 self._speech.hear(m, reply, slots)

@@ -12,7 +12,7 @@ from rebalance_check.impl.conformance.requests import GROUP_ID
 from rebalance_check.impl.conformance.run import ConformanceRun
 from rebalance_check.impl.conformance.transport import Transport
 from rebalance_check.model.classic.model import MODEL
-from rebalance_check.model.classic.observer.member_ids import slots_by_seat
+from rebalance_check.model.classic.observer.member_ids import slots_by_prefix
 from rebalance_check.model.classic.observer.memory import COORDINATOR, HARNESS
 from rebalance_check.model.classic.observer.observer import Observer
 from rebalance_check.model.classic.reachable import all_members_are_stable
@@ -90,19 +90,19 @@ class ConformanceSubject:
         heard = [replace(event, source=COORDINATOR) for event in self._heard]
         self._heard.clear()
         if step.action.kind is ActionKind.HEARTBEAT_DURING_SYNC:  # member and coordinator both have a part in it
-            self._observer.ledger.steps += 1
+            self._observer.memory.steps += 1
             both = self._observer.heartbeat_during_sync(step.action.member, step.before, step.after)
             return [self._observer.stamp(event) for event in [*heard, *both]]
-        slots = slots_by_seat(step.after)
+        slots = slots_by_prefix(step.after)
         answered = [self._answered(answer, slots) for answer in step.answers if answer.member in self._members]
         self._note(step)
         return [self._observer.stamp(event) for event in [*heard, *answered]]
 
     def _note(self, step: Step) -> None:
         """Let the observer remember the step, whose events are the model's and not wanted here."""
-        numbers = dict(self._observer.ledger.seq)
+        numbers = dict(self._observer.memory.seq)
         self._observer.observe(step.action, step.before, step.after)
-        self._observer.ledger.seq = numbers
+        self._observer.memory.seq = numbers
 
     @property
     def _members(self) -> frozenset[str]:
@@ -113,7 +113,7 @@ class ConformanceSubject:
             source=COORDINATOR,
             member=answer.member,
             api=answer.api,
-            request=self._observer.ledger.outstanding[int(answer.member[1:])],
+            request=self._observer.memory.outstanding[int(answer.member[1:])],
             error=answer.error,
             generation=answer.generation,
             leader=f"m{slots[answer.leader]}" if answer.leader in slots else answer.leader,

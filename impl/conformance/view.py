@@ -8,7 +8,7 @@ from typing import Any
 from rebalance_check.impl.conformance.answers import assigned, member_of, partitions_of
 from rebalance_check.impl.steered.coordinator import Observation
 from rebalance_check.model.checker.layout import NIL
-from rebalance_check.model.classic.observer.member_ids import seat_of, slots_by_seat
+from rebalance_check.model.classic.observer.member_ids import id_prefix_of, slots_by_prefix
 from rebalance_check.model.classic.state import STATUS_NAMES, GroupStatus, Phase
 
 
@@ -54,13 +54,13 @@ def predicted_view(state: Any) -> View:
     if state.phase != Phase.SERVING:
         return View()
     vague = state.incarnation > 0 and state.generation == 0
-    members = sorted(slots_by_seat(state).items())
+    members = sorted(slots_by_prefix(state).items())
     return View(
         status=None if vague and state.members == 0 else STATUS_NAMES[GroupStatus(state.status)],
         members=tuple(seat for seat, _ in members),
         assignments=tuple((seat, partitions_of(state.member[m].assignment)) for seat, m in members),
         generation=None if vague or state.status == GroupStatus.DEAD else state.generation,
-        leader="" if state.leader == NIL else seat_of(state, state.leader),
+        leader="" if state.leader == NIL else id_prefix_of(state, state.leader),
     )
 
 

@@ -56,59 +56,13 @@ def test_a_reply_tells_the_leader_who_claims_what() -> None:
     assert (follower.member, follower.generation, follower.leader, follower.members) == ("m1", 2, "m0", ())
 
 
-def test_a_request_in_flight_tells_what_is_to_be_sent() -> None:
-    model_run = ModelRun(
-        Bounds.from_address(
-            "cooperative?members=2&partitions=2&generations=5&crashes=0&initial_delay=off&member_id_required"
-        )
-    )
-    play(model_run, (ActionKind.SEND_JOIN_GROUP, 0))
-    request = model_run.request(0)
-    assert request is not None
-    assert (request.api, request.has_id, request.member_id, request.claims) == ("JoinGroup", False, "", ())
-    play(model_run, (ActionKind.JOIN_GROUP, 0), (ActionKind.RECEIVE_ERROR, 0), *((kind, 0) for kind in JOIN))
-    request = model_run.request(0)
-    assert request is not None
-    assert (request.api, request.member_id, request.generation) == ("SyncGroup", "m0-1", 1)
-    assert request.assignments == ((0, ("t-0", "t-1")), (1, ()))
-    assert model_run.request(1) is None
-
-
-def test_a_copy_is_told_under_the_id_it_was_sent_with() -> None:
-    model_run = ModelRun(
-        Bounds.from_address(
-            "eager?members=2&partitions=1&generations=5&crashes=0&expiries=1&duplicates=1&initial_delay=off"
-        )
-    )
-    play(model_run, *((kind, 0) for kind in JOIN), (ActionKind.DUPLICATE_REQUEST, 0), *((kind, 0) for kind in SYNC))
-    play(model_run, (ActionKind.EXPIRE_SESSION, 0))
-    copied = model_run.copied_request()
-    assert copied is not None
-    assert (copied.api, copied.member, copied.member_id, copied.assignments) == (
-        "SyncGroup", 0, "m0-1", ((0, ("t-0",)), (1, ())),
-    )  # fmt: skip
-
-
-def test_what_did_not_happen_is_taken_back() -> None:
-    model_run, rng = ModelRun(RICH), Random(5)
-    model_run.begin()
-    for _ in range(80):
-        possible = model_run.enabled()
-        if not possible:
-            break
-        before, action = model_run.snapshot(), rng.choice(possible)
-        once = model_run.step(action)
-        model_run.restore(before)
-        assert model_run.step(action) == once
-
-
 def test_an_action_that_is_not_enabled_is_refused__with_those_that_are() -> None:
     model_run = ModelRun(Bounds.from_address("eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off"))
     with pytest.raises(RebalanceCheckError, match=r"SyncGroup m0 is not enabled .* enabled are: SendJoinGroup m0"):
         model_run.step(Action(ActionKind.SYNC_GROUP, 0))
 
 
-def test_a_world_does_not_speak_the_status_protocol() -> None:
+def test_a_run_does_not_speak_the_status_protocol() -> None:
     with pytest.raises(RebalanceCheckError, match="eager or cooperative, and not status"):
         ModelRun(Bounds.from_address("status?members=2&partitions=1&generations=2&crashes=0&writes=1&failures=0"))
 

@@ -7,7 +7,7 @@ from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.checker.safety.search import Limits, Search
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.mutants.static_membership import STATIC_MEMBER_MUTANTS
-from rebalance_check.model.classic.observer.member_ids import seat_of
+from rebalance_check.model.classic.observer.member_ids import id_prefix_of
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -82,7 +82,7 @@ def test_bounds_and_model_hand_out_the_same_instance_ids() -> None:
     for statics, twins in ((0, 0), (1, 0), (3, 0), (2, 1), (5, 2), (6, 3)):
         bounds = Bounds(members=6, static_members=statics, shared_instances=twins)
         state = Machine(MODEL, bounds).initial()
-        assert [seat_of(state, m) for m in range(6)] == [bounds.instance(m) or f"m{m}" for m in range(6)]
+        assert [id_prefix_of(state, m) for m in range(6)] == [bounds.instance(m) or f"m{m}" for m in range(6)]
     with pytest.raises(RebalanceCheckError, match="static_members is 1 and shared_instances is 1"):
         Bounds(members=2, static_members=1, shared_instances=1)
 

@@ -1,4 +1,4 @@
-"""What the processes of the classic model tell of a step: a generator of events for each of their actions."""
+"""The events that the processes of the classic model emit in a step: a generator for each of their actions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rebalance_check.model.classic.observer.memory import (
     COORDINATOR,
     RESETS,
     TOPIC,
-    Ledger,
     Membership,
+    Memory,
     name,
 )
-from rebalance_check.model.classic.observer.protocol_names import protocol_of, told_protocol
+from rebalance_check.model.classic.observer.protocol_names import protocol_of, replied_protocol
 from rebalance_check.model.classic.state import (
     Config,
     Member,
@@ -49,12 +49,12 @@ from rebalance_check.model.vocabulary.ids import NO_GENERATION, partition
 
 
 class Members:
-    """Tells what processes do and learn; ``ledger`` is all that it remembers."""
+    """Tells what processes do and learn; ``memory`` is all that it remembers."""
 
     def __init__(self, config: Config, bounds: Bounds) -> None:
         self.config = config
         self.bounds = bounds
-        self.ledger = Ledger.for_members(config.members)
+        self.memory = Memory.for_members(config.members)
 
     def started(self, m: int, protocol: str) -> Event:
         """A process starts."""
@@ -71,14 +71,14 @@ class Members:
 
     def receive_join(self, m: int, before: State, after: State) -> Iterator[Event]:
         """ReceiveJoinGroup: a new generation, and the leader's work."""
-        me, told = after.member[m], before.member[m].net.flag
-        leads = told == 1
-        protocol = told_protocol(before.member[m].net) or self.bounds.protocol.value
-        self.ledger.held_id[m] = self.ledger.told_id[m]
-        self.ledger.joined_life[m] = self.ledger.told_life[m]
+        me, flag = after.member[m], before.member[m].net.flag
+        leads = flag == 1
+        protocol = replied_protocol(before.member[m].net) or self.bounds.protocol.value
+        self.memory.held_id[m] = self.memory.replied_id[m]
+        self.memory.joined_incarnation[m] = self.memory.replied_incarnation[m]
         yield MemberJoined(
-            source=name(m), member=name(m), generation=me.generation, member_id=self.ledger.held_id[m],
-            incarnation=self.ledger.joined_life[m], leader=told != 0, protocol=protocol,
+            source=name(m), member=name(m), generation=me.generation, member_id=self.memory.held_id[m],
+            incarnation=self.memory.joined_incarnation[m], leader=flag != 0, protocol=protocol,
             owned_partitions=self.partitions(me.owned),
         )  # fmt: skip
         if leads:
@@ -87,11 +87,11 @@ class Members:
 
     def computed(self, m: int, me: Member, protocol: str) -> AssignmentComputed:
         """What the leader decided, from the metadata that it was shown."""
-        shown, tags = self.ledger.listed_members[m]
+        shown, tags = self.memory.listed_members[m]
         ids = dict(zip((who for who, _ in shown), (member_id for member_id, _ in tags), strict=True))
         return AssignmentComputed(
-            source=name(m), member=name(m), generation=me.generation, member_id=self.ledger.held_id[m],
-            incarnation=self.ledger.joined_life[m], protocol=protocol,
+            source=name(m), member=name(m), generation=me.generation, member_id=self.memory.held_id[m],
+            incarnation=self.memory.joined_incarnation[m], protocol=protocol,
             owned_partitions=tuple((ids[who], claims) for who, claims in shown),
             owned_generations=tags,
             assignments=tuple((ids[who], self.partitions(me.net.parts[int(who[1:])])) for who, _ in shown),
@@ -125,7 +125,7 @@ class Members:
         if was.generation and not me.generation:
             yield from self.reset(m, was, Error(was.heartbeat_reply - HEARTBEAT_ACCEPTED))
             if not me.has_id:
-                self.ledger.held_id[m] = ""
+                self.memory.held_id[m] = ""
 
     def reset(self, m: int, was: Member, error: Error) -> Iterator[Event]:
         """A process loses its generation, and what it owns."""
@@ -150,9 +150,9 @@ class Members:
         if error in RESETS and not is_reset(was):
             yield from self.reset(m, was, error)
         if error is Error.MEMBER_ID_REQUIRED:
-            self.ledger.held_id[m] = self.ledger.told_id[m]
+            self.memory.held_id[m] = self.memory.replied_id[m]
         elif not me.has_id:
-            self.ledger.held_id[m] = ""
+            self.memory.held_id[m] = ""
         if error is Error.FENCED_INSTANCE_ID:
             yield MemberLeft(source=name(m), member=name(m))
 
@@ -177,7 +177,7 @@ class Members:
         me = before.member[m]
         for each in self.partitions(me.owned):
             yield OffsetCommitted(
-                **self.membership(m, me.generation), partition=each, offset=self.ledger.requests[m], error=error
+                **self.membership(m, me.generation), partition=each, offset=self.memory.requests[m], error=error
             )
 
     def leave(self, m: int, before: State, after: State) -> Iterator[Event]:
@@ -188,16 +188,16 @@ class Members:
         if after.member[m].net.kind == MessageKind.LEAVE_REQUEST:
             yield self.sent(m, "LeaveGroup", NO_GENERATION)
         yield MemberLeft(source=name(m), member=name(m))
-        self.ledger.held_id[m] = ""
+        self.memory.held_id[m] = ""
 
     def bounce(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """Bounce: a process that runs is stopped in an orderly way; of one that is down nobody notices."""
+        """Bounce: a process that runs is stopped in an orderly way; one that is down emits no event."""
         if before.member[m].status != MemberStatus.DOWN:
             yield from self.leave(m, before, after)
 
     def crash(self, m: int, before: State, after: State) -> Iterator[Event]:
         """Crash."""
-        self.ledger.held_id[m] = ""
+        self.memory.held_id[m] = ""
         yield MemberCrashed(source=name(m), member=name(m))
 
     def restart(self, m: int, before: State, after: State) -> Iterator[Event]:
@@ -205,21 +205,21 @@ class Members:
         yield self.started(m, protocol_of(self.bounds, after, m))
 
     def nothing(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """Nobody notices."""
+        """No event."""
         yield from ()
 
     def sent(self, m: int, api: str, generation: int) -> RequestSent:
         """A process sends its next request."""
-        self.ledger.outstanding[m] = self.ledger.requests[m]
-        self.ledger.sent_id[m] = self.ledger.held_id[m]
-        self.ledger.door.request_generation[m] = generation
+        self.memory.outstanding[m] = self.memory.requests[m]
+        self.memory.sent_id[m] = self.memory.held_id[m]
+        self.memory.replies.request_generation[m] = generation
         return self.numbered(m, api, generation)
 
     def numbered(self, m: int, api: str, generation: int) -> RequestSent:
         """The next request of a process."""
-        self.ledger.requests[m] += 1
+        self.memory.requests[m] += 1
         return RequestSent(
-            source=name(m), member=name(m), api=api, request=self.ledger.requests[m] - 1, generation=generation
+            source=name(m), member=name(m), api=api, request=self.memory.requests[m] - 1, generation=generation
         )
 
     def revoked(self, m: int, generation: int, mask: int) -> PartitionsRevoked:
@@ -230,22 +230,22 @@ class Members:
         """What all events of a member in a generation carry."""
         return {
             "source": name(m), "member": name(m), "generation": generation,
-            "member_id": self.ledger.held_id[m], "incarnation": self.ledger.joined_life[m],
+            "member_id": self.memory.held_id[m], "incarnation": self.memory.joined_incarnation[m],
         }  # fmt: skip
 
     def answered(self, m: int, api: str, error: str | None) -> RequestAnswered:
         """An answer to m's last request that carries nothing but an error."""
         return RequestAnswered(
-            source=COORDINATOR, member=name(m), api=api, request=self.ledger.outstanding[m], error=error
+            source=COORDINATOR, member=name(m), api=api, request=self.memory.outstanding[m], error=error
         )
 
     # ------------------------------------------------------------------------------------------------ names
 
     def id_of(self, m: int) -> str:
         """The name of the member id that the coordinator knows, or knew last, of the slot."""
-        return f"{self.seat(m)}-{self.ledger.known[m]}"
+        return f"{self.id_prefix(m)}-{self.memory.known[m]}"
 
-    def seat(self, m: int) -> str:
+    def id_prefix(self, m: int) -> str:
         """What the slot's member ids begin with."""
         return self.bounds.instance(m) or name(m)
 
@@ -274,4 +274,4 @@ CLIENT: Final = {
     ActionKind.LOSE_REPLY: Members.lost,
     ActionKind.DROP_CONNECTION: Members.nothing,
 }
-"""Which steps are not the coordinator's, and what a process tells of each."""
+"""The steps of processes, and which events a process emits in each."""

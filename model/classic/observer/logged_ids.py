@@ -9,15 +9,11 @@ from rebalance_check.model.vocabulary.actions import Action, ActionKind
 
 
 @dataclass(slots=True)
-class IdsOnRecord:
+class LoggedIds:
     """Of each slot the number of its id in the last record (``ids``), and in the one that is being appended."""
 
     ids: list[int]
     appended: list[int]
-
-    def copy(self) -> IdsOnRecord:
-        """An independent copy."""
-        return IdsOnRecord([*self.ids], [*self.appended])
 
     def note(self, action: Action, before: State, after: State, known: list[int]) -> None:
         """A step has happened; ``known`` are the ids at the coordinator, which may have changed since an append."""

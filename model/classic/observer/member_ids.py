@@ -15,29 +15,29 @@ REASONS: Final = {
     ActionKind.EXPIRE_REBALANCE: "rebalance timeout",
     ActionKind.EXPIRE_SYNC: "sync timeout",
 }
-"""Why a member was removed, as `MemberRemoved` tells it; in every other step it left."""
+"""Why a member was removed, as `MemberRemoved` has it; in every other step it left."""
 
 
-def seat_of(state: State, m: int) -> str:
+def id_prefix_of(state: State, m: int) -> str:
     """``i0`` of a static member, ``m0`` of a dynamic one: as Kafka, which makes a member id of one or the other."""
     peer = state.member[m].instance_peer
     return f"i{min(m, peer)}" if peer != NIL else f"m{m}"
 
 
 def holder_of(state: State, m: int) -> int | None:
-    """The slot whose member id has the seat of m's instance id; None where nobody has, or m is dynamic."""
-    seat = seat_of(state, m)
-    present = (x for x in range(len(state.member)) if has(state.members, x) and seat_of(state, x) == seat)
-    return next(present, None) if seat.startswith("i") else None
+    """The slot whose member id has m's instance id; None where none has, or m is dynamic."""
+    prefix = id_prefix_of(state, m)
+    present = (x for x in range(len(state.member)) if has(state.members, x) and id_prefix_of(state, x) == prefix)
+    return next(present, None) if prefix.startswith("i") else None
 
 
-def slots_by_seat(state: State) -> dict[str, int]:
-    """The slot of each member of the group, by its seat."""
-    return {seat_of(state, x): x for x in range(len(state.member)) if has(state.members, x)}
+def slots_by_prefix(state: State) -> dict[str, int]:
+    """The slot of each member of the group, by the prefix of its member id."""
+    return {id_prefix_of(state, x): x for x in range(len(state.member)) if has(state.members, x)}
 
 
 def replaced_by(action: Action, before: State, after: State) -> int:
-    """The slot, as a set, whose seat a JoinGroup without a member id takes: it may be the sender's own."""
+    """The slot, as a set, whose instance id a JoinGroup without a member id takes: it may be the sender's own."""
     net = before.member[action.member].net
     if action.kind is not ActionKind.JOIN_GROUP or net.flag != 0:
         return 0
@@ -45,8 +45,8 @@ def replaced_by(action: Action, before: State, after: State) -> int:
     return 0 if held is None or (held != action.member and has(after.members, held)) else 1 << held
 
 
-def leader_told(state: State, net: Message) -> int:
-    """Who leads, as a JoinGroup reply tells: in the generation of the past if it comes from a deposed coordinator."""
+def leader_in_reply(state: State, net: Message) -> int:
+    """The leader that a JoinGroup reply names: of the old generation if it comes from a zombie coordinator."""
     past = state.zombie_coordinator
     if past.members and (net.generation, net.origin) == (past.generation, past.origin):
         return past.leader
@@ -59,6 +59,6 @@ def leave_error(state: State, m: int) -> Error:
         return Error.NOT_COORDINATOR
     if state.phase == Phase.LOADING:
         return Error.COORDINATOR_LOAD_IN_PROGRESS
-    if seat_of(state, m).startswith("i"):
+    if id_prefix_of(state, m).startswith("i"):
         return Error.UNKNOWN_MEMBER_ID if holder_of(state, m) is None else Error.NONE
     return Error.NONE if has((state.members | state.pending) & ~state.stale_ids, m) else Error.UNKNOWN_MEMBER_ID

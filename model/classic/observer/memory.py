@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, TypedDict
 
-from rebalance_check.model.classic.observer.logged_ids import IdsOnRecord
-from rebalance_check.model.classic.observer.replies import Door
+from rebalance_check.model.classic.observer.logged_ids import LoggedIds
+from rebalance_check.model.classic.observer.replies import Replies
 from rebalance_check.model.classic.state import (
     MessageKind,
     has,
@@ -32,41 +32,40 @@ Claims = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(slots=True)
-class Ledger:
+class Memory:
     """What an observer remembers that the state of the model need not: numbers and names.
 
     ``ids`` counts the member ids that each slot was given; ``known`` is the number of the one at the coordinator, and
-    ``log`` has those in its log; ``told_id`` is the one in the last JoinGroup answer, ``held_id`` the one that its
+    ``log`` has those in its log; ``replied_id`` is the one in the last JoinGroup answer, ``held_id`` the one that its
     process holds, ``sent_id`` the one in its last request; ``requests`` numbers its requests, and ``outstanding`` is
-    the number of the one in its slot (a heartbeat beside a SyncGroup is not); ``joined_life`` is the incarnation of its
-    generation, ``told_life`` that of the last JoinGroup answer on its way to it; ``listed_members`` the
+    the number of the one in its slot (a heartbeat beside a SyncGroup is not); ``joined_incarnation`` is the incarnation of its
+    generation, ``replied_incarnation`` that of the last JoinGroup answer on its way to it; ``listed_members`` the
     metadata that a leader was shown; ``seq`` numbers the events of each source; ``steps`` is the time.
     """
 
     ids: list[int]
     known: list[int]
-    log: IdsOnRecord
-    told_id: list[str]
+    log: LoggedIds
+    replied_id: list[str]
     held_id: list[str]
     sent_id: list[str]
     requests: list[int]
     outstanding: list[int]
-    joined_life: list[int]
-    told_life: list[int]
+    joined_incarnation: list[int]
+    replied_incarnation: list[int]
     listed_members: list[tuple[Claims, tuple[tuple[str, int], ...]]]
-    copied_id: str = ""
-    deposed_life: int = 0
+    zombie_incarnation: int = 0
     steps: int = 0
     seq: dict[str, int] = field(default_factory=dict)
-    door: Door = field(default_factory=Door)
+    replies: Replies = field(default_factory=Replies)
 
     @classmethod
-    def for_members(cls, n: int) -> Ledger:
-        """A ledger in which nothing has happened."""
+    def for_members(cls, n: int) -> Memory:
+        """The memory before anything has happened."""
         return cls(
             [0] * n,
             [0] * n,
-            IdsOnRecord([0] * n, [0] * n),
+            LoggedIds([0] * n, [0] * n),
             [""] * n,
             [""] * n,
             [""] * n,
@@ -76,15 +75,6 @@ class Ledger:
             [-1] * n,
             [((), ())] * n,
         )
-
-    def copy(self) -> Ledger:
-        """An independent copy."""
-        return replace(
-            self, ids=[*self.ids], known=[*self.known], log=self.log.copy(), told_id=[*self.told_id],
-            held_id=[*self.held_id], sent_id=[*self.sent_id], requests=[*self.requests],
-            outstanding=[*self.outstanding], joined_life=[*self.joined_life], told_life=[*self.told_life],
-            listed_members=[*self.listed_members], seq={**self.seq}, door=self.door.copy(),
-        )  # fmt: skip
 
 
 class Membership(TypedDict):

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from rebalance_check.model.checker.layout import NIL
 from rebalance_check.model.classic.observer.clients import CLIENT, Members
-from rebalance_check.model.classic.observer.member_ids import REASONS, leader_told, leave_error, replaced_by
+from rebalance_check.model.classic.observer.member_ids import REASONS, leader_in_reply, leave_error, replaced_by
 from rebalance_check.model.classic.observer.memory import (
     COORDINATOR,
     HARNESS,
@@ -16,8 +16,8 @@ from rebalance_check.model.classic.observer.memory import (
     elements,
     name,
 )
-from rebalance_check.model.classic.observer.protocol_names import selected_protocol, told_protocol
-from rebalance_check.model.classic.observer.replies import life_of, place_after
+from rebalance_check.model.classic.observer.protocol_names import replied_protocol, selected_protocol
+from rebalance_check.model.classic.observer.replies import incarnation_of, place_after
 from rebalance_check.model.classic.state import (
     STATUS_NAMES,
     Config,
@@ -43,7 +43,7 @@ from rebalance_check.model.vocabulary.events import (
 
 
 class Observer(Members):
-    """Turns steps of the classic model into events; ``ledger`` is all that it remembers."""
+    """Turns steps of the classic model into events; ``memory`` is all that it remembers."""
 
     def __init__(self, config: Config, bounds: Bounds, mutant: str, group: str) -> None:
         super().__init__(config, bounds)
@@ -62,22 +62,20 @@ class Observer(Members):
 
     def observe(self, action: Action, before: State, after: State) -> list[Event]:
         """The events of one step, stamped, in the order in which they happen."""
-        self.ledger.steps += 1
+        self.memory.steps += 1
         speak = CLIENT.get(action.kind)
-        if action.kind is ActionKind.DUPLICATE_REQUEST:
-            self.ledger.copied_id = self.ledger.sent_id[action.member]
         events = speak(self, action.member, before, after) if speak else self.coordinator(action, before, after)
-        place = place_after(action, before, after, self.ledger.deposed_life)
-        told = self.ledger.door.with_replies(events, place, self.ledger.sent_id, self.id_of)
-        stamped = [self.stamp(event) for event in told]
-        self.ledger.log.note(action, before, after, self.ledger.known)
+        place = place_after(action, before, after, self.memory.zombie_incarnation)
+        replied = self.memory.replies.with_replies(events, place, self.memory.sent_id, self.id_of)
+        stamped = [self.stamp(event) for event in replied]
+        self.memory.log.note(action, before, after, self.memory.known)
         return stamped
 
     def stamp(self, event: Event) -> Event:
         """Add what every event carries."""
-        seq = self.ledger.seq.get(event.source, 0)
-        self.ledger.seq[event.source] = seq + 1
-        return replace(event, group=self.group, seq=seq, time_ms=self.ledger.steps)
+        seq = self.memory.seq.get(event.source, 0)
+        self.memory.seq[event.source] = seq + 1
+        return replace(event, group=self.group, seq=seq, time_ms=self.memory.steps)
 
     # ------------------------------------------------------------------------------------------------ the coordinator
 
@@ -86,14 +84,14 @@ class Observer(Members):
         if action.kind in TAKEOVERS:
             yield from self.failover(action, before, after)
             return
-        life, gone = life_of(after), minus(before.members, after.members)
+        incarnation, gone = incarnation_of(after), minus(before.members, after.members)
         if before.status == GroupStatus.DEAD and after.status != GroupStatus.DEAD:
-            yield IncarnationStarted(source=COORDINATOR, incarnation=life, generation=0)
+            yield IncarnationStarted(source=COORDINATOR, incarnation=incarnation, generation=0)
         replaced = replaced_by(action, before, after)
         for m in elements(gone | replaced):
             yield MemberRemoved(
                 source=COORDINATOR,
-                incarnation=life,
+                incarnation=incarnation,
                 generation=before.generation,
                 member_id=self.id_of(m),
                 reason=REASONS.get(action.kind, "left"),
@@ -110,11 +108,16 @@ class Observer(Members):
         """Slots that got a member id in this step, and those that became members; ``replaced`` lost an older one."""
         known, members = minus(before.members | before.pending, replaced), minus(before.members, replaced)
         for m in elements(minus(after.members | after.pending, known)):
-            self.ledger.ids[m] = 1 + max(n for x, n in enumerate(self.ledger.ids) if self.seat(x) == self.seat(m))
-            self.ledger.known[m] = self.ledger.ids[m]
+            self.memory.ids[m] = 1 + max(
+                n for x, n in enumerate(self.memory.ids) if self.id_prefix(x) == self.id_prefix(m)
+            )
+            self.memory.known[m] = self.memory.ids[m]
         for m in elements(minus(after.members, members)):
             yield MemberAdded(
-                source=COORDINATOR, incarnation=life_of(after), generation=before.generation, member_id=self.id_of(m)
+                source=COORDINATOR,
+                incarnation=incarnation_of(after),
+                generation=before.generation,
+                member_id=self.id_of(m),
             )
 
     def statuses(self, before: State, after: State) -> Iterator[Event]:
@@ -124,7 +127,7 @@ class Observer(Members):
             if started and other == after.status:
                 yield GenerationStarted(
                     source=COORDINATOR,
-                    incarnation=life_of(after),
+                    incarnation=incarnation_of(after),
                     generation=after.generation,
                     members=tuple(sorted(self.id_of(m) for m in elements(after.members))),
                     leader="" if after.leader == NIL else self.id_of(after.leader),
@@ -132,7 +135,7 @@ class Observer(Members):
                 )
             yield GroupStatusChanged(
                 source=COORDINATOR,
-                incarnation=life_of(after),
+                incarnation=incarnation_of(after),
                 generation=after.generation if other == after.status else before.generation,
                 from_status=STATUS_NAMES[GroupStatus(one)],
                 to_status=STATUS_NAMES[GroupStatus(other)],
@@ -144,22 +147,22 @@ class Observer(Members):
         api = REPLY_APIS[MessageKind(net.kind)]
         answered = self.answered(m, api, Error(net.error).name)
         if net.kind == MessageKind.JOIN_REPLY:
-            self.ledger.told_id[m] = self.ledger.sent_id[m] or self.id_of(m)
+            self.memory.replied_id[m] = self.memory.sent_id[m] or self.id_of(m)
         if net.error != Error.NONE:
             return answered
         if net.kind == MessageKind.SYNC_REPLY:
             return replace(answered, assignment=self.partitions(net.partitions))
         if net.kind in {MessageKind.HEARTBEAT_REPLY, MessageKind.COMMIT_REPLY}:
             return answered
-        self.ledger.told_life[m] = after.deletions + net.origin
+        self.memory.replied_incarnation[m] = after.deletions + net.origin
         shown = tuple((name(x), self.partitions(after.member[x].owned_partitions)) for x in elements(after.members))
         tags = tuple((self.id_of(x), after.member[x].owned_generation) for x in elements(after.members))
-        self.ledger.listed_members[m] = (shown, tags)
+        self.memory.listed_members[m] = (shown, tags)
         return replace(
             answered,
             generation=net.generation,
-            leader=name(leader_told(after, net)),
-            protocol=told_protocol(net),
+            leader=name(leader_in_reply(after, net)),
+            protocol=replied_protocol(net),
             members=shown if net.flag else (),
         )
 
@@ -169,20 +172,20 @@ class Observer(Members):
         """A coordinator goes, or another one has loaded its log."""
         ends = action.kind in {ActionKind.CRASH_COORDINATOR, ActionKind.RESIGN_COORDINATOR}
         if ends and before.status != GroupStatus.DEAD:
-            life = life_of(before)
-            yield IncarnationEnded(source=COORDINATOR, incarnation=life, generation=before.generation)
+            incarnation = incarnation_of(before)
+            yield IncarnationEnded(source=COORDINATOR, incarnation=incarnation, generation=before.generation)
         if action.kind is ActionKind.DEPOSE_COORDINATOR:
-            self.ledger.deposed_life = life_of(before)
+            self.memory.zombie_incarnation = incarnation_of(before)
             yield IncarnationEnded(
-                source=COORDINATOR, incarnation=life_of(before), generation=before.generation, deposed=True
+                source=COORDINATOR, incarnation=incarnation_of(before), generation=before.generation, deposed=True
             )
         if action.kind is ActionKind.RESIGN_ZOMBIE_COORDINATOR:
-            life, generation = self.ledger.deposed_life, before.zombie_coordinator.generation
-            yield IncarnationEnded(source=COORDINATOR, incarnation=life, generation=generation)
+            incarnation, generation = self.memory.zombie_incarnation, before.zombie_coordinator.generation
+            yield IncarnationEnded(source=COORDINATOR, incarnation=incarnation, generation=generation)
         if action.kind is ActionKind.LOAD_COORDINATOR and after.status != GroupStatus.DEAD:
             for m in elements(after.members):
-                self.ledger.known[m] = self.ledger.log.ids[m]
-            yield IncarnationStarted(source=COORDINATOR, incarnation=life_of(after), generation=after.generation)
+                self.memory.known[m] = self.memory.log.ids[m]
+            yield IncarnationStarted(source=COORDINATOR, incarnation=incarnation_of(after), generation=after.generation)
         for m in range(self.config.members):
             if after.member[m].net.kind in REPLY_APIS and before.member[m].net.kind not in REPLY_APIS:
                 yield self.answer(m, after)

@@ -20,8 +20,8 @@ def protocol_of(bounds: Bounds, state: State, m: int) -> str:
     return (RebalanceProtocol.COOPERATIVE if cooperative else RebalanceProtocol.EAGER).value
 
 
-def told_protocol(message: Message) -> str:
-    """The selected protocol that a JoinGroup reply tells; empty where members have no lists, or it tells none."""
+def replied_protocol(message: Message) -> str:
+    """The selected protocol that a JoinGroup reply carries; empty where members have no lists, or it carries none."""
     return protocol_name(message.protocol)
 
 

@@ -1,4 +1,4 @@
-"""What the coordinator of the model answers, told as events at its door (`model.vocabulary.reply_events`)."""
+"""The replies of the model's coordinator as events (`model.vocabulary.reply_events`)."""
 
 from __future__ import annotations
 
@@ -42,23 +42,17 @@ class RequestFields(TypedDict):
     error: str
 
 
-class Door:
+class Replies:
     """Remembers what each member asked last, and numbers the answers; ``request_generation`` is by the number of its slot."""
 
     def __init__(self) -> None:
         self.request_generation: dict[int, int] = {}
         self.answers = 0
 
-    def copy(self) -> Door:
-        """An independent copy."""
-        other = Door()
-        other.request_generation, other.answers = {**self.request_generation}, self.answers
-        return other
-
     def with_replies(
         self, events: Iterable[Event], place: Place, sent_id: list[str], id_of: Callable[[int], str]
     ) -> Iterator[Event]:
-        """The events, each answer of the coordinator followed by how it looks at its door."""
+        """The events, each answer of the coordinator followed by its reply event."""
         for event in events:
             yield event
             if isinstance(event, RequestAnswered) and event.error is not None and event.source != event.member:
@@ -94,17 +88,17 @@ class Door:
                 return LeaveGroupReplied(**who)
 
 
-def life_of(state: State) -> int:
+def incarnation_of(state: State) -> int:
     """The number of the group's incarnation."""
     return state.deletions + state.incarnation
 
 
-def place_after(action: Action, before: State, after: State, deposed_life: int) -> Place:
-    """Where the answers of a step come from; one that was deposed speaks of its own incarnation, ``deposed_life``."""
-    return (deposed_life, before.zombie_coordinator.generation) if action.kind in AT_ZOMBIE else place_of(after)
+def place_after(action: Action, before: State, after: State, zombie_incarnation: int) -> Place:
+    """Where the answers of a step come from; one that was deposed speaks of its own incarnation, ``zombie_incarnation``."""
+    return (zombie_incarnation, before.zombie_coordinator.generation) if action.kind in AT_ZOMBIE else place_of(after)
 
 
 def place_of(state: State) -> Place:
     """Where an answer of the coordinator comes from: a group that is there, and loaded."""
     is_loading = state.phase != Phase.SERVING
-    return NOWHERE if is_loading or state.status == GroupStatus.DEAD else (life_of(state), state.generation)
+    return NOWHERE if is_loading or state.status == GroupStatus.DEAD else (incarnation_of(state), state.generation)
