@@ -12,7 +12,7 @@ from functools import partial
 from random import Random
 
 from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, StatusValue, TaskKey
-from rebalance_check.impl.connect.status.log import Outcome
+from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.shared_log import Channel, SharedLog
 from rebalance_check.impl.connect.status.store import Attempt, StatusStore, StatusStoreError
 from rebalance_check.impl.runtime.clock import VirtualClock
@@ -123,22 +123,22 @@ class WorkerProcess:
         plan, random = self._environment.plan, self._environment.random
         fate = random.random()
         if fate < plan.drop:
-            self._after(self._environment.delay(), partial(self._answered, Outcome.RETRIABLE))
+            self._after(self._environment.delay(), partial(self._answered, SendOutcome.RETRIABLE))
         elif fate < plan.drop + plan.disconnect / 4:
-            self._after(self._environment.delay(), partial(self._answered, Outcome.FATAL))
+            self._after(self._environment.delay(), partial(self._answered, SendOutcome.FATAL))
         else:
             lost = random.random() < plan.duplicate
-            outcome = Outcome.RETRIABLE if lost else Outcome.OK
+            outcome = SendOutcome.RETRIABLE if lost else SendOutcome.OK
             self._environment.clock.after(self._environment.delay(), partial(self._appended, outcome))
 
-    def _appended(self, outcome: Outcome) -> None:
+    def _appended(self, outcome: SendOutcome) -> None:
         if not self.alive:
             return
         self.channel.append()
         self._after(self._environment.delay(), partial(self._answered, outcome))
         self._environment.appended()
 
-    def _answered(self, outcome: Outcome) -> None:
+    def _answered(self, outcome: SendOutcome) -> None:
         self._sending = False
         self.channel.answer(outcome)
         self.pump()

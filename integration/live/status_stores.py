@@ -20,7 +20,7 @@ from random import Random
 from typing import Any, Final
 
 from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, StatusValue, TaskKey
-from rebalance_check.impl.connect.status.log import Outcome
+from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.topics import LATEST_TIMESTAMP
@@ -128,9 +128,9 @@ class KafkaStatusWorker:
         with self.lock:
             if isinstance(report, BaseException):
                 retriable = isinstance(report, errors.RetriableError)
-                self.store.completed(attempt, send, Outcome.RETRIABLE if retriable else Outcome.FATAL)
+                self.store.completed(attempt, send, SendOutcome.RETRIABLE if retriable else SendOutcome.FATAL)
             else:
-                self.store.completed(attempt, send, Outcome.OK, report.partition, report.offset)
+                self.store.completed(attempt, send, SendOutcome.OK, report.partition, report.offset)
 
     def _retry(self) -> None:
         time.sleep(POLL_MS / 1000)

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -73,7 +74,7 @@ def command(*, addresses: tuple[str, ...], broker: str | None, schedules: int, s
         console.say(f"replay on {opened.name} ({opened.bootstrap}): {what}")
         result = replay_watched(console, opened, chosen, folder, real_timers=real_timers)
         judged = judge_replayed(result)
-        return finish(console, result, judged)
+        return finish(console, result, judged, broker or "embedded", real_timers=real_timers)
 
 
 def show(console: Console, paths: Sequence[ModelPath]) -> int:
@@ -126,10 +127,11 @@ def judge_replayed(result: ReplayResult) -> list[Judged]:
     return [Judged(path, judge(read_history(path), CATALOGUE)) for path in result.histories]
 
 
-def finish(console: Console, result: ReplayResult, judged: Sequence[Judged]) -> int:
+def finish(console: Console, result: ReplayResult, judged: Sequence[Judged], broker: str, *, real_timers: bool) -> int:
     """Divergences first, then violations, then the figures."""
     for schedule, divergence in result.divergences[:5]:
-        console.say(f"\ndivergence on {result.broker}: {divergence}\n  replay    {address_of(schedule)}")
+        console.say(f"\ndivergence on {result.broker}: {divergence}")
+        console.say(f"  replay    {command_of(schedule, broker, real_timers=real_timers)}")
     for one in judged:
         if one.judgement.outcome is Outcome.VIOLATED:
             show_judged(console, one)
@@ -155,6 +157,12 @@ def safety_of(judged: Sequence[Judged]) -> ExitCode:
 def address_of(schedule: Schedule) -> str:
     """The address of a schedule, to replay it alone."""
     return path_of(schedule).address()
+
+
+def command_of(schedule: Schedule, broker: str, *, real_timers: bool = False) -> str:
+    """The command that sends the schedule to the broker again."""
+    timers = " --real-timers" if real_timers else ""
+    return f"rebalance-check replay --broker {broker}{timers} {quote(address_of(schedule))}"
 
 
 def replay_document(result: ReplayResult, judged: Sequence[Judged]) -> dict[str, Any]:

@@ -165,7 +165,10 @@ def replayed(console: Console, broker: str, protocol: str, schedules: int) -> Pa
         document = replay_command.replay_document(result, judged)
     code = ExitCode.SAFETY if result.divergences else replay_command.safety_of(judged)
     figures = f"{result.schedules} schedules, {result.requests:,} requests, {len(result.divergences)} divergences"
-    findings = [f"divergence: {one}\n  replay {replay_command.address_of(s)}" for s, one in result.divergences[:3]]
+    findings = [
+        f"divergence: {one}\n  replay    {replay_command.command_of(schedule, broker)}"
+        for schedule, one in result.divergences[:3]
+    ]
     return Part("replay", f"{protocol} on {result.broker}", figures, code, document, findings)
 
 

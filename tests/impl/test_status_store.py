@@ -14,7 +14,7 @@ from rebalance_check.impl.connect.status.codec import (
     TopicValue,
     write_status,
 )
-from rebalance_check.impl.connect.status.log import Outcome
+from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.shared_log import Channel, SharedLog
 from rebalance_check.impl.connect.status.store import StatusStore, StatusStoreError
 from rebalance_check.impl.runtime.recorder import Recorder
@@ -50,7 +50,7 @@ class Bench:
         self.store.read(0, self._offset - 1, key, data)
 
     def fail(self) -> None:
-        self.channel.answer(Outcome.RETRIABLE)
+        self.channel.answer(SendOutcome.RETRIABLE)
 
     def reasons(self) -> list[str]:
         return [event.reason for event in self.events if isinstance(event, StatusGivenUp)]
@@ -135,7 +135,7 @@ def test_a_retriable_failure_is_retried_with_the_same_bytes(bench: Bench, safe: 
 
 def test_a_fatal_failure_is_given_up(bench: Bench) -> None:
     bench.store.put(TASK, value())
-    bench.channel.answer(Outcome.FATAL)
+    bench.channel.answer(SendOutcome.FATAL)
     assert (bench.store.retries, bench.reasons()) == (0, ["fatal"])
 
 
@@ -280,18 +280,18 @@ def test_two_threads_may_hand_over_in_another_order_than_they_were_admitted(benc
 
 def test_an_answer_that_alone_knows_the_offset_is_recorded_as_the_append(bench: Bench) -> None:
     bench.store.put(TASK, value())
-    bench.store.completed(0, 1, Outcome.OK, partition=3, offset=7)
+    bench.store.completed(0, 1, SendOutcome.OK, partition=3, offset=7)
     told = [event for event in bench.events if isinstance(event, StatusAppended)]
     assert [(event.partition, event.offset) for event in told] == [(3, 7)]
     with pytest.raises(StatusStoreError, match="not in flight"):
-        bench.store.completed(0, 1, Outcome.OK)
+        bench.store.completed(0, 1, SendOutcome.OK)
 
 
 def test_compaction_leaves_the_last_record_of_each_key(bench: Bench) -> None:
     for status in (Status.RUNNING, Status.PAUSED):
         bench.store.put(TASK, value(status))
         bench.channel.append()
-        bench.channel.answer(Outcome.OK)
+        bench.channel.answer(SendOutcome.OK)
     bench.log.compact()
     assert [record.offset for record in bench.log.partitions[0]] == [1]
     assert bench.channel.read(0)
@@ -303,7 +303,7 @@ def test_a_log_refuses_what_cannot_happen(bench: Bench) -> None:
         bench.channel.append()
     bench.store.put(TASK, value())
     with pytest.raises(RebalanceCheckError, match="cannot be ok"):
-        bench.channel.answer(Outcome.OK)
+        bench.channel.answer(SendOutcome.OK)
     bench.channel.append()
     with pytest.raises(RebalanceCheckError, match="appended already"):
         bench.channel.append()

@@ -30,7 +30,7 @@ UNKNOWN_KEY: Final = "unknown key"
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class CacheEntry:
     """What a store knows of one connector or task; removal ends an entry, and a later write begins another."""
 
     value: StatusValue | None = None
@@ -51,8 +51,8 @@ class StatusCache:
 
     def __init__(self, layout: ValueFormat) -> None:
         self._layout = layout
-        self._connectors: dict[str, Entry] = {}
-        self._tasks: dict[str, dict[int, Entry]] = {}
+        self._connectors: dict[str, CacheEntry] = {}
+        self._tasks: dict[str, dict[int, CacheEntry]] = {}
         self._topics: dict[str, dict[str, TopicValue]] = {}
 
     # -------------------------------------------------------------------------------------------- queries
@@ -82,13 +82,13 @@ class StatusCache:
 
     # -------------------------------------------------------------------------------------------- entries
 
-    def entry(self, key: ConnectorKey | TaskKey) -> Entry:
+    def entry(self, key: ConnectorKey | TaskKey) -> CacheEntry:
         """The entry of a connector or task, created when there is none (``getOrAdd``)."""
         if isinstance(key, ConnectorKey):
-            return self._connectors.setdefault(key.connector, Entry())
-        return self._tasks.setdefault(key.connector, {}).setdefault(key.task, Entry())
+            return self._connectors.setdefault(key.connector, CacheEntry())
+        return self._tasks.setdefault(key.connector, {}).setdefault(key.task, CacheEntry())
 
-    def _find(self, key: ConnectorKey | TaskKey) -> Entry | None:
+    def _find(self, key: ConnectorKey | TaskKey) -> CacheEntry | None:
         if isinstance(key, ConnectorKey):
             return self._connectors.get(key.connector)
         return self._tasks.get(key.connector, {}).get(key.task)
@@ -133,7 +133,7 @@ class StatusCache:
         for entry in self._tasks.pop(key.connector, {}).values():
             self._end(entry)
 
-    def _end(self, entry: Entry | None) -> None:
+    def _end(self, entry: CacheEntry | None) -> None:
         if entry is not None:
             entry.deleted = True
 

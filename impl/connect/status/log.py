@@ -22,7 +22,7 @@ from enum import StrEnum
 from typing import Protocol
 
 
-class Outcome(StrEnum):
+class SendOutcome(StrEnum):
     """What the producer reported on a send. A retriable failure does not say whether the record was appended."""
 
     OK = "ok"
@@ -45,7 +45,7 @@ class StatusReader(Protocol):
     """The side of a store that a log talks to."""
 
     def completed(
-        self, attempt: int, send: int, outcome: Outcome, partition: int | None = None, offset: int | None = None
+        self, attempt: int, send: int, outcome: SendOutcome, partition: int | None = None, offset: int | None = None
     ) -> None:
         """The producer's callback for one send."""
 

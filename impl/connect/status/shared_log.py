@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from zlib import crc32
 
-from rebalance_check.impl.connect.status.log import Outcome, StatusReader
+from rebalance_check.impl.connect.status.log import SendOutcome, StatusReader
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import StatusAppended
 
 
-class Record(NamedTuple):
+class StatusRecord(NamedTuple):
     """A record of the topic."""
 
     offset: int
@@ -41,7 +41,7 @@ class SharedLog:
     """The topic. ``recorder`` tells of each append at the moment when it happens."""
 
     def __init__(self, partitions: int, recorder: Recorder) -> None:
-        self.partitions: list[list[Record]] = [[] for _ in range(partitions)]
+        self.partitions: list[list[StatusRecord]] = [[] for _ in range(partitions)]
         self._ends = [0] * partitions
         self._recorder = recorder
 
@@ -58,7 +58,7 @@ class SharedLog:
         partition = self.partition_of(sent.key)
         offset = self._ends[partition]
         self._ends[partition] += 1
-        self.partitions[partition].append(Record(offset, sent.key, sent.value))
+        self.partitions[partition].append(StatusRecord(offset, sent.key, sent.value))
         sent.appended = True
         self._recorder.emit(
             StatusAppended(
@@ -115,13 +115,13 @@ class Channel:
             raise RebalanceCheckError(f"the send of {sent.key} by {self.worker} was appended already: answer it")
         self.log.append(self.worker, sent)
 
-    def answer(self, outcome: Outcome) -> None:
+    def answer(self, outcome: SendOutcome) -> None:
         """The producer reports on the head; only what was appended can be ok, and nothing appended fails fatally.
 
         Raises: RebalanceCheckError for an outcome that contradicts what was appended.
         """
         sent = self._head()
-        if (outcome is Outcome.OK and not sent.appended) or (outcome is Outcome.FATAL and sent.appended):
+        if (outcome is SendOutcome.OK and not sent.appended) or (outcome is SendOutcome.FATAL and sent.appended):
             raise RebalanceCheckError(f"a send of {sent.key} cannot be {outcome}: appended is {sent.appended}")
         self.waiting.popleft()
         self._store().completed(sent.attempt, sent.send, outcome)
@@ -145,7 +145,7 @@ class Channel:
 
     # -------------------------------------------------------------------------------------------- reader
 
-    def next_record(self, partition: int) -> Record | None:
+    def next_record(self, partition: int) -> StatusRecord | None:
         """The next record that the store has not read, or None at the end."""
         records = self.log.partitions[partition]
         at = bisect_left(records, self.positions[partition], key=lambda record: record.offset)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from rebalance_check.impl.connect.status.cache import Entry, Fold, StatusCache
+from rebalance_check.impl.connect.status.cache import CacheEntry, Fold, StatusCache
 from rebalance_check.impl.connect.status.codec import (
     ConnectorKey,
     Status,
@@ -25,7 +25,7 @@ from rebalance_check.impl.connect.status.codec import (
     write_status,
     write_topic,
 )
-from rebalance_check.impl.connect.status.log import Outcome, StatusLog
+from rebalance_check.impl.connect.status.log import SendOutcome, StatusLog
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import (
@@ -59,7 +59,7 @@ class Attempt:
     key: ConnectorKey | TaskKey | TopicKey
     value: StatusValue | TopicValue | None
     safe: bool
-    entry: Entry | None = None
+    entry: CacheEntry | None = None
     sequence: int = 0
     data: bytes | None = None
     sends: int = 0
@@ -180,7 +180,7 @@ class StatusStore:
         attempt.sequence = attempt.entry.sequence
         return attempt
 
-    def _check(self, attempt: Attempt, entry: Entry, value: StatusValue) -> bool:
+    def _check(self, attempt: Attempt, entry: CacheEntry, value: StatusValue) -> bool:
         """The check of a first safe send, whose exception reaches the caller."""
         try:
             return self._may_write(entry, value)
@@ -188,7 +188,7 @@ class StatusStore:
             self._give_up(attempt, "exception")
             raise
 
-    def _may_write(self, entry: Entry, value: StatusValue) -> bool:
+    def _may_write(self, entry: CacheEntry, value: StatusValue) -> bool:
         """``canWriteSafely``: nothing cached, or this worker's own, or of no higher generation."""
         cached = entry.value
         if cached is None:
@@ -252,7 +252,7 @@ class StatusStore:
     # -------------------------------------------------------------------------------------------- completion
 
     def completed(
-        self, attempt: int, send: int, outcome: Outcome, partition: int | None = None, offset: int | None = None
+        self, attempt: int, send: int, outcome: SendOutcome, partition: int | None = None, offset: int | None = None
     ) -> None:
         """The producer's callback: nothing more on success, otherwise give up or queue a retry.
 
@@ -269,13 +269,13 @@ class StatusStore:
                 )
             )
         self._recorder.emit(StatusAnswered(worker=self.worker, key=key, attempt=attempt, send=send, outcome=outcome))
-        if outcome is not Outcome.OK:
+        if outcome is not SendOutcome.OK:
             self._failed(known, outcome)
         self._finish_flush((attempt, send))
 
-    def _failed(self, attempt: Attempt, outcome: Outcome) -> None:
+    def _failed(self, attempt: Attempt, outcome: SendOutcome) -> None:
         try:
-            reason = "fatal" if outcome is Outcome.FATAL else self._against_retry(attempt)
+            reason = "fatal" if outcome is SendOutcome.FATAL else self._against_retry(attempt)
         except StatusStoreError:
             reason = "exception"  # the producer swallows what its callbacks throw
         if reason:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, StatusValue, TaskKey
-from rebalance_check.impl.connect.status.log import Outcome
-from rebalance_check.impl.connect.status.shared_log import Channel, InFlight, Record, SharedLog
+from rebalance_check.impl.connect.status.log import SendOutcome
+from rebalance_check.impl.connect.status.shared_log import Channel, InFlight, SharedLog, StatusRecord
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
@@ -36,7 +36,7 @@ class KeyedLog(SharedLog):
 
 
 @dataclass(slots=True)
-class Worker:
+class StoreWorker:
     """A worker: the generation it received last, and its present store; ``incarnation`` counts its stores."""
 
     generation: int
@@ -95,7 +95,7 @@ class StatusStoreSubject:
                 self._write(worker, action)
             case ActionKind.APPEND if worker.channel.head is not None and not worker.channel.head.appended:
                 worker.channel.append()
-                worker.channel.answer(Outcome.OK)
+                worker.channel.answer(SendOutcome.OK)
             case ActionKind.FAIL_APPEND if worker.channel.head is not None:
                 self._fail(worker, worker.channel.head, lost=action.choice == 1)
             case ActionKind.RETRY:
@@ -114,7 +114,7 @@ class StatusStoreSubject:
         """The events of what was asked of the stores since the last step."""
         return self._taken()
 
-    def records(self, partition: int) -> Sequence[Record]:
+    def records(self, partition: int) -> Sequence[StatusRecord]:
         """The records of a key, oldest first."""
         return [] if self._log is None else list(self._log.partitions[partition])
 
@@ -144,16 +144,16 @@ class StatusStoreSubject:
         self._used[budget] += 1
         return True
 
-    def _start(self, m: int, generation: int, incarnation: int) -> Worker:
+    def _start(self, m: int, generation: int, incarnation: int) -> StoreWorker:
         if self._log is None:
             raise RebalanceCheckError("no run is open: call open with the bounds first")
         name = f"m{m}" if incarnation == 1 else f"m{m}/{incarnation}"
         self._harness.emit(MemberStarted(member=name))
         channel = Channel(self._log, name)
         channel.store = store = StatusStore(name, channel, self._recorder(name))
-        return Worker(generation, incarnation, store, channel)
+        return StoreWorker(generation, incarnation, store, channel)
 
-    def _write(self, worker: Worker, action: Action) -> None:
+    def _write(self, worker: StoreWorker, action: Action) -> None:
         key, which = self.keys[action.choice // 2], action.choice % 2
         worker_id = f"m{action.member}"
         if action.kind is ActionKind.PUT:
@@ -163,10 +163,10 @@ class StatusStoreSubject:
             status = (Status.UNASSIGNED, Status.FAILED)[which]
             worker.store.put_safe(key, StatusValue(status, worker_id, worker.generation))
 
-    def _fail(self, worker: Worker, head: InFlight, *, lost: bool) -> None:
+    def _fail(self, worker: StoreWorker, head: InFlight, *, lost: bool) -> None:
         if (head.appended and lost) or not (head.appended or self._spend("failures")):
             return
         if lost:
             worker.channel.append()
         else:
-            worker.channel.answer(Outcome.RETRIABLE)
+            worker.channel.answer(SendOutcome.RETRIABLE)

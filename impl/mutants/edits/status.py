@@ -36,7 +36,7 @@ STATUS_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             "    try:",
         ),
     ),
-    "fatal-failure-retried": (Edit(f"{_STORE}._failed", '"fatal" if outcome is Outcome.FATAL else self', "self"),),
+    "fatal-failure-retried": (Edit(f"{_STORE}._failed", '"fatal" if outcome is SendOutcome.FATAL else self', "self"),),
     "failed-write-forgotten": (Edit(f"{_STORE}._failed", "self._retries.append(attempt)", "pass"),),
     "retry-unchecked": (
         Edit(f"{_STORE}._against_retry", "    if entry is None or", '    return ""\n    if entry is None or'),
