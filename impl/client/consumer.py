@@ -102,7 +102,10 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
         return tuple(tp for tp in self._owned if tp not in self._pending_revocation)
 
     def consumed(self, partition: TopicPartition, offset: int) -> None:
-        """The application processed ``partition`` up to, not including, ``offset``; commits take it from here."""
+        """The application processed ``partition`` up to, not including, ``offset``; commits take it from here.
+
+        Raises: `RebalanceCheckError` for a partition that the member does not own.
+        """
         if partition not in self._owned:
             raise RebalanceCheckError(f"{self.member} does not own {partition.name}: it cannot consume it")
         self._positions[partition] = offset
@@ -327,7 +330,10 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
 
 
 def common_protocol(assignors: Sequence[Assignor]) -> RebalanceProtocol:
-    """The highest rebalance protocol that all assignors support."""
+    """The highest rebalance protocol that all assignors support.
+
+    Raises: `RebalanceCheckError` when there is none, or when two assignors share a name.
+    """
     names = [assignor.name for assignor in assignors]
     if not names or len(set(names)) != len(names):
         raise RebalanceCheckError(f"the assignors are {names}: name at least one, and each only once")

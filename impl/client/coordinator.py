@@ -120,6 +120,8 @@ class Coordinator(Joining, Heartbeating, ABC):
         """Join and complete as far as possible now; True when the member is active and nothing is pending.
 
         An attempt that is under way is continued, never doubled.
+
+        Raises: what a callback raises, and `RebalanceCheckError` for a loop without end, which is a mistake of ours.
         """
         self._now_ms = now_ms
         rounds = 0

@@ -128,7 +128,10 @@ class LeaderElector(Coordinator):
         protocol: str,  # noqa: ARG002 - part of the contract
         assignment: bytes,
     ) -> None:
-        """Take the role, or leave it. `ElectionFailed` at each poll until the group has another generation."""
+        """Take the role, or leave it.
+
+        Raises: `ElectionFailed`, at each poll until the group has another generation.
+        """
         election = read_election(assignment)
         if election.error != NO_ERROR:
             raise ElectionFailed(election.error, self.identity.url)

@@ -42,7 +42,10 @@ class Leading(Coordinator):
     _group_topics: frozenset[str] = frozenset()
 
     def perform_assignment(self, leader_id: str, protocol: str, members: Sequence[JoinedMember]) -> Mapping[str, bytes]:
-        """Run the selected assignor over what the members said; `MalformedBytes` when one of them cannot be read."""
+        """Run the selected assignor over the members' subscriptions.
+
+        Raises: `MalformedBytes` for an unreadable subscription, `RebalanceCheckError` for an unknown assignor.
+        """
         subscriptions = _subscriptions(members)
         self._watch(subscriptions)
         assignor = self.assignors.get(protocol)

@@ -217,7 +217,10 @@ class WorkerCoordinator(Coordinator):
         )
 
     def perform_assignment(self, leader_id: str, protocol: str, members: Sequence[JoinedMember]) -> Mapping[str, bytes]:
-        """Assign connectors and tasks, or CONFIG_MISMATCH to all when the leader is behind."""
+        """Assign connectors and tasks, or CONFIG_MISMATCH to all when the leader is behind.
+
+        Raises: `RebalanceCheckError` for another protocol than the eager one, `MalformedBytes` for unreadable metadata.
+        """
         if protocol != _EAGER:
             raise RebalanceCheckError(f"the group selected {protocol!r}, but {self.member} speaks {_EAGER!r} only")
         states = {member.member_id: read_worker_state(member.metadata) for member in members}

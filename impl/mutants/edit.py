@@ -42,7 +42,10 @@ def module_named(name: str) -> ModuleType:
 
 
 def source_of(module: str) -> str:
-    """The source text of a module; `RebalanceCheckError` where it was installed without."""
+    """The source text of a module.
+
+    Raises: `RebalanceCheckError` where the package was installed without its sources.
+    """
     try:
         return inspect.getsource(module_named(module))
     except OSError as error:

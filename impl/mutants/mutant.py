@@ -1,4 +1,4 @@
-"""What is known about a planted defect: what it breaks, who catches it, and the search that finds it."""
+"""What is known about a planted defect: what it breaks, which invariant catches it, and the search that finds it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rebalance_check.model.vocabulary.upgrade_paths import path_numbered
 class FuzzSearch:
     """Found by simulating the seeds from ``first`` up to, not including, ``last``.
 
-    ``options`` leave the mutant's name out: it is filled in by whoever runs the search.
+    ``options`` leave the mutant's name out: the search fills it in.
     """
 
     options: SimulationOptions
@@ -33,7 +33,7 @@ class ModelSearch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignmentSearch:
-    """Found by putting random problems to an assignor: those of ``shape`` for the seeds below ``last``.
+    """Found by giving random problems to an assignor: those of ``shape`` for the seeds below ``last``.
 
     The shape ``course`` is several rounds of one group (`properties.assignment.courses`).
     """
@@ -57,9 +57,9 @@ class ScenarioSearch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PytestCase:
-    """Found by telling the scenarios of ``test``: fixed sequences whose outcome is known, most of them seen on Kafka.
+    """Found by running the scenarios of ``test``: fixed sequences whose outcome is known, most of them seen on Kafka.
 
-    For what a healthy group around it makes up for, so that no history ever shows it. ``case`` selects the test inside
+    For what a healthy group compensates, so that no history shows it. ``case`` selects the test inside
     the file where it does not carry the mutant's name.
     """
 

@@ -60,7 +60,10 @@ class Reader:
         return self._number(_INT64, field)
 
     def string(self, field: str) -> str:
-        """A string that may not be null."""
+        """A string that may not be null.
+
+        Raises: `MalformedBytes`.
+        """
         value = self.nullable_string(field)
         if value is None:
             raise self.fail(field, "is a null string where none is allowed")
@@ -77,7 +80,10 @@ class Reader:
         return None if length < 0 else self._take(length, field)
 
     def count(self, field: str) -> int:
-        """The number of elements of an array that may not be null."""
+        """The number of elements of an array that may not be null.
+
+        Raises: `MalformedBytes`.
+        """
         count = self.nullable_count(field)
         if count is None:
             raise self.fail(field, "is a null array where none is allowed")
@@ -134,7 +140,10 @@ class Writer:
             self.string(value)
 
     def string(self, value: str) -> None:
-        """A string of at most 32767 bytes in UTF-8; a longer one is a `RebalanceCheckError`."""
+        """A string of at most 32767 bytes in UTF-8.
+
+        Raises: `RebalanceCheckError` for a longer one.
+        """
         encoded = value.encode("utf-8")
         if len(encoded) > _STRING_MAX:
             raise RebalanceCheckError(

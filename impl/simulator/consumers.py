@@ -90,9 +90,9 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
             self.commit(self.positions(), now_ms)
 
     def on_join_complete(self, generation_id: int, member_id: str, protocol: str, assignment: bytes) -> None:
-        """As the base class.
+        """As the base class, unless the poll is woken up before.
 
-        Raises: WokenUp when the poll is woken up before.
+        Raises: `WokenUp` as often as the fault plan says.
         """
         if self._happens(self._plan().wake_up):
             raise WokenUp

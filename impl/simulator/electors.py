@@ -42,9 +42,9 @@ class ElectorApplication(MembershipView, LeaderElector):
             super().poll(now_ms)
 
     def on_join_complete(self, generation_id: int, member_id: str, protocol: str, assignment: bytes) -> None:
-        """As the base class.
+        """As the base class, if nothing unexpected happens before.
 
-        Raises: WokenUp when something unexpected happens before.
+        Raises: `WokenUp` as often as the fault plan says.
         """
         if (chance := self._plan().wake_up) and self._random.random() < chance:
             raise WokenUp

@@ -108,7 +108,7 @@ class Channel:
     def append(self) -> None:
         """The broker appends the head, once.
 
-        Raises: RebalanceCheckError when the head was appended before.
+        Raises: `RebalanceCheckError` when it is appended already, or nothing is in flight.
         """
         sent = self._head()
         if sent.appended:
@@ -118,7 +118,7 @@ class Channel:
     def answer(self, outcome: SendOutcome) -> None:
         """The producer reports on the head; only what was appended can be ok, and nothing appended fails fatally.
 
-        Raises: RebalanceCheckError for an outcome that contradicts what was appended.
+        Raises: `RebalanceCheckError` for an outcome that the head cannot have, or when nothing is in flight.
         """
         sent = self._head()
         if (outcome is SendOutcome.OK and not sent.appended) or (outcome is SendOutcome.FATAL and sent.appended):

@@ -256,7 +256,7 @@ class StatusStore:
     ) -> None:
         """The producer's callback: nothing more on success, otherwise give up or queue a retry.
 
-        Raises: StatusStoreError for a send that is not in flight.
+        Raises: `StatusStoreError` for a send that is not in flight.
         """
         known = self._in_flight.pop((attempt, send), None)
         if known is None:
@@ -363,9 +363,9 @@ class StatusStore:
     # -------------------------------------------------------------------------------------------- flush and stop
 
     def flush(self) -> None:
-        """Begin to wait for the sends in flight; `flushing` says when it is over. Retries are not waited for.
+        """Begin to wait for the sends in flight; `flushing` tells when it is over. Retries are not waited for.
 
-        Raises: StatusStoreError when it is flushing already.
+        Raises: `StatusStoreError` when a flush is under way.
         """
         if self._flushing is not None:
             raise StatusStoreError(f"the store of {self.worker} is flushing already: wait until that is over")
