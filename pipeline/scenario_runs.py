@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rebalance_check.impl.mutants import planted
+from rebalance_check.impl.runtime.options import SimulationOptions
+from rebalance_check.impl.scenarios import history_of
+from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS
+from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.scenarios.recorded import OurScenario
 from rebalance_check.model.shrink import ddmin
 from rebalance_check.model.vocabulary.events import Event
@@ -15,9 +20,27 @@ from rebalance_check.properties.judge import Judge, Judgement
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Counterexample
 
+SUBJECT: Final = "coordinator"
 SHRINK_RUNS: Final = 600
 KEPT: Final = tuple(invariant for invariant in CATALOGUE if invariant.family != FAMILY)
 """What our coordinator keeps to: all invariants but those that Kafka's coordinators break, and ours as they do."""
+
+
+def simulate_scenario(seed: int, options: SimulationOptions) -> list[Event]:
+    """The history of the random scenario of ``seed``: of ``options`` the number of ``steps`` and the ``mutant`` count.
+
+    Raises: RebalanceCheckError for an unknown mutant.
+    """
+    with planted(options.mutant):
+        return history_of(wide_scenario(seed, steps=options.steps), seed)
+
+
+def scenario_command(seed: int, options: SimulationOptions) -> str:
+    """The command that runs and judges the scenario of this one seed."""
+    words = [f"rebalance-check fuzz --subject {SUBJECT} --seeds {seed}:{seed + 1}"]
+    words += [f"--steps {options.steps}"] if options.steps != DEFAULT_STEPS else []
+    words += [f"--mutant {options.mutant}"] if options.mutant else []
+    return " ".join(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +68,7 @@ def judge_scenario(lines: Sequence[str], invariants: Sequence[Invariant]) -> Jud
     return judge.judgement()
 
 
-def break_scenario(lines: Sequence[str], invariants: Sequence[Invariant]) -> BrokenScenario | None:
+def break_scenario(lines: Sequence[str], invariants: Sequence[Invariant], seed: int = 0) -> BrokenScenario | None:
     """Run a scenario until a step breaks one of ``invariants``; None if none does. ``lines`` begin with the settings."""
     judge, history = Judge(invariants), list[Event]()
 
@@ -53,19 +76,19 @@ def break_scenario(lines: Sequence[str], invariants: Sequence[Invariant]) -> Bro
         history.append(event)
         judge.observe(event)
 
-    for index in OurScenario(lines, listen).steps():
+    for index in OurScenario(lines, listen, seed).steps():
         found = judge.judgement().counterexamples
         if found:
             return BrokenScenario(tuple(lines[: index + 2]), found[0], tuple(history))
     return None
 
 
-def shrink_scenario(broken: BrokenScenario, invariant: Invariant) -> BrokenScenario:
-    """The same invariant broken by as few lines as leaving out can reach."""
-    return shortest(broken, lambda lines: break_scenario(lines, [invariant]))
-
-
-def shortest(broken: BrokenScenario, again: Callable[[Sequence[str]], BrokenScenario | None]) -> BrokenScenario:
-    """The scenario with as few lines as leaving out can reach; ``again`` runs one that is shorter."""
+def shrink_scenario(broken: BrokenScenario, invariant: Invariant, seed: int = 0) -> BrokenScenario:
+    """The same invariant broken by as few lines as leaving out can reach; ``seed`` is that of the scenario."""
     settings = broken.lines[0]
-    return ddmin(broken, lambda one: one.lines[1:], lambda lines: again((settings, *lines)), SHRINK_RUNS)
+    return ddmin(
+        broken,
+        lambda one: one.lines[1:],
+        lambda lines: break_scenario((settings, *lines), [invariant], seed),
+        SHRINK_RUNS,
+    )

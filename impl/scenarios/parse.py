@@ -14,14 +14,14 @@ from rebalance_check.impl.steered.coordinator import SteeredCoordinator
 from rebalance_check.model.vocabulary.events import Event
 
 
-def history_of(scenario: Scenario | Sequence[str]) -> list[Event]:
+def history_of(scenario: Scenario | Sequence[str], seed: int = 0) -> list[Event]:
     """The events of a scenario, or of the lines of one, on our coordinator: those of its steps and of the coordinator.
 
     Raises: RebalanceCheckError for a line that is malformed.
     """
     events: list[Event] = []
     lines = [line.step for line in scenario.lines] if isinstance(scenario, Scenario) else list(scenario)
-    for _ in OurScenario(lines, events.append).steps():
+    for _ in OurScenario(lines, events.append, seed).steps():
         pass
     return events
 

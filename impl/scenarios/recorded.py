@@ -96,15 +96,15 @@ def pieces(stage: Stage, line: str) -> Iterator[str]:
 class OurScenario:
     """A scenario on our own coordinator: ``listener`` receives the events of the runner and of the coordinator.
 
-    ``lines`` may begin with the settings.
+    ``lines`` may begin with the settings; ``seed`` is that of a random scenario.
     """
 
-    def __init__(self, lines: Sequence[str], listener: Listener) -> None:
+    def __init__(self, lines: Sequence[str], listener: Listener, seed: int = 0) -> None:
         config, made = settings_of(lines[0]), count(1)
         self.lines = tuple(lines[1:] if config else lines)
         config = config or GroupConfig(**SETTINGS)
         self._run = Recorder("", "harness", lambda: 0, listener)
-        self._run.emit(RunStarted(subject="coordinator", punctual=True))
+        self._run.emit(RunStarted(subject="coordinator", seed=seed, punctual=True))
         coordinator = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", listener=listener)
         self._stage = RecordedStage(coordinator, config, listener)
 
@@ -137,6 +137,7 @@ def issued(client: str, number: int, request: GroupRequest) -> RequestIssued:
         leaving=tuple((one.member_id, one.group_instance_id or "") for one in leaving),
         offsets=tuple((f"{one.topic}-{one.partition}", one.offset) for one in offsets),
         producer_id=getattr(request, "producer_id", -1),
+        retention_ms=getattr(request, "retention_time_ms", -1),
     )
 
 

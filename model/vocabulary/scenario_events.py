@@ -32,7 +32,8 @@ class RequestIssued(Event):
 
     ``member_id`` and ``instance_id`` are the sender's ("" for none), ``request_generation`` the generation it sends.
     A JoinGroup has timeouts in ms, a LeaveGroup lists in ``leaving`` the (member id, instance id) pairs that it names,
-    a commit the (partition, offset) pairs in ``offsets``; one that belongs to a transaction has a ``producer_id``.
+    a commit the (partition, offset) pairs in ``offsets``; one that belongs to a transaction has a ``producer_id``,
+    one that says how long its offsets are kept ``retention_ms``.
     """
 
     client: str
@@ -47,6 +48,7 @@ class RequestIssued(Event):
     leaving: tuple[tuple[str, str], ...] = ()
     offsets: tuple[tuple[str, int], ...] = ()
     producer_id: int = -1
+    retention_ms: int = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

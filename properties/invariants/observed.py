@@ -209,6 +209,8 @@ class _LoadingEnds(StepFold):
         if step.verb in {"load", "unload"}:
             self._loading = False
         for reply in step.replies:
+            if reply.api == "TxnOffsetCommit":
+                continue
             if reply.error == "COORDINATOR_LOAD_IN_PROGRESS" and not self._loading:
                 return Broken(
                     f"{reply.request.client} is answered COORDINATOR_LOAD_IN_PROGRESS, and nothing is being loaded",
@@ -256,7 +258,9 @@ class _CommittedIsFetched(StepFold):
         for reply in step.replies_to("OffsetCommit"):
             offsets = dict(reply.request.offsets)
             for partition, error in reply.event.partition_errors:
-                accepted = error == ACCEPTED and not in_doubt and partition in offsets
+                accepted = (
+                    error == ACCEPTED and not in_doubt and partition in offsets and reply.request.retention_ms < 0
+                )
                 self._last[partition] = (offsets[partition], step.now_ms) if accepted else None
 
 
@@ -388,7 +392,7 @@ LoadingEnds: Final = Invariant(
     family="observed",
     claim="once a coordinator has read its log, no request is answered COORDINATOR_LOAD_IN_PROGRESS",
     source="GroupCoordinatorService; CoordinatorRuntime.CoordinatorContext",
-    premises=(_STEPS,),
+    premises=(_STEPS, "a commit in a transaction is left out: it is answered so when its write failed"),
     violation=LoadingEndsViolated,
     fold=_LoadingEnds,
 )
@@ -409,7 +413,8 @@ CommittedOffsetIsFetched: Final = Invariant(
     source="OffsetMetadataManager.commitOffset, fetchOffsets",
     premises=(
         _STEPS,
-        "until the offset is deleted, or as old as offsets may become; commits of transactions are not followed",
+        "until the offset is deleted, or as old as offsets may become; commits of transactions, and those with a "
+        "retention of their own, are not followed",
         "a failed or held log, or lost records, leave it open until the next commit",
     ),
     violation=CommittedOffsetIsFetchedViolated,

@@ -83,11 +83,15 @@ class ObservedLaggards(StepFold):
 
 
 class ObservedLoads(StepFold):
-    """`load_restores_the_log`: a Stable group has its generation and members after a failover that lost no record."""
+    """`load_restores_the_log`: a Stable group has its generation and members after a failover that lost no record.
+
+    While the log acknowledges nothing, what it holds is not certain: a record that timed out is read all the same.
+    """
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant)
         self._stable: tuple[int, frozenset[str]] | None = None
+        self._held = False
 
     def look(self, step: Step) -> Finding:
         """Compare the group after loading with the last Stable group that was seen."""
@@ -101,8 +105,9 @@ class ObservedLoads(StepFold):
                     f"the log was read, and generation {generation} of {sorted(members)} is generation {now[0]} of "
                     f"{sorted(now[1])}", step.after,
                 )  # fmt: skip
-        if step.loses_records() or (is_back and step.after.status != STABLE) or step.verb == "unload":
+        self._held = step.verb == "hold" or (self._held and step.verb != "release")
+        if step.loses_records() or (is_back and step.after.status != STABLE) or step.verb == "unload" or self._held:
             self._stable = None
-        if is_back and step.after.status == STABLE and step.after.generation >= 0:
+        if not self._held and is_back and step.after.status == STABLE and step.after.generation >= 0:
             self._stable = now
         return found

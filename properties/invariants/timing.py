@@ -212,8 +212,8 @@ _PUNCTUAL: Final = (
     "the run says that its timers are punctual (RunStarted), and no node was paused; what is due happens within its ms"
 )
 _TOLD: Final = (
-    "the timeouts are those of the member's last JoinGroup that was kept (RequestParked); a static member that returns "
-    "to a Stable group keeps its predecessor's"
+    "the timeouts are those of the member's last JoinGroup that was kept (RequestParked); those of a static "
+    "member that returns to a Stable group with others than its predecessor's are not certain, and not judged"
 )
 _ALL_TOLD: Final = "the incarnation began without members, so that all rebalance timeouts are told; the longest counts"
 _UNENDED: Final = "it is judged when it is over; what is never over is for rebalance_completes"

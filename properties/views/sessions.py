@@ -82,22 +82,27 @@ class Sessions(Memory):
     def on_parked(self, event: RequestParked) -> None:
         """A JoinGroup tells its timeouts; version 0 has one for both."""
         if event.api == "JoinGroup":
-            self.joins[event.incarnation, event.member_id] = self._timeouts_of(event)
+            self._note_timeouts(event)
             longest = max(
                 event.rebalance_timeout_ms, event.session_timeout_ms if event.rebalance_timeout_ms <= 0 else 0
             )
             self.longest[event.incarnation] = max(longest, self.longest.get(event.incarnation, 0))
         self._heard(event.member_id, event)
 
-    def _timeouts_of(self, event: RequestParked) -> RequestParked:
-        """The JoinGroup whose timeouts hold: a static member that returns to a Stable group keeps its predecessor's."""
-        life = self.lives.life
+    def _note_timeouts(self, event: RequestParked) -> None:
+        """A static member that returns to a Stable group keeps its predecessor's timeouts until its first heartbeat.
+
+        Where they differ from its own, which of them hold is not certain, and none is noted.
+        """
+        life, key = self.lives.life, (event.incarnation, event.member_id)
+        self.joins[key] = event
         if life is None or life.status != STABLE:
-            return event
+            return
         before = next((old for old, new in life.heirs.items() if new == event.member_id), "")
         known = self.joins.get((event.incarnation, before), event)
         same = known.session_timeout_ms, known.rebalance_timeout_ms
-        return event if same == (event.session_timeout_ms, event.rebalance_timeout_ms) else known
+        if same != (event.session_timeout_ms, event.rebalance_timeout_ms):
+            del self.joins[key]
 
     def on_generation(self, event: GenerationStarted) -> None:
         """All sessions begin anew, those of silent static members, too; whoever waits is answered next."""

@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.commands._upgrade_option import path_option
+from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.runtime.options import (
     ALL_FAULTS,
     COMMON_FAULTS,
@@ -17,10 +18,21 @@ from rebalance_check.impl.runtime.options import (
     SimulatedProtocol,
     SimulationOptions,
 )
+from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS
+from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
+from rebalance_check.impl.simulator import simulate as simulator
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.pipeline.fuzz import ENGINES, fuzz
 from rebalance_check.pipeline.results import FuzzResult
+from rebalance_check.pipeline.scenario_runs import (
+    KEPT,
+    SUBJECT,
+    break_scenario,
+    scenario_command,
+    shrink_scenario,
+    simulate_scenario,
+)
 from rebalance_check.pipeline.seed_run import replay_command
 from rebalance_check.pipeline.shrink import shrink
 from rebalance_check.properties.catalogue import select
@@ -37,6 +49,9 @@ FAULT_SETS = {"common": COMMON_FAULTS, "all": ALL_FAULTS}
 @click.option(
     "--seeds", default="0:100", show_default=True, metavar="FIRST:LAST", help="From FIRST up to, not including, LAST."
 )
+@click.option("--subject", type=click.Choice(["simulator", SUBJECT]), default="simulator", show_default=True,
+              help=f"{SUBJECT}: no group, but random scenarios of requests, faults and time on our coordinator. With it go "
+              "--seeds, --steps (lines of a scenario, default 40), --mutant, --invariant, --shrink and where runs are kept.")  # fmt: skip
 @click.option("--protocol", type=click.Choice([p.value for p in SimulatedProtocol]), default=DEFAULTS.protocol.value,
               show_default=True)  # fmt: skip
 @click.option("--members", type=int, default=DEFAULTS.members, show_default=True)
@@ -70,8 +85,11 @@ FAULT_SETS = {"common": COMMON_FAULTS, "all": ALL_FAULTS}
 @click.option("--shrink", "shrinking", is_flag=True, help="Make each failing run as small as it gets.")
 @json_option
 def command(*, seeds: str, engine: str, master: str, workers: int | None, out: Path | None, names: tuple[str, ...],
-            broker: str | None, history: Path | None, shrinking: bool, as_json: bool, **sizes: Any) -> int:  # fmt: skip
+            subject: str, broker: str | None, history: Path | None, shrinking: bool, as_json: bool, **sizes: Any) -> int:  # fmt: skip
     """Simulate seeds, judge every run, and explain the shortest run that broke each claim.
+
+    With --subject coordinator, a seed is a random scenario on our own coordinator. By default it is judged by all
+    invariants but the family `expectations`, which some coordinators of Kafka break, and ours as they do.
 
     With --broker virtual, random scenarios are told to Kafka's own coordinator and to ours: both are compared after each
     line, and Kafka's is judged by claims that need no comparison. Then all of them walk through the model (`conformance`),
@@ -89,11 +107,17 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     del sizes["variants"], sizes["minutes"]
     options = options_of(**sizes)
     chosen = parse_seeds(seeds)
-    console.say(f"fuzz --seeds {seeds} {options.command_line()}".rstrip())
+    simulate, header = simulator, f"fuzz --seeds {seeds} {options.command_line()}".rstrip()
+    if subject == SUBJECT:
+        options, names = scenario_options(options), names or tuple(invariant.name for invariant in KEPT)
+        simulate, header = simulate_scenario, f"fuzz --subject {subject} --seeds {seeds}"
+    console.say(header)
     with console.progress() as advance:
         result = fuzz(
-            chosen, options, engine=engine, out=out, invariants=names, master=master, workers=workers, progress=advance
-        )
+            chosen, options, engine=engine, out=out, invariants=names, simulate=simulate, subject=subject, master=master,
+            workers=workers, progress=advance,
+        )  # fmt: skip
+    explain = explain_scenario if subject == SUBJECT else explain_run
     found = [explain(run.seed, options, run.counterexample.invariant, shrinking, run) for run in result.counterexamples]
     show_result(console, result, [text for text, _ in found])
     if history is not None and result.counterexamples:
@@ -142,7 +166,9 @@ def listed(text: str) -> list[str]:
     return [] if text in ("none", "") else text.split(",")
 
 
-def explain(seed: int, options: SimulationOptions, name: str, shrinking: bool, run: Any) -> tuple[str, dict[str, Any]]:
+def explain_run(
+    seed: int, options: SimulationOptions, name: str, shrinking: bool, run: Any
+) -> tuple[str, dict[str, Any]]:
     """One failing run as text and as a document, shrunk first if that was asked for."""
     history, found, replay = run.history, run.counterexample, replay_command(seed, options)
     if shrinking:
@@ -150,6 +176,32 @@ def explain(seed: int, options: SimulationOptions, name: str, shrinking: bool, r
         history, found, replay = small.history, small.counterexample, small.replay
     text, _, _ = explained(history, found, replay)
     return text, {"seed": seed, "replay": replay, "events": len(history), **(counterexample_document(found) or {})}
+
+
+def scenario_options(options: SimulationOptions) -> SimulationOptions:
+    """The options of a scenario: as many steps as scenarios have, unless the command line says how many."""
+    source = click.get_current_context().get_parameter_source("steps")
+    steps = DEFAULT_STEPS if source is ParameterSource.DEFAULT else options.steps
+    return SimulationOptions(steps=steps, mutant=options.mutant)
+
+
+def explain_scenario(
+    seed: int, options: SimulationOptions, name: str, shrinking: bool, run: Any
+) -> tuple[str, dict[str, Any]]:
+    """One failing scenario as text and as a document, shrunk first if that was asked for."""
+    history, found, lines = run.history, run.counterexample, wide_scenario(seed, steps=options.steps)
+    (invariant,) = select([name])
+    with planted(options.mutant):
+        broken = break_scenario(lines, [invariant], seed)
+        if broken is not None and shrinking:
+            broken = shrink_scenario(broken, invariant, seed)
+    if broken is not None:
+        history, found, lines = broken.history, broken.counterexample, list(broken.lines)
+    replay = scenario_command(seed, options)
+    text, _, _ = explained(history, found, replay)
+    scenario = "\n".join(f"  {line}" for line in lines)
+    document = {"seed": seed, "replay": replay, "events": len(history), "scenario": lines}
+    return f"{text}\n\nscenario\n{scenario}", document | (counterexample_document(found) or {})
 
 
 def show_result(console: Console, result: FuzzResult, texts: list[str]) -> None:

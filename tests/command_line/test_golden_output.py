@@ -34,6 +34,9 @@ OUTPUT: Final = {
     "fuzz": "fuzz --seeds 0:5 --protocol cooperative --workers 1 --invariant ownership",
     "fuzz-mutant": "fuzz --seeds 8:9 --protocol cooperative --workers 1 --invariant callbacks_alternate "
     "--mutant revoked-partitions-kept",
+    "fuzz-coordinator": "fuzz --subject coordinator --seeds 0:10 --workers 1 --invariant observed",
+    "fuzz-coordinator-mutant": "fuzz --subject coordinator --seeds 0:1 --workers 1 --mutant no-sync-deadline --shrink "
+    "--invariant laggards_are_removed_in_time",
     "fuzz-bad-seeds": "fuzz --seeds five",
     "invariants": "invariants no_double_ownership one_leader",
     "judge": "judge {history} --invariant one_leader",
