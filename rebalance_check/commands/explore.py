@@ -12,6 +12,7 @@ import click
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.commands._upgrade_option import first_protocol, path_option, sized_for, was_given
 from rebalance_check.model.checker.safety import Exploration, explore
+from rebalance_check.model.checker.safety.witness import witness
 from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.execution import Execution, execute
 from rebalance_check.model.registry import model_for
@@ -113,6 +114,12 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
 @click.option(
     "--liveness", is_flag=True, help="Check the liveness properties, too: what must happen once faults cease."
 )
+@click.option(
+    "--witness",
+    "goal",
+    metavar="NAME",
+    help="Print a shortest path to this reachable state or step; check nothing else.",
+)
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page with every counterexample.")
 @click.option("--broker", metavar="BROKER",
               help="Execute every transition on a coordinator instead, and compare its answers: embedded (ours), "
@@ -121,7 +128,7 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
 def command(
     *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, new_members: bool,
     path: str | None, symmetry: str, mutant: str | None, threads: int, interpreted: bool, max_states: int | None,
-    liveness: bool, html: Path | None, broker: str | None, as_json: bool, **sizes: int,
+    liveness: bool, goal: str | None, html: Path | None, broker: str | None, as_json: bool, **sizes: int,
 ) -> int:  # fmt: skip
     """Check the invariants on every state of the model within bounds; print a shortest counterexample if one breaks."""
     console = Console(as_json)
@@ -138,6 +145,8 @@ def command(
         refused = {"--mutant": mutant, "--max-states": max_states, "--liveness": liveness, "--html": html}
         return explore_on_broker(console, bounds, broker, refused)
     model = model_for(bounds, mutant or "")
+    if goal is not None:
+        return show_witness(console, model, bounds, goal)
     console.say(f"explore {bounds.address()}, symmetry {symmetry}" + (f", mutant {mutant}" if mutant else ""))
     found = explore_watched(
         console, model, bounds, symmetry=symmetry == "on", threads=threads, compiled=not interpreted,
@@ -175,6 +184,17 @@ def checked_liveness(
     runs = _liveness.executed(judged)
     _liveness.print_liveness(console, judged, runs)
     return _liveness.liveness_document(judged, runs), _liveness.liveness_exit_code(judged), _liveness.sections(runs)
+
+
+def show_witness(console: Console, model: Model, bounds: Bounds, goal: str) -> int:
+    """A shortest path to a reachable state or step; 12 where these bounds do not reach it."""
+    path = witness(model, bounds, goal)
+    if path is None:
+        console.say(f"{goal} is not reached in {bounds.address()}: choose larger bounds")
+        return console.finish({"goal": goal, "witness": None}, ExitCode.UNDECIDED)
+    run = execute(path)
+    console.say(path_text(run))
+    return console.finish({"goal": goal, "witness": path_document(run)}, ExitCode.HELD)
 
 
 def explore_watched(console: Console, model: Model, bounds: Bounds, **options: Any) -> Exploration:

@@ -28,6 +28,10 @@ OUTPUT: Final = {
     "convert": "convert --out {folder}/converted {history}",
     "explore": f"explore {SMALL}",
     "explore-mutant": f"explore {SMALL} --mutant generation-is-reused",
+    "explore-witness": "explore --members 2 --partitions 1 --generations 2 --crashes 0 --expiries 1 --no-initial-delay "
+    "--witness stale_owner_overlaps_a_current_owner",
+    "explore-witness-not-reached": "explore --members 1 --partitions 1 --generations 1 --crashes 0 --no-initial-delay "
+    "--witness leader_has_crashed",
     "explore-liveness": "explore --members 1 --partitions 1 --generations 1 --crashes 0 --no-initial-delay "
     "--interpreted --liveness",
     "explore-bad-bounds": "explore --members 0",

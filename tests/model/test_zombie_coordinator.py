@@ -111,7 +111,9 @@ def test_a_witness_is_a_shortest_path__and_none_where_there_is_none() -> None:
         )
         is None
     )
-    with pytest.raises(RebalanceCheckError, match="'a_dream' is no situation of the model: choose one of all_members"):
+    with pytest.raises(
+        RebalanceCheckError, match="'a_dream' is no reachable state or step of the model: choose one of all_members"
+    ):
         witness(MODEL, bounds, "a_dream")
 
 

@@ -1,4 +1,4 @@
-"""A shortest path to a situation or moment that the model should meet somewhere, as an address that replays it."""
+"""A shortest path to a reachable state, or to the end of a reachable step, of a model (`Model.reachable_states`)."""
 
 from __future__ import annotations
 
@@ -14,38 +14,42 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
-class Hunt(Search):
-    """A search that ends where ``goal`` is met first, by the way that a violated claim would go."""
+class WitnessSearch(Search):
+    """A search that ends where ``goal`` is reached first, as it would end at a violation."""
 
     goal = ""
 
     def judge(self, state: Any, packed: bytes) -> None:
-        """Check the claims on a new state, and whether this is the one."""
+        """Check the invariants on a new state, and whether it is the goal."""
         super().judge(state, packed)
         if self.goal in self.outcome.met and not self.outcome.violated:
             self.violate(self.goal, self.path_to(packed))
 
     def judge_step(self, state: Any, after: Any, parent: bytes, action: Action) -> None:
-        """Check the step claims on a transition, and whether this is the one."""
+        """Check the step invariants on a transition, and whether it is the goal."""
         super().judge_step(state, after, parent, action)
         if self.goal in self.outcome.met and not self.outcome.violated:
             self.violate(self.goal, [*self.path_to(parent), action])
 
 
 def witness(model: Model, bounds: Bounds, goal: str) -> Path | None:
-    """A shortest path within ``bounds`` to a state that meets the sometimes-claim ``goal``, or to the end of a step
-    that is this moment; None where there is none.
+    """A shortest path within ``bounds`` to a state, or to the end of a step, where ``goal`` is true; None for none.
 
-    Interpreted, and so for small bounds. `RebalanceCheckError` for a claim that the model has not, and where one of the
-    claims that always hold breaks on the way.
+    ``goal`` is a name of `Model.reachable_states` or `Model.reachable_steps`. Interpreted, and so for small bounds.
+
+    Raises `RebalanceCheckError` for a name that the model has not, and where an invariant breaks on the way.
     """
     names = [claim.__name__ for claim in (*model.reachable_states, *model.reachable_steps)]
     if goal not in names:
-        raise RebalanceCheckError(f"{goal!r} is no situation of the model: choose one of {', '.join(names)}")
+        raise RebalanceCheckError(
+            f"{goal!r} is no reachable state or step of the model: choose one of {', '.join(names)}"
+        )
     machine = Machine(model, bounds)
-    hunt = Hunt(machine, symmetry=True, limits=Limits(), progress=None)
-    hunt.goal = goal
-    outcome = hunt.run()
+    search = WitnessSearch(machine, symmetry=True, limits=Limits(), progress=None)
+    search.goal = goal
+    outcome = search.run()
     if outcome.violated not in {"", goal}:
-        raise RebalanceCheckError(f"{outcome.violated} breaks before {goal} is met: explore {bounds.address()} first")
+        raise RebalanceCheckError(
+            f"{outcome.violated} breaks before {goal} is reached: explore {bounds.address()} first"
+        )
     return Path(model, bounds, tuple(concrete(machine, outcome.path, goal))) if outcome.violated else None
