@@ -3,6 +3,14 @@
 How to write a model (see `model.classic.model` for the classic group protocol):
 
 1. Declare the state with `model.checker.layout` in a file of its own (without ``from __future__ import annotations``).
+   State that exists only when a dimension is 1 is ``Annotated[Number, When("failovers")]``: it reads and writes as
+   ``s.phase``, takes no byte where the dimension is 0, and reads as an empty field then (0, an Index NIL). To write
+   that changes nothing, to write anything else is an error: such a step belongs behind a test of its bound. A record
+   may be marked so, too; where it is absent its fields read as empty, but it cannot be handed to a function.
+   ``Annotated[Number, Alias("flag")]`` names the byte of ``flag`` once more, for messages whose kinds share fields.
+   ``reset(record)`` empties a record, ``assign(record, other)`` copies one of the same layout: both are generated, so
+   that no field is forgotten. Parameters that are records have their layout as annotation, since the compiled backend
+   rewrites accesses by it (`model.checker.lowering`).
 2. Declare the configuration as a NamedTuple of ints, bools and tables (tuples of ints, which the compiled backend turns
    into arrays), and a function that builds it from `Bounds`.
 3. Write one function for each action. It takes what it needs of ``c`` (configuration), ``s`` (state), ``m`` (the

@@ -1,8 +1,7 @@
 """The client side of the classic protocol: ``AbstractCoordinator`` and ``ConsumerCoordinator``, one request at a time.
 
-What a reply resets: UNKNOWN_MEMBER_ID the id and the generation; ILLEGAL_GENERATION the generation; both lose all
-partitions. REBALANCE_IN_PROGRESS and a request that nobody answers reset nothing; the member joins again.
-INCONSISTENT_GROUP_PROTOCOL ends the process: it surfaces from ``poll`` as an error that no retry mends.
+What a reply resets: UNKNOWN_MEMBER_ID the id and the generation, ILLEGAL_GENERATION the generation; both lose all
+partitions. REBALANCE_IN_PROGRESS and a request without a reply reset nothing: the member joins again.
 """
 
 from typing import Final
@@ -25,9 +24,18 @@ from rebalance_check.model.classic.state import Config, Member, MemberStatus, Me
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.errors import Error
 
+# ---------------------------------------------------------------------------------------- JoinGroup
+
 
 def send_join_group(c: Config, s: State, m: int) -> bool:
-    """An unjoined member asks to join. EAGER revokes everything first; COOPERATIVE keeps it, and claims it."""
+    """An unjoined member sends JoinGroup.
+
+    EAGER revokes all partitions first, so that the leader may assign everything anew. COOPERATIVE keeps them and states
+    what it owns, and since which generation, so that the leader can tell a current owner from a former one (KIP-792).
+
+    Source: ``AbstractCoordinator.sendJoinGroupRequest``; ``ConsumerCoordinator.onJoinPrepare``; KIP-429.
+    Leaves unchanged: the coordinator; member id and generation of the process.
+    """
     me = s.member[m]
     if me.status != MemberStatus.UNJOINED or me.net.kind != MessageKind.NOTHING or awaits_heartbeat(me):
         return False
@@ -37,50 +45,68 @@ def send_join_group(c: Config, s: State, m: int) -> bool:
         me.owned = 0
         me.aux_missed = 0
     put(me.net, MessageKind.JOIN_REQUEST)
-    me.net.flag = me.has_id
+    me.net.has_member_id = me.has_id
     if keeps_partitions(c, s, m):
-        me.net.partitions = me.owned
-        me.net.generation = me.generation
+        me.net.owned_partitions = me.owned
+        me.net.owned_generation = me.generation
     me.status = MemberStatus.JOINING
     return True
 
 
 def join_choices(c: Config, s: State, m: int) -> int:
-    """A leader chooses among the targets of its group."""
+    """A leader chooses among the balanced targets of its group."""
     net = s.member[m].net
-    if net.kind == MessageKind.JOIN_REPLY and net.flag == 1:
+    if net.kind == MessageKind.JOIN_REPLY and net.to_leader == 1:
         return target_count(c, net.group)
     return 1
 
 
 def receive_join_group(c: Config, s: State, m: int, k: int) -> bool:
-    """The member belongs to the new generation from here on, and syncs; the leader with the assignment of target k."""
+    """The JoinGroup reply arrives, and the member sends SyncGroup.
+
+    From here on the process belongs to the new generation. The leader computes the assignment, target k, and sends it;
+    a COOPERATIVE assignor hands no partition to a member while another one owns it. A leader whose reply says
+    skipAssignment syncs as a follower does (KIP-814).
+
+    Source: ``AbstractCoordinator.JoinGroupResponseHandler``; ``ConsumerCoordinator.onLeaderElected``; KIP-429.
+    Leaves unchanged: owned partitions: they change when the assignment arrives.
+    """
     me = s.member[m]
     net = me.net
     if net.kind != MessageKind.JOIN_REPLY or is_error_reply(net):
         return False
-    if net.flag == 1:
+    if net.to_leader == 1:
         target = c.targets[c.target_start[net.group] + k]
         withholding = withholds(c, s, m)
         if withholding and kept(c, net, target) < most_kept(c, net):
             return False
         assign_partitions(c, net, target, withholding)
-    if net.flag == SKIPS_ASSIGNMENT:
-        net.flag = 0
+    if net.to_leader == SKIPS_ASSIGNMENT:
+        net.to_leader = 0
     me.status = MemberStatus.SYNCING
     me.has_id = 1
     me.generation = net.generation
     me.origin = net.origin
+    net.kind = MessageKind.SYNC_REQUEST  # of the reply it keeps the generation, and what makes it the leader's
     net.origin = 0
-    net.kind = MessageKind.SYNC_REQUEST
-    net.partitions = 0
+    net.claimed_twice = 0
     net.group = 0
     net.protocol = 0
     return True
 
 
+# ---------------------------------------------------------------------------------------- SyncGroup
+
+
 def receive_sync_group(c: Config, s: State, m: int) -> bool:
-    """The member takes over its assignment. COOPERATIVE revokes what is missing from it, and then joins again."""
+    """The SyncGroup reply arrives, and the member takes over its assignment.
+
+    A COOPERATIVE member revokes what is missing from the assignment and joins again, so that the next generation can
+    hand those partitions on. A member that was reset in the meantime ignores the assignment and joins again.
+
+    Source: ``AbstractCoordinator.SyncGroupResponseHandler``; ``ConsumerCoordinator.onJoinComplete``; KIP-429.
+    Leaves unchanged: the coordinator; the generation of the process.
+    """
     me = s.member[m]
     net = me.net
     if net.kind != MessageKind.SYNC_REPLY or is_error_reply(net):
@@ -89,8 +115,8 @@ def receive_sync_group(c: Config, s: State, m: int) -> bool:
         me.status = MemberStatus.UNJOINED
         put(net, MessageKind.NOTHING)
         return True
-    revoked = minus(me.owned, net.partitions)
-    me.owned = net.partitions
+    revoked = minus(me.owned, net.assigned)
+    me.owned = net.assigned
     me.aux_missed = 0
     me.status = MemberStatus.UNJOINED if revoked != 0 and keeps_partitions(c, s, m) else MemberStatus.STABLE
     put(net, MessageKind.NOTHING)
@@ -98,12 +124,22 @@ def receive_sync_group(c: Config, s: State, m: int) -> bool:
 
 
 def is_reset(me: Member) -> bool:
-    """Whether m learned beside its SyncGroup that it has lost its generation (`classic_beats`): it is told in vain."""
+    """Whether a heartbeat's reply took the member's generation while its SyncGroup was outstanding.
+
+    The SyncGroup reply is then ignored (``heartbeats_during_sync``).
+    """
     return me.status == MemberStatus.SYNCING and me.generation == 0
 
 
+# ---------------------------------------------------------------------------------------- Heartbeat
+
+
 def send_heartbeat(s: State, m: int) -> bool:
-    """A stable member tells that it is alive."""
+    """A stable member sends Heartbeat.
+
+    Source: ``AbstractCoordinator.sendHeartbeatRequest``.
+    Leaves unchanged: everything but the message.
+    """
     me = s.member[m]
     if me.status != MemberStatus.STABLE or me.net.kind != MessageKind.NOTHING or awaits_heartbeat(me):
         return False
@@ -113,7 +149,11 @@ def send_heartbeat(s: State, m: int) -> bool:
 
 
 def receive_heartbeat(s: State, m: int) -> bool:
-    """All is well."""
+    """The reply to a heartbeat arrives without an error.
+
+    Source: ``AbstractCoordinator.HeartbeatResponseHandler``.
+    Leaves unchanged: everything but the message.
+    """
     net = s.member[m].net
     if net.kind != MessageKind.HEARTBEAT_REPLY or is_error_reply(net):
         return False
@@ -121,8 +161,18 @@ def receive_heartbeat(s: State, m: int) -> bool:
     return True
 
 
+# ---------------------------------------------------------------------------------------- errors
+
+
 def receive_error(s: State, m: int) -> bool:
-    """A request was refused, or its time ran out: reset what the error says, and join again, or end."""
+    """A reply with an error arrives, or a request times out.
+
+    The member resets what the error takes from it (`lose_by`) and joins again. MEMBER_ID_REQUIRED gives it an id.
+    INCONSISTENT_GROUP_PROTOCOL and FENCED_INSTANCE_ID end the process: no retry mends them, and ``poll`` throws.
+
+    Source: ``AbstractCoordinator.resetStateOnResponseError``; ``AbstractCoordinator.joinGroupIfNeeded``.
+    Leaves unchanged: id, generation and partitions, if the outcome is unknown or the error is retriable.
+    """
     me = s.member[m]
     if not (is_error_reply(me.net) or is_unanswered(s, m)):
         return False
@@ -144,7 +194,10 @@ def receive_error(s: State, m: int) -> bool:
 
 
 def lose_by(me: Member, error: int) -> None:
-    """UNKNOWN_MEMBER_ID takes the member's id, and as ILLEGAL_GENERATION does, its generation and its partitions."""
+    """What an error takes: UNKNOWN_MEMBER_ID the id, and like ILLEGAL_GENERATION the generation and all partitions.
+
+    Source: ``AbstractCoordinator.resetStateOnResponseError``.
+    """
     if error == Error.UNKNOWN_MEMBER_ID:
         me.has_id = 0
     if error == Error.UNKNOWN_MEMBER_ID or error == Error.ILLEGAL_GENERATION:
@@ -153,14 +206,27 @@ def lose_by(me: Member, error: int) -> None:
 
 
 def lose_everything(me: Member) -> None:
-    """The member belongs to no generation, so its partitions are lost (``onPartitionsLost``)."""
+    """A member without a generation has lost its partitions: other members may own them by now.
+
+    Source: ``ConsumerRebalanceListener.onPartitionsLost``; KIP-429.
+    """
     me.generation = 0
     me.owned = 0
     me.aux_missed = 0
 
 
+# ---------------------------------------------------------------------------------------- processes that end and start
+
+
 def send_leave_group(c: Config, s: State, m: int) -> bool:
-    """A stable member closes: it revokes everything, says goodbye and is gone. So does one with an unused id."""
+    """A stable member closes: it revokes its partitions, sends LeaveGroup and is gone.
+
+    With ``new_members`` a process that has an id and no generation leaves, too, so that no group waits for that id. A
+    static member names its instance id (as an administrator does; its own ``close`` sends no LeaveGroup).
+
+    Source: ``AbstractCoordinator.maybeLeaveGroup``; KIP-345.
+    Leaves unchanged: the coordinator, until the request arrives.
+    """
     me = s.member[m]
     if me.net.kind != MessageKind.NOTHING or s.leaves >= c.leaves:
         return False
@@ -169,12 +235,16 @@ def send_leave_group(c: Config, s: State, m: int) -> bool:
     s.leaves += 1
     stop(me)
     me.net.kind = MessageKind.LEAVE_REQUEST
-    me.net.flag = 1 if is_static(s, m) else 0
+    me.net.by_instance_id = 1 if is_static(s, m) else 0
     return True
 
 
 def crash(c: Config, s: State, m: int) -> bool:
-    """A process dies without a word, and its connection with it."""
+    """A process dies: it sends nothing more, and its connection breaks.
+
+    Source: fault model; KIP-62 has the session timeout that notices it.
+    Leaves unchanged: the coordinator, which notices by the session timeout only, and a duplicate on its way.
+    """
     me = s.member[m]
     if me.status == MemberStatus.DOWN or s.crashes >= c.crashes:
         return False
@@ -184,7 +254,7 @@ def crash(c: Config, s: State, m: int) -> bool:
 
 
 def stop(me: Member) -> None:
-    """The process is gone, with all it knew."""
+    """The process ends, with all it knew."""
     me.status = MemberStatus.DOWN
     me.origin = 0
     drop_heartbeat(me)
@@ -196,9 +266,13 @@ def stop(me: Member) -> None:
 
 
 def restart(c: Config, s: State, m: int) -> bool:
-    """A process starts again; before the coordinator has forgotten its old id it would be another slot.
+    """A process starts again.
 
-    A static member may come back earlier, to its seat: nobody hears the answer to what it had parked.
+    A dynamic one has a new identity, so it starts once the coordinator has forgotten the old id: earlier it would be
+    another slot. A static one may come back at any time; the reply to what it had parked reaches no process.
+
+    Source: KIP-345.
+    Leaves unchanged: the group: the coordinator still counts the old id of a static member.
     """
     me = s.member[m]
     if me.status != MemberStatus.DOWN or me.net.kind != MessageKind.NOTHING or is_fenced(s, m):

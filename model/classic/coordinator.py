@@ -1,15 +1,14 @@
 """The broker side of the classic protocol: Kafka's group coordinator (``GroupMetadataManager``, ``ClassicGroup``).
 
-Each request is answered at once or *parked* until the phase it waits for is over. Timers are actions that may happen
-at any time. Where `classic_timeouts` is off, `expire_session` stands for the session, rebalance and sync timeouts
-alike, since all remove a member.
+The coordinator replies to a request at once, or *parks* it until the phase that it waits for is over. Timers are
+actions that may happen at any time. A group goes through Preparing (members join), Completing (the leader assigns) and
+Stable; every end of the join phase begins a generation.
 """
 
 from typing import Final
 
 from rebalance_check.model.checker.layout import NIL, reset
 from rebalance_check.model.checker.specification import Concern, Rule
-from rebalance_check.model.classic.parts.assignment import clean_owned_partitions
 from rebalance_check.model.classic.parts.group_log import (
     begin_append,
     give_new_id,
@@ -20,13 +19,21 @@ from rebalance_check.model.classic.parts.group_log import (
     write_group,
     write_replacement,
 )
+from rebalance_check.model.classic.parts.join_phase import (
+    all_joined,
+    complete_join,
+    maybe_complete_join,
+    park,
+    prepare_rebalance,
+    reply_to_join,
+    reply_with_generation,
+)
 from rebalance_check.model.classic.parts.network import is_abandoned, is_parked, may_answer, put, refuse
 from rebalance_check.model.classic.parts.new_members import expires_while_parked, note_new_member
 from rebalance_check.model.classic.parts.protocol_vote import (
     is_compatible,
     joins_with_its_list,
     keep_list,
-    vote,
     would_change_the_protocol,
 )
 from rebalance_check.model.classic.parts.static_members import (
@@ -51,11 +58,19 @@ from rebalance_check.model.classic.state import (
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.errors import Error
 
-# ------------------------------------------------------------------------------------------------ JoinGroup
+# ---------------------------------------------------------------------------------------- JoinGroup
 
 
 def join_group(c: Config, s: State, m: int) -> bool:
-    """A JoinGroup arrives: the decision order of ``classicGroupJoinToClassicGroup``."""
+    """JoinGroup arrives at the coordinator.
+
+    The checks come in Kafka's order: protocols first, then the member id. A member that only repeats what the
+    coordinator knows of it gets the current generation at once; any other JoinGroup is parked and a rebalance is under
+    way.
+
+    Source: ``GroupMetadataManager.classicGroupJoinToClassicGroup``; KIP-394.
+    Leaves unchanged: the generation, which only the end of the join phase changes, and the log unless the group is new.
+    """
     net = s.member[m].net
     if net.kind != MessageKind.JOIN_REQUEST or must_wait(c, s, m):
         return False
@@ -63,23 +78,27 @@ def join_group(c: Config, s: State, m: int) -> bool:
         return True
     if not is_compatible(c, s, m):
         refuse(s, m, MessageKind.JOIN_REPLY, Error.INCONSISTENT_GROUP_PROTOCOL)
-    elif net.flag == 0:
+    elif net.has_member_id == 0:
         join_without_id(c, s, m)
     elif has(s.pending, m):
-        add_member(c, s, m, net.partitions, net.generation, False)
+        add_member(c, s, m, net.owned_partitions, net.owned_generation, False)
     elif not has(s.members, m):
         refuse(s, m, MessageKind.JOIN_REPLY, or_fenced(s, m, Error.UNKNOWN_MEMBER_ID))
-    elif joins_with_its_list(c, s, m, False) and is_answered_at_once(s, m, net.partitions, net.generation):
+    elif joins_with_its_list(c, s, m, False) and is_answered_at_once(s, m, net.owned_partitions, net.owned_generation):
         reply_to_join(c, s, m)
     else:
-        rejoin(c, s, m, net.partitions, net.generation, False)
+        rejoin(c, s, m, net.owned_partitions, net.owned_generation, False)
     return True
 
 
 def join_without_id(c: Config, s: State, m: int) -> None:
-    """A newcomer creates the group if need be; it becomes a member, or is told the id to come back with (KIP-394).
+    """A JoinGroup without a member id creates the group if need be.
 
-    A static member is never told to come back, and takes its seat if there is one.
+    A dynamic member is admitted, or gets an id to come back with (MEMBER_ID_REQUIRED), so that a client which gives up
+    while it waits leaves no member behind. A static member is admitted at once: its instance id identifies it, and if a
+    member has that instance id the new process replaces it.
+
+    Source: KIP-394; KIP-345; ``GroupMetadataManager.classicGroupJoinNewMember``.
     """
     net = s.member[m].net
     if s.status == GroupStatus.DEAD:
@@ -92,17 +111,20 @@ def join_without_id(c: Config, s: State, m: int) -> None:
         s.pending = with_(s.pending, m)
         refuse(s, m, MessageKind.JOIN_REPLY, Error.MEMBER_ID_REQUIRED)
     else:
-        add_member(c, s, m, net.partitions, net.generation, False)
+        add_member(c, s, m, net.owned_partitions, net.owned_generation, False)
 
 
 def rejoin_static_member(c: Config, s: State, old: int, m: int) -> None:
-    """A static member comes back under a new id (``updateStaticMemberThenRebalanceOrCompleteJoin``).
+    """A static member comes back under a new member id.
 
-    A STABLE group does not rebalance, unless the member's list makes it select another protocol: the member goes on
-    with the assignment that was its seat's. A COMPLETING one starts over, because the leader may know the old id.
+    A STABLE group does not rebalance, unless the member's list makes the group select another protocol: the process
+    goes on with the assignment of the id that it replaces, and a leader gets skipAssignment (KIP-814). A COMPLETING
+    group starts over, because the leader may be assigning to the old id.
+
+    Source: ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``; KIP-345; KIP-814.
     """
-    owned_partitions = s.member[m].net.partitions
-    owned_generation = s.member[m].net.generation
+    owned_partitions = s.member[m].net.owned_partitions
+    owned_generation = s.member[m].net.owned_generation
     replace_static_member(s, old, m)
     keep_list(c, s, m, s.member[m].list_index)
     if s.status != GroupStatus.STABLE or would_change_the_protocol(c, s):
@@ -113,15 +135,17 @@ def rejoin_static_member(c: Config, s: State, old: int, m: int) -> None:
     write_replacement(c, s)
     reply_with_generation(s, m)
     if m == s.leader:
-        s.member[m].net.flag = SKIPS_ASSIGNMENT
+        s.member[m].net.to_leader = SKIPS_ASSIGNMENT
         s.member[m].net.group = s.members
 
 
 def is_answered_at_once(s: State, m: int, owned_partitions: int, owned_generation: int) -> bool:
-    """Whether a member that joins again learns the current generation without a rebalance.
+    """Whether a member that joins again gets the current generation without a rebalance.
 
-    So it is when its metadata did not change: while COMPLETING for anyone, while STABLE for a follower. Those of an
-    EAGER member never do.
+    It does if its metadata did not change: in COMPLETING any member, because its first reply may be lost; in STABLE a
+    follower only, because a leader that joins again wants to assign anew. Metadata of an EAGER member never change.
+
+    Source: ``GroupMetadataManager.classicGroupJoinExistingMember``; ``ClassicGroupMember.matches``.
     """
     me = s.member[m]
     if s.status == GroupStatus.PREPARING or (s.status == GroupStatus.STABLE and m == s.leader):
@@ -130,7 +154,10 @@ def is_answered_at_once(s: State, m: int, owned_partitions: int, owned_generatio
 
 
 def add_member(c: Config, s: State, m: int, owned_partitions: int, owned_generation: int, is_duplicate: bool) -> None:
-    """A new member, parked until the join phase is over; the first one leads."""
+    """A member is added, and its JoinGroup is parked until the join phase ends. The first member leads.
+
+    Source: ``GroupMetadataManager.addMemberThenRebalanceOrCompleteJoin``; ``ClassicGroup.add``.
+    """
     s.members = with_(s.members, m)
     s.pending = without(s.pending, m)
     note_new_member(c, s, m)
@@ -140,7 +167,10 @@ def add_member(c: Config, s: State, m: int, owned_partitions: int, owned_generat
 
 
 def rejoin(c: Config, s: State, m: int, owned_partitions: int, owned_generation: int, is_duplicate: bool) -> None:
-    """A member joins: its metadata is replaced, its request parked, and a rebalance is under way."""
+    """The coordinator replaces a member's metadata, parks its JoinGroup, and has a rebalance under way.
+
+    Source: ``GroupMetadataManager.updateMemberThenRebalanceOrCompleteJoin``.
+    """
     prepare_rebalance(c, s)
     s.member[m].owned_partitions = owned_partitions
     s.member[m].owned_generation = owned_generation
@@ -153,91 +183,17 @@ def rejoin(c: Config, s: State, m: int, owned_partitions: int, owned_generation:
         maybe_complete_join(c, s)
 
 
-def park(s: State, m: int, is_duplicate: bool) -> None:
-    """Hold back the answer. A later request of the same member takes the place of an earlier one."""
-    if is_duplicate:
-        s.parked_duplicates = with_(s.parked_duplicates, m)
-    else:
-        s.parked_duplicates = without(s.parked_duplicates, m)
-        put(s.member[m].net, MessageKind.NOTHING)
-
-
-def reply_to_join(c: Config, s: State, m: int) -> None:
-    """Tell m the current generation, and the leader who owned_partitions what."""
-    reply_with_generation(s, m)
-    if m == s.leader:
-        s.member[m].net.flag = 1
-        clean_owned_partitions(c, s, s.member[m].net)
-
-
-def reply_with_generation(s: State, m: int) -> None:
-    """A JoinGroup reply to m with the current generation."""
-    net = s.member[m].net
-    put(net, MessageKind.JOIN_REPLY)
-    net.generation = s.generation
-    net.protocol = s.selected_protocol
-    net.origin = s.origin
-
-
-# ------------------------------------------------------------------------------------------------ the join phase
-
-
-def prepare_rebalance(c: Config, s: State) -> None:
-    """Begin the join phase unless it has begun; parked SyncGroups are told to join again (``prepareRebalance``)."""
-    s.replaced_member_owes_sync = 0
-    s.pending_syncs = 0
-    if s.status == GroupStatus.COMPLETING:
-        for x in range(c.members):
-            s.member[x].assignment = 0
-            if has(s.synced, x) and may_answer(s, x):
-                refuse(s, x, MessageKind.SYNC_REPLY, Error.REBALANCE_IN_PROGRESS)
-        s.parked_duplicates = minus(s.parked_duplicates, s.synced)
-        s.synced = 0
-    if s.status == GroupStatus.EMPTY:
-        s.initial_rebalance = 1
-    s.status = GroupStatus.PREPARING
-
-
-def all_joined(s: State) -> bool:
-    """Whether every member has joined and no id that was handed out is still to come (``hasAllMembersJoined``)."""
-    return s.joined == s.members and s.pending == 0
-
-
-def maybe_complete_join(c: Config, s: State) -> None:
-    """End the join phase when nobody is missing; the first one of an empty group ends by its timer only."""
-    if s.status == GroupStatus.PREPARING and s.initial_rebalance == 0 and all_joined(s):
-        complete_join(c, s)
-
-
-def complete_join(c: Config, s: State) -> None:
-    """The join phase ends: the next generation begins, and all who joined are told (``completeClassicGroupJoin``)."""
-    s.initial_rebalance = 0
-    s.generation += 1
-    vote(c, s)
-    s.origin = s.incarnation
-    s.status = GroupStatus.EMPTY if s.members == 0 else GroupStatus.COMPLETING
-    for x in range(c.members):
-        if has(s.joined, x) and may_answer(s, x):
-            reply_to_join(c, s, x)
-        elif has(s.members, x) and s.member[x].owned != 0 and not (c.losses > 0 and ownership_is_known(s, x)):
-            s.member[x].aux_missed = 1
-    s.parked_duplicates = minus(s.parked_duplicates, s.joined)
-    s.joined = 0
-    s.new_members = 0
-    if s.members == 0:
-        write_group(c, s)
-    if c.timeouts:
-        s.pending_syncs = s.members
-
-
-def ownership_is_known(s: State, x: int) -> bool:
-    """Whether the coordinator has heard what x owns, and since which generation."""
-    me = s.member[x]
-    return me.owned_partitions == me.owned and me.owned_generation == me.generation
+# ---------------------------------------------------------------------------------------- the initial delay
 
 
 def expire_initial_delay(c: Config, s: State) -> bool:
-    """The initial rebalance delay is over."""
+    """The initial rebalance delay ends, and the first generation of an empty group begins.
+
+    Kafka extends the delay while members keep arriving; here it may end at any time, which covers every extension.
+
+    Source: KIP-134; ``GroupMetadataManager.tryCompleteInitialRebalanceElseSchedule``.
+    Leaves unchanged: who is a member: all that have joined by now begin the generation.
+    """
     if s.initial_rebalance == 0:
         return False
     complete_join(c, s)
@@ -248,7 +204,13 @@ def expire_initial_delay(c: Config, s: State) -> bool:
 
 
 def fence(s: State, m: int, generation: int) -> int:
-    """What is wrong with a request of m for a generation: the checks that SyncGroup and Heartbeat share, in order."""
+    """The error of a request for a generation: the checks that SyncGroup and Heartbeat share, in Kafka's order.
+
+    A stale member must learn that it is unknown before it learns that its generation is old, because only the first
+    makes it drop its id.
+
+    Source: ``GroupMetadataManager.validateSyncGroup``; ``GroupMetadataManager.validateClassicGroupHeartbeat``.
+    """
     if not has(s.members, m):
         return Error.UNKNOWN_MEMBER_ID
     if generation != s.generation:
@@ -259,7 +221,15 @@ def fence(s: State, m: int, generation: int) -> int:
 
 
 def sync_group(c: Config, s: State, m: int) -> bool:
-    """A SyncGroup arrives (``classicGroupSyncToClassicGroup``): a follower is parked until the leader's has arrived."""
+    """SyncGroup arrives at the coordinator.
+
+    A follower waits for the leader's assignment; in a Stable group it gets its assignment at once, so that a lost reply
+    can be asked for again. The leader's assignment makes the group Stable: at once, or with ``failovers`` once its
+    record is committed (`commit_append`).
+
+    Source: ``GroupMetadataManager.classicGroupSyncToClassicGroup``.
+    Leaves unchanged: members, leader and generation.
+    """
     net = s.member[m].net
     if net.kind != MessageKind.SYNC_REQUEST or must_wait(c, s, m):
         return False
@@ -279,14 +249,17 @@ def sync_group(c: Config, s: State, m: int) -> bool:
     else:
         if s.status == GroupStatus.COMPLETING:
             for x in range(c.members):
-                s.member[x].assignment = net.parts[x] if has(s.members, x) else 0
+                s.member[x].assignment = net.assignments[x] if has(s.members, x) else 0
             propagate(c, s)
         reply_to_sync(s, m)
     return True
 
 
 def propagate(c: Config, s: State) -> None:
-    """The assignment is known: the group is stable, and everyone who waits for it is answered."""
+    """The assignment is known: the group is Stable, and every parked SyncGroup gets its part.
+
+    Source: ``GroupMetadataManager.propagateAssignment``.
+    """
     s.status = GroupStatus.STABLE
     for x in range(c.members):
         if has(s.synced, x) and may_answer(s, x):
@@ -296,13 +269,20 @@ def propagate(c: Config, s: State) -> None:
 
 
 def reply_to_sync(s: State, m: int) -> None:
-    """Tell m its assignment."""
+    """The coordinator replies with the member's assignment."""
     put(s.member[m].net, MessageKind.SYNC_REPLY)
-    s.member[m].net.partitions = s.member[m].assignment
+    s.member[m].net.assigned = s.member[m].assignment
 
 
 def heartbeat(c: Config, s: State, m: int) -> bool:
-    """A Heartbeat arrives (``classicGroupHeartbeatToClassicGroup``)."""
+    """Heartbeat arrives at the coordinator.
+
+    A member learns from the reply that it is alive, that a rebalance is under way, or that it is not a member of this
+    generation any more. Completing answers without an error, although the member has no assignment yet.
+
+    Source: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``.
+    Leaves unchanged: everything but the message; session timers are not modelled as numbers.
+    """
     net = s.member[m].net
     if net.kind != MessageKind.HEARTBEAT_REQUEST or must_wait(c, s, m):
         return False
@@ -315,17 +295,25 @@ def heartbeat(c: Config, s: State, m: int) -> bool:
     return True
 
 
-# ------------------------------------------------------------------------------------------------ members that go
+# ---------------------------------------------------------------------------------------- LeaveGroup, session expiry
 
 
 def next_leader_candidates(s: State, m: int) -> int:
-    """How many may lead after m: hash order decides among those who remain (``ClassicGroup.remove``)."""
+    """How many members may lead after m: the order of a hash map decides among those who remain.
+
+    Source: ``ClassicGroup.remove``.
+    """
     others = size(without(s.members, m))
     return others if m == s.leader and others > 0 else 1
 
 
 def remove_member(s: State, m: int, k: int) -> None:
-    """The coordinator forgets m's id, and a copy sent under it is stale; the k-th that remains leads."""
+    """The coordinator forgets a member or pending id; the k-th member that remains leads if it led.
+
+    A duplicate that is still on its way under this id becomes stale.
+
+    Source: ``ClassicGroup.remove``.
+    """
     s.members = without(s.members, m)
     s.pending = without(s.pending, m)
     s.joined = without(s.joined, m)
@@ -343,9 +331,12 @@ def remove_member(s: State, m: int, k: int) -> None:
 
 
 def rebalance_without(c: Config, s: State) -> None:
-    """A member or pending id is gone: those who remain share its partitions out.
+    """A member or pending id is gone: the others share its partitions out.
 
-    A group that nobody is left in becomes empty at once, whatever ids are pending: its rebalance timeout is 0.
+    A group without members becomes Empty at once, whatever ids are pending: its rebalance timeout, the maximum over its
+    members, is 0.
+
+    Source: ``GroupMetadataManager.removeMemberAndUpdateClassicGroup``.
     """
     if s.status == GroupStatus.COMPLETING or s.status == GroupStatus.STABLE:
         prepare_rebalance(c, s)
@@ -355,23 +346,36 @@ def rebalance_without(c: Config, s: State) -> None:
 
 
 def refuse_join_of_removed(s: State, m: int) -> None:
-    """A member that is removed while its JoinGroup is parked is told so; a parked SyncGroup is never answered."""
+    """A removed member whose JoinGroup is parked gets UNKNOWN_MEMBER_ID. A parked SyncGroup gets no reply.
+
+    Source: ``GroupMetadataManager.removeMemberAndUpdateClassicGroup``.
+    """
     if has(s.joined, m) and may_answer(s, m):
         refuse(s, m, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)
 
 
 def leaving_slot(s: State, m: int) -> int:
-    """Who goes when m's LeaveGroup arrives: a static process names its instance id, and so whoever has that seat."""
+    """The slot that leaves: a static process names its instance id, and with it whichever slot holds that.
+
+    Source: KIP-345.
+    """
     return holder(s, m) if is_static(s, m) else m
 
 
 def leave_choices(s: State, m: int) -> int:
-    """Who leads next."""
+    """Which member leads next."""
     return next_leader_candidates(s, leaving_slot(s, m)) if s.member[m].net.kind == MessageKind.LEAVE_REQUEST else 1
 
 
 def leave_group(c: Config, s: State, m: int, k: int) -> bool:
-    """A LeaveGroup arrives; it carries no generation, so it is never fenced by one."""
+    """LeaveGroup arrives at the coordinator.
+
+    It names a member id, or an instance id for a static member, and no generation: nothing fences it but the id. The
+    members that remain rebalance.
+
+    Source: ``GroupMetadataManager.classicGroupLeaveToClassicGroup``; KIP-345.
+    Leaves unchanged: a group that does not know the id.
+    """
     net = s.member[m].net
     if net.kind != MessageKind.LEAVE_REQUEST or must_wait(c, s, m):
         return False
@@ -387,12 +391,20 @@ def leave_group(c: Config, s: State, m: int, k: int) -> bool:
 
 
 def expire_choices(s: State, m: int) -> int:
-    """Who leads next."""
+    """Which member leads next."""
     return next_leader_candidates(s, m)
 
 
 def expire_session(c: Config, s: State, m: int, k: int) -> bool:
-    """A member was silent for too long; one whose request is parked never is, unless it is new."""
+    """A member or pending id sent nothing for its session timeout, and the coordinator removes it.
+
+    A member whose request is parked counts as alive, except a new one (``new_members``). The process may live on and
+    notice later: then it is a zombie, for which the bounds have a budget. Without ``timeouts`` this stands for the
+    rebalance and sync timeouts, too, since all of them remove members.
+
+    Source: ``GroupMetadataManager.expireClassicGroupMemberHeartbeat``.
+    Leaves unchanged: the process and what it owns; it learns of the removal by its next request.
+    """
     if not has(s.members | s.pending, m) or is_writing(s) or (is_parked(s, m) and not expires_while_parked(s, m)):
         return False
     if is_held(c, s, m) and not is_abandoned(s, m):
@@ -411,7 +423,14 @@ def expire_session(c: Config, s: State, m: int, k: int) -> bool:
 
 
 def delete_group(c: Config, s: State) -> bool:
-    """DeleteGroups removes the empty group; the next one of its name counts its generations from 0 again."""
+    """DeleteGroups removes an Empty group.
+
+    The next group of this name counts its generations from 0 again, which is why a stale member must be fenced by its
+    id.
+
+    Source: ``GroupMetadataManager.createGroupTombstoneRecords``; KIP-229.
+    Leaves unchanged: the processes; pending ids are forgotten with the group.
+    """
     if s.status != GroupStatus.EMPTY or s.deletions >= c.deletions:
         return False
     s.deletions += 1

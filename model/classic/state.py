@@ -11,6 +11,7 @@ from typing import Annotated, Final, NamedTuple, TypeVar
 from rebalance_check.model.checker.layout import (
     SYMMETRIC,
     Age,
+    Alias,
     Counter,
     Index,
     IndexSet,
@@ -94,7 +95,7 @@ class Phase(IntEnum):
 
 
 class Config(NamedTuple):
-    """The bounds as the model reads them, with the table of targets (`model.classic.parts.assignment`)."""
+    """The bounds as the model reads them, and the tables that follow from them."""
 
     members: int
     partitions: int
@@ -111,36 +112,32 @@ class Config(NamedTuple):
     static_members: int
     shared_instances: int
     losses: int
-    upgrade: int
+    upgrade: int  # the number of the upgrade path, 0 for none; the next seven describe it
     rolling_restarts: int
-    upgrade_order: int
+    upgrade_order: int  # what the operator waits for before a restart (`protocol_vote.may_restart_with_next_list`)
     list_count: int
-    list_kept: bool
-    lists: tuple[int, ...]
-    offered: tuple[int, ...]
-    withholding: tuple[int, ...]
-    cooperative_lists: tuple[int, ...]
+    list_kept: bool  # whether the coordinator may hold another list than the process has
+    lists: tuple[int, ...]  # of each list its names in order of preference, two bits each
+    offered: tuple[int, ...]  # of each list its names, as a set
+    withholding: tuple[int, ...]  # of each list the names whose assignor withholds, as a set
+    cooperative_lists: tuple[int, ...]  # of each list whether a member that has it is COOPERATIVE
     failovers: int
     commits: int
     zombie_coordinators: int
     new_members: bool
     heartbeats_during_sync: int
-    target_start: tuple[int, ...]
+    target_start: tuple[int, ...]  # where the targets of a group start (`parts.assignment`)
     targets: tuple[int, ...]
+
+
+# ------------------------------------------------------------------------------------------------ messages
 
 
 @layout
 class Message(Layout):
-    """A request or its reply. A field that the kind does not use is 0.
+    """A request or its reply. The bytes are shared by the kinds: each kind has its own names for those that it uses.
 
-    JOIN_REQUEST: ``flag`` carries a member id; ``partitions`` and ``generation`` are the claims and their generation.
-    JOIN_REPLY: ``error``, ``generation``, ``flag`` to the leader, which also gets the ``group``, for each member the
-    partitions that it owns once the claims are cleaned (``parts``), and those claimed twice (``partitions``); the
-    ``protocol`` selected.
-    SYNC_REQUEST: ``generation``; ``flag`` from the leader, with the assignment in ``parts``.
-    JOIN_REPLY also has the ``origin`` of the generation, where there are failovers.
-    SYNC_REPLY: ``error``, assigned ``partitions``. HEARTBEAT_REQUEST: ``generation``. HEARTBEAT_REPLY: ``error``.
-    COMMIT_REQUEST: ``generation``, ``partitions``. COMMIT_REPLY: ``error``.
+    A field that a kind does not use is 0, so that states which differ in nothing else are one state.
     """
 
     kind: Number
@@ -148,72 +145,85 @@ class Message(Layout):
     flag: Number
     generation: Ordinal
     partitions: Number
-    group: IndexSet
-    protocol: WhenUpgrade[Number]
+    group: IndexSet  # JOIN_REPLY to the leader: the members of the generation
+    protocol: WhenUpgrade[Number]  # JOIN_REPLY: the selected assignor
     parts: PerMember[Number]
-    origin: WhenFailovers[Number]
+    origin: WhenFailovers[Number]  # JOIN_REPLY: the incarnation in which the generation began
+
+    has_member_id: Annotated[Number, Alias("flag")]  # JOIN_REQUEST
+    to_leader: Annotated[Number, Alias("flag")]  # JOIN_REPLY: 1, or `static_members.SKIPS_ASSIGNMENT`
+    from_leader: Annotated[Number, Alias("flag")]  # SYNC_REQUEST
+    by_instance_id: Annotated[Number, Alias("flag")]  # LEAVE_REQUEST
+    owned_partitions: Annotated[Number, Alias("partitions")]  # JOIN_REQUEST of a COOPERATIVE member (KIP-429) ...
+    owned_generation: Annotated[Ordinal, Alias("generation")]  # ... and the generation that assigned them (KIP-792)
+    owners: Annotated[list[Number], Alias("parts")]  # JOIN_REPLY to the leader: what each member owns
+    claimed_twice: Annotated[Number, Alias("partitions")]  # JOIN_REPLY to the leader: what two members say they own
+    assignments: Annotated[list[Number], Alias("parts")]  # SYNC_REQUEST of the leader
+    assigned: Annotated[Number, Alias("partitions")]  # SYNC_REPLY
+    committed: Annotated[Number, Alias("partitions")]  # COMMIT_REQUEST
 
 
 @layout
 class Duplicate(Layout):
-    """A request of ``member`` that the network keeps for later; ``stale`` once the coordinator forgot the id in it."""
+    """The duplicate of a request, which the network delivers later; ``kind`` is NOTHING if there is none."""
 
     kind: Number
     member: Index
-    stale: Number
+    stale: Number  # 1 once the coordinator has forgotten the member id in it
     list_index: WhenUpgrade[Number]
     generation: Ordinal
     partitions: Number
     parts: PerMember[Number]
 
+    owned_partitions: Annotated[Number, Alias("partitions")]
+    owned_generation: Annotated[Ordinal, Alias("generation")]
+    assignments: Annotated[list[Number], Alias("parts")]
+
+
+# ------------------------------------------------------------------------------------------------ members
+
 
 @layout
 class Member(Layout):
-    """A process (the first five), and what the coordinator keeps about its member id (the next three).
+    """A process, and what the coordinator knows of its member id."""
 
-    ``aux_missed`` only serves the claims: a generation began with a copy of the member's JoinGroup, and without the
-    member, so that nobody took account of what it owns; it stays so until its next assignment. ``step`` is the list of
-    assignors that the process has, by its place in the path; a ``bouncing`` process comes back with the next one.
-    ``listed`` is the list that the coordinator has of the member, an older one while a static member restarts, and one
-    with a single name after a failover (``upgrade`` with ``static_members`` or ``failovers``). ``origin`` is the incarnation
-    in which the member's generation began (``failovers``), ``twin`` the other process with the instance id of a static
-    member, itself if there is none, and NIL of a dynamic one (``static_members``).
-    ``beat`` is the answer to a heartbeat beside a SyncGroup, 1 more than its error (0: there is none), and
-    ``beat_generation`` the generation that it was sent in (``heartbeats_during_sync``).
-    """
-
+    # the process
     status: Number
     has_id: Number
     generation: Ordinal
     owned: Number
+    # for invariants only: a generation began with a duplicate of its JoinGroup and without the process, so that it did
+    # not take account of what the process owns; 1 until the next assignment
     aux_missed: Number
+    # the coordinator: the metadata of the last JoinGroup, and the assignment
     owned_partitions: Number
     owned_generation: Ordinal
     assignment: Number
+    # lists of assignors, by their index in the upgrade path: of the process, whether it restarts with the next one, and
+    # of the coordinator, which may hold an older list or, from the log, one with a single name
     list_index: WhenUpgrade[Number]
     is_restarting: WhenUpgrade[Number]
     kept_list_index: WhenListKept[Number]
     net: Message
-    origin: WhenFailovers[Number]
-    instance_peer: WhenStaticMembers[Index]
-    heartbeat_reply: WhenHeartbeatsDuringSync[Number]
-    heartbeat_generation: WhenHeartbeatsDuringSync[Ordinal]
+    origin: WhenFailovers[Number]  # the incarnation in which the generation of the process began
+    instance_peer: WhenStaticMembers[Index]  # the other process with its instance id, or itself; NIL if dynamic
+    heartbeat_reply: WhenHeartbeatsDuringSync[Number]  # 1 + the error of a heartbeat sent while syncing (0: none) ...
+    heartbeat_generation: WhenHeartbeatsDuringSync[Ordinal]  # ... and the generation in it
+
+
+# ------------------------------------------------------------------------------------------------ the group
 
 
 @layout
 class Record(Layout):
-    """A record of the group in the coordinator's log, if ``kind`` is 1 (0: there is none).
-
-    ``old`` are the members whose process has been given another id since. ``origin`` is the incarnation in which the
-    generation began.
-    """
+    """A GroupMetadata record of the coordinator's log, if ``kind`` is 1 (0: there is none)."""
 
     kind: Number
     generation: Ordinal
-    origin: Number
+    origin: Number  # the incarnation in which the generation began
     leader: Index
     members: IndexSet
-    stale_ids: IndexSet
+    stale_ids: IndexSet  # members whose process has got another id since
     protocol: WhenUpgrade[Number]
     owned_partitions: PerMember[Number]
     owned_generation: PerMember[Ordinal]
@@ -222,7 +232,7 @@ class Record(Layout):
 
 @layout
 class Memory(Layout):
-    """What a coordinator that was deposed remembers of the group; ``status`` is DEAD where there is none."""
+    """What a zombie coordinator remembers of the group; ``status`` is DEAD if there is none."""
 
     status: Number
     generation: Ordinal
@@ -236,32 +246,20 @@ class Memory(Layout):
 
 @layout
 class State(Layout):
-    """Everything. The sets say which slots' ids the coordinator holds as members, as pending ids (KIP-394), and with a
-    parked JoinGroup or SyncGroup; ``orphans`` have a parked *copy*, whose answer goes nowhere. ``initial`` marks a
-    rebalance entered from Empty. Then five count the disturbances so far.
+    """Everything: the group as its coordinator holds it, the processes, and what was spent of the budgets.
 
-    What follows belongs to a concern of `Bounds`, and is absent when that is off: ``owing`` are the members that still
-    owe the SyncGroup of the generation (``timeouts``), ``losses`` counts what the network lost, ``selected`` is the
-    protocol that the members voted for and ``rolling_restarts`` counts the members bounced (``upgrade``). The
-    rest is there with ``failovers``: how many there were (``incarnation``), in which of them the generation began
-    (``origin``), the last record in the log and the one that is being appended, and the slots of which the coordinator
-    knows another id than the process does (``strangers``). With ``commits`` it counts them, and those from ``outside``
-    the group that were accepted; ``beside`` is what the last one was answered that went beside a member's join. With
-    ``static_members``, ``ghost`` says that a member id owes a SyncGroup which was replaced since, and ``fenced`` are the
-    processes that ended because another one took their seat. ``zombie`` is the coordinator that was
-    ``zombie_coordinators`` and still answers. With ``new_members``, ``fresh`` are the members whose first JoinGroup is parked;
-    ``heartbeats_during_sync`` counts the heartbeats beside a SyncGroup.
+    Sets are sets of slots. What stands behind ``deletions`` belongs to a concern that the bounds switch on.
     """
 
     status: Number
-    initial_rebalance: Number
+    initial_rebalance: Number  # 1 in a rebalance that an Empty group began, which ends by the initial delay
     generation: Counter
     leader: Index
     members: IndexSet
-    pending: IndexSet
-    joined: IndexSet
-    synced: IndexSet
-    parked_duplicates: IndexSet
+    pending: IndexSet  # ids that were handed out and not used yet (KIP-394)
+    joined: IndexSet  # with a parked JoinGroup
+    synced: IndexSet  # with a parked SyncGroup
+    parked_duplicates: IndexSet  # of these, the ones whose reply reaches no process
     duplicate: Duplicate
     member: PerMember[Member]
     crashes: Spent
@@ -269,24 +267,24 @@ class State(Layout):
     expiries: Spent
     duplicates: Spent
     deletions: Spent
-    pending_syncs: WhenTimeouts[IndexSet]
+    pending_syncs: WhenTimeouts[IndexSet]  # members that owe the SyncGroup of the generation
     losses: WhenLosses[Spent]
     selected_protocol: WhenUpgrade[Number]
     rolling_restarts: WhenUpgrade[Spent]
     phase: WhenFailovers[Number]
-    incarnation: WhenFailovers[Age]
-    origin: WhenFailovers[Number]
-    stale_ids: WhenFailovers[IndexSet]
-    log: WhenFailovers[Record]
-    append: WhenFailovers[Record]
+    incarnation: WhenFailovers[Age]  # how often the coordinator changed
+    origin: WhenFailovers[Number]  # the incarnation in which the generation began
+    stale_ids: WhenFailovers[IndexSet]  # slots of which the coordinator knows another id than the process holds
+    log: WhenFailovers[Record]  # the last committed record
+    append: WhenFailovers[Record]  # the record that is appended and not committed yet
     commits: WhenCommits[Spent]
-    outside_commits: WhenCommits[Spent]
-    concurrent_commit_reply: WhenCommits[Spent]
-    replaced_member_owes_sync: WhenReplacedMayOwe[Number]
-    fenced: WhenStaticMembers[IndexSet]
+    outside_commits: WhenCommits[Spent]  # accepted commits of processes that are no members
+    concurrent_commit_reply: WhenCommits[Spent]  # the reply to the last commit on a connection of its own
+    replaced_member_owes_sync: WhenReplacedMayOwe[Number]  # a member id that was replaced still owes a SyncGroup
+    fenced: WhenStaticMembers[IndexSet]  # processes that ended because another one took their static slot
     zombie_coordinators: WhenZombieCoordinators[Spent]
     zombie_coordinator: WhenZombieCoordinators[Memory]
-    new_members: WhenNewMembers[IndexSet]
+    new_members: WhenNewMembers[IndexSet]  # members whose first JoinGroup is parked
     heartbeats_during_sync: WhenHeartbeatsDuringSync[Spent]
 
 

@@ -113,7 +113,7 @@ def test_the_buffer_has_room_for_the_successors_of_any_state__of_the_largest_bou
 
 
 def test_the_cache_has_another_name__when_one_line_of_the_model_changes() -> None:
-    edit = Edit("rebalance_check.model.classic.coordinator", "    s.generation += 1", "    s.generation += 2")
+    edit = Edit("rebalance_check.model.classic.parts.join_phase", "    s.generation += 1", "    s.generation += 2")
     assert digest(MODEL) != digest(mutated(MODEL, "two-generations", edit))
 
 

@@ -13,12 +13,12 @@ from rebalance_check.model.classic.coordinator import (
     fence,
     is_answered_at_once,
     next_leader_candidates,
-    park,
     propagate,
     rebalance_without,
     rejoin,
     remove_member,
 )
+from rebalance_check.model.classic.parts.join_phase import park
 from rebalance_check.model.classic.parts.protocol_vote import (
     is_compatible_duplicate,
     joins_with_its_list,
@@ -50,9 +50,9 @@ def duplicate_request(c: Config, s: State, m: int) -> bool:
     if s.duplicate.kind != MessageKind.NOTHING or s.duplicates >= c.duplicates:
         return False
     if not (
-        (net.kind == MessageKind.JOIN_REQUEST and net.flag == 1)
+        (net.kind == MessageKind.JOIN_REQUEST and net.has_member_id == 1)
         or net.kind == MessageKind.SYNC_REQUEST
-        or (net.kind == MessageKind.LEAVE_REQUEST and net.flag == 0)
+        or (net.kind == MessageKind.LEAVE_REQUEST and net.by_instance_id == 0)
     ):
         return False
     s.duplicates += 1
@@ -99,8 +99,8 @@ def deliver_duplicate(c: Config, s: State, m: int, k: int) -> bool:
 
 def join_group_duplicate(c: Config, s: State, m: int) -> None:
     """`join_group` for a duplicate."""
-    owned_partitions = s.duplicate.partitions
-    owned_generation = s.duplicate.generation
+    owned_partitions = s.duplicate.owned_partitions
+    owned_generation = s.duplicate.owned_generation
     if not is_compatible_duplicate(c, s):
         return
     if has(s.pending, m):
@@ -116,7 +116,7 @@ def sync_group_duplicate(c: Config, s: State, m: int) -> None:
     if fence(s, m, s.duplicate.generation) == Error.NONE and s.status == GroupStatus.COMPLETING:
         if m == s.leader:
             for x in range(c.members):
-                s.member[x].assignment = s.duplicate.parts[x] if has(s.members, x) else 0
+                s.member[x].assignment = s.duplicate.assignments[x] if has(s.members, x) else 0
             propagate(c, s)
         else:
             s.synced = with_(s.synced, m)

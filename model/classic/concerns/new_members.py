@@ -89,7 +89,7 @@ def unused_id_expires(c: Config, s: State) -> bool:
     """
     for m in range(c.members):
         me = s.member[m]
-        if me.net.kind == MessageKind.JOIN_REQUEST and me.net.flag == 1 and me.generation == 0:
+        if me.net.kind == MessageKind.JOIN_REQUEST and me.net.has_member_id == 1 and me.generation == 0:
             if not has(s.members | s.pending, m) and s.generation <= 1:
                 return True
     return False

@@ -168,7 +168,7 @@ def restarted_leader_skips_assignment(c: Config, s: State) -> bool:
     Leaves unchanged: the assignment of the generation, which stays.
     """
     for m in range(c.members):
-        if s.member[m].net.kind == MessageKind.JOIN_REPLY and s.member[m].net.flag == SKIPS_ASSIGNMENT:
+        if s.member[m].net.kind == MessageKind.JOIN_REPLY and s.member[m].net.to_leader == SKIPS_ASSIGNMENT:
             return True
     return False
 
@@ -232,7 +232,7 @@ def static_member_rejoins_after_failover_without_rebalance(c: Config, s: State) 
     if c.static_members > 0 and c.failovers > 0 and s.incarnation > 0:
         for m in range(c.members):
             net = s.member[m].net
-            if net.kind == MessageKind.JOIN_REPLY and net.flag == SKIPS_ASSIGNMENT and s.origin < s.incarnation:
+            if net.kind == MessageKind.JOIN_REPLY and net.to_leader == SKIPS_ASSIGNMENT and s.origin < s.incarnation:
                 return True
     return False
 

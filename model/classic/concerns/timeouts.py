@@ -9,9 +9,10 @@ from typing import Final
 
 from rebalance_check.model.checker.layout import NIL
 from rebalance_check.model.checker.specification import Concern, Rule
-from rebalance_check.model.classic.coordinator import complete_join, rebalance_without, remove_member
+from rebalance_check.model.classic.coordinator import rebalance_without, remove_member
 from rebalance_check.model.classic.invariants import may_have_joined
 from rebalance_check.model.classic.parts.group_log import is_writing
+from rebalance_check.model.classic.parts.join_phase import complete_join
 from rebalance_check.model.classic.parts.static_members import static_members
 from rebalance_check.model.classic.state import Config, GroupStatus, MemberStatus, State, has, minus, nth, size, with_
 from rebalance_check.model.vocabulary.actions import ActionKind

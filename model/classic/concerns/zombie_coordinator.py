@@ -138,7 +138,7 @@ def join_group_at_zombie(c: Config, s: State, m: int) -> bool:
     if c.zombie_coordinators == 0 or s.zombie_coordinator.status == GroupStatus.DEAD:
         return False
     net, z = s.member[m].net, s.zombie_coordinator
-    if net.kind != MessageKind.JOIN_REQUEST or net.flag == 0:
+    if net.kind != MessageKind.JOIN_REQUEST or net.has_member_id == 0:
         return False
     if not has(z.members, m):
         refuse(s, m, MessageKind.JOIN_REPLY, Error.UNKNOWN_MEMBER_ID)

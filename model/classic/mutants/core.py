@@ -8,6 +8,7 @@ from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.specification import Edit
 from rebalance_check.model.vocabulary.bounds import Bounds
 
+_JOIN_PHASE: Final = "rebalance_check.model.classic.parts.join_phase"
 _ASSIGNMENT: Final = "rebalance_check.model.classic.parts.assignment"
 _COORDINATOR: Final = "rebalance_check.model.classic.coordinator"
 _MEMBER: Final = "rebalance_check.model.classic.client"
@@ -74,7 +75,7 @@ CLASSIC_MUTANTS: Final = (
     ModelMutant(
         name="generation-is-reused",
         what="a join phase completes without a new generation",
-        edit=Edit(_COORDINATOR, "    s.generation += 1", "    s.generation = max(s.generation, 1)"),
+        edit=Edit(_JOIN_PHASE, "    s.generation += 1", "    s.generation = max(s.generation, 1)"),
         caught_by="generation_is_new_after_each_join_phase",
         bounds=Bounds.from_address("eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off"),
     ),
@@ -120,7 +121,7 @@ CLASSIC_MUTANTS: Final = (
         name="join-barrier-dropped",
         what="the join phase completes before every member has joined",
         edit=Edit(
-            _COORDINATOR,
+            _JOIN_PHASE,
             "    return s.joined == s.members and s.pending == 0",
             "    return s.joined != 0 and s.pending == 0",
         ),
@@ -131,7 +132,7 @@ CLASSIC_MUTANTS: Final = (
         name="pending-ids-are-not-awaited",
         what="the join phase completes while a pending id has not joined",
         edit=Edit(
-            _COORDINATOR, "    return s.joined == s.members and s.pending == 0", "    return s.joined == s.members"
+            _JOIN_PHASE, "    return s.joined == s.members and s.pending == 0", "    return s.joined == s.members"
         ),
         caught_by="generation_waits_for_pending_ids",
         bounds=Bounds.from_address("eager?partitions=1&generations=2&crashes=0&initial_delay=off&member_id_required"),
@@ -174,7 +175,7 @@ CLASSIC_MUTANTS: Final = (
         name="parked-sync-is-forgotten",
         what="SyncGroups of the generation before are still parked when a rebalance is prepared",
         edit=Edit(
-            _COORDINATOR,
+            _JOIN_PHASE,
             "        s.synced = 0\n    if s.status == GroupStatus.EMPTY:",
             "    if s.status == GroupStatus.EMPTY:",
         ),

@@ -29,9 +29,9 @@ LIVENESS_MUTANTS: Final = (
         what="a member joins again after each Heartbeat reply: when the leader does, all members have to",
         edit=Edit(
             _MEMBER,
-            "    put(net, MessageKind.NOTHING)\n    return True\n\n\ndef receive_error",
-            "    s.member[m].status = MemberStatus.UNJOINED\n    put(net, MessageKind.NOTHING)\n"
-            "    return True\n\n\ndef receive_error",
+            "    if net.kind != MessageKind.HEARTBEAT_REPLY or is_error_reply(net):\n        return False\n",
+            "    if net.kind != MessageKind.HEARTBEAT_REPLY or is_error_reply(net):\n        return False\n"
+            "    s.member[m].status = MemberStatus.UNJOINED\n",
         ),
         caught_by="rebalance_completes",
         bounds=Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off"),

@@ -8,6 +8,7 @@ from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.specification import Edit
 from rebalance_check.model.vocabulary.bounds import Bounds
 
+_JOIN_PHASE: Final = "rebalance_check.model.classic.parts.join_phase"
 _BEATS: Final = "rebalance_check.model.classic.concerns.heartbeat_during_sync"
 _COORDINATOR: Final = "rebalance_check.model.classic.coordinator"
 _MEMBER: Final = "rebalance_check.model.classic.client"
@@ -40,7 +41,7 @@ NEW_MEMBER_MUTANTS: Final = (
     ModelMutant(
         name="new-member-stays-new",
         what="a member stays new after its first join phase, and may expire while its request is parked",
-        edit=Edit(_COORDINATOR, "    s.new_members = 0\n", ""),
+        edit=Edit(_JOIN_PHASE, "    s.new_members = 0\n", ""),
         caught_by="new_members_are_parked",
         bounds=Bounds.from_address(
             "eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&new_members"

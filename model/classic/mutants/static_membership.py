@@ -8,6 +8,7 @@ from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.specification import Edit
 from rebalance_check.model.vocabulary.bounds import Bounds
 
+_JOIN_PHASE: Final = "rebalance_check.model.classic.parts.join_phase"
 _COORDINATOR: Final = "rebalance_check.model.classic.coordinator"
 _STATICS: Final = "rebalance_check.model.classic.parts.static_members"
 _COMMITS: Final = "rebalance_check.model.classic.concerns.offset_commits"
@@ -111,7 +112,7 @@ STATIC_MEMBER_MUTANTS: Final = (
         name="replaced-id-owes-for-ever",
         what="the SyncGroup that a replaced member id owed is not forgotten at the end of its generation",
         edit=Edit(
-            _COORDINATOR,
+            _JOIN_PHASE,
             "    s.replaced_member_owes_sync = 0\n",
             "    s.replaced_member_owes_sync = s.replaced_member_owes_sync\n",
         ),

@@ -8,6 +8,7 @@ from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.specification import Edit
 from rebalance_check.model.vocabulary.bounds import Bounds
 
+_JOIN_PHASE: Final = "rebalance_check.model.classic.parts.join_phase"
 _COORDINATOR: Final = "rebalance_check.model.classic.coordinator"
 _TIMEOUTS: Final = "rebalance_check.model.classic.concerns.timeouts"
 
@@ -44,7 +45,7 @@ TIMEOUT_MUTANTS: Final = (
     ModelMutant(
         name="sync-debt-outlives-its-generation",
         what="members that owe a SyncGroup when a rebalance begins still owe it, and the sync timeout removes them",
-        edit=Edit(_COORDINATOR, "    s.pending_syncs = 0\n", "    s.pending_syncs = s.pending_syncs\n"),
+        edit=Edit(_JOIN_PHASE, "    s.pending_syncs = 0\n", "    s.pending_syncs = s.pending_syncs\n"),
         caught_by="pending_sync_members_are_members",
         bounds=Bounds.from_address("eager?members=2&partitions=1&generations=3&initial_delay=off&timeouts"),
     ),

@@ -8,6 +8,7 @@ from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.specification import Edit
 from rebalance_check.model.vocabulary.bounds import Bounds
 
+_JOIN_PHASE: Final = "rebalance_check.model.classic.parts.join_phase"
 _COORDINATOR: Final = "rebalance_check.model.classic.coordinator"
 _VOTING: Final = "rebalance_check.model.classic.parts.protocol_vote"
 
@@ -82,7 +83,7 @@ UPGRADE_MUTANTS: Final = (
         name="vote-is-taken-too-early",
         what="the vote is taken when the join phase begins, and counts only the members of that moment",
         edit=Edit(
-            _COORDINATOR,
+            _JOIN_PHASE,
             "    s.status = GroupStatus.PREPARING\n",
             "    s.status = GroupStatus.PREPARING\n    vote(c, s)\n",
         ),
@@ -95,9 +96,10 @@ UPGRADE_MUTANTS: Final = (
         name="join-reply-names-the-preferred-protocol",
         what="a JoinGroup reply names the assignor that the member lists first instead of the selected one",
         edit=Edit(
-            _COORDINATOR,
-            "    net.protocol = s.selected_protocol",
-            "    net.protocol = c.lists[s.member[m].list_index] & 3",
+            _JOIN_PHASE,
+            "    if m == s.leader:\n        s.member[m].net.to_leader = 1",
+            "    s.member[m].net.protocol = c.lists[s.member[m].list_index] & 3\n"
+            "    if m == s.leader:\n        s.member[m].net.to_leader = 1",
         ),
         caught_by="join_reply_carries_the_selected_protocol",
         bounds=Bounds.from_address(

@@ -71,7 +71,7 @@ class Members:
 
     def receive_join(self, m: int, before: State, after: State) -> Iterator[Event]:
         """ReceiveJoinGroup: a new generation, and the leader's work."""
-        me, flag = after.member[m], before.member[m].net.flag
+        me, flag = after.member[m], before.member[m].net.to_leader
         leads = flag == 1
         protocol = replied_protocol(before.member[m].net) or self.bounds.protocol.value
         self.memory.held_id[m] = self.memory.replied_id[m]
@@ -94,7 +94,7 @@ class Members:
             incarnation=self.memory.joined_incarnation[m], protocol=protocol,
             owned_partitions=tuple((ids[who], claims) for who, claims in shown),
             owned_generations=tags,
-            assignments=tuple((ids[who], self.partitions(me.net.parts[int(who[1:])])) for who, _ in shown),
+            assignments=tuple((ids[who], self.partitions(me.net.assignments[int(who[1:])])) for who, _ in shown),
         )  # fmt: skip
 
     def receive_sync(self, m: int, before: State, after: State) -> Iterator[Event]:

@@ -39,7 +39,7 @@ def slots_by_prefix(state: State) -> dict[str, int]:
 def replaced_by(action: Action, before: State, after: State) -> int:
     """The slot, as a set, whose instance id a JoinGroup without a member id takes: it may be the sender's own."""
     net = before.member[action.member].net
-    if action.kind is not ActionKind.JOIN_GROUP or net.flag != 0:
+    if action.kind is not ActionKind.JOIN_GROUP or net.has_member_id != 0:
         return 0
     held = holder_of(before, action.member)
     return 0 if held is None or (held != action.member and has(after.members, held)) else 1 << held

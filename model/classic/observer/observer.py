@@ -163,7 +163,7 @@ class Observer(Members):
             generation=net.generation,
             leader=name(leader_in_reply(after, net)),
             protocol=replied_protocol(net),
-            members=shown if net.flag else (),
+            members=shown if net.to_leader else (),
         )
 
     # ------------------------------------------------------------------------------------------------ failover

@@ -1,1 +1,1 @@
-"""What both sides of the classic protocol lean on: network, assignment, group log, protocol vote, static and new members."""
+"""What both sides of the classic protocol build on: network, assignment, log, protocol vote, static and new members."""

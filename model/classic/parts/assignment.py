@@ -71,16 +71,16 @@ def clean_owned_partitions(c: Config, s: State, reply: Message) -> None:
                 elif s.member[x].owned_generation == newest:
                     owner = NIL
         if owner != NIL:
-            reply.parts[owner] = with_(reply.parts[owner], p)
+            reply.owners[owner] = with_(reply.owners[owner], p)
         elif newest >= 0:
-            reply.partitions = with_(reply.partitions, p)
+            reply.claimed_twice = with_(reply.claimed_twice, p)
 
 
 def kept(c: Config, reply: Message, target: int) -> int:
     """How many partitions stay with their owner."""
     count = 0
     for p in range(c.partitions):
-        if has(reply.parts[taker(target, p)], p):
+        if has(reply.owners[taker(target, p)], p):
             count += 1
     return count
 
@@ -96,7 +96,7 @@ def most_kept(c: Config, reply: Message) -> int:
     count = 0
     candidates = 0
     for x in range(c.members):
-        owned = size(reply.parts[x])
+        owned = size(reply.owners[x])
         count += min(owned, low)
         if owned > low:
             candidates += 1
@@ -105,10 +105,10 @@ def most_kept(c: Config, reply: Message) -> int:
 
 def is_withheld(c: Config, reply: Message, receiver: int, p: int) -> bool:
     """Whether p may not be handed to the receiver yet: another owns it, or two claimed it."""
-    if has(reply.partitions, p):
+    if has(reply.claimed_twice, p):
         return True
     for x in range(c.members):
-        if x != receiver and has(reply.parts[x], p):
+        if x != receiver and has(reply.owners[x], p):
             return True
     return False
 
@@ -120,8 +120,8 @@ def assign_partitions(c: Config, reply: Message, target: int, withholding: bool)
         if not (withholding and is_withheld(c, reply, taker(target, p), p)):
             given = with_(given, p)
     for x in range(c.members):
-        reply.parts[x] = 0
+        reply.assignments[x] = 0
     for p in range(c.partitions):
         if has(given, p):
             x = taker(target, p)
-            reply.parts[x] = with_(reply.parts[x], p)
+            reply.assignments[x] = with_(reply.assignments[x], p)

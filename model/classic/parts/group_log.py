@@ -1,14 +1,14 @@
-"""Concern *failovers* of the classic protocol, as the coordinator's steps see it: its log, and whether it serves.
+"""The group's log, and whether a coordinator serves: what the coordinator's steps need with ``failovers``.
 
-The log holds the last record of the group. It is written by the leader's SyncGroup, by a join phase that ends with no
-member left, and when the group is created. Only the first of these is told apart from its commit here: until then the
-assignment is nobody's, and a coordinator that dies may leave the record behind, or not.
+The log holds the last record of the group. It is written by the leader's SyncGroup, by a join phase that ends without
+members, and when the group is created. Only the first write is apart from its commit here: until then no member gets
+the assignment, and a coordinator that dies may leave the record behind or not.
 
-While a write is under way no session ends, and Heartbeat and LeaveGroup arrive later: Kafka's Java coordinator lets
-their answers wait behind it, and a write takes less time than a session. A second SyncGroup of the leader waits, too.
+While a write is under way no session ends, and Heartbeat and LeaveGroup arrive later: Kafka's coordinator holds their
+replies back behind it, and a write takes less time than a session. A second SyncGroup of the leader waits, too.
 
-A slot has one id at the coordinator. One that the log brings back may not be the one that its process holds by now: the
-slot is then a *stranger*, and its process unknown there.
+A slot has one id at the coordinator. The id that the log brings back may differ from the one that its process holds by
+now: it is a *stale id*, and the process is unknown to the coordinator.
 """
 
 from rebalance_check.model.checker.layout import reset
@@ -32,22 +32,22 @@ from rebalance_check.model.vocabulary.errors import Error
 
 
 def is_serving(s: State) -> bool:
-    """Whether there is a coordinator that has read its log."""
+    """Whether a coordinator is active and has loaded its log."""
     return s.phase == Phase.SERVING
 
 
 def is_writing(s: State) -> bool:
-    """Whether a leader's assignment is appended and not committed."""
+    """Whether the record of the leader's assignment is appended and not committed yet."""
     return s.append.kind == 1
 
 
 def has_stale_id(s: State, m: int) -> bool:
-    """Whether the coordinator knows another id of slot m than the one that its process holds."""
+    """Whether the coordinator knows another id of slot m than its process holds: the log brought the old one back."""
     return has(s.stale_ids & s.members, m)
 
 
 def is_held(c: Config, s: State, m: int) -> bool:
-    """Whether a live process holds, or is about to learn, the id that the coordinator knows of slot m."""
+    """Whether a live process holds, or is about to receive, the id that the coordinator knows of slot m."""
     me = s.member[m]
     if me.status == MemberStatus.DOWN or has_stale_id(s, m):
         return False
@@ -57,7 +57,7 @@ def is_held(c: Config, s: State, m: int) -> bool:
 
 
 def carries_member_id(net: Message) -> bool:
-    """Whether a JoinGroup reply tells its receiver which id it has."""
+    """Whether a JoinGroup reply carries the receiver's member id."""
     return net.error == Error.NONE or net.error == Error.MEMBER_ID_REQUIRED
 
 
@@ -67,24 +67,28 @@ def carries_member_id(net: Message) -> bool:
 def must_wait(c: Config, s: State, m: int) -> bool:
     """Whether m's request cannot arrive yet.
 
-    A newcomer's does not while the coordinator knows an id of its slot (it would be another slot's; a static member
-    takes its seat anew), nor do Heartbeat,
-    LeaveGroup and the leader's SyncGroup while a write is under way.
+    The JoinGroup of a new dynamic member waits while the coordinator knows an id of its slot, because a slot stands for
+    one id. Heartbeat, LeaveGroup and a second SyncGroup of the leader wait while a write is under way: the coordinator
+    runtime replies to them only after that write.
+
+    Source: ``CoordinatorRuntime`` (deferred events).
     """
     if c.failovers == 0 or not is_serving(s):
         return False
     net = s.member[m].net
     if net.kind == MessageKind.JOIN_REQUEST:
-        return net.flag == 0 and has(s.members | s.pending, m) and not is_static(s, m)
+        return net.has_member_id == 0 and has(s.members | s.pending, m) and not is_static(s, m)
     return is_writing(s) and (net.kind != MessageKind.SYNC_REQUEST or m == s.leader)
 
 
 def is_turned_away(s: State, m: int) -> bool:
-    """Answer m's request where the coordinator does not serve, or does not know the id in it; whether it was.
+    """Reply to m's request if the coordinator does not serve it, or does not know the id in it; return whether it did.
 
-    NOT_COORDINATOR from one that has resigned. One that is loading says COORDINATOR_LOAD_IN_PROGRESS, but believes
-    every Heartbeat (``GroupCoordinatorService.heartbeat``). A static member whose seat another id has is fenced,
-    even if that id was its own once; where it leaves, it names no member id.
+    A coordinator that resigned replies NOT_COORDINATOR. One that is loading replies COORDINATOR_LOAD_IN_PROGRESS, but
+    accepts every Heartbeat, so that no member is lost while the log is read. A static member whose slot another id
+    holds is fenced, even if that id was its own once.
+
+    Source: ``CoordinatorRuntime.withActiveContextOrThrow``; ``GroupCoordinatorService.heartbeat``.
     """
     net = s.member[m].net
     kind = net.kind
@@ -105,15 +109,15 @@ def is_turned_away(s: State, m: int) -> bool:
 
 
 def names_its_id(s: State, m: int) -> bool:
-    """Whether m's request carries a member id."""
+    """Whether m's request carries a member id: LeaveGroup of a static member and a first JoinGroup do not."""
     net = s.member[m].net
     if net.kind == MessageKind.LEAVE_REQUEST:
         return not is_static(s, m)
-    return net.kind != MessageKind.JOIN_REQUEST or net.flag == 1
+    return net.kind != MessageKind.JOIN_REQUEST or net.has_member_id == 1
 
 
 def reply_to(kind: int) -> int:
-    """The kind of a request's reply."""
+    """The kind of the reply to a request."""
     if kind == MessageKind.JOIN_REQUEST:
         return MessageKind.JOIN_REPLY
     if kind == MessageKind.COMMIT_REQUEST:
@@ -122,14 +126,17 @@ def reply_to(kind: int) -> int:
 
 
 def rediscovers(me: Member) -> bool:
-    """Whether m learns that a coordinator is not the one any more, and has nothing else to do than to look for it."""
+    """Whether m only has to look for the new coordinator: its heartbeat or commit met one that is not active.
+
+    Source: ``AbstractCoordinator.markCoordinatorUnknown``.
+    """
     if me.net.kind != MessageKind.HEARTBEAT_REPLY and me.net.kind != MessageKind.COMMIT_REPLY:
         return False
     return me.net.error == Error.NOT_COORDINATOR or me.net.error == Error.COORDINATOR_LOAD_IN_PROGRESS
 
 
 def give_new_id(s: State, m: int) -> None:
-    """Slot m gets another id: what the log holds of it is nobody's from now on."""
+    """Slot m gets another member id: its former one, which records may still hold, is stale from now on."""
     s.stale_ids = without(s.stale_ids, m)
     s.zombie_coordinator.members = without(s.zombie_coordinator.members, m)
     if has(s.log.members, m):
@@ -142,13 +149,16 @@ def give_new_id(s: State, m: int) -> None:
 
 
 def write_group(c: Config, s: State) -> None:
-    """The record of a group without members, committed at once."""
+    """The record of a group without members is committed at once."""
     if c.failovers > 0:
         snapshot(c, s, s.log)
 
 
 def write_replacement(c: Config, s: State) -> None:
-    """The record of a stable group in which a static member came back under another id, committed at once."""
+    """The record of a Stable group with a replaced static member is committed at once.
+
+    Source: ``GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin``.
+    """
     if c.failovers > 0:
         snapshot(c, s, s.log)
         for x in range(c.members):
@@ -156,14 +166,17 @@ def write_replacement(c: Config, s: State) -> None:
 
 
 def begin_append(c: Config, s: State, assigned: Message) -> None:
-    """The record with the leader's assignment is appended."""
+    """The record with the leader's assignment is appended; `commit_append` commits it.
+
+    Source: ``GroupCoordinatorRecordHelpers.newGroupMetadataRecord``.
+    """
     snapshot(c, s, s.append)
     for x in range(c.members):
-        s.append.assignment[x] = assigned.parts[x] if has(s.members, x) else 0
+        s.append.assignment[x] = assigned.assignments[x] if has(s.members, x) else 0
 
 
 def snapshot(c: Config, s: State, record: Record) -> None:
-    """The group as it stands, without assignments."""
+    """The record is the group as it stands, without assignments."""
     reset(record)
     record.kind = 1
     record.generation = s.generation
@@ -179,14 +192,14 @@ def snapshot(c: Config, s: State, record: Record) -> None:
 
 
 def is_known_to_zombie(s: State, m: int, generation: int) -> bool:
-    """Whether a coordinator that was deposed would answer m for a generation."""
+    """Whether a zombie coordinator would reply to m for this generation without an error."""
     if s.zombie_coordinator.status < GroupStatus.COMPLETING:
         return False
     return has(s.zombie_coordinator.members, m) and s.zombie_coordinator.generation == generation
 
 
 def is_of_the_generation(s: State, m: int) -> bool:
-    """Whether m's generation is the group's, and not another one of the same number."""
+    """Whether m's generation is the group's, and not one of the same number in another incarnation."""
     if s.member[m].generation != s.generation:
         return False
     return s.member[m].origin == s.origin
@@ -198,7 +211,7 @@ def is_of_this_incarnation(s: State, m: int) -> bool:
 
 
 def same_incarnation(s: State, t: State) -> bool:
-    """Whether the group was neither deleted nor taken over in a step."""
+    """Whether a step neither deleted the group nor changed its coordinator."""
     if s.deletions != t.deletions:
         return False
     return s.phase == Phase.SERVING and t.phase == Phase.SERVING

@@ -1,4 +1,8 @@
-"""The network of the classic protocol: one message between a process and the coordinator, and one stray copy."""
+"""The network of the classic protocol: one message between a process and the coordinator, and one duplicate.
+
+A process has at most one request in flight, because ``AbstractCoordinator`` sends the next one after the reply. Its
+slot holds that request or the reply to it. Messages of different processes overtake each other freely.
+"""
 
 from rebalance_check.model.checker.layout import reset
 from rebalance_check.model.classic.state import Member, MemberStatus, Message, MessageKind, State, has
@@ -6,47 +10,49 @@ from rebalance_check.model.vocabulary.errors import Error
 
 
 def put(net: Message, kind: int) -> None:
-    """Replace the message in a slot by an empty one of another kind."""
+    """A new message of another kind replaces the one in a slot."""
     reset(net)
     net.kind = kind
 
 
 def refuse(s: State, m: int, kind: int, error: int) -> None:
-    """Answer a request of m that is not parked with an error."""
+    """The coordinator replies to m with an error."""
     put(s.member[m].net, kind)
     s.member[m].net.error = error
 
 
 def is_parked(s: State, m: int) -> bool:
-    """Whether the coordinator holds back the answer to a JoinGroup or SyncGroup under m's id."""
+    """Whether the coordinator holds back the reply to a JoinGroup or SyncGroup under m's id."""
     return has(s.joined | s.synced, m)
 
 
 def may_answer(s: State, x: int) -> bool:
-    """Whether the answer to x's parked request reaches the process: not that of a copy, nor of a process that died."""
+    """Whether the reply to x's parked request reaches its process: not that of a duplicate, nor of a dead process."""
     return not has(s.parked_duplicates, x) and s.member[x].status != MemberStatus.DOWN
 
 
 def is_unanswered(s: State, m: int) -> bool:
-    """Whether process m waits for an answer that will never come: a copy took the place of its parked request."""
+    """Whether process m waits for a reply that cannot come: its parked request was superseded or forgotten."""
     me = s.member[m]
     waiting = me.status == MemberStatus.JOINING or me.status == MemberStatus.SYNCING
     return waiting and me.net.kind == MessageKind.NOTHING and (has(s.parked_duplicates, m) or not is_parked(s, m))
 
 
 def is_abandoned(s: State, m: int) -> bool:
-    """Whether process m runs without an id and without a word to the coordinator: an id that this knows is nobody's."""
+    """Whether process m has no member id and no request in flight: an id that the coordinator holds is orphaned."""
     return s.member[m].status == MemberStatus.UNJOINED and s.member[m].has_id == 0
 
 
 def awaits_heartbeat(me: Member) -> bool:
-    """Whether a process waits for the answer to a heartbeat that it sent beside its SyncGroup: it sends one at a time,
-    and joins again when it has been answered."""
+    """Whether a process waits for the reply to a heartbeat that it sent while its SyncGroup was outstanding.
+
+    A client has one heartbeat in flight, and joins again once it is answered.
+    """
     return me.heartbeat_reply != 0
 
 
 def drop_heartbeat(me: Member) -> None:
-    """Nobody waits for the answer any more."""
+    """The process does not wait for the reply to a heartbeat any more."""
     me.heartbeat_reply = 0
     me.heartbeat_generation = 0
 
@@ -63,5 +69,5 @@ def is_request(kind: int) -> bool:
 
 
 def is_error_reply(net: Message) -> bool:
-    """Whether the slot holds a reply that refuses the request."""
+    """Whether the slot holds a reply with an error."""
     return net.error != Error.NONE

@@ -1,8 +1,8 @@
-"""Lists of assignors: the vote for one that all members list, what a list makes of a member, and rolling bounces.
+"""Lists of assignors: the vote for one that all members list, and rolling restarts along an upgrade path.
 
-A concern of its own: with ``path`` 0 every member has the one assignor of the protocol, and none of this happens. See
-`model.vocabulary.upgrade_paths` for the paths. Ties in a vote, which hash order decides in Kafka, do not arise: no path has two lists
-that prefer different names of the same two.
+With ``upgrade`` 0 every member has the one assignor of the protocol. `model.vocabulary.upgrade_paths` has the paths.
+Ties in a vote, which hash order decides in Kafka, do not occur: no path has two lists that prefer different names of
+the same two.
 """
 
 from rebalance_check.model.classic.state import Config, State, has
@@ -15,23 +15,29 @@ LAST_NAME = 3
 
 
 def keeps_partitions(c: Config, s: State, m: int) -> bool:
-    """Whether m is COOPERATIVE: all assignors of its own list are, whatever assignor the group selects."""
+    """Whether m is COOPERATIVE: all assignors of its own list are, whatever the group selects.
+
+    Source: ``ConsumerCoordinator`` (constructor); KIP-429.
+    """
     if c.upgrade == 0:
         return c.cooperative
     return c.cooperative_lists[s.member[m].list_index] == 1
 
 
 def withholds(c: Config, s: State, m: int) -> bool:
-    """Whether m, told that it leads, runs code that withholds what another member still owns."""
+    """Whether m, if it leads, runs an assignor that withholds what another member still owns.
+
+    Source: ``CooperativeStickyAssignor.adjustAssignment``.
+    """
     if c.upgrade == 0:
         return c.cooperative
     return has(c.withholding[s.member[m].list_index], s.member[m].net.protocol)
 
 
 def reached_in_group(c: Config, s: State, x: int) -> int:
-    """How far x is along the path, as process and as member.
+    """How far x is along the upgrade path, as a process and as the coordinator knows it.
 
-    One that was loaded from the log counts as far as it is if the name in the log is on the last list, too.
+    A member that was loaded from the log counts as far as its process, if the name in the log is also on the last list.
     """
     reached = s.member[x].list_index
     if not has(s.members, x):
@@ -56,7 +62,7 @@ def may_restart_with_next_list(c: Config, s: State, m: int) -> bool:
 
 
 def take_next_list(c: Config, s: State, m: int) -> None:
-    """A process starts, after a bounce with the next list."""
+    """A process starts, after a rolling restart with the next list."""
     if c.upgrade != 0:
         s.member[m].list_index += s.member[m].is_restarting
         s.member[m].is_restarting = 0
@@ -66,27 +72,31 @@ def take_next_list(c: Config, s: State, m: int) -> None:
 
 
 def known_list(c: Config, s: State, x: int) -> int:
-    """The place of the list that the coordinator has of member x: of a static one that restarted it may be an old one.
+    """The index of the list that the coordinator knows of member x.
 
-    Dynamic members come back when the old id is forgotten.
+    That of a static member which restarted may be an older one; a dynamic member comes back after its old id is
+    forgotten.
     """
     me = s.member[x]
     return me.kept_list_index if c.list_kept else me.list_index
 
 
 def keep_list(c: Config, s: State, x: int, step: int) -> None:
-    """The coordinator keeps a member's list; 0 where it forgets the member."""
+    """The coordinator keeps the list of a member; 0 when it forgets the member."""
     if c.list_kept:
         s.member[x].kept_list_index = step
 
 
 def list_with_only(c: Config, name: int) -> int:
-    """The place of the list that has only this name: such lists stand behind those of the path."""
+    """The index of the list that has only this name: such lists follow those of the path."""
     return c.list_count + name - 1
 
 
 def joins_with_its_list(c: Config, s: State, m: int, is_duplicate: bool) -> bool:
-    """Whether m's JoinGroup, or the copy of one, has the list that the coordinator knows."""
+    """Whether m's JoinGroup, or its duplicate, has the list that the coordinator knows.
+
+    Source: ``ClassicGroupMember.matches``.
+    """
     if c.upgrade == 0:
         return True
     step = s.duplicate.list_index if is_duplicate else s.member[m].list_index
@@ -94,7 +104,10 @@ def joins_with_its_list(c: Config, s: State, m: int, is_duplicate: bool) -> bool
 
 
 def candidates(c: Config, s: State) -> int:
-    """The names that every member lists (``ClassicGroup.candidateProtocols``)."""
+    """The names that every member lists.
+
+    Source: ``ClassicGroup.candidateProtocols``.
+    """
     names = ALL_NAMES
     for x in range(c.members):
         if has(s.members, x):
@@ -103,17 +116,23 @@ def candidates(c: Config, s: State) -> int:
 
 
 def is_compatible(c: Config, s: State, m: int) -> bool:
-    """Whether m's process offers a name that every member lists; the first member may offer anything."""
+    """Whether m's process offers a name that every member lists; the first member may offer anything.
+
+    Source: ``ClassicGroup.supportsProtocols``.
+    """
     return c.upgrade == 0 or s.members == 0 or candidates(c, s) & c.offered[s.member[m].list_index] != 0
 
 
 def is_compatible_duplicate(c: Config, s: State) -> bool:
-    """`is_compatible` for the copy, whose process may have another list by now."""
+    """`is_compatible` for the duplicate, whose process may have another list by now."""
     return c.upgrade == 0 or s.members == 0 or candidates(c, s) & c.offered[s.duplicate.list_index] != 0
 
 
 def ballot(c: Config, s: State, x: int, names: int) -> int:
-    """The name that x votes for: the first of its list that every member lists."""
+    """The name that x votes for: the first on its list that every member lists.
+
+    Source: ``ClassicGroupMember.vote``.
+    """
     names_left = c.lists[known_list(c, s, x)]
     while names_left != 0 and not has(names, names_left & 3):
         names_left = names_left >> 2
@@ -121,13 +140,16 @@ def ballot(c: Config, s: State, x: int, names: int) -> int:
 
 
 def vote(c: Config, s: State) -> None:
-    """The members of the next generation select its protocol (``selectProtocol``); nobody selects none."""
+    """The members of the new generation select its protocol; an empty group selects none.
+
+    Source: ``ClassicGroup.selectProtocol``.
+    """
     if c.upgrade != 0:
         s.selected_protocol = elected(c, s)
 
 
 def elected(c: Config, s: State) -> int:
-    """The name that the members would select now."""
+    """The name that the members would select now: the one with the most votes."""
     names = candidates(c, s)
     most = 0
     found = 0

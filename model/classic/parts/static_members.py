@@ -1,8 +1,8 @@
-"""Static membership (KIP-345): processes with an instance id, which keep a seat in the group under changing member ids.
+"""Static membership (KIP-345): processes with an instance id, which hold a slot under changing member ids.
 
-Two slots may share an instance id: two processes with the same ``group.instance.id``. At most one of their member ids
-is in the group; the coordinator moves the seat to whoever joined last without a member id, and whoever speaks under an
-id that was replaced is *fenced* (FENCED_INSTANCE_ID). A fenced process is gone for good: an operator must look at it.
+Two processes may share an instance id by mistake. At most one of their member ids is in the group: the coordinator
+gives the static slot to the process that joined last without a member id, and fences requests under an id that was
+replaced (FENCED_INSTANCE_ID). A fenced process does not come back.
 """
 
 from rebalance_check.model.checker.layout import NIL
@@ -15,7 +15,7 @@ SKIPS_ASSIGNMENT = 2
 
 
 def assign_instance_ids(c: Config, s: State) -> None:
-    """Hand out the instance ids: to twins first, then to static members that have one of their own."""
+    """Each static member gets an instance id: pairs of slots share one first, then each slot has its own."""
     for m in range(c.static_members):
         s.member[m].instance_peer = m ^ 1 if m < 2 * c.shared_instances else m
 
@@ -26,7 +26,7 @@ def is_static(s: State, m: int) -> bool:
 
 
 def holder(s: State, m: int) -> int:
-    """The slot whose member id has the seat of m's instance id; NIL when none has, or m is dynamic."""
+    """The slot whose member id holds m's instance id in the group; NIL if no member does, or m is dynamic."""
     if is_static(s, m):
         if has(s.members, m):
             return m
@@ -45,21 +45,27 @@ def static_members(c: Config, s: State) -> int:
 
 
 def is_fenced(s: State, m: int) -> bool:
-    """Whether m's process learned that another one took its place."""
+    """Whether m's process was fenced by another process with its instance id."""
     return has(s.fenced, m)
 
 
 def or_fenced(s: State, m: int, error: int) -> int:
-    """UNKNOWN_MEMBER_ID as a static member is told it, whose seat another one has (``validateMember``)."""
+    """The error of an unknown member id: FENCED_INSTANCE_ID if another member id holds its instance id.
+
+    Source: ``ClassicGroup.validateMember``.
+    """
     if error == Error.UNKNOWN_MEMBER_ID and holder(s, m) != NIL:
         return Error.FENCED_INSTANCE_ID
     return error
 
 
 def replace_static_member(s: State, old: int, m: int) -> None:
-    """The seat goes to m, with assignment and leadership; what ``old`` has parked is fenced (``replaceStaticMember``).
+    """The static slot goes from member id ``old`` to that of m, with its assignment and leadership.
 
-    An id that still owed a SyncGroup owes it on, although nobody can send it.
+    Requests that ``old`` has parked are fenced. A SyncGroup that ``old`` still owed stays owed, although no process can
+    send it: the sync timeout is bound to fire.
+
+    Source: ``ClassicGroup.replaceStaticMember``.
     """
     if has(s.joined, old) and may_answer(s, old):
         refuse(s, old, MessageKind.JOIN_REPLY, Error.FENCED_INSTANCE_ID)
@@ -85,5 +91,5 @@ def replace_static_member(s: State, old: int, m: int) -> None:
 
 
 def give_up(s: State, m: int) -> None:
-    """The process learns that it is fenced, and ends; it doesn't come back."""
+    """The process was fenced and ends for good: an operator has to resolve the duplicate instance id."""
     s.fenced = with_(s.fenced, m)
