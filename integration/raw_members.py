@@ -145,7 +145,10 @@ class RawMembers:
         return [reply for _number, reply in self._lane(node).replies(at_least=at_least, timeout_s=timeout_s)]
 
     def ask(self, number: int, request: GroupRequest, node: int | None = None) -> GroupReply:
-        """Send a request and wait for its answer; no other may be in flight at that node."""
+        """Send a request and wait for its answer; no other may be in flight at that node.
+
+        Raises `RebalanceCheckError` when no answer comes in time.
+        """
         self.send(number, request, node)
         answered = self.answers(1, node)
         if not answered:
@@ -210,6 +213,8 @@ class RawMembers:
 
         The members go by the errors alone: a refused id is given up, a refused generation is joined anew. In the end
         each one's heartbeat was accepted.
+
+        Raises `RebalanceCheckError` when they have not converged in time.
         """
         deadline = time.monotonic() + timeout_s
         for member in self.members:

@@ -92,6 +92,8 @@ class Coordinator(Joining, Heartbeating, ABC):
         """The application polls: join, complete, run callbacks, as far as that goes without waiting.
 
         Raises `GroupError` when the coordinator refuses for good, and whatever a callback or the assignor raises.
+
+        Raises `RebalanceCheckError` when the member was closed.
         """
         if self._closed:
             raise RebalanceCheckError(f"{self.member} was closed and cannot poll any more: start a new member")

@@ -113,7 +113,10 @@ class LeaderElector(Coordinator):
         return True
 
     def perform_assignment(self, leader_id: str, protocol: str, members: Sequence[JoinedMember]) -> Mapping[str, bytes]:
-        """Elect, and assign the same to all. Raises `MalformedBytes` when a member's identity cannot be read."""
+        """Elect, and assign the same to all. Raises `MalformedBytes` when a member's identity cannot be read.
+
+        Raises `RebalanceCheckError` when the group selected another protocol.
+        """
         if protocol != PROTOCOL_NAME:
             raise RebalanceCheckError(f"the group selected {protocol!r}, but {leader_id} speaks {PROTOCOL_NAME!r} only")
         election = elect({m.member_id: read_identity(m.metadata) for m in members}, sticky=self.sticky)

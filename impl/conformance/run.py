@@ -78,6 +78,8 @@ class ConformanceRun:
         """The first half of `perform`, up to where an answer is waited for; `finish` is the second.
 
         Runs that share a process can all begin before the first one waits. False when the action is not enabled.
+
+        Raises `RebalanceCheckError` when the run has ended.
         """
         if self.divergence is not None:
             raise RebalanceCheckError(f"the run ended with a divergence at {self.divergence}: start a new run")
@@ -95,7 +97,10 @@ class ConformanceRun:
         return True
 
     def finish(self) -> Step:
-        """The second half of `perform`: wait for the answers, and compare."""
+        """The second half of `perform`: wait for the answers, and compare.
+
+        Raises `RebalanceCheckError` when no action has begun.
+        """
         begun, self._begun = self._begun, None
         if begun is None:
             raise RebalanceCheckError("no action has begun: call begin before finish")

@@ -45,7 +45,7 @@ class ConformanceSubject:
 
     @property
     def conformance(self) -> ConformanceRun:
-        """The run that is open."""
+        """The run that is open. Raises `RebalanceCheckError` when no run is open."""
         if self._run is None:
             raise RebalanceCheckError(f"no run is open on {self.name}: open one before actions are performed")
         return self._run

@@ -185,7 +185,10 @@ class InProcess:
         self._start_loading()
 
     def handle_at_zombie(self, token: Hashable, request: GroupRequest, now_ms: int) -> Answers:
-        """Handle a request at the coordinator that was deposed."""
+        """Handle a request at the coordinator that was deposed.
+
+        Raises `RebalanceCheckError` when no coordinator was deposed.
+        """
         if self._zombie is None:
             raise RebalanceCheckError("no coordinator was deposed: call depose before handle_at_zombie")
         return self._zombie.handle(token, request, self._pass_until(now_ms))

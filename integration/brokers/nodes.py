@@ -160,6 +160,8 @@ class Cluster:
 
         ``to`` is the number of that node, by default the first other one that runs. The replicas are put into another
         order, and the first of them is elected.
+
+        Raises `RebalanceCheckError` when no other node runs.
         """
         before = self.coordinator(group)
         others = [number for number in self.running if number != before.node]

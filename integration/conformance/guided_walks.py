@@ -161,7 +161,10 @@ class GuidedWalk:
         self._transport.close()
 
     def begin(self) -> bool:
-        """Go on to the next step in which the coordinator has a part, and begin it; False at the end of the walk."""
+        """Go on to the next step in which the coordinator has a part, and begin it; False at the end of the walk.
+
+        Raises `RebalanceCheckError` when the model does not do what it said may happen.
+        """
         while self._left and (actions := self._run.enabled()):
             self._left -= 1
             action = self._choose(actions)

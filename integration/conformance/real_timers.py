@@ -43,7 +43,7 @@ class RealTimeTransport(SocketTransport):
         self._kept_at = 0.0
 
     def open(self, bounds: Bounds) -> None:
-        """Begin with a fresh group."""
+        """Begin with a fresh group. Raises `RebalanceCheckError` when the bounds require member ids."""
         if bounds.member_id_required:
             raise RebalanceCheckError(
                 "with real timers a member id that was handed out expires before it is used: replay schedules of "
@@ -78,7 +78,10 @@ class RealTimeTransport(SocketTransport):
         super().disconnect(connection)
 
     def expire(self, member_id: str) -> None:
-        """Wait until the broker has removed this member, and keep the others alive meanwhile."""
+        """Wait until the broker has removed this member, and keep the others alive meanwhile.
+
+        Raises `RebalanceCheckError` when the member is not removed in time.
+        """
         deadline = time.monotonic() + self._session_timeout_ms / 1000 + SLACK_S
         while any(member.member_id == member_id for member in self.observe().described.members):
             if time.monotonic() >= deadline:

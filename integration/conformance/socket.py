@@ -63,7 +63,10 @@ class SocketTransport:
         return self._group
 
     def open(self, bounds: Bounds) -> None:
-        """Begin with a fresh group. The brokers of this suite have no initial delay, so ``bounds`` may have none."""
+        """Begin with a fresh group. The brokers of this suite have no initial delay, so ``bounds`` may have none.
+
+        Raises `RebalanceCheckError` when the bounds have an initial delay.
+        """
         if bounds.initial_delay:
             raise RebalanceCheckError(
                 "a broker on a socket runs without an initial rebalance delay: replay schedules of bounds with "
@@ -110,7 +113,7 @@ class SocketTransport:
         self._await_reply_on(EXPIRY)
 
     def expire_initial_delay(self) -> None:
-        """There is none; see `open`."""
+        """There is none; see `open`. Raises `RebalanceCheckError` always."""
         raise RebalanceCheckError("a broker on a socket runs without an initial rebalance delay: it cannot pass")
 
     def expire_rebalance(self) -> None:

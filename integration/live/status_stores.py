@@ -145,7 +145,10 @@ class KafkaStatusWorker:
             (self.store.put_safe if safe else self.store.put)(key, value)
 
     def unanswered(self) -> str:
-        """What this worker still has to hear of its own writes; empty for nothing."""
+        """What this worker still has to hear of its own writes; empty for nothing.
+
+        Raises `RebalanceCheckError` when the worker has failed.
+        """
         if self._failure is not None:
             raise RebalanceCheckError(f"worker {self.name} failed: {self._failure!r}; see the broker's log")
         with self.lock:

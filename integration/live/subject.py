@@ -70,7 +70,10 @@ class LiveSubject:
         return ()
 
     def perform(self, action: Action) -> Sequence[Event]:
-        """Do one churn action; `Heal` returns when the group has settled, or is known not to."""
+        """Do one churn action; `Heal` returns when the group has settled, or is known not to.
+
+        Raises `RebalanceCheckError` when the subject is not open.
+        """
         if self._run is None:
             raise RebalanceCheckError(f"{action} came before open() or after close(): open the subject first")
         self._run.perform(action)

@@ -38,7 +38,10 @@ def command(version: str, patience_ms: int) -> list[str]:
 
 
 def jars_of(version: str) -> Path:
-    """The folder with the jars of a release: below the one of REBALANCE_CHECK_KAFKA_JARS, or fetched by Maven."""
+    """The folder with the jars of a release: below the one of REBALANCE_CHECK_KAFKA_JARS, or fetched by Maven.
+
+    Raises `RebalanceCheckError` when the text is no release.
+    """
     match = _VERSION.fullmatch(version)
     if match is None or (int(match[1]), int(match[2])) < OLDEST:
         raise RebalanceCheckError(f"{version!r} is no release of Kafka's clients since 2.4.0: write one like 4.3.1")

@@ -102,7 +102,7 @@ def list_request(states: tuple[str, ...] = (), types: tuple[str, ...] = ()) -> b
 
 
 def listed(body: bytes | None) -> tuple[ListedGroup, ...]:
-    """What ListGroups was answered, by group id."""
+    """What ListGroups was answered, by group id. Raises `RebalanceCheckError` when there is no answer."""
     if body is None:
         raise RebalanceCheckError("virtual Kafka left a ListGroups unanswered: this is a defect of its glue")
     response = _message(admin.ListGroupsResponse, LIST_VERSION, body)

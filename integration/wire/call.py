@@ -26,7 +26,10 @@ class Connection:
         self._protocol: Any = KafkaProtocol(client_id="rebalance-check")
 
     def call(self, request: ApiMessage, version: int) -> Any:
-        """Send ``request`` at ``version`` and return the decoded response."""
+        """Send ``request`` at ``version`` and return the decoded response.
+
+        Raises `ConnectionError` when the broker closes the connection.
+        """
         request.API_VERSION = version
         self._protocol.send_request(request)
         self._socket.sendall(self._protocol.send_bytes())

@@ -86,7 +86,10 @@ class Machine:
         return state
 
     def step(self, state: Any, action: Action) -> bool:
-        """Perform an action in place; False, and nothing changed, when it is not enabled."""
+        """Perform an action in place; False, and nothing changed, when it is not enabled.
+
+        Raises `RebalanceCheckError` when the model has no such action.
+        """
         step = self._steps.get(action.kind)
         if step is None:
             raise RebalanceCheckError(

@@ -155,11 +155,11 @@ class Layout:
                 setattr(self, field.name, [field.item(sizes) if field.item else 0 for _ in range(length)])
 
     def empty(self) -> None:
-        """See `reset`; generated for each size."""
+        """See `reset`; generated for each size. Raises `TypeError` when the layout was built without sizes."""
         raise TypeError(f"{type(self).__name__} has no sizes: build it with its sizes")
 
     def take(self, other: Self) -> None:
-        """See `assign`; generated for each size."""
+        """See `assign`; generated for each size. Raises `TypeError` when the layout was built without sizes."""
         raise TypeError(f"{type(self).__name__} has no sizes, and takes no {other}: build it with its sizes")
 
 

@@ -167,7 +167,10 @@ class Lowering(ast.NodeTransformer):
         return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt | None:
-        """Let ``reset`` and ``assign`` call the function of their layout, or drop them."""
+        """Let ``reset`` and ``assign`` call the function of their layout, or drop them.
+
+        Raises `ValueError` when no annotation says the layout of the record.
+        """
         call = node.value
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in GENERATED):
             node.value = self.visit(call)
@@ -217,7 +220,10 @@ class Lowering(ast.NodeTransformer):
         return self.read(node)
 
     def read(self, node: ast.Attribute | ast.Subscript) -> ast.expr:
-        """What an access reads: a constant where the field is absent."""
+        """What an access reads: a constant where the field is absent.
+
+        Raises `AbsentRecordError` when the field is absent and cannot be read as a number.
+        """
         known = self.typed(node)
         if known is None:
             self.generic_visit(node)
@@ -229,7 +235,7 @@ class Lowering(ast.NodeTransformer):
         return constant(node, empty_number(known.kind))
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """A variable, which must not stand for an absent record."""
+        """A variable, which must not stand for an absent record. Raises `AbsentRecordError` when it does."""
         if isinstance(node.ctx, ast.Load) and self.is_absent(node):
             raise AbsentRecordError(self.place_of(node))
         return node

@@ -177,7 +177,10 @@ def source_file(module: str) -> str:
 
 
 def sources(model: Model) -> dict[str, str]:
-    """The source text of each module of a model, in order, with the edit of a mutant applied."""
+    """The source text of each module of a model, in order, with the edit of a mutant applied.
+
+    Raises `ValueError` when the text of the edit does not stand exactly once in its module.
+    """
     texts = {name: Path(source_file(name)).read_text(encoding="utf-8") for name in model.modules}
     if model.edit is not None:
         text = texts[model.edit.module]

@@ -260,7 +260,10 @@ def word(name: str, value: int) -> str:
 
 
 def value_of(text: str, address: str) -> tuple[str, Any]:
-    """Name and value of one part of an address."""
+    """Name and value of one part of an address.
+
+    Raises `RebalanceCheckError` when the name is no bound or the value no number.
+    """
     name, _, value = text.partition("=")
     if name not in DEFAULTS or name == "protocol":
         names = ", ".join(name for name in DEFAULTS if name != "protocol")
@@ -277,7 +280,10 @@ def value_of(text: str, address: str) -> tuple[str, Any]:
 
 
 def short_words(text: str, address: str) -> list[str]:
-    """The short form, part by part, as `address` writes them."""
+    """The short form, part by part, as `address` writes them.
+
+    Raises `RebalanceCheckError` when the text is no list of numbers and letters.
+    """
     if not re.fullmatch(r"(\d+[a-z])*", text) or not set(re.findall("[a-z]", text)) <= set(SHORT_FORM):
         raise RebalanceCheckError(
             f"{text!r} in the address {address!r} is not a list of numbers, each with one of the letters "

@@ -44,6 +44,8 @@ def fuzz_broker(console: Console, broker: str, wanted: Wanted) -> int:
     """Tell scenarios to Kafka's coordinator and walk with it through the model, and show what was found, shrunk.
 
     A broker that is not virtual is told timeless scenarios, and its virtual twin beside it.
+
+    Raises `RebalanceCheckError` when a name is no invariant of this judge.
     """
     if not is_virtual(broker):
         return fuzz_twins(console, broker, wanted.seeds, wanted.steps or DEFAULT_STEPS)

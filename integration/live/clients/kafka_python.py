@@ -64,7 +64,7 @@ class KafkaPython:
         self._consumer.topics()
 
     def poll(self, timeout_ms: int) -> None:
-        """See `LiveConsumer`."""
+        """See `LiveConsumer`. Raises `GaveUpError` when the group refuses the protocols of the member."""
         try:
             with contextlib.suppress(errors.RetriableError):
                 self._consumer.poll(timeout_ms=timeout_ms)

@@ -98,7 +98,7 @@ class Path:
 
 
 def follow(machine: Machine, indices: Sequence[int], text: str) -> list[Action]:
-    """The actions that the indices name."""
+    """The actions that the indices name. Raises `RebalanceCheckError` when an index names no enabled action."""
     state, actions = machine.initial(), []
     for number, index in enumerate(indices, 1):
         enabled = machine.enabled(state)

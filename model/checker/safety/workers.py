@@ -129,7 +129,10 @@ class Worker:
         )  # fmt: skip
 
     def reserve(self, more: int) -> None:
-        """Make room for this many more states; the table stays at most half full."""
+        """Make room for this many more states; the table stays at most half full.
+
+        Raises `RebalanceCheckError` when the bounds hold more states than the table can.
+        """
         total = self.states + more
         if total * self.workers >= MOST_STATES:
             raise RebalanceCheckError(
