@@ -1,4 +1,4 @@
-"""Planted defects, each an edit of the source and each caught by the invariant it names.
+"""Mutants, each an edit of the source and each caught by the invariant it names.
 
 The implementation knows nothing of them: a mutant says which text of which function becomes which (`edits`), and
 `planted` lets the edited code run for a while. Mutants of the model are edits of its source, too (`model.registry`);

@@ -1,4 +1,4 @@
-"""Planted defects of the assignors: `rebalance_check.impl.assignors`."""
+"""Mutants of the assignors: `rebalance_check.impl.assignors`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planted defects of the client coordinators: `rebalance_check.impl.client`."""
+"""Mutants of the client coordinators: `rebalance_check.impl.client`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planted defects of the client coordinators, at least one for each claim about what clients do by themselves."""
+"""Mutants of the client coordinators, at least one for each claim about what clients do by themselves."""
 
 from __future__ import annotations
 

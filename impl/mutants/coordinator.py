@@ -1,4 +1,4 @@
-"""Planted defects of the group coordinator: `rebalance_check.impl.coordinator`."""
+"""Mutants of the group coordinator: `rebalance_check.impl.coordinator`."""
 
 from __future__ import annotations
 

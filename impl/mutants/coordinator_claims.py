@@ -1,4 +1,4 @@
-"""Planted defects of the group coordinator, at least one for each claim about its own events."""
+"""Mutants of the group coordinator, at least one for each claim about its own events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries of the catalogue of the field's defects that are no mutants here, and why.
+"""Entries of the catalogue of the field's bugs that are no mutants here, and why.
 
 Every entry of the roles broker coordinator, client coordinator, consumer coordinator, assignor and migration is either
 the ``catalogue_id`` of a mutant or stands here; a test holds that complete.

@@ -1,4 +1,4 @@
-"""The list of planted defects, and the look-up by name."""
+"""The list of mutants, and the look-up by name."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ MUTANTS: Final = {
     **{f"model/{name}": mutant for name, mutant in _by_name(_of_the_model()).items()},
     **IMPL_MUTANTS,
 }
-"""All planted defects: those of the implementation by name, those of the model by ``model/`` and their name.
+"""All mutants: those of the implementation by name, those of the model by ``model/`` and their name.
 
 One defect may be planted in both, under one name: `explore --mutant` finds the one, `fuzz --mutant` the other.
 """

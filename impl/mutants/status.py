@@ -1,4 +1,4 @@
-"""Planted defects of the status store: `rebalance_check.impl.connect.status`."""
+"""Mutants of the status store: `rebalance_check.impl.connect.status`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planted defects that show when a group changes its assignor: `rebalance_check.model.vocabulary.upgrade_paths`."""
+"""Mutants that show when a group changes its assignor: `rebalance_check.model.vocabulary.upgrade_paths`."""
 
 from __future__ import annotations
 
