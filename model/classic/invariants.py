@@ -2,7 +2,7 @@
 
 A member is *current* when the coordinator holds its id, it has processed the JoinGroup reply of the group's generation,
 and it has not missed a generation since it got what it owns. An owner that is not current is *stale*: it goes on
-processing until a refused request tells it that it was replaced.
+processing until one of its requests is refused.
 
 How a member misses a generation: a duplicate of m1's JoinGroup, with an old ``owned`` set, completes a join phase in
 place of m1, and m1's partitions are given away. If a Heartbeat was answered REBALANCE_IN_PROGRESS before that, m1 joins

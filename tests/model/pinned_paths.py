@@ -1,7 +1,7 @@
-"""The windows of a failover in which two processes hold one partition, and what it forgets: shortest paths into each.
+"""Known-unsafe windows of a failover, in which two processes own one partition: a shortest path into each.
 
-Whoever is in such a window does not know that it was replaced, and is told that all is well by a coordinator that does
-not know either. Each address can be replayed (``rebalance-check replay``), on Kafka's own coordinators, too.
+The stale owner does not know that it was replaced, and a coordinator that does not know either accepts its requests.
+Each address can be replayed (``rebalance-check replay``), also on Kafka's own coordinators.
 """
 
 from __future__ import annotations

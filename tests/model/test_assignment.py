@@ -25,7 +25,7 @@ def config(members: int, partitions: int) -> Config:
 
 
 def legal(group: list[int], partitions: int) -> set[Takers]:
-    """Every way to share the partitions out so that nobody has two more than another."""
+    """Every way to share the partitions out so that no member has two more than another."""
     found = set()
     for takers in product(group, repeat=partitions):
         loads = [takers.count(x) for x in group]

@@ -1,4 +1,4 @@
-"""Concern *commits*: pinned sizes, what becomes reachable, and what an observer hears of a commit."""
+"""Concern *offset commits*: pinned sizes, what becomes reachable, and what an observer sees of a commit."""
 
 import pytest
 

@@ -107,7 +107,7 @@ def test_a_missed_generation_makes_a_zombie__and_not_a_second_owner() -> None:
 def test_the_buffer_has_room_for_the_successors_of_any_state__of_the_largest_bounds() -> None:
     start, _ = target_table(6, 6)
     most_targets = max(after - before for before, after in pairwise(start))
-    others = 6 * len(MODEL.rules) * 6  # every other rule, for every member, with an heir to choose
+    others = 6 * len(MODEL.rules) * 6  # every other rule, for every member, with a next leader to choose
     assert most_targets == 1_800
     assert 6 * most_targets + others <= SLACK
 

@@ -1,4 +1,4 @@
-"""The explorer, interpreted: pinned counts, symmetry, limits, and what a result tells."""
+"""The explorer, interpreted: pinned counts, symmetry, limits, and what a result says."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Concern *beats*: heartbeats beside a SyncGroup, pinned sizes, what a client makes of them, and what is observed."""
+"""Concern *heartbeat during sync*: pinned sizes, what a client makes of them, and what is observed."""
 
 import pytest
 

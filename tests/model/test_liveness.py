@@ -220,7 +220,7 @@ def test_generations_below_the_groups_keep_their_order__and_those_above_their_di
     for group, members, expected in [
         (7, (3, 0, 5), (3, (1, 0, 2))),
         (7, (7, 5, 5), (2, (2, 1, 1))),
-        (2, (5, 1, 0), (2, (5, 1, 0))),  # a deleted group counts up to a generation that somebody remembers
+        (2, (5, 1, 0), (2, (5, 1, 0))),  # a deleted group counts up to a generation that some member remembers
         (0, (4, 0, 9), (0, (4, 0, 9))),
     ]:
         state.generation = group

@@ -1,4 +1,4 @@
-"""Concern *newcomers*: ids given back unused, first JoinGroups that expire, and what an observer sees of both."""
+"""Concern *new members*: ids returned unused, first JoinGroups that expire, and what an observer sees of both."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Static members: seats that are handed on, processes that are fenced, and the sizes of the state spaces."""
+"""Static members: instance ids that change their member id, processes that are fenced, and the sizes of the state spaces."""
 
 import pytest
 
@@ -64,7 +64,7 @@ def test_together_the_small_bounds_meet_every_situation() -> None:
 PREPARING = "eager?partitions=1&generations=2&crashes=0&static_members=2&shared_instances=1"
 
 
-def test_twins_are_interchangeable__and_every_state_has_its_representative() -> None:
+def test_members_that_share_an_instance_id_are_interchangeable__and_every_state_has_its_representative() -> None:
     machine = Machine(
         MODEL,
         Bounds.from_address(
@@ -79,8 +79,8 @@ def test_twins_are_interchangeable__and_every_state_has_its_representative() -> 
 
 
 def test_bounds_and_model_hand_out_the_same_instance_ids() -> None:
-    for statics, twins in ((0, 0), (1, 0), (3, 0), (2, 1), (5, 2), (6, 3)):
-        bounds = Bounds(members=6, static_members=statics, shared_instances=twins)
+    for statics, pairs in ((0, 0), (1, 0), (3, 0), (2, 1), (5, 2), (6, 3)):
+        bounds = Bounds(members=6, static_members=statics, shared_instances=pairs)
         state = Machine(MODEL, bounds).initial()
         assert [id_prefix_of(state, m) for m in range(6)] == [bounds.instance(m) or f"m{m}" for m in range(6)]
     with pytest.raises(RebalanceCheckError, match="static_members is 1 and shared_instances is 1"):

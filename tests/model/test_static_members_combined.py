@@ -1,4 +1,4 @@
-"""Static members whose coordinator fails over, that commit, and that are upgraded: what becomes of their seats."""
+"""Static members whose coordinator fails over, that commit, and that are upgraded: what becomes of their assignments."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Concern *deposed*: pinned sizes, what becomes reachable, and what an observer hears of a coordinator of the past."""
+"""Concern *zombie coordinators*: pinned sizes, what becomes reachable, and what an observer sees of them."""
 
 import pytest
 

@@ -19,7 +19,7 @@ from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.errors import Error
 
 HEARTBEAT_ACCEPTED = 1
-"""The value of ``beat`` for a Heartbeat that succeeded; any other value is 1 more than the error."""
+"""The value of ``heartbeat_reply`` for a Heartbeat that succeeded; any other value is 1 more than the error."""
 
 
 def heartbeat_during_sync(c: Config, s: State, m: int) -> bool:
@@ -149,7 +149,7 @@ def heartbeat_reports_a_rebalance_during_sync(c: Config, s: State) -> bool:
 
 
 def member_is_reset_during_sync(c: Config, s: State) -> bool:
-    """A Heartbeat told the member during its SyncGroup that it has lost its generation.
+    """A member has learned from a Heartbeat during its SyncGroup that it has no generation any more.
 
     The coordinator removed the member, or began another generation without it.
 

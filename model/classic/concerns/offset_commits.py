@@ -129,7 +129,7 @@ def commit_without_group(c: Config, s: State) -> bool:
 
 
 ACCEPTED = 1
-"""The value of ``beside`` for a commit that succeeded; any other value is the error."""
+"""The value of ``concurrent_commit_reply`` for a commit that succeeded; any other value is the error."""
 
 
 def commit_during_join(c: Config, s: State, m: int) -> bool:

@@ -91,8 +91,8 @@ def instance_id_keeps_its_assignment(c: Config, s: State, t: State) -> bool:
     if c.static_members > 0 and s.status == GroupStatus.STABLE and t.status == GroupStatus.STABLE:
         for m in range(c.members):
             if has(s.members, m) and is_static(s, m):
-                heir = holder(t, m)
-                if heir == NIL or t.member[heir].assignment != s.member[m].assignment:
+                successor = holder(t, m)
+                if successor == NIL or t.member[successor].assignment != s.member[m].assignment:
                     return False
     return True
 

@@ -31,7 +31,7 @@ CLASSIC_MUTANTS: Final = (
     ),
     ModelMutant(
         name="older-ownership-wins",
-        what="of two members that list a partition as owned, the leader believes the one of the older generation",
+        what="of two members that list a partition as owned, the leader follows the one of the older generation",
         edit=Edit(
             _ASSIGNMENT,
             "                if s.member[x].owned_generation > newest:",

@@ -338,7 +338,7 @@ def stale_put_hides_newer(c: Config, s: State) -> bool:
     A worker that was removed from its group keeps its generation and goes on writing.
 
     Source: ``KafkaStatusBackingStore.put``.
-    Leaves unchanged: the worker, which is not told.
+    Leaves unchanged: the worker, which does not notice.
     """
     for key in range(c.keys):
         for o in range(s.logs[key].length):

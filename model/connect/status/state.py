@@ -95,7 +95,7 @@ class Entry(Layout):
 
 @layout
 class Worker(Layout):
-    """A worker. ``generation`` is what it was told last, ``store_generation`` that of its last write, sent or not.
+    """A worker. ``generation`` is the last that it learned, ``store_generation`` that of its last write, sent or not.
 
     ``queue`` holds the sends of its producer, oldest first, the head being in flight; ``retries`` those that wait for
     the retry thread, oldest first.
