@@ -9,7 +9,7 @@ lists them. Any `SteeredCoordinator` can be the coordinator. Random scenarios ar
 from rebalance_check.impl.scenarios.commands import COORDINATOR_LANGUAGE, perform
 from rebalance_check.impl.scenarios.document import Scenario, ScenarioLine, rewritten, scenarios_in
 from rebalance_check.impl.scenarios.parse import answers_to, history_of
-from rebalance_check.impl.scenarios.runner import Stage
+from rebalance_check.impl.scenarios.runner import ScenarioRunner
 from rebalance_check.impl.scenarios.verbs import Language, Options
 
 __all__ = [
@@ -18,7 +18,7 @@ __all__ = [
     "Options",
     "Scenario",
     "ScenarioLine",
-    "Stage",
+    "ScenarioRunner",
     "answers_to",
     "history_of",
     "perform",

@@ -22,18 +22,18 @@ from rebalance_check.impl.protocol.messages import (
     TxnOffsetCommitRequest,
 )
 from rebalance_check.impl.protocol.wire import MalformedBytes
-from rebalance_check.impl.scenarios.runner import Stage
+from rebalance_check.impl.scenarios.runner import ScenarioRunner
 from rebalance_check.impl.scenarios.verbs import Language, Options
 from rebalance_check.model.vocabulary.errors import Error
 
 LONGEST_WAIT_MS: Final = 10_000_000
 JOIN_OPTIONS: Final = "group version# session# rebalance# instance protocols topics type client as"
 COMMIT_OPTIONS: Final = "offset# topic group version# instance as metadata# keep#"
-COORDINATOR_LANGUAGE: Final[Language[Stage]] = Language("coordinator scenarios")
+COORDINATOR_LANGUAGE: Final[Language[ScenarioRunner]] = Language("coordinator scenarios")
 
 
 @COORDINATOR_LANGUAGE.verb("join", "MEMBER", JOIN_OPTIONS)
-def join(stage: Stage, words: list[str], options: Options) -> str:
+def join(stage: ScenarioRunner, words: list[str], options: Options) -> str:
     """Send a JoinGroup. ``protocols=range:1,rr`` lists protocols with their metadata, ``topics=t,u`` makes the
     metadata a real subscription, ``as=b`` sends the member id of another member.
     """
@@ -70,7 +70,7 @@ def text_of(metadata: bytes) -> str:
 
 
 @COORDINATOR_LANGUAGE.verb("admit", "MEMBER", JOIN_OPTIONS)
-def admit(stage: Stage, words: list[str], options: Options) -> str:
+def admit(stage: ScenarioRunner, words: list[str], options: Options) -> str:
     """Send a JoinGroup, and a second one if the coordinator answers the first with MEMBER_ID_REQUIRED."""
     if "instance" not in options and words[0] not in stage.ids:
         join(stage, words, options)
@@ -78,7 +78,7 @@ def admit(stage: Stage, words: list[str], options: Options) -> str:
 
 
 @COORDINATOR_LANGUAGE.verb("form", "MEMBER...", f"static unsynced {JOIN_OPTIONS}")
-def form(stage: Stage, words: list[str], options: Options) -> str:
+def form(stage: ScenarioRunner, words: list[str], options: Options) -> str:
     """Form generation 1, led by the first member, and sync it: the leader assigns each member its name in capitals.
     ``static=b:i`` makes b the static member of instance i, ``unsynced=yes`` sends no SyncGroup. The answer is the
     status of the group.
@@ -101,7 +101,7 @@ def form(stage: Stage, words: list[str], options: Options) -> str:
 
 
 @COORDINATOR_LANGUAGE.verb("sync", "MEMBER GENERATION", "give group version# instance type protocol as")
-def sync(stage: Stage, words: list[str], options: Options) -> str:
+def sync(stage: ScenarioRunner, words: list[str], options: Options) -> str:
     """Send a SyncGroup; ``give=a:A,b:B`` are the assignments of a leader. ``type=none`` and ``protocol=none`` leave
     the field out.
     """
@@ -123,7 +123,7 @@ def sync(stage: Stage, words: list[str], options: Options) -> str:
 
 
 @COORDINATOR_LANGUAGE.verb("heartbeat", "MEMBER GENERATION", "group version# instance as")
-def heartbeat(stage: Stage, words: list[str], options: Options) -> str:
+def heartbeat(stage: ScenarioRunner, words: list[str], options: Options) -> str:
     """Send a Heartbeat."""
     name, generation = words
     request = HeartbeatRequest(
@@ -137,7 +137,7 @@ def heartbeat(stage: Stage, words: list[str], options: Options) -> str:
 
 
 @COORDINATOR_LANGUAGE.verb("leave", "MEMBER...", "group version#")
-def leave(stage: Stage, words: list[str], options: Options) -> str:
+def leave(stage: ScenarioRunner, words: list[str], options: Options) -> str:
     """Send one LeaveGroup of these members: ``a`` by member id, ``b:i`` by member id and instance id, ``:j`` by
     instance id alone.
     """
@@ -151,7 +151,7 @@ def leave(stage: Stage, words: list[str], options: Options) -> str:
 
 
 @COORDINATOR_LANGUAGE.verb("commit", "MEMBER GENERATION", COMMIT_OPTIONS)
-def commit(stage: Stage, words: list[str], options: Options) -> str:
+def commit(stage: ScenarioRunner, words: list[str], options: Options) -> str:
     """Send an OffsetCommit of partition 0; ``-`` as member sends no member id, ``metadata=`` is its length in
     characters, ``keep=`` the retention time in ms.
     """
@@ -175,7 +175,7 @@ def offsets_in(options: Options) -> tuple[CommittedOffset, ...]:
 
 
 @COORDINATOR_LANGUAGE.verb("txn-commit", "MEMBER GENERATION", f"producer# {COMMIT_OPTIONS}")
-def txn_commit(stage: Stage, words: list[str], options: Options) -> str:
+def txn_commit(stage: ScenarioRunner, words: list[str], options: Options) -> str:
     """Send a TxnOffsetCommit in the transaction of a producer."""
     name, generation = words
     producer_id = int(options.get("producer", "7"))
@@ -194,14 +194,14 @@ def txn_commit(stage: Stage, words: list[str], options: Options) -> str:
 
 
 @COORDINATOR_LANGUAGE.verb("end-txn", "commit|abort", "producer#")
-def end_txn(stage: Stage, words: list[str], options: Options) -> str:
+def end_txn(stage: ScenarioRunner, words: list[str], options: Options) -> str:
     """Write the marker that ends a producer's transaction."""
     is_committed = {"commit": True, "abort": False}[words[0]]
     return stage.coordinator.end_transaction(int(options.get("producer", "7")), is_committed=is_committed).name
 
 
 @COORDINATOR_LANGUAGE.verb("offset-delete", "TOPIC-PARTITION...", "group")
-def offset_delete(stage: Stage, words: list[str], options: Options) -> str:
+def offset_delete(stage: ScenarioRunner, words: list[str], options: Options) -> str:
     """Send an OffsetDelete of these partitions."""
     named = [word.rpartition("-") for word in words]
     partitions = tuple((topic, int(index)) for topic, _, index in named)
@@ -211,7 +211,7 @@ def offset_delete(stage: Stage, words: list[str], options: Options) -> str:
 
 
 @COORDINATOR_LANGUAGE.verb("groups", "", "states types")
-def groups(stage: Stage, _: list[str], options: Options) -> str:
+def groups(stage: ScenarioRunner, _: list[str], options: Options) -> str:
     """Send a ListGroups, filtered by states and types: ``states=Stable,Empty``."""
     states = [state for state in options.get("states", "").split(",") if state]
     types = [name for name in options.get("types", "").split(",") if name]
@@ -220,7 +220,7 @@ def groups(stage: Stage, _: list[str], options: Options) -> str:
 
 
 @COORDINATOR_LANGUAGE.verb("fetch", "[stable] [all]", "group topic")
-def fetch(stage: Stage, words: list[str], options: Options) -> str:
+def fetch(stage: ScenarioRunner, words: list[str], options: Options) -> str:
     """Send an OffsetFetch of partition 0, or of ``all``; ``stable`` is the flag require_stable."""
     partitions = None if "all" in words else ((options.get("topic", "t"), 0),)
     stable = "stable" in words
@@ -231,7 +231,7 @@ def fetch(stage: Stage, words: list[str], options: Options) -> str:
 
 
 @COORDINATOR_LANGUAGE.verb("describe", "", "group")
-def describe(stage: Stage, _: list[str], options: Options) -> str:
+def describe(stage: ScenarioRunner, _: list[str], options: Options) -> str:
     """Send a DescribeGroups: status, protocol, and members with metadata and assignment."""
     described = stage.coordinator.describe(options.get("group", "g"))
 
@@ -245,7 +245,7 @@ def describe(stage: Stage, _: list[str], options: Options) -> str:
 
 
 @COORDINATOR_LANGUAGE.verb("log", "[all]")
-def written(stage: Stage, words: list[str], _: Options) -> str:
+def written(stage: ScenarioRunner, words: list[str], _: Options) -> str:
     """Show the last record of a group in the log, or ``all`` records."""
     texts = []
     for record in stage.coordinator.records():
@@ -271,7 +271,7 @@ def written(stage: Stage, words: list[str], _: Options) -> str:
 
 
 @COORDINATOR_LANGUAGE.verb("until", "STATUS", "group")
-def until(stage: Stage, words: list[str], options: Options) -> str:
+def until(stage: ScenarioRunner, words: list[str], options: Options) -> str:
     """Let time pass from timer to timer until the group has this status; the answer is how many ms that took."""
     start = stage.now
     while stage.status(options) != words[0] and stage.now - start < LONGEST_WAIT_MS:
@@ -283,27 +283,27 @@ def until(stage: Stage, words: list[str], options: Options) -> str:
 
 
 @COORDINATOR_LANGUAGE.verb("fail", "[ERROR]")
-def fail(stage: Stage, words: list[str], _: Options) -> str:
+def fail(stage: ScenarioRunner, words: list[str], _: Options) -> str:
     """Refuse every write to the log with this error; without an error writes succeed again."""
     stage.coordinator.fail(Error[words[0]] if words else Error.NONE)
     return ""
 
 
 @COORDINATOR_LANGUAGE.verb("hold")
-def hold(stage: Stage, _words: list[str], _options: Options) -> str:
+def hold(stage: ScenarioRunner, _words: list[str], _options: Options) -> str:
     """Stop the high watermark: no write commits."""
     stage.coordinator.hold()
     return ""
 
 
 @COORDINATOR_LANGUAGE.verb("release")
-def release(stage: Stage, _words: list[str], _options: Options) -> str:
+def release(stage: ScenarioRunner, _words: list[str], _options: Options) -> str:
     """Let the high watermark catch up."""
     return stage.tell(stage.coordinator.release(stage.now))
 
 
 @COORDINATOR_LANGUAGE.verb("failover", "[loading]", "lose#")
-def failover(stage: Stage, words: list[str], options: Options) -> str:
+def failover(stage: ScenarioRunner, words: list[str], options: Options) -> str:
     """Crash the coordinator; its successor reads the log, which lost its last ``lose=`` records. ``loading`` leaves it
     reading until ``load``.
     """
@@ -313,48 +313,48 @@ def failover(stage: Stage, words: list[str], options: Options) -> str:
 
 
 @COORDINATOR_LANGUAGE.verb("load")
-def load(stage: Stage, _words: list[str], _options: Options) -> str:
+def load(stage: ScenarioRunner, _words: list[str], _options: Options) -> str:
     """Finish reading the log."""
     return stage.tell(stage.coordinator.load(stage.now))
 
 
 @COORDINATOR_LANGUAGE.verb("unload")
-def unload(stage: Stage, _words: list[str], _options: Options) -> str:
+def unload(stage: ScenarioRunner, _words: list[str], _options: Options) -> str:
     """Stop serving the group: another coordinator takes over."""
     return stage.tell(stage.coordinator.unload(stage.now))
 
 
 @COORDINATOR_LANGUAGE.verb("advance", "MS")
-def advance(stage: Stage, words: list[str], _: Options) -> str:
+def advance(stage: ScenarioRunner, words: list[str], _: Options) -> str:
     """Let time pass; the answer is what the coordinator replies meanwhile."""
     return stage.advance(int(words[0]))
 
 
 @COORDINATOR_LANGUAGE.verb("status", "", "group")
-def status(stage: Stage, _: list[str], options: Options) -> str:
+def status(stage: ScenarioRunner, _: list[str], options: Options) -> str:
     """Show the status of the group."""
     return stage.status(options)
 
 
 @COORDINATOR_LANGUAGE.verb("members", "", "group")
-def members(stage: Stage, _: list[str], options: Options) -> str:
+def members(stage: ScenarioRunner, _: list[str], options: Options) -> str:
     """Show the names of the members."""
     return stage.members(options)
 
 
 @COORDINATOR_LANGUAGE.verb("waiting")
-def waiting(stage: Stage, _words: list[str], _options: Options) -> str:
+def waiting(stage: ScenarioRunner, _words: list[str], _options: Options) -> str:
     """Show the members whose requests have no reply yet."""
     return " ".join(sorted(stage.waiting.values()))
 
 
 @COORDINATOR_LANGUAGE.verb("delete", "GROUP")
-def delete(stage: Stage, words: list[str], _: Options) -> str:
+def delete(stage: ScenarioRunner, words: list[str], _: Options) -> str:
     """Send a DeleteGroups of one group."""
     return stage.coordinator.delete(words[0]).name
 
 
-def perform(stage: Stage, line: str) -> str:
+def perform(stage: ScenarioRunner, line: str) -> str:
     """Do what a line says; the answer.
 
     Raises: RebalanceCheckError for a line that the language does not have.

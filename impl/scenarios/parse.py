@@ -9,7 +9,7 @@ from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.impl.scenarios.commands import COORDINATOR_LANGUAGE
 from rebalance_check.impl.scenarios.document import Scenario
 from rebalance_check.impl.scenarios.recorded import OurScenario
-from rebalance_check.impl.scenarios.runner import SETTINGS, Stage, settings_of
+from rebalance_check.impl.scenarios.runner import SETTINGS, ScenarioRunner, settings_of
 from rebalance_check.impl.steered.coordinator import SteeredCoordinator
 from rebalance_check.model.vocabulary.events import Event
 
@@ -34,7 +34,7 @@ def answers_to(scenario: Scenario, coordinator: Callable[[GroupConfig], SteeredC
     first, *rest = scenario.lines
     with scenario.located(first):
         settings = settings_of(first.step)
-    stage = Stage(coordinator(settings or GroupConfig(**SETTINGS)))
+    stage = ScenarioRunner(coordinator(settings or GroupConfig(**SETTINGS)))
     if settings is None:
         return COORDINATOR_LANGUAGE.answers(stage, scenario)
     return ["", *COORDINATOR_LANGUAGE.answers(stage, replace(scenario, lines=tuple(rest)))]

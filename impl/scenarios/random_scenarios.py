@@ -30,7 +30,7 @@ AGEING_SEED: Final = 7
 """The last digit of a seed whose scenario has transactions, and offsets that become too old."""
 
 
-class Storyteller(RandomLines):
+class ScenarioGenerator(RandomLines):
     """Draws one scenario; ``faults`` lets appends fail or hang, and coordinators crash or resign; ``ageing`` has
     transactions, and offsets that become too old; in a ``timeless`` one no time passes and nobody is in a hurry."""
 
@@ -140,9 +140,9 @@ def random_scenario(seed: int, *, steps: int = DEFAULT_STEPS, faults: bool | Non
     """
     ageing = seed % 10 == AGEING_SEED
     faulty = bool(seed % 2) if faults is None else faults
-    return Storyteller(seed, faults=faulty and not ageing, ageing=ageing).tell(steps)
+    return ScenarioGenerator(seed, faults=faulty and not ageing, ageing=ageing).tell(steps)
 
 
 def timeless_scenario(seed: int, *, steps: int = DEFAULT_STEPS) -> list[str]:
     """A scenario without faults in which no time passes: a real broker can be told it, too."""
-    return Storyteller(seed, faults=False, timeless=True).tell(steps)
+    return ScenarioGenerator(seed, faults=False, timeless=True).tell(steps)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS, NAMES, PROTOCOLS, RandomLines, joined
 
 
-class WideStoryteller(RandomLines):
+class WideScenarioGenerator(RandomLines):
     """Draws one scenario; ``faults`` lets appends fail or hang, and coordinators crash or resign.
 
     Some clients are of JoinGroup v0, groups are deleted in spite of faults, and every second scenario begins with a group
@@ -73,4 +73,4 @@ class WideStoryteller(RandomLines):
 
 def wide_scenario(seed: int, *, steps: int = DEFAULT_STEPS) -> list[str]:
     """The scenario of a seed; every second one has faults."""
-    return WideStoryteller(seed, faults=bool(seed % 2)).tell(steps)
+    return WideScenarioGenerator(seed, faults=bool(seed % 2)).tell(steps)

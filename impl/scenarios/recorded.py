@@ -1,6 +1,6 @@
 """A scenario's steps as events: requests, replies, and DescribeGroups after each step (`model.vocabulary.scenario_events`).
 
-Any coordinator that a `Stage` drives is recorded in this way; ours records events of its own between them.
+Any coordinator that a `ScenarioRunner` drives is recorded in this way; ours records events of its own between them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rebalance_check.impl.protocol.messages import (
 )
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.scenarios.commands import perform
-from rebalance_check.impl.scenarios.runner import SETTINGS, Observed, Stage, settings_of
+from rebalance_check.impl.scenarios.runner import SETTINGS, Observed, ScenarioRunner, settings_of
 from rebalance_check.impl.steered.coordinator import Observation, SteeredCoordinator
 from rebalance_check.impl.steered.in_process import InProcess
 from rebalance_check.model.vocabulary.events import (
@@ -51,7 +51,7 @@ UNSEEN: Final = -1
 Listener = Callable[[Event], None]
 
 
-class RecordedStage(Stage):
+class RecordedRunner(ScenarioRunner):
     """A runner that records each step: `start_step`, the requests and replies as they happen, `end_step`."""
 
     def __init__(self, coordinator: SteeredCoordinator, config: GroupConfig, listener: Listener) -> None:
@@ -81,7 +81,7 @@ class RecordedStage(Stage):
         return observed
 
 
-def pieces(stage: Stage, line: str) -> Iterator[str]:
+def pieces(stage: ScenarioRunner, line: str) -> Iterator[str]:
     """The steps of a line: time passes from deadline to deadline, so that each timer is judged before the next."""
     verb, _, duration = line.partition(" ")
     if verb != "advance":
@@ -106,7 +106,7 @@ class OurScenario:
         self._run = Recorder("", "harness", lambda: 0, listener)
         self._run.emit(RunStarted(subject="coordinator", seed=seed, punctual=True))
         coordinator = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", listener=listener)
-        self._stage = RecordedStage(coordinator, config, listener)
+        self._stage = RecordedRunner(coordinator, config, listener)
 
     def steps(self) -> Iterator[int]:
         """Perform the scenario: the index of the line after each step of it."""

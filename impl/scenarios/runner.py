@@ -55,7 +55,7 @@ class Observed(NamedTuple):
     reply: GroupReply
 
 
-class Stage:
+class ScenarioRunner:
     """A coordinator, the names of its members, and the requests that wait for an answer.
 
     ``observed`` collects every answer with its request and the name of who sent that, until somebody clears it.

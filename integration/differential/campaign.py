@@ -1,8 +1,8 @@
-"""Campaigns of random scenarios: our coordinator beside one of Kafka's, which is judged by claims of its own, too.
+"""Campaigns of random scenarios on one of Kafka's coordinators, compared with ours and judged by the catalogue.
 
 Compared are all replies, whole, as their version of the wire carries them, the group as DescribeGroups shows it, its
 generation and its leader. Member ids are those of the seed, on both sides. Where hash order decides in Kafka (who
-leads, which protocol wins a tied vote), ours follows. Many scenarios are told at once, each in a environment of its own.
+leads, which protocol wins a tied vote), ours follows. Many scenarios run at once, each in an environment of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS
 from rebalance_check.impl.scenarios.random_scenarios import random_scenario
 from rebalance_check.integration.conformance.pipelining import Rounds
-from rebalance_check.integration.differential.side_by_side import NAMES, Duet
+from rebalance_check.integration.differential.side_by_side import NAMES, SideBySide
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.model.shrink import ddmin
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
@@ -27,16 +27,16 @@ SCENARIOS_AT_ONCE: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A scenario that ends in a difference (``name`` is `DIFFERENTIAL`) or in a broken claim, and what was told then."""
+    """A scenario that ends in a difference (``name`` is `DIFFERENTIAL`) or in a violated invariant, and what that shows."""
 
     name: str
     seed: int
     scenario: tuple[str, ...]
-    told: tuple[str, ...]
+    shown: tuple[str, ...]
 
     def __str__(self) -> str:
         """The scenario, as one could write it down, and its end."""
-        return "\n".join([f"[{self.name}, seed {self.seed}]", *self.scenario, *(f"  {line}" for line in self.told)])
+        return "\n".join([f"[{self.name}, seed {self.seed}]", *self.scenario, *(f"  {line}" for line in self.shown)])
 
     @property
     def ingredients(self) -> tuple[str, frozenset[str]]:
@@ -65,7 +65,7 @@ class Campaign:
         )
 
 
-class Telling:
+class RunningScenario:
     """A scenario on its way, in steps that begin and finish; closed when it has ended."""
 
     def __init__(self, kafka: VirtualKafka, scenario: Sequence[str], seed: int, names: Sequence[str]) -> None:
@@ -74,7 +74,7 @@ class Telling:
         self.names = names
         self.steps = 0
         self._at = 0
-        self._duet = Duet(kafka, scenario[0], seed, names)
+        self._pair = SideBySide(kafka, scenario[0], seed, names)
         self._pieces = self._in_pieces()
 
     def begin(self) -> bool:
@@ -83,38 +83,38 @@ class Telling:
         if piece is None:
             self.close()
             return False
-        self._duet.begin(piece)
+        self._pair.begin(piece)
         return True
 
     def finish(self) -> Finding | None:
         """End the step; what it shows, with which the scenario ends."""
-        told = self._duet.finish()
+        shown = self._pair.finish()
         self.steps += 1
-        if told is None:
+        if shown is None:
             return None
         self.close()
-        return Finding(told[0], self.seed, self.scenario[: self._at + 1], told[1])
+        return Finding(shown[0], self.seed, self.scenario[: self._at + 1], shown[1])
 
     def close(self) -> None:
         """Give back what it held."""
-        self._duet.__exit__()
+        self._pair.__exit__()
 
     def _in_pieces(self) -> Iterator[str]:
         for at, line in enumerate(self.scenario[1:], 1):
             self._at = at
-            yield from self._duet.pieces(line)
+            yield from self._pair.pieces(line)
 
 
 def finding_in(
     kafka: VirtualKafka, scenario: Sequence[str], seed: int, names: Sequence[str] = NAMES
 ) -> tuple[Finding | None, int]:
-    """Tell a scenario: what is found first, and how many steps were compared or judged."""
-    telling = Telling(kafka, scenario, seed, names)
-    while telling.begin():
-        found = telling.finish()
+    """Run a scenario: what is found first, and how many steps were compared or judged."""
+    running = RunningScenario(kafka, scenario, seed, names)
+    while running.begin():
+        found = running.finish()
         if found is not None:
-            return found, telling.steps
-    return None, telling.steps
+            return found, running.steps
+    return None, running.steps
 
 
 def shrunk(kafka: VirtualKafka, found: Finding) -> Finding:
@@ -138,7 +138,7 @@ def campaign(
     variants: int = 1,
     progress: ProgressListener = ignore_progress,
 ) -> Campaign:
-    """Tell the scenarios of ``seeds``. What is found is shrunk, and each claim is given up after ``variants`` findings
+    """Run the scenarios of ``seeds``. What is found is shrunk, and each invariant is given up after ``variants`` findings
     that are made of different things.
 
     ``faults`` says whether scenarios have them; by default those of odd seeds do.
@@ -146,18 +146,18 @@ def campaign(
     started, requests_before = time.monotonic(), kafka.requests
     hunt = _Hunt(kafka, names, variants)
     waiting = iter(seeds)
-    done: list[Telling] = []
+    done: list[RunningScenario] = []
 
-    def fresh(count: int) -> Iterator[Telling]:
+    def fresh(count: int) -> Iterator[RunningScenario]:
         for seed in itertools.islice(waiting, count):
-            yield hunt.telling(seed, random_scenario(seed, steps=steps, faults=faults), hunt.names)
+            yield hunt.running(seed, random_scenario(seed, steps=steps, faults=faults), hunt.names)
 
     rounds = Rounds(kafka, fresh, hunt.finish, done.append, SCENARIOS_AT_ONCE)
     while rounds.go() and hunt.names:
         progress("scenarios", len(done), len(seeds))
     going = rounds.stop()
-    for telling in going:
-        telling.close()
+    for running in going:
+        running.close()
     return Campaign(
         kafka.release.name, len(done) + len(going), hunt.steps, kafka.requests - requests_before,
         time.monotonic() - started, tuple(hunt.found),
@@ -179,20 +179,20 @@ class _Hunt:
         """The claims that are not given up."""
         return [name for name, left in self._left.items() if left]
 
-    def telling(self, seed: int, scenario: Sequence[str], names: Sequence[str]) -> Telling:
+    def running(self, seed: int, scenario: Sequence[str], names: Sequence[str]) -> RunningScenario:
         """The beginning of a scenario."""
-        return Telling(self._kafka, scenario, seed, names)
+        return RunningScenario(self._kafka, scenario, seed, names)
 
-    def finish(self, telling: Telling) -> Telling | None:
+    def finish(self, running: RunningScenario) -> RunningScenario | None:
         """End a step; how to go on: with the same scenario, with it from its beginning but for the claim that it broke,
         or not at all."""
         self.steps += 1
-        finding = telling.finish()
+        finding = running.finish()
         if finding is None:
-            return telling
+            return running
         self._take(finding)
-        names = [name for name in telling.names if name != finding.name and self._left[name]]
-        return self.telling(telling.seed, telling.scenario, names) if names else None
+        names = [name for name in running.names if name != finding.name and self._left[name]]
+        return self.running(running.seed, running.scenario, names) if names else None
 
     def _take(self, finding: Finding) -> None:
         if not self._left[finding.name]:  # found by another scenario that was under way

@@ -25,7 +25,7 @@ class Address(NamedTuple):
     token: int
 
 
-class Lanes:
+class Connections:
     """Connections to one broker, as a context manager. One thread at a time."""
 
     def __init__(self, bootstrap: str) -> None:
@@ -41,25 +41,25 @@ class Lanes:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for lane in [*self._idle, *self._busy]:
-            lane.socket.close()
+        for connection in [*self._idle, *self._busy]:
+            connection.socket.close()
         self._selector.close()
         self._control.close()
 
     def send(self, address: Address, request: GroupRequest) -> None:
         """Send a request."""
-        lane = self._idle.pop() if self._idle else self._opened()
-        self._busy[lane] = address
-        lane.send(request)
+        connection = self._idle.pop() if self._idle else self._opened()
+        self._busy[connection] = address
+        connection.send(request)
 
     def replies(self, timeout_s: float = 0.0) -> list[tuple[Address, GroupReply]]:
         """What has arrived; where nothing has, the first that does within the time."""
         found: list[tuple[Address, GroupReply]] = []
         for key, _ in self._selector.select(timeout_s):
-            lane: Lane = key.data
-            for reply in lane.receive():
-                found.append((self._busy.pop(lane), reply))
-                self._idle.append(lane)
+            connection: Lane = key.data
+            for reply in connection.receive():
+                found.append((self._busy.pop(connection), reply))
+                self._idle.append(connection)
         return found
 
     def describe(self, groups: Sequence[str]) -> dict[str, DescribedGroup]:
@@ -69,15 +69,15 @@ class Lanes:
 
     def drop(self, scenario: int) -> None:
         """Nobody waits for the answers of a scenario any more."""
-        for lane in [lane for lane, address in self._busy.items() if address.scenario == scenario]:
-            del self._busy[lane]
-            self._selector.unregister(lane.socket)
-            lane.socket.close()
+        for connection in [connection for connection, address in self._busy.items() if address.scenario == scenario]:
+            del self._busy[connection]
+            self._selector.unregister(connection.socket)
+            connection.socket.close()
 
     def _opened(self) -> Lane:
-        lane = Lane(0, self._host, CLIENT_ID)
-        self._selector.register(lane.socket, selectors.EVENT_READ, lane)
-        return lane
+        connection = Lane(0, self._host, CLIENT_ID)
+        self._selector.register(connection.socket, selectors.EVENT_READ, connection)
+        return connection
 
 
 def without_hosts(group: DescribedGroup) -> DescribedGroup:

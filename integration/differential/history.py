@@ -21,8 +21,8 @@ from rebalance_check.impl.protocol.messages import (
 )
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.scenarios import perform
-from rebalance_check.impl.scenarios.recorded import GROUP, RecordedStage, pieces
-from rebalance_check.impl.scenarios.runner import Observed, Stage, settings_of
+from rebalance_check.impl.scenarios.recorded import GROUP, RecordedRunner, pieces
+from rebalance_check.impl.scenarios.runner import Observed, ScenarioRunner, settings_of
 from rebalance_check.impl.steered.coordinator import Observation, SteeredCoordinator
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import (
@@ -60,7 +60,7 @@ def observed_history(coordinator: SteeredCoordinator, name: str, scenario: Seque
         raise RebalanceCheckError(f"{scenario[0]!r} is no line of settings: begin the scenario with one")
     events: list[Event] = []
     writer = _HistoryWriter(coordinator, name, events.append)
-    stage = writer.stage = RecordedStage(coordinator, config, events.append)
+    stage = writer.stage = RecordedRunner(coordinator, config, events.append)
     for line in scenario[1:]:
         for piece in pieces(stage, line):
             stage.observed.clear()
@@ -76,7 +76,7 @@ class _HistoryWriter:
     """Looks after each step at the log, the group and the replies, and records what changed."""
 
     def __init__(self, coordinator: SteeredCoordinator, name: str, listener: Callable[[Event], None]) -> None:
-        self.stage: Stage | None = None
+        self.stage: ScenarioRunner | None = None
         self._coordinator = coordinator
         self._harness, self._recorder = (
             Recorder(GROUP, source, lambda: self.stage.now if self.stage else 0, listener)

@@ -13,10 +13,10 @@ from rebalance_check.impl.protocol.messages import (
     JoinGroupReply,
     JoinGroupRequest,
 )
-from rebalance_check.impl.scenarios import Stage, perform
+from rebalance_check.impl.scenarios import ScenarioRunner, perform
 from rebalance_check.impl.scenarios.runner import settings_of
 from rebalance_check.impl.steered.coordinator import Observation
-from rebalance_check.integration.differential.connections import Address, Lanes, without_hosts
+from rebalance_check.integration.differential.connections import Address, Connections, without_hosts
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -25,7 +25,7 @@ GROUP: Final = "g"
 
 
 @dataclass(frozen=True, slots=True)
-class Parted:
+class Divergence:
     """Where the live broker and virtual Kafka did not say the same: the scenario until then, and what each said."""
 
     scenario: tuple[str, ...]
@@ -37,10 +37,10 @@ class Parted:
         return "\n".join([*self.scenario, f"  live:    {self.live}", f"  virtual: {self.virtual}"])
 
 
-class TwinCoordinator(VirtualCoordinator):
+class FollowingCoordinator(VirtualCoordinator):
     """Virtual Kafka's coordinator, which hears of a request in `follow`, after the live one was sent it."""
 
-    def __init__(self, kafka: VirtualKafka, setting: str, lanes: Lanes, number: int, group_id: str) -> None:
+    def __init__(self, kafka: VirtualKafka, setting: str, connections: Connections, number: int, group_id: str) -> None:
         config = settings_of(setting)
         if config is None:
             raise RebalanceCheckError(f"{setting!r} is no line of settings: a scenario here begins with one")
@@ -48,14 +48,14 @@ class TwinCoordinator(VirtualCoordinator):
         self.defers = True
         self.group_id = group_id
         self.asked: tuple[Hashable, GroupRequest] | None = None
-        self._lanes = lanes
+        self._connections = connections
         self._number = number
 
     def handle(self, token: Hashable, request: GroupRequest, now_ms: int) -> list[tuple[Hashable, GroupReply]]:
         """Send it to the live broker."""
         assert isinstance(token, int)
         self.asked = token, request
-        self._lanes.send(Address(self._number, token), replace(request, group_id=self.group_id))
+        self._connections.send(Address(self._number, token), replace(request, group_id=self.group_id))
         return super().advance(now_ms)
 
     def follow(self) -> None:
@@ -65,15 +65,15 @@ class TwinCoordinator(VirtualCoordinator):
         self.look(GROUP)
 
 
-class TwinScenario:
+class PairedScenario:
     """Performs its lines one by one: `begin`, `learn` until it knows enough, `follow`, `hear`, then `compare`."""
 
-    def __init__(self, coordinator: TwinCoordinator, scenario: Sequence[str]) -> None:
+    def __init__(self, coordinator: FollowingCoordinator, scenario: Sequence[str]) -> None:
         self.coordinator = coordinator
         self.compared = 0
         self._lines = list(scenario)
         self._at = 0
-        self._stage = Stage(coordinator)
+        self._stage = ScenarioRunner(coordinator)
         self._known: set[str] = set()
         self._arrived: dict[int, GroupReply] = {}
         self._due: dict[int, GroupReply] = {}
@@ -127,7 +127,7 @@ class TwinScenario:
         """Whether the live group looks as the virtual one does."""
         return described == self._shown()
 
-    def compare(self, described: DescribedGroup) -> Parted | None:
+    def compare(self, described: DescribedGroup) -> Divergence | None:
         """Both have said what they have to say: where they differ; the scenario goes on where they do not."""
         live = {token: in_order(reply) for token, reply in self._arrived.items()}
         virtual = {token: in_order(reply) for token, reply in self._due.items()}
@@ -141,8 +141,8 @@ class TwinScenario:
         assert self._observation is not None
         return without_hosts(self._observation.described)
 
-    def _parted(self, live: object, virtual: object) -> Parted:
-        return Parted(tuple(self._lines[: self._at + 1]), str(live), str(virtual))
+    def _parted(self, live: object, virtual: object) -> Divergence:
+        return Divergence(tuple(self._lines[: self._at + 1]), str(live), str(virtual))
 
 
 def in_order(reply: GroupReply) -> GroupReply:

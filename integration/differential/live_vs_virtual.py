@@ -15,8 +15,8 @@ from typing import Final
 
 from rebalance_check.impl.protocol.messages import DescribedGroup
 from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.differential.connections import Lanes
-from rebalance_check.integration.differential.live_scenario import Parted, TwinCoordinator, TwinScenario
+from rebalance_check.integration.differential.connections import Connections
+from rebalance_check.integration.differential.live_scenario import Divergence, FollowingCoordinator, PairedScenario
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.virtual.release import Release, find_release
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -29,7 +29,7 @@ PAUSE_S: Final = 0.002
 
 
 @dataclass(frozen=True, slots=True)
-class TwinResult:
+class ComparisonResult:
     """What was told to both, how many replies were compared, and where they differ."""
 
     broker: str
@@ -37,7 +37,7 @@ class TwinResult:
     requests: int
     replies: int
     seconds: float
-    parted: tuple[Parted, ...]
+    parted: tuple[Divergence, ...]
 
     def __str__(self) -> str:
         """One line of figures."""
@@ -57,22 +57,22 @@ def twin_of(broker: Broker) -> Release:
     return find_release(f"virtual:{version}{'-scala' if version.startswith('3.') else ''}")
 
 
-def hold_equal(broker: Broker, kafka: VirtualKafka, scenarios: Sequence[Sequence[str]]) -> TwinResult:
+def hold_equal(broker: Broker, kafka: VirtualKafka, scenarios: Sequence[Sequence[str]]) -> ComparisonResult:
     """Tell every scenario to both, each in a group of its own. They must be such that no time passes in them."""
     started = time.monotonic()
     run = f"twin-{uuid.uuid4().hex[:12]}"
     requests_before = kafka.requests
-    parted: list[Parted] = []
+    parted: list[Divergence] = []
     compared = 0
-    with Lanes(broker.bootstrap) as lanes:
+    with Connections(broker.bootstrap) as connections:
         for first in range(0, len(scenarios), SCENARIOS_AT_ONCE):
-            batch = _Batch(lanes)
+            batch = _Batch(connections)
             for number, scenario in enumerate(scenarios[first : first + SCENARIOS_AT_ONCE], first):
-                coordinator = TwinCoordinator(kafka, scenario[0], lanes, number, f"{run}-{number}")
-                batch.going[number] = TwinScenario(coordinator, scenario)
+                coordinator = FollowingCoordinator(kafka, scenario[0], connections, number, f"{run}-{number}")
+                batch.going[number] = PairedScenario(coordinator, scenario)
             parted += batch.tell()
             compared += batch.compared
-    return TwinResult(
+    return ComparisonResult(
         broker.name, len(scenarios), kafka.requests - requests_before, compared, time.monotonic() - started,
         tuple(parted),
     )  # fmt: skip
@@ -81,12 +81,12 @@ def hold_equal(broker: Broker, kafka: VirtualKafka, scenarios: Sequence[Sequence
 class _Batch:
     """Scenarios that are told at the same time, a line of each after the other."""
 
-    def __init__(self, lanes: Lanes) -> None:
-        self.going: dict[int, TwinScenario] = {}
+    def __init__(self, connections: Connections) -> None:
+        self.going: dict[int, PairedScenario] = {}
         self.compared = 0
-        self._lanes = lanes
+        self._connections = connections
 
-    def tell(self) -> Iterator[Parted]:
+    def tell(self) -> Iterator[Divergence]:
         """Every scenario to its end, or to where it parts."""
         while True:
             for number in [number for number, scenario in self.going.items() if not scenario.begin()]:
@@ -95,7 +95,7 @@ class _Batch:
                 return
             yield from self._line()
 
-    def _line(self) -> Iterator[Parted]:
+    def _line(self) -> Iterator[Divergence]:
         unknown = {number: scenario for number, scenario in self.going.items() if scenario.makes_id()}
         self._until(lambda: self._learn(unknown))
         for scenario in self.going.values():
@@ -112,7 +112,7 @@ class _Batch:
                 self._end(number)
                 yield parted
 
-    def _learn(self, unknown: dict[int, TwinScenario]) -> bool:
+    def _learn(self, unknown: dict[int, PairedScenario]) -> bool:
         """Who does not tell the id that it made shows it in the group."""
         self._receive()
         silent = {number: scenario for number, scenario in unknown.items() if scenario.makes_id()}
@@ -125,22 +125,22 @@ class _Batch:
         self._receive()
         return all(scenario.is_answered() for scenario in self.going.values())
 
-    def _settled(self, differing: dict[int, TwinScenario], seen: dict[int, DescribedGroup]) -> bool:
+    def _settled(self, differing: dict[int, PairedScenario], seen: dict[int, DescribedGroup]) -> bool:
         seen |= self._described(differing)
         for number in [number for number, scenario in differing.items() if scenario.looks_like(seen[number])]:
             del differing[number]
         return not differing
 
-    def _described(self, scenarios: dict[int, TwinScenario]) -> dict[int, DescribedGroup]:
+    def _described(self, scenarios: dict[int, PairedScenario]) -> dict[int, DescribedGroup]:
         """The live groups, and with them the answers that are there."""
         if not scenarios:
             return {}
-        groups = self._lanes.describe([scenario.coordinator.group_id for scenario in scenarios.values()])
+        groups = self._connections.describe([scenario.coordinator.group_id for scenario in scenarios.values()])
         self._receive()
         return {number: groups[scenario.coordinator.group_id] for number, scenario in scenarios.items()}
 
     def _receive(self) -> None:
-        for address, reply in self._lanes.replies():
+        for address, reply in self._connections.replies():
             if address.scenario in self.going:
                 self.going[address.scenario].arrive(address.token, reply)
 
@@ -152,7 +152,7 @@ class _Batch:
             time.sleep(PAUSE_S)
 
     def _end(self, number: int) -> None:
-        self._lanes.drop(number)
+        self._connections.drop(number)
         scenario = self.going.pop(number)
         self.compared += scenario.compared
         scenario.coordinator.close()

@@ -1,7 +1,7 @@
-"""One scenario told to two coordinators at once: Kafka's, and ours, which follows where hash order decides.
+"""One scenario on two coordinators at once: Kafka's, and ours, which follows where hash order decides.
 
-Kafka's goes first. What it is told goes out in `Duet.begin`, what came of it is compared and judged in `Duet.finish`:
-between the two, other scenarios may begin their next step, so that many share a round trip.
+Kafka's goes first. `SideBySide.begin` sends it the requests of a step, `SideBySide.finish` compares and judges what came
+of them. Between the two, other scenarios may begin their next step, so that many share a round trip.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from rebalance_check.impl.protocol.messages import (
     JoinGroupReply,
     OffsetFetchReply,
 )
-from rebalance_check.impl.scenarios import Stage, perform
+from rebalance_check.impl.scenarios import ScenarioRunner, perform
 from rebalance_check.impl.scenarios.random_scenarios import AGEING
-from rebalance_check.impl.scenarios.recorded import GROUP, RecordedStage, in_order
+from rebalance_check.impl.scenarios.recorded import GROUP, RecordedRunner, in_order
 from rebalance_check.impl.scenarios.runner import Observed, settings_of
 from rebalance_check.impl.steered.coordinator import Observation
 from rebalance_check.impl.steered.in_process import InProcess
@@ -84,7 +84,7 @@ def is_compared(release: Release, setting: str) -> bool:
     return not release.scala and (not release.version.startswith("3.9.") or AGEING not in setting)
 
 
-class Duet:
+class SideBySide:
     """Both coordinators on stages of their own, at the beginning of a scenario; a context manager.
 
     ``names`` are the invariants to judge, and `DIFFERENTIAL` to compare, where it `is_compared`.
@@ -104,12 +104,15 @@ class Duet:
         judged = [name for name in names if name != DIFFERENTIAL]
         self._judge = Judge(select(judged) if judged else ())
         self._judge.observe(RunStarted(subject=kafka.release.name))
-        self._kafka, self._ours = RecordedStage(self._virtual, config, self._judge.observe), Stage(self._in_process)
+        self._kafka, self._ours = (
+            RecordedRunner(self._virtual, config, self._judge.observe),
+            ScenarioRunner(self._in_process),
+        )
         self._deadline: int | None = None
         self._begun = ("", "", 0)
         self.steps = 0
 
-    def __enter__(self) -> Duet:
+    def __enter__(self) -> SideBySide:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -135,10 +138,14 @@ class Duet:
             return broken.invariant, (broken.headline,)
         self._choices.follow(observation, self._kafka.observed)
         echoed = perform(self._ours, piece) if self._compares else ""
-        told = self._compared(said, echoed, observation) if self._compares else None
+        differing_replies = self._compared(said, echoed, observation) if self._compares else None
         for stage in (self._kafka, self._ours):
             stage.observed.clear()
-        return None if told is None else (DIFFERENTIAL, (f"Kafka: {told[0]}", f"ours:  {told[1]}"))
+        return (
+            None
+            if differing_replies is None
+            else (DIFFERENTIAL, (f"Kafka: {differing_replies[0]}", f"ours:  {differing_replies[1]}"))
+        )
 
     def pieces(self, line: str) -> Iterator[str]:
         """Time passes from deadline to deadline, so that what happens at one of them is compared before the next."""

@@ -56,13 +56,13 @@ class _Monotonicity(Fold):
         self._phases: dict[int, GroupStatusChanged] = {}
         self._appended: GroupMetadataAppended | None = None
         self._members: dict[tuple[int, str, str], tuple[GenerationEvent, int]] = {}
-        self._lives: dict[tuple[str, int], int] = {}
+        self._incarnation_of: dict[tuple[str, int], int] = {}
         self._incarnations: set[int] = set()
 
     # ---------------------------------------------------------------------------------------- the coordinator
 
     def on_incarnation(self, event: IncarnationStarted) -> None:
-        """A life begins with a group created at 0, or with one loaded at the generation of its last record or later."""
+        """An incarnation begins with a group created at 0, or with one loaded at the generation of its last record or later."""
         newest = max(self._incarnations, default=event.incarnation)
         before = self._last.get(newest)
         if event.incarnation in self._incarnations and before is not None:
@@ -95,7 +95,7 @@ class _Monotonicity(Fold):
     def _tell(self, event: IncarnationStarted | GenerationStarted) -> None:
         """The coordinator knows in which incarnation a member is in a generation, where its client does not."""
         for member_id in event.members:
-            self._lives[member_id, event.generation] = event.incarnation
+            self._incarnation_of[member_id, event.generation] = event.incarnation
 
     def on_status(self, event: GroupStatusChanged) -> None:
         """Each join phase ends in a generation of its own, also one that ends with no member left."""
@@ -118,7 +118,7 @@ class _Monotonicity(Fold):
             )  # fmt: skip
 
     def on_appended(self, event: GroupMetadataAppended) -> None:
-        """Along the log, neither the offset nor the generation goes down within one life of the group.
+        """Along the log, neither the offset nor the generation goes down within one incarnation of the group.
 
         The event carries the record's generation, which the coordinator may have left behind meanwhile.
         """
@@ -141,10 +141,10 @@ class _Monotonicity(Fold):
         if event.generation == NO_GENERATION or not event.member_id:
             return
         key = (event.incarnation, event.member, event.member_id)
-        life = self._lives.get((event.member_id, event.generation), UNKNOWN_INCARNATION)
-        last, last_life = self._members.get(key, (event, life))
-        self._members[key] = (event, life)
-        if event.generation >= last.generation or UNKNOWN_INCARNATION < last_life < life:
+        incarnation = self._incarnation_of.get((event.member_id, event.generation), UNKNOWN_INCARNATION)
+        last, last_incarnation = self._members.get(key, (event, incarnation))
+        self._members[key] = (event, incarnation)
+        if event.generation >= last.generation or UNKNOWN_INCARNATION < last_incarnation < incarnation:
             return
         if event.incarnation == UNKNOWN_INCARNATION and len(self._incarnations) > 1:
             self.doubt(
@@ -181,7 +181,7 @@ GenerationMonotonicity: Final = Invariant(
     fold=_Monotonicity,
 )
 """Within one incarnation the coordinator's generation stays or goes up by exactly one, each generation starts once, the
-generation does not go down along the log within one life of the group, nor at a member under one member id.
+generation does not go down along the log within one incarnation of the group, nor at a member under one member id.
 
 Source: ``ClassicGroup.initNextGeneration`` (the only place that counts), ``GroupMetadataManager`` (what is persisted).
 A number may be used again only by a later incarnation, where it was never persisted.

@@ -20,8 +20,8 @@ from rebalance_check.properties.views.coordinator import (
     NOT_TOLD,
     PREPARING,
     STABLE,
-    Life,
-    LifeFold,
+    Incarnation,
+    IncarnationFold,
 )
 
 
@@ -49,7 +49,7 @@ class JoinAnswersAgreeViolated(Violation):
     """Two answers to JoinGroup name different leaders or protocols for one generation."""
 
 
-class _Parked(LifeFold):
+class _Parked(IncarnationFold):
     """Looks when the next request is parked, for then the step that changed the status is over."""
 
     def __init__(self, invariant: Invariant) -> None:
@@ -57,67 +57,67 @@ class _Parked(LifeFold):
 
     def on_parked(self, event: RequestParked) -> None:
         """Whatever was parked before this request has been answered if its phase is over."""
-        life = self.lives.life
-        if life is None or not life.status:
+        group = self.incarnations.current
+        if group is None or not group.status:
             return
-        if event.api == "SyncGroup" and life.status != COMPLETING:
-            self._report(event, life, event)
-        self._look(life, event)
+        if event.api == "SyncGroup" and group.status != COMPLETING:
+            self._report(event, group, event)
+        self._look(group, event)
 
     def on_status(self, event: GroupStatusChanged) -> None:
         """The leader's SyncGroup is not answered in a step in which a join phase ends."""
-        life = self.lives.life
-        if life is not None and event.to_status == STABLE:
-            self._look(life, event, syncs=False)
+        group = self.incarnations.current
+        if group is not None and event.to_status == STABLE:
+            self._look(group, event, syncs=False)
 
-    def _look(self, life: Life, event: Event, *, syncs: bool = True) -> None:
-        if life.status != PREPARING:
-            for parked in life.joins.values():
-                if parked is not event and not self._awaits_its_record(life, parked):
-                    self._report(parked, life, event)
-        if syncs and life.status != COMPLETING:
-            for parked in life.syncs.values():
+    def _look(self, group: Incarnation, event: Event, *, syncs: bool = True) -> None:
+        if group.status != PREPARING:
+            for parked in group.joins.values():
+                if parked is not event and not self._awaits_its_record(group, parked):
+                    self._report(parked, group, event)
+        if syncs and group.status != COMPLETING:
+            for parked in group.syncs.values():
                 if parked is not event:
-                    self._report(parked, life, event)
+                    self._report(parked, group, event)
 
     @staticmethod
-    def _awaits_its_record(life: Life, parked: RequestParked) -> bool:
+    def _awaits_its_record(group: Incarnation, parked: RequestParked) -> bool:
         """A restarted static member waits in Stable until its new id is on record."""
-        return life.status == STABLE and bool(life.members.get(parked.member_id))
+        return group.status == STABLE and bool(group.members.get(parked.member_id))
 
-    def _report(self, parked: RequestParked, life: Life, event: Event) -> None:
+    def _report(self, parked: RequestParked, group: Incarnation, event: Event) -> None:
         self.contradiction(
-            f"{parked.api} of {parked.member_id} is kept although the group is {life.status}",
+            f"{parked.api} of {parked.member_id} is kept although the group is {group.status}",
             (f"{parked.api} of {parked.member_id} was kept at {STEP}, and is not answered.", parked),
-            (f"the group became {life.status} at {STEP}.", life.changed),
+            (f"the group became {group.status} at {STEP}.", group.changed),
             (f"it is still kept at {STEP}: contradiction.", event),
         )
 
 
-class _OnlyJoined(LifeFold):
+class _OnlyJoined(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {GenerationStarted: self.on_generation})
 
     def on_generation(self, event: GenerationStarted) -> None:
         """Dynamic members have joined; static ones may be silent, but not all of them."""
-        life = self.lives.life
-        if life is None or not self.lives.tells_parked:
+        group = self.incarnations.current
+        if group is None or not self.incarnations.tells_parked:
             return
         for member in event.members:
-            if member not in life.joiners and not life.members.get(member, NOT_TOLD):
+            if member not in group.joiners and not group.members.get(member, NOT_TOLD):
                 self.contradiction(
                     f"{member} is in generation {event.generation} and did not join it",
                     (f"{member} is a dynamic member, and no JoinGroup of it was waiting when the generation started, "
                      f"at {STEP}: contradiction.", event),
                 )  # fmt: skip
-        if event.members and not life.joiners.intersection(event.members):
+        if event.members and not group.joiners.intersection(event.members):
             self.contradiction(
                 f"generation {event.generation} started and nobody joined it",
                 (f"no JoinGroup was waiting when it started at {STEP}: contradiction.", event),
             )
 
 
-class _Common(LifeFold):
+class _Common(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             GenerationStarted: self.on_generation,
@@ -127,11 +127,11 @@ class _Common(LifeFold):
 
     def on_generation(self, event: GenerationStarted) -> None:
         """All members list what the vote selected."""
-        life = self.lives.life
-        if life is None or not event.protocol:
+        group = self.incarnations.current
+        if group is None or not event.protocol:
             return
         for member in event.members:
-            listed = life.listed.get(member, ())
+            listed = group.listed.get(member, ())
             if listed and event.protocol not in listed:
                 self._report(member, listed, event.protocol, event)
 
@@ -147,7 +147,7 @@ class _Common(LifeFold):
         )
 
 
-class _Size(LifeFold):
+class _Size(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {IncarnationStarted: self.on_incarnation, GenerationStarted: self.on_generation})
         self._limits: dict[int, int] = {}
@@ -159,10 +159,10 @@ class _Size(LifeFold):
 
     def on_generation(self, event: GenerationStarted) -> None:
         """Only those that joined count: silent static members keep their seat beyond the limit."""
-        life, limit = self.lives.life, self._limits.get(event.incarnation, 0)
-        if life is None or not limit:
+        group, limit = self.incarnations.current, self._limits.get(event.incarnation, 0)
+        if group is None or not limit:
             return
-        joined = sorted(life.joiners.intersection(event.members))
+        joined = sorted(group.joiners.intersection(event.members))
         if len(joined) > limit:
             self.contradiction(
                 f"{len(joined)} members joined generation {event.generation}, and {limit} may",
@@ -170,15 +170,15 @@ class _Size(LifeFold):
             )
 
 
-class _ToTheLeader(LifeFold):
+class _ToTheLeader(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {JoinGroupReplied: self.on_replied})
         self._shown: dict[int, JoinGroupReplied] = {}
 
     def on_replied(self, event: JoinGroupReplied) -> None:
         """Who is shown the members leads, and is the only one in its generation."""
-        life = self.lives.life
-        if not event.listed_members or event.error != ACCEPTED or life is None:
+        group = self.incarnations.current
+        if not event.listed_members or event.error != ACCEPTED or group is None:
             return
         if event.assigned_member_id != event.leader:
             self.contradiction(
@@ -186,12 +186,12 @@ class _ToTheLeader(LifeFold):
                 (f"the answer of {STEP} names {event.leader} as the leader and shows the members to "
                  f"{event.assigned_member_id}: contradiction.", event),
             )  # fmt: skip
-        first = self._shown.get(life.incarnation)
-        self._shown[life.incarnation] = event
+        first = self._shown.get(group.incarnation)
+        self._shown[group.incarnation] = event
         if (
             first is not None
             and first.reply_generation == event.reply_generation
-            and life.heir_of(first.assigned_member_id) != event.assigned_member_id
+            and group.heir_of(first.assigned_member_id) != event.assigned_member_id
         ):
             self.contradiction(
                 f"{first.assigned_member_id} and {event.assigned_member_id} are both shown the members of generation {event.reply_generation}",
@@ -203,23 +203,23 @@ class _ToTheLeader(LifeFold):
             )
 
 
-class _Agree(LifeFold):
+class _Agree(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {JoinGroupReplied: self.on_replied})
         self._first: dict[int, JoinGroupReplied] = {}
 
     def on_replied(self, event: JoinGroupReplied) -> None:
         """What the first was told of a generation holds for all."""
-        life = self.lives.life
-        if event.error != ACCEPTED or life is None:
+        group = self.incarnations.current
+        if event.error != ACCEPTED or group is None:
             return
-        first = self._first.get(life.incarnation)
+        first = self._first.get(group.incarnation)
         if first is None or first.reply_generation != event.reply_generation:
-            self._first[life.incarnation] = event
+            self._first[group.incarnation] = event
             return
         if first.protocol and event.protocol and first.protocol != event.protocol:
             self._report(first, event, f"the protocol {first.protocol}", f"the protocol {event.protocol}")
-        if first.leader != event.leader and life.heir_of(first.leader) != life.heir_of(event.leader):
+        if first.leader != event.leader and group.heir_of(first.leader) != group.heir_of(event.leader):
             self._report(first, event, f"the leader {first.leader}", f"the leader {event.leader}")
 
     def _report(self, first: JoinGroupReplied, event: JoinGroupReplied, one: str, other: str) -> None:

@@ -24,7 +24,7 @@ from rebalance_check.properties.views.coordinator import (
     EMPTY,
     PREPARING,
     STABLE,
-    LifeFold,
+    IncarnationFold,
 )
 
 LEGAL_MOVES: Final = frozenset(
@@ -60,13 +60,13 @@ class OnlyLaggardsTimeOutViolated(Violation):
     """The sync timeout removed a member that had sent its SyncGroup, or outside a formed generation."""
 
 
-class _Transitions(LifeFold):
+class _Transitions(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {IncarnationStarted: self.on_incarnation, GroupStatusChanged: self.on_status})
         self._last: dict[int, tuple[str, Event]] = {}
 
     def on_incarnation(self, event: IncarnationStarted) -> None:
-        """A life begins in a status of its own."""
+        """An incarnation begins in a status of its own."""
         self._last.pop(event.incarnation, None)
         if event.status:
             self._last[event.incarnation] = (event.status, event)
@@ -83,14 +83,14 @@ class _Transitions(LifeFold):
                 (f"at {STEP} it left {event.from_status}, in which it was not: contradiction.", event),
             )
         elif before is None and (event.from_status, event.to_status) == (DEAD, EMPTY):
-            return  # how a life begins where an absent group counts as Dead
+            return  # how an incarnation begins where an absent group counts as Dead
         elif (event.from_status, event.to_status) not in LEGAL_MOVES:
             self.contradiction(
                 f"the group moved {moved}", (f"at {STEP} it moved {moved}, which no status table knows.", event)
             )
 
 
-class _Pending(LifeFold):
+class _Pending(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
             invariant,
@@ -103,8 +103,8 @@ class _Pending(LifeFold):
 
     def on_join_replied(self, event: JoinGroupReplied) -> None:
         """What MEMBER_ID_REQUIRED hands out is nobody's id yet."""
-        life = self.lives.life
-        if event.error == "MEMBER_ID_REQUIRED" and life is not None and event.assigned_member_id in life.members:
+        group = self.incarnations.current
+        if event.error == "MEMBER_ID_REQUIRED" and group is not None and event.assigned_member_id in group.members:
             self.contradiction(
                 f"{event.assigned_member_id} is handed out with MEMBER_ID_REQUIRED and is a member",
                 (
@@ -115,19 +115,19 @@ class _Pending(LifeFold):
 
     def on_generation(self, event: GenerationStarted) -> None:
         """Nobody is in a generation who has not joined with its id."""
-        life = self.lives.life
-        for member in sorted(life.pending.keys() & set(event.members)) if life is not None and life.pending else ():
+        group = self.incarnations.current
+        for member in sorted(group.pending.keys() & set(event.members)) if group is not None and group.pending else ():
             self._report(member, f"it is in generation {event.generation}, which started", event)
 
     def on_sync_replied(self, event: SyncGroupReplied) -> None:
         """A pending id is UNKNOWN_MEMBER_ID to everything but JoinGroup and LeaveGroup."""
-        life = self.lives.life
-        if life is not None and event.member_id in life.pending and event.error == ACCEPTED:
+        group = self.incarnations.current
+        if group is not None and event.member_id in group.pending and event.error == ACCEPTED:
             self._report(event.member_id, "its SyncGroup was accepted", event)
 
     def _report(self, member: str, what: str, event: Event) -> None:
-        life = self.lives.life
-        given = life.pending[member] if life is not None else None
+        group = self.incarnations.current
+        given = group.pending[member] if group is not None else None
         self.contradiction(
             f"{member} was handed out, has not joined, and counts as a member",
             (f"{member} was handed out with MEMBER_ID_REQUIRED at {STEP}, and no join with it was accepted.", given),
@@ -135,17 +135,17 @@ class _Pending(LifeFold):
         )
 
 
-class _OnePerInstance(LifeFold):
+class _OnePerInstance(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {MemberAdded: self.on_added, IncarnationStarted: self.on_incarnation})
         self._since: dict[str, Event] = {}
 
     def on_added(self, event: MemberAdded) -> None:
         """Whoever had the instance id before is gone by now."""
-        life = self.lives.life
-        if not event.instance_id or life is None:
+        group = self.incarnations.current
+        if not event.instance_id or group is None:
             return
-        for other, instance in life.members.items():
+        for other, instance in group.members.items():
             if instance == event.instance_id and other != event.member_id:
                 self._report(other, event.member_id, instance, event)
         self._since[event.member_id] = event
@@ -166,7 +166,7 @@ class _OnePerInstance(LifeFold):
         )
 
 
-class _Leader(LifeFold):
+class _Leader(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             GenerationStarted: self.on_generation,
@@ -186,10 +186,10 @@ class _Leader(LifeFold):
 
     def on_join_replied(self, event: JoinGroupReplied) -> None:
         """Who is told to lead is a member, or was until its successor took its seat."""
-        life = self.lives.life
-        if event.error != ACCEPTED or life is None or not life.is_known or not event.leader:
+        group = self.incarnations.current
+        if event.error != ACCEPTED or group is None or not group.is_known or not event.leader:
             return
-        if life.heir_of(event.leader) not in life.members:
+        if group.heir_of(event.leader) not in group.members:
             self.contradiction(
                 f"{event.assigned_member_id} is told that {event.leader} leads, which is no member",
                 (f"{event.leader} is no member when this is told, at {STEP}: contradiction.", event),
@@ -205,7 +205,7 @@ class _Leader(LifeFold):
         )
 
 
-class _Clean(LifeFold):
+class _Clean(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
             invariant,
@@ -219,15 +219,15 @@ class _Clean(LifeFold):
 
     def on_status(self, event: GroupStatusChanged) -> None:
         """The last member is gone before the group is Empty; one that begins has its first member at once."""
-        life = self.lives.life
+        group = self.incarnations.current
         if (
             event.to_status == EMPTY
             and event.from_status != DEAD
-            and life is not None
-            and life.is_known
-            and life.members
+            and group is not None
+            and group.is_known
+            and group.members
         ):
-            self._report(f"members ({', '.join(sorted(life.members))})", event)
+            self._report(f"members ({', '.join(sorted(group.members))})", event)
 
     def on_incarnation(self, event: IncarnationStarted) -> None:
         """What was loaded as Empty has nothing else, either."""
@@ -236,19 +236,19 @@ class _Clean(LifeFold):
 
     def on_written(self, event: GroupMetadataWritten) -> None:
         """The record of an Empty group has no members."""
-        life = self.lives.life
-        if life is not None and life.status == EMPTY and event.members:
+        group = self.incarnations.current
+        if group is not None and group.status == EMPTY and event.members:
             self._report(f"members on record ({', '.join(event.members)})", event)
 
     def on_replied(self, event: SyncGroupReplied) -> None:
         """Nobody syncs an Empty group."""
-        life = self.lives.life
-        if life is not None and life.status == EMPTY and event.error == ACCEPTED:
+        group = self.incarnations.current
+        if group is not None and group.status == EMPTY and event.error == ACCEPTED:
             self._report(f"an assignment for {event.member_id}", event)
 
     def _report(self, what: str, event: Event) -> None:
-        life = self.lives.life
-        since = life.changed if life is not None and life.changed is not event else None
+        group = self.incarnations.current
+        since = group.changed if group is not None and group.changed is not event else None
         self.contradiction(
             f"the group is Empty and has {what}",
             *([(f"the group became Empty at {STEP}.", since)] if since is not None else []),
@@ -256,23 +256,23 @@ class _Clean(LifeFold):
         )
 
 
-class _Laggards(LifeFold):
+class _Laggards(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {MemberRemoved: self.on_removed})
 
     def on_removed(self, event: MemberRemoved) -> None:
         """The sync timeout is for who owes a SyncGroup of the present generation."""
-        life = self.lives.life
-        if event.reason != "sync timeout" or life is None or not life.status:
+        group = self.incarnations.current
+        if event.reason != "sync timeout" or group is None or not group.status:
             return
-        if life.status not in {COMPLETING, STABLE}:
-            self._report(event, f"the group is {life.status}, where nobody owes a SyncGroup")
-        elif life.had_synced:
+        if group.status not in {COMPLETING, STABLE}:
+            self._report(event, f"the group is {group.status}, where nobody owes a SyncGroup")
+        elif group.had_synced:
             self._report(event, f"it had sent its SyncGroup for generation {event.generation}")
 
     def _report(self, event: MemberRemoved, why: str) -> None:
-        life = self.lives.life
-        started = life.started if life is not None else None
+        group = self.incarnations.current
+        started = group.started if group is not None else None
         self.contradiction(
             f"{event.member_id} is removed for a SyncGroup that it does not owe",
             *([(f"generation {event.generation} started at {STEP}.", started)] if started is not None else []),

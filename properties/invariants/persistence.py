@@ -18,7 +18,14 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.invariants.observed_times import ObservedLoads
 from rebalance_check.properties.kinds import Handler, Invariant, either
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.coordinator import ACCEPTED, EMPTY, PREPARING, STABLE, Life, LifeFold
+from rebalance_check.properties.views.coordinator import (
+    ACCEPTED,
+    EMPTY,
+    PREPARING,
+    STABLE,
+    Incarnation,
+    IncarnationFold,
+)
 
 KEPT_GENERATIONS: Final = 8
 """Of how many generations the assignments on record are kept: a replaced coordinator may answer from an old one."""
@@ -44,7 +51,7 @@ class OnlyEmptyGroupsAreDeletedViolated(Violation):
     """A group that was not Empty was deleted."""
 
 
-class _Propagated(LifeFold):
+class _Propagated(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {GroupMetadataAppended: self.on_appended, SyncGroupReplied: self.on_replied})
         self._records: dict[int, list[GroupMetadataAppended]] = {}
@@ -60,13 +67,18 @@ class _Propagated(LifeFold):
 
     def on_replied(self, event: SyncGroupReplied) -> None:
         """Some record of this generation gives the member what it is told."""
-        life = self.lives.life
-        if event.error != ACCEPTED or life is None or not self._tells:
+        group = self.incarnations.current
+        if event.error != ACCEPTED or group is None or not self._tells:
             return
         records = self._records.get(event.generation, [])
-        if not records and life.begun is not None and life.begun.members and event.generation == life.begun.generation:
+        if (
+            not records
+            and group.begun is not None
+            and group.begun.members
+            and event.generation == group.begun.generation
+        ):
             return
-        if not any(self._grants(life, record, event) for record in records):
+        if not any(self._grants(group, record, event) for record in records):
             self.contradiction(
                 f"{event.member_id} is given an assignment of generation {event.generation} that is not on record",
                 *([(f"the last record of that generation was committed at {STEP}.", records[-1])] if records else []),
@@ -74,12 +86,12 @@ class _Propagated(LifeFold):
             )
 
     @staticmethod
-    def _grants(life: Life, record: GroupMetadataAppended, event: SyncGroupReplied) -> bool:
+    def _grants(group: Incarnation, record: GroupMetadataAppended, event: SyncGroupReplied) -> bool:
         told = record.assignments or tuple((member, event.assignment) for member in record.members)
-        return any(life.heir_of(member) == event.member_id and text == event.assignment for member, text in told)
+        return any(group.heir_of(member) == event.member_id and text == event.assignment for member, text in told)
 
 
-class _OneAssignment(LifeFold):
+class _OneAssignment(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {SyncGroupReplied: self.on_replied})
         self._told: dict[tuple[int, str], SyncGroupReplied] = {}
@@ -98,7 +110,7 @@ class _OneAssignment(LifeFold):
             )
 
 
-class _Stable(LifeFold):
+class _Stable(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             GroupStatusChanged: self.on_status,
@@ -113,10 +125,10 @@ class _Stable(LifeFold):
 
     def on_status(self, event: GroupStatusChanged) -> None:
         """The record that makes a group Stable is committed before."""
-        life = self.lives.life
-        if event.to_status != STABLE or life is None or not life.is_known or not (self._tells or life.record):
+        group = self.incarnations.current
+        if event.to_status != STABLE or group is None or not group.is_known or not (self._tells or group.record):
             return
-        record, members = life.record, tuple(sorted(life.members))
+        record, members = group.record, tuple(sorted(group.members))
         if record is None or record.generation != event.generation or tuple(sorted(record.members)) != members:
             self.contradiction(
                 f"the group is Stable in generation {event.generation}, of which there is no record",
@@ -126,7 +138,7 @@ class _Stable(LifeFold):
             )  # fmt: skip
 
 
-class _Load(LifeFold):
+class _Load(IncarnationFold):
     """The last committed record, and what was written after it: the log may hold it although nobody saw its commit."""
 
     def __init__(self, invariant: Invariant) -> None:
@@ -179,8 +191,8 @@ class _Load(LifeFold):
 
     def on_added(self, event: MemberAdded) -> None:
         """Ids that were handed out and not used are forgotten with their incarnation."""
-        for incarnation, life in self.lives.lives.items():
-            given = life.pending.get(event.member_id) if incarnation < event.incarnation else None
+        for incarnation, group in self.incarnations.known.items():
+            given = group.pending.get(event.member_id) if incarnation < event.incarnation else None
             if given is not None:
                 self.contradiction(
                     f"{event.member_id}, handed out in incarnation {incarnation}, is known in {event.incarnation}",
@@ -198,14 +210,14 @@ class _Load(LifeFold):
         )  # fmt: skip
 
 
-class _Deleted(LifeFold):
+class _Deleted(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {GroupDeleted: self.on_deleted})
 
     def on_deleted(self, event: GroupDeleted) -> None:
         """Nobody is in a group that is deleted."""
-        life = self.lives.life
-        members = sorted(life.members) if life is not None and life.is_known else []
+        group = self.incarnations.current
+        members = sorted(group.members) if group is not None and group.is_known else []
         if event.status != EMPTY or members:
             self.contradiction(
                 f"the group is deleted while it is {event.status}",

@@ -23,8 +23,8 @@ from rebalance_check.properties.views.coordinator import (
     NOT_TOLD,
     PREPARING,
     STABLE,
-    Life,
-    LifeFold,
+    Incarnation,
+    IncarnationFold,
 )
 
 RECOGNISED: Final = frozenset({"NONE", "ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS"})
@@ -51,7 +51,7 @@ class OneResponsePerRequestViolated(Violation):
     """A request was answered twice."""
 
 
-class _Fenced(LifeFold):
+class _Fenced(IncarnationFold):
     """Compares who asks, and for which generation, with the group at that moment."""
 
     api: str = ""
@@ -59,26 +59,26 @@ class _Fenced(LifeFold):
 
     def on_replied(self, event: ReplyEvent) -> None:
         """What is accepted comes from a member, for the present generation, at its time."""
-        life = self.lives.life
-        if event.error != ACCEPTED or life is None or not life.is_known:
+        group = self.incarnations.current
+        if event.error != ACCEPTED or group is None or not group.is_known:
             return
-        if life.arrival is not None:
-            status, generation, is_member, _ = life.arrival
+        if group.arrival is not None:
+            status, generation, is_member, _ = group.arrival
         else:
-            status, generation, is_member = life.status, event.generation, event.member_id in life.members
+            status, generation, is_member = group.status, event.generation, event.member_id in group.members
         if not is_member:
-            self._report(event, life, f"{event.member_id or 'a nameless client'} is no member")
+            self._report(event, group, f"{event.member_id or 'a nameless client'} is no member")
         elif event.request_generation != generation:
-            self._report(event, life, f"the generation was {generation}")
+            self._report(event, group, f"the generation was {generation}")
         elif status and status not in self.statuses:
-            self._report(event, life, f"the group was {status}")
+            self._report(event, group, f"the group was {status}")
 
-    def _report(self, event: ReplyEvent, life: Life, why: str) -> None:
-        taken = life.arrival.event if life.arrival is not None else None
+    def _report(self, event: ReplyEvent, group: Incarnation, why: str) -> None:
+        taken = group.arrival.event if group.arrival is not None else None
         who = event.member_id or "a client without a member id"
         self.contradiction(
             f"{self.api} of {who} for generation {event.request_generation} is accepted, and {why}",
-            *([(f"the generation before this answer started at {STEP}.", life.started)] if life.started else []),
+            *([(f"the generation before this answer started at {STEP}.", group.started)] if group.started else []),
             *([(f"the request was taken at {STEP}.", taken)] if taken is not None else []),
             (f"it was answered without an error at {STEP}, and {why}: contradiction.", event),
         )
@@ -106,16 +106,16 @@ class _Commit(_Fenced):
 
     def on_commit(self, event: OffsetCommitReplied) -> None:
         """A commit outside of any generation needs an Empty group."""
-        life = self.lives.life
+        group = self.incarnations.current
         if event.request_generation >= 0:
             self.on_replied(event)
-        elif event.error == ACCEPTED and life is not None:
-            status = life.arrival.status if life.arrival is not None else life.status
+        elif event.error == ACCEPTED and group is not None:
+            status = group.arrival.status if group.arrival is not None else group.status
             if status and status != EMPTY:
-                self._report(event, life, f"the group was {status}")
+                self._report(event, group, f"the group was {status}")
 
 
-class _Exclusive(LifeFold):
+class _Exclusive(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             SyncGroupReplied: self.on_replied,
@@ -134,11 +134,11 @@ class _Exclusive(LifeFold):
         """Whoever passes with an instance id is the member that has it now."""
         if not event.instance_id or not event.member_id or event.error not in RECOGNISED:
             return
-        life = self.lives.life
-        if life is None or not life.is_known or life.arrival is not None:
+        group = self.incarnations.current
+        if group is None or not group.is_known or group.arrival is not None:
             return
-        holder = life.holder_of(event.instance_id)
-        if holder != event.member_id and (holder or NOT_TOLD not in life.members.values()):
+        holder = group.holder_of(event.instance_id)
+        if holder != event.member_id and (holder or NOT_TOLD not in group.members.values()):
             whose = f"belongs to {holder}" if holder else "belongs to nobody"
             self.contradiction(
                 f"{event.member_id} passes with the instance id {event.instance_id}, which {whose}",

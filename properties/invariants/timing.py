@@ -24,7 +24,14 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.invariants.observed_times import ObservedLaggards, ObservedRemovals
 from rebalance_check.properties.kinds import Handler, Invariant, Memories, either
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.coordinator import COMPLETING, EMPTY, PREPARING, STABLE, Life, LifeFold
+from rebalance_check.properties.views.coordinator import (
+    COMPLETING,
+    EMPTY,
+    PREPARING,
+    STABLE,
+    Incarnation,
+    IncarnationFold,
+)
 from rebalance_check.properties.views.sessions import Key, Sessions
 
 
@@ -48,8 +55,8 @@ class PendingIdsVanishInTimeViolated(Violation):
     """A member id that was handed out was accepted after the session timeout of the JoinGroup that asked for it."""
 
 
-class _TimeFold(LifeFold):
-    """Looks at lives and at sessions; counts what it compares, for most histories tell too little of time."""
+class _TimeFold(IncarnationFold):
+    """Looks at incarnations and at sessions; counts what it compares, for most histories tell too little of time."""
 
     sessions: Sessions
 
@@ -72,11 +79,11 @@ class _Early(_TimeFold):
 
     def on_removed(self, event: MemberRemoved) -> None:
         """Each reason to remove somebody has a timeout of that member's own."""
-        life, key = self.lives.life, (event.incarnation, event.member_id)
+        group, key = self.incarnations.current, (event.incarnation, event.member_id)
         joined = self.sessions.joins.get(key)
-        if life is None or joined is None or not self.sessions.punctual:
+        if group is None or joined is None or not self.sessions.punctual:
             return
-        since, allowed_ms = self._timeout(life, event.reason, joined, self.sessions.prolonged.get(key))
+        since, allowed_ms = self._timeout(group, event.reason, joined, self.sessions.prolonged.get(key))
         if since is None or allowed_ms <= 0:
             return
         if self.compare(since, event, allowed_ms) < 0:
@@ -90,16 +97,16 @@ class _Early(_TimeFold):
 
     @staticmethod
     def _timeout(
-        life: Life, reason: str, joined: RequestParked, prolonged: CoordinatorEvent | None
+        group: Incarnation, reason: str, joined: RequestParked, prolonged: CoordinatorEvent | None
     ) -> tuple[CoordinatorEvent | None, int]:
         """Since when time runs for this reason, and how long; a group's timeout is at least that of each member."""
         if reason == "session expired":
             return prolonged, joined.session_timeout_ms
         if reason == "sync timeout":
-            return life.started, joined.rebalance_timeout_ms
-        changed = life.changed
+            return group.started, joined.rebalance_timeout_ms
+        changed = group.changed
         if reason == "rebalance timeout" and changed is not None and changed.from_status != EMPTY:
-            return (changed if life.status == PREPARING else None), joined.rebalance_timeout_ms
+            return (changed if group.status == PREPARING else None), joined.rebalance_timeout_ms
         return None, 0
 
 
@@ -116,11 +123,11 @@ class _Silent(_TimeFold):
 
     def on_event(self, event: MemberRemoved | RequestParked | ReplyEvent) -> None:
         """It is a member until here, so it was not silent for longer than its session."""
-        life, before = self.lives.life, self.sessions.before
-        if not self.sessions.punctual or life is None or before is None or isinstance(before, RequestParked):
+        group, before = self.incarnations.current, self.sessions.before
+        if not self.sessions.punctual or group is None or before is None or isinstance(before, RequestParked):
             return
         joined = self.sessions.joins.get((event.incarnation, event.member_id))
-        if joined is None or (event.member_id not in life.members and not isinstance(event, MemberRemoved)):
+        if joined is None or (event.member_id not in group.members and not isinstance(event, MemberRemoved)):
             return
         if joined.session_timeout_ms > 0 and self.compare(before, event, joined.session_timeout_ms) > 0:
             self.contradiction(
@@ -139,12 +146,12 @@ class _JoinPhase(_TimeFold):
 
     def on_status(self, event: GroupStatusChanged) -> None:
         """A phase begins, or one is over."""
-        life, since = self.lives.life, self._since.pop(event.incarnation, None)
+        group, since = self.incarnations.current, self._since.pop(event.incarnation, None)
         if event.to_status == PREPARING and event.from_status != EMPTY:
             self._since[event.incarnation] = event
-        if since is None or life is None or not self.sessions.punctual or event.incarnation in self.sessions.statics:
+        if since is None or group is None or not self.sessions.punctual or event.incarnation in self.sessions.statics:
             return
-        allowed_ms = self.sessions.timeouts_of(life)
+        allowed_ms = self.sessions.timeouts_of(group)
         if allowed_ms and self.compare(since, event, allowed_ms) > 0:
             self.contradiction(
                 f"a join phase lasts {event.time_ms - since.time_ms} ms, and no rebalance timeout is above "
@@ -165,21 +172,21 @@ class _Laggards(_TimeFold):
 
     def on_status(self, event: GroupStatusChanged) -> None:
         """Nobody of the generation that ends, or becomes Stable, owes a SyncGroup for that long."""
-        life = self.lives.life
-        if life is not None and life.started is not None and event.from_status in {COMPLETING, STABLE}:
-            owing = (m for m in life.started.members if m in life.members and m not in life.synced)
+        group = self.incarnations.current
+        if group is not None and group.started is not None and event.from_status in {COMPLETING, STABLE}:
+            owing = (m for m in group.started.members if m in group.members and m not in group.synced)
             self._look(event, tuple(owing))
 
     def _look(self, event: MemberRemoved | GroupStatusChanged, owing: tuple[str, ...]) -> None:
-        life = self.lives.life
-        if life is None or life.started is None or not owing or not self.sessions.punctual:
+        group = self.incarnations.current
+        if group is None or group.started is None or not owing or not self.sessions.punctual:
             return
-        allowed_ms = self.sessions.timeouts_of(life)
-        if allowed_ms and self.compare(life.started, event, allowed_ms) > 0:
+        allowed_ms = self.sessions.timeouts_of(group)
+        if allowed_ms and self.compare(group.started, event, allowed_ms) > 0:
             self.contradiction(
-                f"{owing[0]} owes its SyncGroup for {event.time_ms - life.started.time_ms} ms, and no rebalance "
+                f"{owing[0]} owes its SyncGroup for {event.time_ms - group.started.time_ms} ms, and no rebalance "
                 f"timeout is above {allowed_ms} ms",
-                (f"generation {life.started.generation} started at {STEP}.", life.started),
+                (f"generation {group.started.generation} started at {STEP}.", group.started),
                 (f"{owing[0]} had not synced, and was a member until {STEP}: contradiction.", event),
             )
 

@@ -1,7 +1,9 @@
-"""The lives of a group at its coordinator, as the coordinator's own events tell them: what most claims about it need.
+"""The incarnations of a group at its coordinator, as the coordinator's own events show them.
 
-One `Life` per incarnation, so that a coordinator that was replaced and does not know it yet is judged by its own state.
-What was not told stays unknown: a life that begins without its status knows its members from its next generation on.
+There is one `Incarnation` for each, so a coordinator that was replaced and does not know it yet is judged by its own
+state.
+What no event shows stays unknown: an incarnation that begins without its status knows its members from its next
+generation on.
 """
 
 from __future__ import annotations
@@ -55,8 +57,8 @@ class Arrival(NamedTuple):
     event: RequestParked
 
 
-class Life:
-    """One life of the group: what is known of it now.
+class Incarnation:
+    """What is known now of the group in one incarnation.
 
     ``members`` maps member id to instance id ("" for a dynamic one, `NOT_TOLD` where nothing tells); it is complete
     where ``is_known``. ``joins`` and ``syncs`` hold the parked requests by member id, ``waits`` others by their number.
@@ -118,27 +120,27 @@ class Life:
 E = TypeVar("E", bound=CoordinatorEvent)
 
 
-def _of_a_life(take: Callable[[Lives, Life, E], None]) -> Callable[[Lives, E], None]:
-    """Hand ``take`` the life that its event is of; an event that names no incarnation changes none."""
+def _of_an_incarnation(take: Callable[[Incarnations, Incarnation, E], None]) -> Callable[[Incarnations, E], None]:
+    """Hand ``take`` the incarnation that its event is of; an event that names no incarnation changes none."""
 
     @wraps(take)
-    def handler(self: Lives, event: E) -> None:
-        life = self._at(event)
-        if life is not None:
-            take(self, life, event)
+    def handler(self: Incarnations, event: E) -> None:
+        group = self._at(event)
+        if group is not None:
+            take(self, group, event)
 
     return handler
 
 
-class Lives(Memory):
-    """All lives of one group; ``life`` is the one of the event that is being judged, None where it names none.
+class Incarnations(Memory):
+    """All incarnations of one group; ``current`` is the one of the event that is being judged, None where it names none.
 
     ``tells_parked`` says whether the history tells of requests that the coordinator keeps.
     """
 
     def __init__(self) -> None:
-        self.lives: dict[int, Life] = {}
-        self.life: Life | None = None
+        self.known: dict[int, Incarnation] = {}
+        self.current: Incarnation | None = None
         self.tells_parked = False
         handlers: dict[type[Event], Handler] = {
             IncarnationStarted: self._on_incarnation,
@@ -158,104 +160,104 @@ class Lives(Memory):
         }
         super().__init__(handlers)
 
-    def _at(self, event: CoordinatorEvent) -> Life | None:
+    def _at(self, event: CoordinatorEvent) -> Incarnation | None:
         incarnation = event.incarnation
-        life = self.lives.get(incarnation)
-        if life is None and incarnation >= 0:
-            life = self.lives[incarnation] = Life(incarnation)
-        self.life = life
-        return life
+        group = self.known.get(incarnation)
+        if group is None and incarnation >= 0:
+            group = self.known[incarnation] = Incarnation(incarnation)
+        self.current = group
+        return group
 
     def _on_other(self, event: CoordinatorEvent) -> None:
         self._at(event)
 
     def _on_incarnation(self, event: IncarnationStarted) -> None:
-        self.life = self.lives[event.incarnation] = Life(event.incarnation, event)
+        self.current = self.known[event.incarnation] = Incarnation(event.incarnation, event)
 
-    @_of_a_life
-    def _on_status(self, life: Life, event: GroupStatusChanged) -> None:
-        life.status, life.changed, life.generation = event.to_status, event, event.generation
+    @_of_an_incarnation
+    def _on_status(self, group: Incarnation, event: GroupStatusChanged) -> None:
+        group.status, group.changed, group.generation = event.to_status, event, event.generation
 
-    @_of_a_life
-    def _on_added(self, life: Life, event: MemberAdded) -> None:
-        life.members[event.member_id] = event.instance_id
-        life.pending.pop(event.member_id, None)
-        life.heirs.pop(event.member_id, None)
-        if life.replaced is not None and event.instance_id == life.instance_replaced:
-            life.heirs[life.replaced.member_id] = event.member_id
-        life.replaced = None
+    @_of_an_incarnation
+    def _on_added(self, group: Incarnation, event: MemberAdded) -> None:
+        group.members[event.member_id] = event.instance_id
+        group.pending.pop(event.member_id, None)
+        group.heirs.pop(event.member_id, None)
+        if group.replaced is not None and event.instance_id == group.instance_replaced:
+            group.heirs[group.replaced.member_id] = event.member_id
+        group.replaced = None
 
-    @_of_a_life
-    def _on_removed(self, life: Life, event: MemberRemoved) -> None:
-        instance = life.members.pop(event.member_id, "")
-        life.replaced = event if event.reason == "replaced" else None
-        life.instance_replaced = instance
-        life.joins.pop(event.member_id, None)
-        life.syncs.pop(event.member_id, None)
-        life.joined.discard(event.member_id)
-        life.had_synced = event.member_id in life.synced
-        life.synced.discard(event.member_id)
+    @_of_an_incarnation
+    def _on_removed(self, group: Incarnation, event: MemberRemoved) -> None:
+        instance = group.members.pop(event.member_id, "")
+        group.replaced = event if event.reason == "replaced" else None
+        group.instance_replaced = instance
+        group.joins.pop(event.member_id, None)
+        group.syncs.pop(event.member_id, None)
+        group.joined.discard(event.member_id)
+        group.had_synced = event.member_id in group.synced
+        group.synced.discard(event.member_id)
         if event.reason != "replaced":
-            life.listed.pop(event.member_id, None)
+            group.listed.pop(event.member_id, None)
 
-    @_of_a_life
-    def _on_generation(self, life: Life, event: GenerationStarted) -> None:
-        life.generation, life.started = event.generation, event
-        life.joiners, life.joined, life.synced = life.joined, set(), set()
-        if not life.is_known:
-            life.members = {member: life.members.get(member, NOT_TOLD) for member in event.members}
-            life.is_known = True
+    @_of_an_incarnation
+    def _on_generation(self, group: Incarnation, event: GenerationStarted) -> None:
+        group.generation, group.started = event.generation, event
+        group.joiners, group.joined, group.synced = group.joined, set(), set()
+        if not group.is_known:
+            group.members = {member: group.members.get(member, NOT_TOLD) for member in event.members}
+            group.is_known = True
 
-    @_of_a_life
-    def _on_appended(self, life: Life, event: GroupMetadataAppended) -> None:
-        life.record = event
+    @_of_an_incarnation
+    def _on_appended(self, group: Incarnation, event: GroupMetadataAppended) -> None:
+        group.record = event
 
     def _on_parked(self, event: RequestParked) -> None:
         self.tells_parked = True
-        life = self._at(event)
-        if life is None:
+        group = self._at(event)
+        if group is None:
             return
         if event.api == "JoinGroup":
-            life.joins[event.member_id] = event
-            life.joined.add(event.member_id)
-            life.listed[event.member_id] = event.protocols
+            group.joins[event.member_id] = event
+            group.joined.add(event.member_id)
+            group.listed[event.member_id] = event.protocols
         elif event.api == "SyncGroup":
-            life.syncs[event.member_id] = event
-            life.synced.add(event.member_id)
+            group.syncs[event.member_id] = event
+            group.synced.add(event.member_id)
         else:
-            is_member = event.member_id in life.members
-            life.waits[event.request] = Arrival(life.status, event.generation, is_member, event)
+            is_member = event.member_id in group.members
+            group.waits[event.request] = Arrival(group.status, event.generation, is_member, event)
 
-    @_of_a_life
-    def _on_join_replied(self, life: Life, event: JoinGroupReplied) -> None:
-        life.arrival = None
-        who = next((member for member, parked in life.joins.items() if parked.request == event.request), "")
-        life.joins.pop(who, None)
+    @_of_an_incarnation
+    def _on_join_replied(self, group: Incarnation, event: JoinGroupReplied) -> None:
+        group.arrival = None
+        who = next((member for member, parked in group.joins.items() if parked.request == event.request), "")
+        group.joins.pop(who, None)
         if event.error == ACCEPTED or event.error in REFUSED_MEMBERS:
-            life.joined.discard(who)
+            group.joined.discard(who)
         elif event.error == "MEMBER_ID_REQUIRED":
-            life.pending[event.assigned_member_id] = event
+            group.pending[event.assigned_member_id] = event
 
-    @_of_a_life
-    def _on_sync_replied(self, life: Life, event: SyncGroupReplied) -> None:
-        life.arrival = None
-        parked = life.syncs.get(event.member_id)
+    @_of_an_incarnation
+    def _on_sync_replied(self, group: Incarnation, event: SyncGroupReplied) -> None:
+        group.arrival = None
+        parked = group.syncs.get(event.member_id)
         if parked is not None and parked.request == event.request:
-            del life.syncs[event.member_id]
+            del group.syncs[event.member_id]
         if event.error == ACCEPTED:
-            life.synced.add(event.member_id)
+            group.synced.add(event.member_id)
 
-    @_of_a_life
-    def _on_reply(self, life: Life, event: ReplyEvent) -> None:
-        life.arrival = life.waits.pop(event.request, None) if life.waits else None
+    @_of_an_incarnation
+    def _on_reply(self, group: Incarnation, event: ReplyEvent) -> None:
+        group.arrival = group.waits.pop(event.request, None) if group.waits else None
 
 
-class LifeFold(Fold):
-    """A fold that looks at the lives of the group; ``life`` of `lives` is the one of the event at hand."""
+class IncarnationFold(Fold):
+    """A fold that looks at the incarnations of the group; `Incarnations.current` is the one of the event at hand."""
 
-    lives: Lives
+    incarnations: Incarnations
 
     def share(self, memories: Memories) -> None:
-        """All folds of a group look at the same lives."""
-        self.lives = Lives.among(memories)
-        self.memories = (self.lives,)
+        """All folds of a group look at the same incarnations."""
+        self.incarnations = Incarnations.among(memories)
+        self.memories = (self.incarnations,)

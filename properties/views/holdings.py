@@ -60,7 +60,7 @@ class Rounds(Memory):
         super().__init__(handlers)
 
     def on_incarnation(self, _event: IncarnationStarted) -> None:
-        """Another life of the group at the coordinator."""
+        """Another incarnation of the group at the coordinator."""
         self.incarnations += 1
 
     def on_generation(self, event: GenerationStarted) -> None:

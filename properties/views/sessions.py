@@ -20,7 +20,7 @@ from rebalance_check.model.vocabulary.events import (
     SyncGroupReplied,
 )
 from rebalance_check.properties.kinds import Handler, Memories, Memory
-from rebalance_check.properties.views.coordinator import ACCEPTED, STABLE, Life, Lives
+from rebalance_check.properties.views.coordinator import ACCEPTED, STABLE, Incarnation, Incarnations
 
 Key: TypeAlias = tuple[int, str]
 """Incarnation and member id."""
@@ -30,15 +30,15 @@ PROLONGS: Final = frozenset({ACCEPTED, "REBALANCE_IN_PROGRESS"})
 
 
 class Sessions(Memory):
-    """When each member of each life was heard last, and the timeouts that it asked for.
+    """When each member of each incarnation was heard last, and the timeouts that it asked for.
 
     ``punctual`` is what the run says of its timers, until a node is paused. ``joins`` is the JoinGroup that a member
     waited with last: it tells its timeouts. ``prolonged`` is when its session certainly began anew last, ``seen`` the
     last that was heard of it (while it waits: what it waits with), ``before`` what that was before the event at hand.
     """
 
-    def __init__(self, lives: Lives) -> None:
-        self.lives = lives
+    def __init__(self, incarnations: Incarnations) -> None:
+        self.incarnations = incarnations
         self.punctual = False
         self.joins: dict[Key, RequestParked] = {}
         self.longest: dict[int, int] = {}
@@ -62,13 +62,13 @@ class Sessions(Memory):
 
     @classmethod
     def begin(cls, memories: Memories) -> Sessions:
-        """Built on the lives of the group."""
-        return cls(Lives.among(memories))
+        """Built on the incarnations of the group."""
+        return cls(Incarnations.among(memories))
 
-    def timeouts_of(self, life: Life) -> int:
-        """The longest rebalance timeout of this life so far; 0 where not all of them are told."""
-        is_told = life.begun is not None and not life.begun.members
-        return self.longest.get(life.incarnation, 0) if is_told else 0
+    def timeouts_of(self, group: Incarnation) -> int:
+        """The longest rebalance timeout of this incarnation so far; 0 where not all of them are told."""
+        is_told = group.begun is not None and not group.begun.members
+        return self.longest.get(group.incarnation, 0) if is_told else 0
 
     def on_run(self, event: RunStarted) -> None:
         """What the run promises."""
@@ -94,11 +94,11 @@ class Sessions(Memory):
 
         Where they differ from its own, which of them hold is not certain, and none is noted.
         """
-        life, key = self.lives.life, (event.incarnation, event.member_id)
+        group, key = self.incarnations.current, (event.incarnation, event.member_id)
         self.joins[key] = event
-        if life is None or life.status != STABLE:
+        if group is None or group.status != STABLE:
             return
-        before = next((old for old, new in life.heirs.items() if new == event.member_id), "")
+        before = next((old for old, new in group.heirs.items() if new == event.member_id), "")
         known = self.joins.get((event.incarnation, before), event)
         same = known.session_timeout_ms, known.rebalance_timeout_ms
         if same != (event.session_timeout_ms, event.rebalance_timeout_ms):
@@ -134,9 +134,9 @@ class Sessions(Memory):
     def on_heartbeat(self, event: HeartbeatReplied) -> None:
         """A session begins anew when the heartbeat arrives, even if its answer waits for earlier writes."""
         self._heard(event.member_id, event)
-        life = self.lives.life
-        if event.error in PROLONGS and life is not None:
-            arrival = life.arrival
+        group = self.incarnations.current
+        if event.error in PROLONGS and group is not None:
+            arrival = group.arrival
             self.prolonged[event.incarnation, event.member_id] = event if arrival is None else arrival.event
 
     def on_replied(self, event: ReplyEvent) -> None:
@@ -144,8 +144,8 @@ class Sessions(Memory):
         self._heard(event.member_id, event)
 
     def _heard(self, member_id: str, event: CoordinatorEvent) -> None:
-        key, life = (event.incarnation, member_id), self.lives.life
+        key, group = (event.incarnation, member_id), self.incarnations.current
         self.before = self.seen.get(key)
-        waits = life is not None and (member_id in life.joins or member_id in life.syncs)
+        waits = group is not None and (member_id in group.joins or member_id in group.syncs)
         if isinstance(event, RequestParked) or not (waits and isinstance(self.before, RequestParked)):
             self.seen[key] = event

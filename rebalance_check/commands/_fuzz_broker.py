@@ -43,7 +43,7 @@ class Wanted:
 def fuzz_broker(console: Console, broker: str, wanted: Wanted) -> int:
     """Tell scenarios to Kafka's coordinator and walk with it through the model, and show what was found, shrunk.
 
-    A broker that is not virtual is told timeless scenarios, and its virtual twin beside it.
+    A broker that is not virtual runs timeless scenarios, and so does the virtual Kafka of its release.
 
     Raises `RebalanceCheckError` when a name is no invariant of this judge.
     """
@@ -125,6 +125,6 @@ def document_of(rounds: Sequence[Campaign | Guided], found: Sequence[Finding | F
 def finding_document(found: Finding | Found) -> dict[str, Any]:
     """A scenario, or the address of a schedule."""
     if isinstance(found, Finding):
-        return {"name": found.name, "seed": found.seed, "scenario": list(found.scenario), "told": list(found.told)}
+        return {"name": found.name, "seed": found.seed, "scenario": list(found.scenario), "told": list(found.shown)}
     path = path_of(found.schedule)
     return {"name": found.name, "seed": found.schedule.seed, "address": path.address(), "told": str(found.divergence)}

@@ -7,7 +7,7 @@ import pytest
 from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.scenarios.random_scenarios import timeless_scenario
 from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.differential import TwinResult, hold_equal, twin_of
+from rebalance_check.integration.differential import ComparisonResult, hold_equal, twin_of
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.virtual import VirtualKafka, find_release
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -35,7 +35,7 @@ def newest() -> Iterator[VirtualKafka]:
         yield kafka
 
 
-def told_to(kafka: VirtualKafka, scenarios: list[list[str]], mutant: str = "") -> TwinResult:
+def told_to(kafka: VirtualKafka, scenarios: list[list[str]], mutant: str = "") -> ComparisonResult:
     with planted(mutant), EmbeddedBroker({"t": 2}) as broker:
         return hold_equal(Broker(broker.bootstrap, "embedded"), kafka, scenarios)
 
