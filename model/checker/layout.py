@@ -2,7 +2,7 @@
 
 A layout lists the fields of a state, each a small number (0 to 255). Whatever must walk over *all* fields (copying,
 emptying, packing into bytes, relabelling interchangeable members) is generated from the declaration, so that a new
-field cannot be forgotten. This module knows nothing about Kafka, and imports NumPy only when a record type is asked for.
+field cannot be forgotten. This module knows nothing about Kafka, and imports NumPy for `record_type` alone.
 
 How to declare one::
 
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 NIL: Final = 255
-"""The `Index` of nobody."""
+"""The `Index` of no element."""
 
 SYMMETRIC: Final = "members"
 """The dimension whose elements are interchangeable."""
@@ -102,7 +102,7 @@ IndexSet = Annotated[int, "set"]
 """A set of elements of the symmetric dimension, as a bit mask (at most 8 of them)."""
 
 Ordinal = Annotated[int, "ordinal"]
-"""A Number of which only 0 and the order among ordinals matter, such as a generation somebody remembers."""
+"""A Number of which only 0 and the order among ordinals matter, such as a generation that a process remembers."""
 
 Counter = Annotated[int, "counter"]
 """An Ordinal that counts on, one by one: the group's own generation."""

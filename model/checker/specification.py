@@ -16,14 +16,14 @@ How to write a model (see `model.classic.model` for the classic group protocol):
 3. Write one function for each action. It takes what it needs of ``c`` (configuration), ``s`` (state), ``m`` (the
    member that acts) and ``k`` (the choice among the outcomes), by these names. When its guard holds it changes ``s``
    and returns True; otherwise it returns False **and has not touched** ``s``. A `Rule` gives it its `ActionKind`;
-   ``choices`` says how many outcomes there are to choose from (absent: one; ``members=False``: an action of nobody,
-   tried with m=0).
+   ``choices`` says how many outcomes there are to choose from (absent: one; ``members=False``: an action of no
+   member, tried with m=0).
 4. Write the claims: predicates over ``c`` and ``s`` (`Model.invariants`: true in every state;
    `Model.reachable_states`: true in some), and over ``c``, ``s`` and the next state ``t``
-   (`Model.step_invariants`: true of every step; `Model.reachable_steps`: true of some). The function's name is the claim. What must happen
-   (`Model.liveness`) is a `LivenessProperty`: a predicate that recurs, or stabilises, once faults cease
-   (`model.checker.liveness`). The docstring of an action or claim has a heading, a line ``Source: ...`` and a line
-   ``Leaves unchanged: ...``; reports print the heading.
+   (`Model.step_invariants`: true of every step; `Model.reachable_steps`: true of some). The function's name is the
+   claim. What must happen (`Model.liveness`) is a `LivenessProperty`: a predicate that recurs, or stabilises, once
+   faults cease (`model.checker.liveness`). The docstring of an action or claim has a heading, a line ``Source: ...``
+   and a line ``Leaves unchanged: ...``; reports print the heading.
 5. ``within_bounds(c, s)`` cuts states that are too far out (a state constraint); it guards nothing inside the
    protocol.
 6. Each file ends with its rules and claims as one `Concern`. The last file defines ``MODEL`` from the concerns
@@ -69,7 +69,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class LivenessProperty:
-    """What must happen: once faults cease, ``holds`` recurs (``[]<>``), or where it ``stabilises`` stays true (``<>[]``).
+    """What must happen: once faults cease, ``holds`` recurs (``[]<>``), or if it ``stabilises`` stays true (``<>[]``).
 
     With a parameter ``m`` it does so for each member, with ``p`` for each partition.
     """
@@ -160,7 +160,7 @@ def call(function: Callable[..., Any]) -> str:
 
 
 EACH: Final = {"m": "members", "p": "partitions"}
-"""The parameters by which a liveness property is about each of several; how bounds and configuration call their number."""
+"""The parameters that make a liveness property one of each, and what bounds and configuration call their number."""
 
 
 def each_of(function: Callable[..., Any]) -> str:

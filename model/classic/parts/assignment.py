@@ -3,8 +3,8 @@
 Which of the legal targets an assignor picks depends on map order and member ids, so the model leaves it open: targets
 are numbered, and the choice index picks one. The targets of each group stand in one table, made once per bounds. What
 is legal under COOPERATIVE is the constrained builder of ``AbstractStickyAssignor`` (balanced, and no balanced target
-keeps more) with the adjustment of ``CooperativeStickyAssignor`` (a partition that changes hands is handed out by the
-next generation only).
+keeps more) with the adjustment of ``CooperativeStickyAssignor`` (the next generation only hands out a partition that
+changes hands).
 """
 
 from itertools import product
@@ -18,7 +18,7 @@ DIGIT = 3  # bits of a target that say who gets a partition; the lowest belong t
 def target_table(members: int, partitions: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Where the targets of each group (a bit mask) start, and all targets, group after group.
 
-    A target is balanced when loads differ by at most one: members sorted by load get ceil(p/n) or floor(p/n).
+    A target is balanced when loads differ by at most one: each member gets ceil(p/n) or floor(p/n) partitions.
     """
     starts, targets = [0], list[int]()
     for group in range(1 << members):
@@ -55,9 +55,13 @@ def taker(target: int, p: int) -> int:
 
 
 def clean_owned_partitions(c: Config, s: State, reply: Message) -> None:
-    """Fill a leader's reply: who owns what when the newest claim wins, and what two claim in one generation.
+    """Fill a leader's reply: who owns what when the newest generation wins, and what two members of one generation own.
 
-    Cleaning is a function of the metadata in the reply alone, so it's done when the reply is written.
+    Of two members that say they own a partition, the one with the older generation missed a rebalance. If both have the
+    same generation neither is believed. Cleaning depends on the metadata in the reply alone, so it is done when the
+    reply is written.
+
+    Source: ``AbstractStickyAssignor.allSubscriptionsEqual``; KIP-792.
     """
     reply.group = s.members
     for p in range(c.partitions):
@@ -77,7 +81,7 @@ def clean_owned_partitions(c: Config, s: State, reply: Message) -> None:
 
 
 def kept(c: Config, reply: Message, target: int) -> int:
-    """How many partitions stay with their owner."""
+    """How many partitions a target leaves with their owner."""
     count = 0
     for p in range(c.partitions):
         if has(reply.owners[taker(target, p)], p):
@@ -89,6 +93,8 @@ def most_kept(c: Config, reply: Message) -> int:
     """How many partitions the stickiest balanced target keeps.
 
     Each member keeps at most the lower quota, and as many members as there are larger shares keep one more.
+
+    Source: ``AbstractStickyAssignor.ConstrainedAssignmentBuilder``.
     """
     members = size(reply.group)
     low = c.partitions // members
@@ -104,7 +110,12 @@ def most_kept(c: Config, reply: Message) -> int:
 
 
 def is_withheld(c: Config, reply: Message, receiver: int, p: int) -> bool:
-    """Whether p may not be handed to the receiver yet: another owns it, or two claimed it."""
+    """Whether p may not go to the receiver yet: another member owns it, or two members say so.
+
+    The owner has to revoke it first; the next generation hands it on.
+
+    Source: ``CooperativeStickyAssignor.adjustAssignment``; KIP-429.
+    """
     if has(reply.claimed_twice, p):
         return True
     for x in range(c.members):
@@ -114,7 +125,12 @@ def is_withheld(c: Config, reply: Message, receiver: int, p: int) -> bool:
 
 
 def assign_partitions(c: Config, reply: Message, target: int, withholding: bool) -> None:
-    """Turn the cleaned claims of a leader's reply into the assignment that it sends, if it withholds or not."""
+    """Turn a leader's reply, which says who owns what, into the assignment of its SyncGroup.
+
+    With ``withholding`` a partition that changes hands is left out of it.
+
+    Source: ``CooperativeStickyAssignor.adjustAssignment``.
+    """
     given = 0
     for p in range(c.partitions):
         if not (withholding and is_withheld(c, reply, taker(target, p), p)):

@@ -93,7 +93,7 @@ def ownership_is_known(s: State, x: int) -> bool:
 def park(s: State, m: int, is_duplicate: bool) -> None:
     """The coordinator holds the reply back. A later request of the same member takes the place of an earlier one.
 
-    The reply to a duplicate reaches no process: its request was counted as answered or lost.
+    The reply to a duplicate reaches no process: its client has given that request up.
     """
     if is_duplicate:
         s.parked_duplicates = with_(s.parked_duplicates, m)

@@ -45,28 +45,22 @@ class Config(NamedTuple):
 
 @layout
 class Send(Layout):
-    """A write on its way: in the producer's queue, or waiting for a retry. A free slot is all 0, its status NOTHING.
-
-    ``newest`` until a younger write of the same entry is admitted (Kafka compares sequence numbers; only equality
-    counts), ``live`` until a tombstone ends the entry. ``again`` is 0 at first, 1 for a retry, 2 for a retry of what
-    was appended already; ``appended`` marks the head whose acknowledgement was lost. ``known`` remembers, for the
-    claims, a check that should have stopped this send: 1 + the offset of the newer status that was cached, else 0.
-    """
+    """A write in flight: in the producer's queue, or waiting for a retry. A free slot is all 0, its status NOTHING."""
 
     status: Number
     key: Number
     generation: Number
-    safe: Number
-    newest: Number
-    live: Number
-    known: Number
-    again: Number
-    appended: Number
+    safe: Number  # 1 for ``putSafe``
+    newest: Number  # 1 until a younger write of the entry is admitted (Kafka compares sequence numbers)
+    live: Number  # 1 until a tombstone ends the entry
+    known: Number  # for invariants: 1 + the offset of a newer status that should have stopped this send, else 0
+    again: Number  # 0 at first, 1 for a retry, 2 for a retry of what was appended already
+    appended: Number  # 1 at the head of the queue, once its acknowledgement was lost
 
 
 @layout
 class Record(Layout):
-    """A record of a key's log: who wrote what in which generation, and how it came here (see `Send`)."""
+    """A record of a key's log: who wrote what in which generation, and how it came there (see `Send`)."""
 
     writer: Index
     status: Number
@@ -87,30 +81,26 @@ class Log(Layout):
 
 @layout
 class Entry(Layout):
-    """What a worker knows of a key: the next offset to read, and 1 + the offset of the record it caches (0: none)."""
+    """What a worker knows of a key."""
 
-    position: Number
-    cached: Number
+    position: Number  # the next offset to read
+    cached: Number  # 1 + the offset of the record in the cache, 0 for none
 
 
 @layout
 class Worker(Layout):
-    """A worker. ``generation`` is the last that it learned, ``store_generation`` that of its last write, sent or not.
+    """A worker: its generation, its cache, and the sends of its store, oldest first."""
 
-    ``queue`` holds the sends of its producer, oldest first, the head being in flight; ``retries`` those that wait for
-    the retry thread, oldest first.
-    """
-
-    generation: Number
-    store_generation: Number
+    generation: Number  # the last one that the worker learned
+    store_generation: Number  # that of its last write, sent or suppressed
     entries: Annotated[list[Entry], Dimension("keys")]
-    queue: Annotated[list[Send], Dimension("slots")]
-    retries: Annotated[list[Send], Dimension("slots")]
+    queue: Annotated[list[Send], Dimension("slots")]  # of the producer; the head is in flight
+    retries: Annotated[list[Send], Dimension("slots")]  # of the retry thread
 
 
 @layout
 class State(Layout):
-    """Everything; the last four count what happened so far."""
+    """Everything: the log of each key, the workers, and what was spent of the budgets."""
 
     logs: Annotated[list[Log], Dimension("keys")]
     workers: PerMember[Worker]
@@ -121,7 +111,7 @@ class State(Layout):
 
 
 def sizes(bounds: Bounds) -> dict[str, int]:
-    """The dimensions of the state: a log can hold every write and a copy for each lost acknowledgement."""
+    """The dimensions of the state: a log can hold every write, and once more for each lost acknowledgement."""
     return {
         SYMMETRIC: bounds.members,
         "keys": bounds.partitions,
@@ -139,7 +129,7 @@ def is_task(c: Config, key: int) -> bool:
 
 
 def newer_known(s: State, m: int, send: Send) -> int:
-    """For the claims: 1 + the offset of what m holds for a send's key, if that should stop a safe write; else 0."""
+    """For invariants: 1 + the offset that m has cached for a send's key, if that should stop a safe write; else 0."""
     cached = s.workers[m].entries[send.key].cached
     return cached if is_newer(s, m, send.key, cached, send.generation) else 0
 

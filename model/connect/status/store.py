@@ -40,7 +40,7 @@ def free_retry(worker: Worker) -> int:
 
 
 def move(to: Send, source: Send) -> None:
-    """Copy a send and free the slot that it came from."""
+    """A send goes to another slot, and frees its own."""
     assign(to, source)
     reset(source)
 
@@ -63,7 +63,12 @@ def drop_retry(c: Config, worker: Worker) -> None:
 
 
 def admit(c: Config, s: State, m: int, key: int, status: int, safe: int) -> None:
-    """Draw a sequence number and hand the write to the producer: older writes of the entry are no longer the newest."""
+    """The store draws a sequence number and hands the write to the producer.
+
+    Older writes of the entry are not the newest any more, so none of them is retried over this one.
+
+    Source: ``KafkaStatusBackingStore.send``; ``KafkaStatusBackingStore.CacheEntry``.
+    """
     me = s.workers[m]
     for slot in range(c.slots):
         if me.queue[slot].key == key and me.queue[slot].live == 1:
@@ -145,7 +150,7 @@ def next_generation(c: Config, s: State, m: int) -> bool:
 
 
 def append_record(s: State, m: int, send: Send) -> None:
-    """The broker makes the send a record."""
+    """The broker appends the send to the log of its key."""
     log = s.logs[send.key]
     record = log.records[log.length]
     record.writer = m
