@@ -37,17 +37,17 @@ class ContainerNode:
         self._kafka = kafka
 
     def start(self) -> None:
-        """See `Node`."""
+        """Start the container again, on its disk."""
         self._kafka.get_wrapped_container().start()
 
     def kill(self) -> None:
-        """See `Node`."""
+        """Kill the container, and wait until it has ended."""
         container = self._kafka.get_wrapped_container()
         container.kill()
         container.wait()
 
     def pause(self) -> None:
-        """See `Node`. On a busy machine the kernel may fail to freeze a container, and leaves it running: once more."""
+        """Freeze the container. On a busy machine the kernel may fail to, and leaves it running: it is asked again."""
         for tries_left in reversed(range(FREEZE_TRIES)):
             try:
                 self._kafka.get_wrapped_container().pause()
@@ -58,11 +58,11 @@ class ContainerNode:
                 return
 
     def resume(self) -> None:
-        """See `Node`."""
+        """Let the container run on."""
         self._kafka.get_wrapped_container().unpause()
 
     def death(self) -> str | None:
-        """See `Node`."""
+        """How the container ended, or None while it runs."""
         return self._kafka.death()
 
 

@@ -1,4 +1,4 @@
-"""A cluster of Kafka nodes with plain ``java``: processes that signals befall."""
+"""A cluster of Kafka nodes with plain ``java``: processes that can be sent signals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class LocalNode:
             format_storage(self._command, self._properties, output)
 
     def start(self) -> None:
-        """See `Node`."""
+        """Start the process, on its disk; returns before it is ready."""
         with self._log.open("ab") as output:
             self._process = subprocess.Popen(
                 [*self._command, MAIN_CLASS, str(self._properties)],
@@ -47,21 +47,21 @@ class LocalNode:
             )  # fmt: skip
 
     def kill(self) -> None:
-        """See `Node`."""
+        """Kill the process and its children, and wait until it has ended."""
         if self._process is not None and self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
 
     def pause(self) -> None:
-        """See `Node`."""
+        """Stop the process where it stands."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """See `Node`."""
+        """Let the process run on."""
         self._signal(signal.SIGCONT)
 
     def death(self) -> str | None:
-        """See `Node`."""
+        """How the process ended, or None while it runs."""
         code = None if self._process is None else self._process.poll()
         return None if code is None else f"node {self._number} ended with exit code {code}: {log_tail(self._log)}"
 

@@ -1,15 +1,15 @@
-"""A cluster of nodes that coordinate groups: who coordinates, and what can befall them.
+"""A cluster of nodes that coordinate groups: which node coordinates a group, and the faults that nodes can be given.
 
-`Cluster` knows the protocol; a `Node` is a process or a container that signals befall.
+`Cluster` knows the protocol; a `Node` is a process or a container that can be sent signals.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 
+from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import ApiMessage, admin, errors, metadata
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -37,7 +37,7 @@ class Node(Protocol):
         ...
 
     def kill(self) -> None:
-        """End it without a word; what it had on disk stays."""
+        """End it at once; what it had on disk stays."""
         ...
 
     def start(self) -> None:
@@ -132,7 +132,7 @@ class Cluster:
         )
         return None if answer is None else answer.topics[0]
 
-    # ---------------------------------------------------------------------------------------- what befalls it
+    # ---------------------------------------------------------------------------------------- faults
 
     def kill(self, number: int) -> None:
         """Kill a node."""
@@ -253,15 +253,14 @@ class Cluster:
             return None
 
     def _await(self, reached: Callable[[], T | None], otherwise: str, timeout_s: float) -> T:
-        deadline = time.monotonic() + timeout_s
-        while (found := reached()) is None:
-            for number in self.running:
-                if (reason := self.nodes[number].death()) is not None:
-                    raise RebalanceCheckError(reason)
-            if time.monotonic() > deadline:
-                raise RebalanceCheckError(f"{otherwise}, {timeout_s:g} s after it should: see the nodes' logs")
-            time.sleep(CHECK_S)
-        return found
+        def probe() -> T | NotYet:
+            found = reached()
+            deaths = [self.nodes[number].death() for number in self.running] if found is None else []
+            if reason := next((death for death in deaths if death is not None), None):
+                raise RebalanceCheckError(reason)
+            return NotYet() if found is None else found
+
+        return await_until(probe, timeout_s=timeout_s, pause_s=CHECK_S, otherwise=otherwise, hint="see the nodes' logs")
 
 
 def partition_of(group: str, partitions: int) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Final
 
+from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import consumer, errors, metadata
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
@@ -17,27 +17,30 @@ PAUSE_S: Final = 0.1
 def await_ready(
     bootstrap: str, *, timeout_s: float, death: Callable[[], str | None] = lambda: None, coordinates: bool = True
 ) -> None:
-    """Return as soon as the broker coordinates groups, or, not to be asked for that, knows who does.
+    """Return as soon as the broker coordinates groups; without ``coordinates``, as soon as it knows which node does.
 
-    ``death`` tells why waiting is in vain (the process ended), or None. `RebalanceCheckError` then, and when
-    ``timeout_s`` seconds are over.
+    ``death`` tells why waiting is in vain (the process ended), or None.
+
+    Raises:
+        RebalanceCheckError: the process ended, or ``timeout_s`` seconds are over.
     """
-    deadline = time.monotonic() + timeout_s
-    while (obstacle := _obstacle(bootstrap, coordinates=coordinates)) is not None:
-        if (reason := death()) is not None:
+
+    def probe() -> NotYet | bool:
+        obstacle = _obstacle(bootstrap, coordinates=coordinates)
+        if obstacle is not None and (reason := death()) is not None:
             raise RebalanceCheckError(reason)
-        if time.monotonic() >= deadline:
-            raise RebalanceCheckError(
-                f"the broker at {bootstrap} does not coordinate groups after {timeout_s:g} s ({obstacle}): "
-                "check that Apache Kafka listens there"
-            )
-        time.sleep(PAUSE_S)
+        return True if obstacle is None else NotYet(obstacle)
+
+    await_until(
+        probe, timeout_s=timeout_s, pause_s=PAUSE_S, otherwise=f"the broker at {bootstrap} does not coordinate groups",
+        hint="check that Apache Kafka listens there",
+    )  # fmt: skip
 
 
 def _obstacle(bootstrap: str, *, coordinates: bool) -> str | None:
     """Why the broker is not ready yet; None when it is.
 
-    FindCoordinator makes the broker create its offsets topic; a Heartbeat for a group that nobody has is answered
+    FindCoordinator makes the broker create its offsets topic; a Heartbeat for a group that does not exist is answered
     UNKNOWN_MEMBER_ID as soon as that topic is loaded, and NONE or an error of the coordinator before.
     """
     try:

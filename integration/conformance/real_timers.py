@@ -14,6 +14,7 @@ from rebalance_check.impl.protocol.messages import (
     JoinGroupRequest,
 )
 from rebalance_check.integration.conformance.socket import SocketTransport
+from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
@@ -82,15 +83,18 @@ class RealTimeTransport(SocketTransport):
 
         Raises `RebalanceCheckError` when the member is not removed in time.
         """
-        deadline = time.monotonic() + self._session_timeout_ms / 1000 + SLACK_S
-        while any(member.member_id == member_id for member in self.observe().described.members):
-            if time.monotonic() >= deadline:
-                raise RebalanceCheckError(
-                    f"the session of {member_id} has not expired {SLACK_S:g} s after its {self._session_timeout_ms} "
-                    "ms: check group.max.session.timeout.ms, or replay without real timers"
-                )
+
+        def probe() -> NotYet | bool:
+            if all(member.member_id != member_id for member in self.observe().described.members):
+                return True
             self._keep_alive(but=member_id)
-            time.sleep(self._session_timeout_ms / 8000)
+            return NotYet()
+
+        await_until(
+            probe, timeout_s=self._session_timeout_ms / 1000 + SLACK_S, pause_s=self._session_timeout_ms / 8000,
+            otherwise=f"the session of {member_id}, {self._session_timeout_ms} ms, has not expired",
+            hint="check group.max.session.timeout.ms, or replay without real timers",
+        )  # fmt: skip
 
     def _keep_alive(self, *, but: str) -> None:
         """A heartbeat for each member of the group that may need one."""

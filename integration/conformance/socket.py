@@ -1,4 +1,4 @@
-"""A group on a broker's socket as the `Transport` of a conformance run: another coordinator behind the same door."""
+"""A group on a broker's socket as the `Transport` of a conformance run."""
 
 from __future__ import annotations
 
@@ -117,11 +117,11 @@ class SocketTransport:
         raise RebalanceCheckError("a broker on a socket runs without an initial rebalance delay: it cannot pass")
 
     def expire_rebalance(self) -> None:
-        """Members here have half an hour: nobody waits for that."""
+        """Unsupported on a socket; raises RebalanceCheckError."""
         raise _too_long("rebalance")
 
     def expire_sync(self) -> None:
-        """Members here have half an hour: nobody waits for that."""
+        """Unsupported on a socket; raises RebalanceCheckError."""
         raise _too_long("sync")
 
     def delete_group(self) -> Error:

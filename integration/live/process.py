@@ -5,13 +5,13 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from rebalance_check.integration.live.settings import GAVE_UP, MemberOrder
+from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 START_TIMEOUT_S: Final = 60.0
@@ -38,11 +38,16 @@ class MemberProcess:
     def await_started(self) -> None:
         """Return when its first event is recorded; `RebalanceCheckError` when it ends before, or takes too long."""
         recording = Path(self.order.recording)
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while not recording.exists() or not recording.stat().st_size:
-            if not self.alive or time.monotonic() > deadline:
-                raise RebalanceCheckError(f"member {self.order.member} did not start; {self._last_words()}")
-            time.sleep(POLL_S)
+        otherwise = f"member {self.order.member} has recorded nothing"
+
+        def probe() -> NotYet | bool:
+            if recording.exists() and recording.stat().st_size:
+                return True
+            if not self.alive:
+                raise RebalanceCheckError(f"{otherwise}, and its process has ended; {self._last_words()}")
+            return NotYet(self._last_words())
+
+        await_until(probe, timeout_s=START_TIMEOUT_S, pause_s=POLL_S, otherwise=otherwise)
 
     @property
     def alive(self) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, Final
 
 from rebalance_check.integration.live.kafka_python_api import KafkaProducer
+from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import admin, errors, metadata
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 CREATE_TIMEOUT_MS: Final = 10_000
+PAUSE_S: Final = 0.05
 CREATE_VERSION: Final = 4
 METADATA_VERSION: Final = 5
 
@@ -41,17 +42,17 @@ def create_topic(bootstrap: str, name: str, partitions: int, *, replicas: int = 
 
 
 def _await_leaders(broker: Connection, name: str, partitions: int) -> None:
-    deadline = time.monotonic() + CREATE_TIMEOUT_MS / 1000
-    while True:
+    def probe() -> NotYet | bool:
         topics: list[Any] = [metadata.MetadataRequest.MetadataRequestTopic(name=name)]
         request = metadata.MetadataRequest(topics=topics, allow_auto_topic_creation=False)
         topic = broker.call(request, METADATA_VERSION).topics[0]
         led = [p for p in topic.partitions if p.error_code == 0 and p.leader_id >= 0]
-        if topic.error_code == 0 and len(led) == partitions:
-            return
-        if time.monotonic() > deadline:
-            raise RebalanceCheckError(f"the topic {name!r} has no leaders {CREATE_TIMEOUT_MS} ms after its creation")
-        time.sleep(0.05)
+        return True if topic.error_code == 0 and len(led) == partitions else NotYet(f"{len(led)} of {partitions}")
+
+    await_until(
+        probe, timeout_s=CREATE_TIMEOUT_MS / 1000, pause_s=PAUSE_S,
+        otherwise=f"the partitions of the topic {name!r} have no leaders",
+    )  # fmt: skip
 
 
 def fill(bootstrap: str, name: str, partitions: int, records: int) -> None:

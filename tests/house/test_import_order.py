@@ -51,10 +51,10 @@ FLOORS = (
     ("impl.simulator",),
     ("properties.assignment", "properties.machines"),
     # Brokers, the JVM, live clients.
-    ("integration.wire", "integration.jvm", "integration.interrupts"),
+    ("integration.wire", "integration.jvm", "integration.interrupts", "integration.waiting"),
     ("integration.embedded", "integration.virtual", "integration.oracle"),
     ("integration.brokers",),
-    ("integration.conformance", "integration.raw_members", "integration.live"),
+    ("integration.conformance", "integration.live"),
     ("integration.differential",),
     # Campaigns, reports, the command line.
     ("pipeline",),

@@ -1,5 +1,5 @@
 """What client libraries do against their contract, made to happen every time: the evidence behind TRACK_RECORD.md and
-`integration.live.known`. A release that no longer does it fails here, and its entry can go."""
+`tests.integration.known_clients`. A release that no longer does it fails here, and its entry can go."""
 
 import time
 from collections.abc import Callable, Iterator

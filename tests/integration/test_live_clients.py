@@ -10,7 +10,6 @@ from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.live.clients import require_installed
 from rebalance_check.integration.live.clients.librdkafka import read_metadata
-from rebalance_check.integration.live.known import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.settling import Unsettled
 from rebalance_check.integration.live.subject import LiveSubject
@@ -29,6 +28,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome, Violated
+from tests.integration.known_clients import judge_clients
 
 KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA = ClientName
 START, STOP, HEAL = ActionKind.START_MEMBER, ActionKind.STOP_MEMBER, Action(ActionKind.HEAL)

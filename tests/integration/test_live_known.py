@@ -8,7 +8,6 @@ import pytest
 
 pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
 
-from rebalance_check.integration.live.known import KNOWN, judge_clients
 from rebalance_check.integration.live.settings import ClientName
 from rebalance_check.model.vocabulary.events import (
     AssignmentComputed,
@@ -23,6 +22,7 @@ from rebalance_check.model.vocabulary.events import (
     RunEnded,
 )
 from rebalance_check.properties.verdict import Outcome, Violated
+from tests.integration.known_clients import KNOWN, judge_clients
 
 KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA = ClientName
 RELEASES = {KAFKA_PYTHON: "3.0.12", LIBRDKAFKA: "2.16.1", AIOKAFKA: "0.14.0"}

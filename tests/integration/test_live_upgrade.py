@@ -14,7 +14,6 @@ from rebalance_check.integration.live.kafka_python_api import (
     RangePartitionAssignor,
     errors,
 )
-from rebalance_check.integration.live.known import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveOptions
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
@@ -24,6 +23,7 @@ from rebalance_check.model.vocabulary.events import AssignmentComputed, Event, M
 from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.model.vocabulary.upgrade_paths import path_named
 from rebalance_check.properties.verdict import Violated
+from tests.integration.known_clients import judge_clients
 
 
 def restarts(path: str, members: int, *, of: tuple[int, ...]) -> Iterator[Action]:

@@ -16,12 +16,10 @@ from rebalance_check.integration.brokers import Broker, open_cluster
 from rebalance_check.integration.brokers.local import java_command
 from rebalance_check.integration.brokers.nodes import Cluster, partition_of
 from rebalance_check.integration.brokers.settings import JVM_OPTIONS
-from rebalance_check.integration.live.known import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.oracle.release import jars_of
-from rebalance_check.integration.raw_members import PARTITIONS, TOPIC, RawMembers, error_of
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import consumer
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
@@ -38,6 +36,8 @@ from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.history import read_history, recorded
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome, Violated
+from tests.integration.brokers.raw_members import PARTITIONS, TOPIC, RawMembers, error_of
+from tests.integration.known_clients import judge_clients
 
 pytestmark = [pytest.mark.broker, pytest.mark.started_here]
 

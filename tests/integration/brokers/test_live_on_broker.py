@@ -8,7 +8,6 @@ import pytest
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.live.known import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
@@ -26,6 +25,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.history import read_history, recorded
 from rebalance_check.properties.verdict import Violated
+from tests.integration.known_clients import judge_clients
 
 pytestmark = pytest.mark.broker
 

@@ -3,7 +3,6 @@
 import pytest
 
 from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.live.known import judge_clients
 from rebalance_check.integration.live.settings import LiveOptions
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
@@ -11,6 +10,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.events import AssignmentComputed, Event, RunEnded
 from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.verdict import Violated
+from tests.integration.known_clients import judge_clients
 
 pytestmark = pytest.mark.broker
 

@@ -28,6 +28,7 @@ from rebalance_check.impl.protocol.messages import (
 )
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.brokers.nodes import Cluster, Coordinator
+from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.integration.wire.kafka_python import admin
 from rebalance_check.integration.wire.raw_group import RawGroup
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
@@ -123,16 +124,16 @@ class RawMembers:
 
     def await_status(self, status: str) -> None:
         """Return when the coordinator shows the group in this status; `RebalanceCheckError` when it does not."""
-        deadline = time.monotonic() + ANSWER_TIMEOUT_S
         request = admin.DescribeGroupsRequest(groups=[self.group])
-        while True:
+
+        def probe() -> NotYet | bool:
             answer = self.cluster.ask_coordinator(self.group, request, DESCRIBE_VERSION)
             shown = None if answer is None else answer.groups[0].group_state
-            if shown == status:
-                return
-            if time.monotonic() > deadline:
-                raise RebalanceCheckError(f"the group {self.group} is {shown} and not {status}")
-            time.sleep(PAUSE_S)
+            return True if shown == status else NotYet(f"it is {shown}")
+
+        await_until(
+            probe, timeout_s=ANSWER_TIMEOUT_S, pause_s=PAUSE_S, otherwise=f"the group {self.group} is not {status}"
+        )
 
     # ---------------------------------------------------------------------------------------- single requests
 

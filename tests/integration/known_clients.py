@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rebalance_check.integration.live.settings import ClientName
-from rebalance_check.integration.live.stuck import stuck_members
 from rebalance_check.model.vocabulary.events import Event, HealEnded, MemberStarted, RunEnded
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Verdict
+from tests.integration.stuck_members import stuck_members
 
 Excuse = Callable[[Sequence[Event], frozenset[str]], Iterable[Event]]
 """The history as if what is excused had not been seen; the names are those of the members that may be excused."""
