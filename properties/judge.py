@@ -153,7 +153,7 @@ class _Panel:
                 return Undecided(NOT_ENDED)
             if fold.compared is not None:
                 return Held(fold.compared)
-            return Held(sum(self.hearings[event_type].count for event_type in fold.handlers))
+            return Held(sum(self.hearings[event_type].count for event_type in fold.handlers.keys() - fold.bookkeeping))
         return verdict
 
 

@@ -64,10 +64,11 @@ class Fold:
     ``invariant`` is the claim it speaks for, ``handlers`` maps each event type it listens to to the method that takes
     it, ``memories`` is what it shares with others, if anything. `verdict` may be asked at any time; it speaks about
     what was observed so far. ``compared`` counts how often the claim was put to the test, in a fold that tells it; else
-    each event that it listens to counts.
+    each event that it listens to counts, but for those in ``bookkeeping``, which cannot break the claim.
     """
 
     compared: int | None = None
+    bookkeeping: frozenset[type[Event]] = frozenset()
     memories: tuple[Memory, ...] = ()
 
     def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler]) -> None:
@@ -122,6 +123,7 @@ class Either(Fold):
     def __init__(self, invariant: Invariant, *folds: Callable[[Invariant], Fold]) -> None:
         self._folds = tuple(fold(invariant) for fold in folds)
         super().__init__(invariant, {kind: take for fold in self._folds for kind, take in fold.handlers.items()})
+        self.bookkeeping = frozenset[type[Event]]().union(*(fold.bookkeeping for fold in self._folds))
 
     def share(self, memories: Memories) -> None:
         """All folds share the memories of the group."""

@@ -5,7 +5,7 @@ Any coordinator that a `ScenarioRunner` drives is recorded in this way; ours rec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Final
@@ -81,16 +81,22 @@ class RecordedRunner(ScenarioRunner):
         return observed
 
 
-def pieces(stage: ScenarioRunner, line: str) -> Iterator[str]:
-    """The steps of a line: time passes from deadline to deadline, so that each timer is judged before the next."""
+def pieces(
+    stage: ScenarioRunner, line: str, deadlines: Callable[[], Iterable[int | None]] | None = None
+) -> Iterator[str]:
+    """The steps of a line: time passes from deadline to deadline, so that each timer is judged before the next.
+
+    ``deadlines`` gives the times of the next timers in ms, by default that of the runner's coordinator.
+    """
     verb, _, duration = line.partition(" ")
     if verb != "advance":
         yield line
         return
+    due = deadlines or (lambda: (stage.coordinator.next_deadline(),))
     end = stage.now + int(duration)
     while (now := stage.now) < end:
-        deadline = stage.coordinator.next_deadline()
-        yield f"advance {min(end, max(deadline, now + 1)) - now if deadline is not None else end - now}"
+        until = min([end, *(max(each, now + 1) for each in due() if each is not None)])
+        yield f"advance {until - now}"
 
 
 class OurScenario:

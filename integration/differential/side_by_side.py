@@ -20,7 +20,7 @@ from rebalance_check.impl.protocol.messages import (
 )
 from rebalance_check.impl.scenarios import ScenarioRunner, perform
 from rebalance_check.impl.scenarios.random_scenarios import AGEING
-from rebalance_check.impl.scenarios.recorded import GROUP, RecordedRunner, in_order
+from rebalance_check.impl.scenarios.recorded import GROUP, RecordedRunner, in_order, pieces
 from rebalance_check.impl.scenarios.runner import Observed, settings_of
 from rebalance_check.impl.steered.coordinator import Observation
 from rebalance_check.impl.steered.in_process import InProcess
@@ -148,16 +148,11 @@ class SideBySide:
         )
 
     def pieces(self, line: str) -> Iterator[str]:
-        """Time passes from deadline to deadline, so that what happens at one of them is compared before the next."""
-        command, _, duration = line.partition(" ")
-        if command != "advance":
-            yield line
-            return
-        end = self._kafka.now + int(duration)
-        while (now := self._kafka.now) < end:
-            deadlines = (self._deadline, self._in_process.next_deadline() if self._compares else None)
-            until = min([end, *(max(each, now + 1) for each in deadlines if each is not None)])
-            yield f"advance {until - now}"
+        """The steps of a line: time passes to the next timer of either coordinator, and both are compared there."""
+        return pieces(self._kafka, line, self._deadlines)
+
+    def _deadlines(self) -> tuple[int | None, ...]:
+        return self._deadline, self._in_process.next_deadline() if self._compares else None
 
     def _compared(self, said: str, echoed: str, observation: Observation) -> tuple[str, str] | None:
         """What Kafka said or shows, and ours, where that differs."""

@@ -46,6 +46,8 @@ class _StaleGeneration(Fold):
     the request was *sent* does.
     """
 
+    bookkeeping = frozenset({IncarnationStarted, IncarnationEnded, GenerationStarted, RequestSent, MemberStarted})
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
             invariant,
@@ -106,6 +108,18 @@ class _StaleGeneration(Fold):
 
 class _LostCommit(Fold):
     """Per member: the partitions it lost and has not been assigned since, and the generation it joined after that."""
+
+    bookkeeping = frozenset(
+        {
+            MemberStarted,
+            MemberCrashed,
+            MemberLeft,
+            MemberJoined,
+            PartitionsAssigned,
+            AssignmentCompleted,
+            PartitionsLost,
+        }
+    )
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(

@@ -148,6 +148,8 @@ class _Common(IncarnationFold):
 
 
 class _Size(IncarnationFold):
+    bookkeeping = frozenset({IncarnationStarted})
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {IncarnationStarted: self.on_incarnation, GenerationStarted: self.on_generation})
         self._limits: dict[int, int] = {}

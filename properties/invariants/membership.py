@@ -61,6 +61,8 @@ class OnlyLaggardsTimeOutViolated(Violation):
 
 
 class _Transitions(IncarnationFold):
+    bookkeeping = frozenset({IncarnationStarted})
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {IncarnationStarted: self.on_incarnation, GroupStatusChanged: self.on_status})
         self._last: dict[int, tuple[str, Event]] = {}

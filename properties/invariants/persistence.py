@@ -52,6 +52,8 @@ class OnlyEmptyGroupsAreDeletedViolated(Violation):
 
 
 class _Propagated(IncarnationFold):
+    bookkeeping = frozenset({GroupMetadataAppended})
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {GroupMetadataAppended: self.on_appended, SyncGroupReplied: self.on_replied})
         self._records: dict[int, list[GroupMetadataAppended]] = {}
@@ -111,6 +113,8 @@ class _OneAssignment(IncarnationFold):
 
 
 class _Stable(IncarnationFold):
+    bookkeeping = frozenset({GroupMetadataWritten})
+
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             GroupStatusChanged: self.on_status,

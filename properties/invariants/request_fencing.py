@@ -150,6 +150,8 @@ class _Exclusive(IncarnationFold):
 class _OneResponse(Fold):
     """Requests are numbered as they arrive, so one below the highest was answered unless it is parked."""
 
+    bookkeeping = frozenset({RequestParked})
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
             invariant,

@@ -156,6 +156,8 @@ Finding = Broken | bool
 class StepFold(Fold, ABC):
     """An invariant over the steps of a scenario. `look` says what a step shows; only a step that could break counts."""
 
+    bookkeeping = frozenset({GroupDescribed})
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {GroupDescribed: self.on_described})
         self.compared = 0
