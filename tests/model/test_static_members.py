@@ -1,4 +1,4 @@
-"""Static members: instance ids that change their member id, processes that are fenced, and the sizes of the state spaces."""
+"""Static members: instance ids that change their member id, fenced processes, and sizes of the state spaces."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Static members whose coordinator fails over, that commit, and that are upgraded: what becomes of their assignments."""
+"""Static members whose coordinator fails over, that commit, and that are upgraded: what each keeps."""
 
 import pytest
 
