@@ -91,10 +91,10 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     With --subject coordinator, a seed is a random scenario on our own coordinator. By default it is judged by all
     invariants but the family `expectations`, which some coordinators of Kafka break, and ours as they do.
 
-    With --broker virtual, random scenarios are told to Kafka's own coordinator and to ours: both are compared after each
-    line, and Kafka's is judged by claims that need no comparison. Then all of them walk through the model (`conformance`),
-    which says what may happen and what is answered. With a live broker, it and the virtual Kafka of its
-    release are told the same, and must answer the same.
+    With --broker virtual, random scenarios run on Kafka's own coordinator and on ours: their replies are compared after
+    each line, and Kafka's are judged by invariants that need no comparison. Then both walk through the model
+    (`conformance`), which predicts every reply. With a live broker, the same scenarios run on it and on the virtual
+    Kafka of its release, and must have the same replies.
     """
     console = Console(as_json)
     if broker is not None:
