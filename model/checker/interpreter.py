@@ -50,10 +50,10 @@ class Machine:
             for rule in model.rules
         ]
         self._steps = {kind: step for kind, _, step, _ in self._rules}
-        self._claims = named(model.invariants, "c, s")
-        self._step_claims = named(model.step_invariants, "c, s, t")
-        self._sometimes = named(model.reachable_states, "c, s")
-        self._moments = named(model.reachable_steps, "c, s, t")
+        self._invariants = named(model.invariants, "c, s")
+        self._step_invariants = named(model.step_invariants, "c, s, t")
+        self._reachable_states = named(model.reachable_states, "c, s")
+        self._reachable_steps = named(model.reachable_steps, "c, s, t")
         self._init = positional(model.init, "c, s")
         self.relabellings = relabellings(self.sizes)
         self._spare = self.new()
@@ -141,20 +141,20 @@ class Machine:
         return found
 
     def violated(self, state: Any) -> str:
-        """The name of the first claim that a state breaks, or an empty string."""
-        return next((name for name, holds in self._claims if not holds(self.config, state)), "")
+        """The name of the first invariant that a state breaks, or an empty string."""
+        return next((name for name, holds in self._invariants if not holds(self.config, state)), "")
 
     def violated_step(self, state: Any, after: Any) -> str:
-        """The name of the first step claim that a step breaks, or an empty string."""
-        return next((name for name, holds in self._step_claims if not holds(self.config, state, after)), "")
+        """The name of the first step invariant that a step breaks, or an empty string."""
+        return next((name for name, holds in self._step_invariants if not holds(self.config, state, after)), "")
 
     def met(self, state: Any, but: Container[str] = ()) -> set[str]:
-        """The names of the sometimes-claims that a state meets, those in ``but`` left out."""
-        return {name for name, holds in self._sometimes if name not in but and holds(self.config, state)}
+        """The names of the reachable states that a state is one of, those in ``but`` left out."""
+        return {name for name, holds in self._reachable_states if name not in but and holds(self.config, state)}
 
     def happened(self, state: Any, after: Any, but: Container[str] = ()) -> set[str]:
-        """The names of the moments that a step is, those in ``but`` left out."""
-        return {name for name, holds in self._moments if name not in but and holds(self.config, state, after)}
+        """The names of the reachable steps that a step is one of, those in ``but`` left out."""
+        return {name for name, holds in self._reachable_steps if name not in but and holds(self.config, state, after)}
 
 
 def respects(perm: tuple[int, ...], signs: list[int]) -> bool:

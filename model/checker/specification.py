@@ -121,7 +121,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model; the module docstring tells what each part must do.
+    """A model; the module docstring says what each part must do.
 
     ``edit`` is the one line in which a mutant of the model differs, and ``mutant`` the name of that defect (`mutated`).
     """
@@ -172,7 +172,7 @@ def each_of(function: Callable[..., Any]) -> str:
 
 
 def source_file(module: str) -> str:
-    """The file of a module of a model; whoever has the model has imported its modules."""
+    """The file of a module of a model, which is imported: the module that defines the model imports it."""
     return str(sys.modules[module].__file__)
 
 

@@ -1,4 +1,4 @@
-"""The one door behind which every subject stands: actions in, events out.
+"""The one interface of every subject: actions in, events out.
 
 Model, simulator, reference coordinator, embedded broker, real broker: each is a `Subject`, so a schedule written for
 one runs on all that understand its actions, and the same invariants judge what comes out.
@@ -18,7 +18,7 @@ from rebalance_check.model.vocabulary.events import Event
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A run before it happens: the bounds it lives in, the seed of whatever stays random, and its actions."""
+    """A run before it happens: its bounds, the seed of what stays random, and its actions."""
 
     bounds: Bounds
     actions: tuple[Action, ...]

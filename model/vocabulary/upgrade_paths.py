@@ -18,8 +18,8 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 class Order(IntEnum):
     """What the operator waits for before a member is restarted to the list after the next.
 
-    ``GROUP``: every member runs with the list before, and the group has forgotten whoever had an older one.
-    ``PROCESSES``: every process was told the list before. ``NONE``: nothing.
+    ``GROUP``: every member runs with the list before, and the group has no member left with an older one.
+    ``PROCESSES``: every process has the list before. ``NONE``: nothing.
     """
 
     NONE = 0
@@ -29,7 +29,7 @@ class Order(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class AssignorCode:
-    """An assignor as code: its name on the wire, whether it supports COOPERATIVE (beside EAGER), and whether it
+    """An assignor as code: its name on the wire, whether it supports COOPERATIVE (besides EAGER), and whether it
     withholds what another member still owns."""
 
     name: str
@@ -103,12 +103,12 @@ PATHS: Final = (
 
 
 def names_of(assignors: AssignorList) -> str:
-    """``[cooperative-sticky, range]``; new code under an old name is told apart: ``[custom (cooperative)]``."""
+    """``[cooperative-sticky, range]``; new code under an old name is marked: ``[custom (cooperative)]``."""
     return f"[{', '.join(map(known_as, assignors))}]"
 
 
 def known_as(code: AssignorCode) -> str:
-    """The name of an assignor, and for new code under an old name what tells it from the old."""
+    """The name of an assignor, and for new code under an old name a mark."""
     return f"{code.name} (cooperative)" if code == NEW_CUSTOM else code.name
 
 

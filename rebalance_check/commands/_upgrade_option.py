@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def path_option(what: str) -> Callable[[F], F]:
-    """``--upgrade NAME``; ``what`` tells what the command does on it."""
+    """``--upgrade NAME``; ``what`` says what the command does on it."""
     return click.option("--upgrade", "path", type=click.Choice([path.name for path in PATHS]), help=what)
 
 

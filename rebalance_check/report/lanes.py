@@ -70,7 +70,7 @@ class LaneTable:
 
 
 def key_of(event: Event) -> Hashable:
-    """What tells an event from all others of a history; one without a number is told by what it says."""
+    """The identity of an event in its history; one without a number is identified by its fields."""
     return (event.group, event.source, event.seq) if event.seq >= 0 else event
 
 
@@ -83,7 +83,7 @@ class Board:
         self._handlers = listeners(memories.values())
         self._coordinator: dict[str, str] = {}
         self._condition: dict[str, str] = {}
-        self._told: dict[str, frozenset[str]] = {}
+        self._assigned: dict[str, frozenset[str]] = {}
         self._status: dict[str, dict[str, str]] = {}
 
     def observe(self, event: Event) -> None:
@@ -93,7 +93,7 @@ class Board:
         if isinstance(event, CoordinatorEvent):
             self._observe_coordinator(event)
         elif isinstance(event, AssignmentComputed):
-            self._told = {member: frozenset(things) for member, things in event.assignments}
+            self._assigned = {member: frozenset(things) for member, things in event.assignments}
         elif isinstance(event, MemberEvent):
             self._observe_condition(event)
         elif isinstance(event, StatusEvent):
@@ -106,8 +106,10 @@ class Board:
             status, generation = self._coordinator.get("status", ""), self._coordinator.get("generation", "")
             return f"{status:<10} {generation}".strip() or NOTHING
         holder = self.holdings.of(column)
-        told = self._told.get(holder.member_id) if holder.round else None
-        things = [f"({t})" if told is not None and t not in told and " " not in t else t for t in sorted(holder.holds)]
+        assigned = self._assigned.get(holder.member_id) if holder.round else None
+        things = [
+            f"({t})" if assigned is not None and t not in assigned and " " not in t else t for t in sorted(holder.holds)
+        ]
         parts = [*things, *self._status.get(column, {}).values(), self._condition.get(column, "")]
         return "  ".join(part for part in parts if part) or NOTHING
 

@@ -11,7 +11,7 @@ build the graph of fault-free steps from every state that the exploration reache
 stay for ever; a state there that lacks what a claim wants gives a `lasso`: a path, and a part of it that repeats.
 
 Symmetry: the exploration keeps one of all states that differ only in how members are named, and the graph begins there;
-but its own states are told apart by member, because fairness is owed to each. Nothing is missed: rename the members of
+but its own states distinguish members, because fairness is owed to each. Nothing is missed: rename the members of
 a fault-free run from any reachable state so that it begins in the state that was kept, and it is a fault-free run again, as fair as
 before, and lacks for the renamed member what it lacked for the other.
 """

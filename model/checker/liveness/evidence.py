@@ -112,15 +112,15 @@ def followed(machine: Machine, way: Sequence[Action], seed: bytes, targets: Iter
     """The actions that go on behind a real path as steps of the graph do behind a seed.
 
     The path ends in the seed but for the names of members, and perhaps no path ends in the seed itself: the initial
-    state may tell members apart. So each step is found anew: the action of the same kind, and of the member that has
+    state may distinguish members. So each step is found anew: the action of the same kind, and of the member that has
     the other's name, that leads to the same state, folded and renamed.
     """
     state, found = along(machine, way)[-1], list[Action]()
     perm, sets = naming(machine, state, seed)
-    quotient, of_nobody = Quotient(machine), {rule.kind for rule in machine.model.rules if not rule.members}
+    quotient, of_no_member = Quotient(machine), {rule.kind for rule in machine.model.rules if not rule.members}
     for target in targets:
         for action, after in machine.transitions(state):
-            same = action.kind in of_nobody or perm[action.member] == target.action.member
+            same = action.kind in of_no_member or perm[action.member] == target.action.member
             if action.kind is target.action.kind and same:
                 row = as_rows([relabelled(machine, after, perm, sets)], quotient.width)
                 if quotient.fold(row)[0].tobytes() == target.row:

@@ -29,7 +29,7 @@ from rebalance_check.model.checker.safety.search import Limits
 
 @dataclass(slots=True)
 class Findings:
-    """What is known; `check.LivenessCheck` tells what the fields mean."""
+    """What is known; `check.LivenessCheck` says what the fields mean."""
 
     reached: int = 0
     states: int = 0

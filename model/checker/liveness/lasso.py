@@ -31,7 +31,7 @@ class Lasso(NamedTuple):
 
 
 class Lassos:
-    """Finds them in one graph; ``depths`` tells how far from the initial state each seed lies."""
+    """Finds them in one graph; ``depths`` says how far from the initial state each seed lies."""
 
     def __init__(self, graph: StateGraph, fairness: Fairness, depths: Any) -> None:
         self.graph, self.fairness, self.depths = graph, fairness, depths

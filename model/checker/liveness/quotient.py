@@ -1,4 +1,4 @@
-"""States told apart only by what can still matter once faults cease: budgets are forgotten, generations renamed.
+"""States distinguished only by what can still matter once faults cease: budgets are forgotten, generations renamed.
 
 A livelock goes through ever new generations, so on plain states it is no cycle, and a bound on generations hides it.
 Here it is one: `Quotient.fold` forgets what was spent and renames the ordinals of a state (`layout.Ordinal`), so that

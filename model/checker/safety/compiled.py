@@ -69,7 +69,7 @@ def glue(model: Model, sizes: Sizes) -> str:
             claims_source(model),
             achieved_source(model),
             witness_source("witness(c, s, met)", model.reachable_states),
-            witness_source("moment(c, s, t, met)", model.reachable_steps),
+            witness_source("reached_step(c, s, t, met)", model.reachable_steps),
         ]
     )
 
@@ -110,7 +110,7 @@ def claims_source(model: Model) -> str:
 
 
 def witness_source(head: str, claims: Sequence[Callable[..., bool]]) -> str:
-    """Source of ``witness`` or ``moment``, which try only what has not been met yet."""
+    """Source of ``witness`` or ``reached_step``, which try only what has not been met yet."""
     everything = (1 << len(claims)) - 1
     lines = [f"def {head}:", f"    if met == {everything}:", "        return met"]
     for bit, claim in enumerate(claims):

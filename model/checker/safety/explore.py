@@ -106,7 +106,7 @@ def concrete(machine: Machine, labels: Iterable[Action], violated: str) -> list[
 
 
 def step_towards(machine: Machine, real: object, goal: bytes, violated: str) -> Action:
-    """The action that leads to a state like ``goal``, if possible one that breaks the claim or is the moment."""
+    """The action that leads to a state like ``goal``, if possible one that breaks the invariant or is the reachable step."""
     found = [
         (
             machine.violated_step(real, after) != violated and violated not in machine.happened(real, after),
@@ -118,13 +118,13 @@ def step_towards(machine: Machine, real: object, goal: bytes, violated: str) -> 
     ]
     if not found:
         raise AssertionError(
-            f"the model {machine.model.name} is not symmetric: its claims or actions tell members apart"
+            f"the model {machine.model.name} is not symmetric: its invariants or actions distinguish members"
         )
     return min(found)[2]
 
 
 def peak_resident_bytes() -> int:
-    """The peak resident memory of this process; 0 where the platform doesn't tell."""
+    """The peak resident memory of this process; 0 where the platform does not say."""
     try:
         import resource  # noqa: PLC0415  # not on every platform
     except ImportError:

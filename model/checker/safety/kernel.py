@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         ...
 
     def witness(c: Any, s: Any, met: Any) -> Any:
-        """The bit mask of sometimes-claims met so far, with those added that the state meets."""
+        """The bit mask of the reachable states met so far, with those added that the state is one of."""
         ...
 
-    def moment(c: Any, s: Any, t: Any, met: Any) -> Any:
-        """The bit mask of moments met so far, with those added that the step is."""
+    def reached_step(c: Any, s: Any, t: Any, met: Any) -> Any:
+        """The bit mask of the reachable steps met so far, with those added that the step is one of."""
         ...
 
     def achieved(c: Any, s: Any, out: Any, i: int) -> None:
@@ -60,9 +60,9 @@ CUT: Final = 2  # successors beyond the bounds
 CLAIM: Final = 3  # the claim that was broken first (0: none) ...
 BAD: Final = 4  # ... by this state, or by the step from this state ...
 LABEL: Final = 5  # ... with this label (-1: by the state itself)
-MET: Final = 6  # bit mask of the sometimes-claims met
+MET: Final = 6  # bit mask of the reachable states met
 TOUCHED: Final = 7  # keeps the compiler from dropping the loads that warm the cache
-HAPPENED: Final = 8  # bit mask of the moments met
+HAPPENED: Final = 8  # bit mask of the reachable steps met
 FIRED: Final = 9  # from here on: how often each rule fired
 
 RULE_SHIFT: Final = 24
@@ -203,7 +203,7 @@ def expand(
                 st[CLAIM] = claim
                 st[BAD] = base + i
                 st[LABEL] = labels[y]
-            st[HAPPENED] = moment(c, rec[i], out[y], st[HAPPENED])
+            st[HAPPENED] = reached_step(c, rec[i], out[y], st[HAPPENED])
             if symmetric:
                 canonicalise(out, out_words, y, spare, spare_words, perms, sets, signs)
             out_fp[y] = fingerprint(out_words, y)

@@ -14,12 +14,12 @@ class Exploration:
     """The outcome of exploring a bound.
 
     ``distinct`` states were found along ``generated`` transitions (the initial state counts as one), ``depth`` levels
-    deep; ``cut`` successors were beyond the bounds. ``claims`` tells of each claim held, violated or, when the search
+    deep; ``cut`` successors were beyond the bounds. ``verdicts`` has for each invariant held, violated or, when the search
     stopped early, undecided; ``reachable_states`` whether each was met. ``actions`` counts how often each action fired.
     ``complete`` is False when a violation or a limit ended the search. ``peak_bytes`` is the peak resident memory of
     the process.
 
-    The compiled backend tells states apart by 64 bits of hash, so that of n distinct states one is missed with a
+    The compiled backend distinguishes states by 64 bits of hash, so that of n distinct states one is missed with a
     probability of about n*n / 2**65 (one in 37 million for a million states); the interpreted one compares them whole.
     """
 

@@ -97,14 +97,14 @@ class Search:
         return found
 
     def judge(self, state: Any, packed: bytes) -> None:
-        """Check the claims on a new state, and note which sometimes-claims it meets."""
+        """Check the invariants on a new state, and note which reachable states it is one of."""
         self.outcome.met |= self.machine.met(state, but=self.outcome.met)
         broken = self.machine.violated(state)
         if broken and not self.outcome.violated:
             self.violate(broken, self.path_to(packed))
 
     def judge_step(self, state: Any, after: Any, parent: bytes, action: Action) -> None:
-        """Check the step claims on one transition, and note which moments it is."""
+        """Check the step invariants on one transition, and note which reachable steps it is one of."""
         self.outcome.met |= self.machine.happened(state, after, but=self.outcome.met)
         broken = self.machine.violated_step(state, after)
         if broken and not self.outcome.violated:
