@@ -147,6 +147,7 @@ sys.meta_path.insert(0, Absent())
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.checker.safety import explore
+from rebalance_check.model.classic.model import MODEL
 bounds = Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off")
 print(explore(MODEL, bounds, compiled=False).complete)
 try:
