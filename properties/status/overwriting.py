@@ -154,7 +154,7 @@ ExplainedOverwrite: Final = Invariant(
     source="KafkaStatusBackingStore.putSafe",
     premises=(
         "what counts is the check that let this send through: the call, or for a retry the answer before it",
-        "a newer status that was not yet read may be replaced: check and append are not atomic (see `races`)",
+        "a newer status that was not yet read may be replaced: check and append are not atomic",
     ),
     violation=UnexplainedOverwrite,
     fold=_Explained,

@@ -14,7 +14,7 @@ from rebalance_check.model.vocabulary.events import (
     StatusRead,
     StatusSent,
 )
-from rebalance_check.properties.status.races import Race, overwrites
+from tests.status_races import Race, overwrites
 
 KEY = "status-connector-c"
 

@@ -2,7 +2,7 @@
 
 The naive rule "a safe write never replaces a newer status" does not hold, because check and append are not atomic. Each
 breach of it in a history is put down to the race that let it happen; one that fits none is a bug of the store, and
-`explained_overwrite` will say so. Reports list the races that a campaign has met: coverage of what can go wrong.
+`explained_overwrite` will say so. A test counts the races that simulated runs meet: coverage of what can go wrong.
 """
 
 from __future__ import annotations
