@@ -1,27 +1,27 @@
-"""ConformanceRun: a coordinator under test is driven by the client side of the model, and held to every answer it predicts.
+"""Conformance testing: the model's members drive a coordinator under test, which is held to every predicted reply.
 
-Works with whatever stands behind a `Transport`: the coordinator in this process (`rebalance_check.impl.conformance.in_process`), or
-a broker on a socket.
+Works with any `Transport`: the coordinator in this process (`rebalance_check.impl.conformance.in_process`), Kafka's own
+in virtual time, or a broker on a socket.
 """
 
-from rebalance_check.impl.conformance.answers import Answer, Claim
+from rebalance_check.impl.conformance.answers import Answer, OwnedPartitions
 from rebalance_check.impl.conformance.exhaustive import DivergentSchedule, ExhaustiveResult, every_transition
 from rebalance_check.impl.conformance.outcome import Divergence, Outcome, Step
 from rebalance_check.impl.conformance.run import ConformanceRun
 from rebalance_check.impl.conformance.steered_transport import SteeredTransport
 from rebalance_check.impl.conformance.subject import ConformanceSubject
-from rebalance_check.impl.conformance.transport import STRAY, Transport
+from rebalance_check.impl.conformance.transport import SIDE_CONNECTION, Transport
 
 __all__ = [
-    "STRAY",
+    "SIDE_CONNECTION",
     "Answer",
-    "Claim",
     "ConformanceRun",
     "ConformanceSubject",
     "Divergence",
     "DivergentSchedule",
     "ExhaustiveResult",
     "Outcome",
+    "OwnedPartitions",
     "SteeredTransport",
     "Step",
     "Transport",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from rebalance_check.impl.conformance.transport import STRAY
+from rebalance_check.impl.conformance.transport import SIDE_CONNECTION
 from rebalance_check.impl.protocol.consumer_protocol import read_assignment, read_subscription
 from rebalance_check.impl.protocol.messages import (
     GroupReply,
@@ -51,7 +51,7 @@ REPLIES: Mapping[int, str] = {
 }
 
 
-class Claim(NamedTuple):
+class OwnedPartitions(NamedTuple):
     """What the leader is told about a member: the partitions it claims, and in which generation (-1: in none)."""
 
     member: str
@@ -60,9 +60,9 @@ class Claim(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer to ``member``: what model and coordinator must agree on, as in `model.vocabulary.events.RequestAnswered`.
+    """An answer to ``member``: what model and coordinator must agree on, as in `RequestAnswered`.
 
-    ``leader`` and ``claims`` name members by their seats (`model.classic.observer.member_ids`), which member ids begin with.
+    ``leader`` and ``claims`` name members by their seats, which member ids begin with.
     """
 
     member: str
@@ -70,7 +70,7 @@ class Answer(NamedTuple):
     error: str
     generation: int = NO_GENERATION
     leader: str = ""
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[OwnedPartitions, ...] = ()
     assignment: tuple[str, ...] = ()
     protocol: str = ""
     skips_assignment: bool = False
@@ -94,16 +94,18 @@ def aside(action: Action, before: State, config: Config) -> tuple[Answer, ...]:
         case ActionKind.LEAVE_GROUP:
             return (Answer(f"m{m}", "LeaveGroup", leave_error(before, m).name),)
         case ActionKind.COMMIT_DURING_JOIN:
-            return (Answer(f"m{STRAY}", "OffsetCommit", Error(commit_during_join_error(before, m)).name),)
+            return (Answer(f"m{SIDE_CONNECTION}", "OffsetCommit", Error(commit_during_join_error(before, m)).name),)
         case ActionKind.HEARTBEAT_DURING_SYNC:
-            return (Answer(f"m{STRAY}", "Heartbeat", Error(fence(before, m, before.member[m].generation)).name),)
+            return (
+                Answer(f"m{SIDE_CONNECTION}", "Heartbeat", Error(fence(before, m, before.member[m].generation)).name),
+            )
         case ActionKind.COMMIT_WITHOUT_GROUP:
             error = Error.NONE if before.status <= GroupStatus.EMPTY else Error.UNKNOWN_MEMBER_ID
-            return (Answer(f"m{STRAY}", "OffsetCommit", error.name),)
+            return (Answer(f"m{SIDE_CONNECTION}", "OffsetCommit", error.name),)
         case ActionKind.DELETE_GROUP:
             return (Answer("", "DeleteGroups", Error.NONE.name),)
         case ActionKind.DELIVER_DUPLICATE if before.duplicate.stale:
-            return (Answer(f"m{STRAY}", REQUESTS[before.duplicate.kind], stale_error(before, config).name),)
+            return (Answer(f"m{SIDE_CONNECTION}", REQUESTS[before.duplicate.kind], stale_error(before, config).name),)
     return ()
 
 
@@ -127,7 +129,7 @@ def predicted_answer(state: State, m: int, bounds: Bounds) -> Answer:
     if is_error_reply(net):
         return Answer(name, api, Error(net.error).name)
     if net.kind == MessageKind.JOIN_REPLY:
-        claims = tuple(sorted(claim(state, x) for x in range(len(state.member)) if has(net.group, x)))
+        claims = tuple(sorted(owned_partitions(state, x) for x in range(len(state.member)) if has(net.group, x)))
         return Answer(
             name, api, Error.NONE.name, net.generation, id_prefix_of(state, leader_in_reply(state, net)), claims,
             protocol=replied_protocol(net) or ASSIGNORS[bounds.protocol],
@@ -138,10 +140,10 @@ def predicted_answer(state: State, m: int, bounds: Bounds) -> Answer:
     return Answer(name, api, Error.NONE.name)
 
 
-def claim(state: State, x: int) -> Claim:
+def owned_partitions(state: State, x: int) -> OwnedPartitions:
     """What the coordinator holds of the metadata of ``x``."""
     member = state.member[x]
-    return Claim(
+    return OwnedPartitions(
         id_prefix_of(state, x), partitions_of(member.owned_partitions), member.owned_generation or NO_GENERATION
     )
 
@@ -159,7 +161,7 @@ def observed_answer(m: int, reply: GroupReply) -> Answer:
     name, error = f"m{m}", reply.error.name
     match reply:
         case JoinGroupReply(error=Error.NONE):
-            claims = tuple(sorted(claim_in(member) for member in reply.members))
+            claims = tuple(sorted(owned_partitions_in(member) for member in reply.members))
             return Answer(
                 name, "JoinGroup", error, reply.generation_id, member_of(reply.leader), claims,
                 protocol=reply.protocol_name or "", skips_assignment=reply.skip_assignment,
@@ -180,12 +182,12 @@ def observed_answer(m: int, reply: GroupReply) -> Answer:
             return Answer(name, type(reply).__name__.removesuffix("Reply"), error)
 
 
-def claim_in(member: JoinedMember) -> Claim:
+def owned_partitions_in(member: JoinedMember) -> OwnedPartitions:
     """What a member's metadata say; an EAGER member's say nothing about partitions."""
     subscription = read_subscription(member.metadata)
     owned = tuple(sorted(str(owned.name) for owned in subscription.owned))
     generation = NO_GENERATION if subscription.generation is None else subscription.generation
-    return Claim(member_of(member.member_id), owned, generation)
+    return OwnedPartitions(member_of(member.member_id), owned, generation)
 
 
 def assigned(assignment: bytes) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ def every_transition(
     ``start`` is a fresh run whose transport can be copied; at most ``stop_after`` divergences are collected, so the
     first one has a shortest schedule.
     """
-    pack = start.moves.pack
+    pack = start.predictions.pack
     parents: dict[bytes, tuple[bytes, Action] | None] = {pack(start.state): None}
     frontier = deque([start])
     answers: set[tuple[str, str]] = set()

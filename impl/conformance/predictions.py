@@ -40,7 +40,7 @@ class _Place:
         self.allowed: dict[Action, tuple[Allowed, ...]] = {}
 
 
-class Moves:
+class Predictions:
     """The model of ``bounds`` (or ``model``, a mutant of it) as a run sees it; runs that share it save work."""
 
     def __init__(self, bounds: Bounds, model: Model | None = None) -> None:

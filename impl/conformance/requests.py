@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from rebalance_check.impl.conformance.answers import ASSIGNORS, TOPIC, member_of
-from rebalance_check.impl.conformance.transport import STRAY
+from rebalance_check.impl.conformance.transport import SIDE_CONNECTION
 from rebalance_check.impl.protocol.consumer_protocol import (
     PROTOCOL_TYPE,
     Assignment,
@@ -50,25 +50,25 @@ EAGER_SUBSCRIPTION_VERSION: Final = 0
 OWNED_SUBSCRIPTION_VERSION: Final = 2
 
 
-class Speech:
-    """What each member knows beyond the model's state: its id, and ids and protocol of its last JoinGroup reply."""
+class RequestWriter:
+    """Writes the members' requests, with what the model leaves out: ids, and the newest JoinGroup reply of each."""
 
-    __slots__ = ("_bounds", "_group", "_ids", "_leaving", "_told", "_voted")
+    __slots__ = ("_bounds", "_group", "_ids", "_leaving", "_newest_id", "_voted")
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
         self._ids = [""] * bounds.members
-        self._told = [""] * bounds.members
+        self._newest_id = [""] * bounds.members
         self._leaving = [""] * bounds.members
         self._voted = [""] * bounds.members
         self._group: list[tuple[tuple[str, int], ...]] = [()] * bounds.members
 
-    def copy(self) -> Speech:
+    def copy(self) -> RequestWriter:
         """An independent copy."""
-        twin = Speech(self._bounds)
-        twin._ids, twin._told = [*self._ids], [*self._told]
-        twin._leaving, twin._group, twin._voted = [*self._leaving], [*self._group], [*self._voted]
-        return twin
+        copied = RequestWriter(self._bounds)
+        copied._ids, copied._newest_id = [*self._ids], [*self._newest_id]
+        copied._leaving, copied._group, copied._voted = [*self._leaving], [*self._group], [*self._voted]
+        return copied
 
     def request(self, m: int, state: State) -> GroupRequest:
         """The request that lies in the slot of ``m``."""
@@ -100,37 +100,37 @@ class Speech:
 
     def outside_commit(self) -> GroupRequest:
         """A commit of somebody who is no member."""
-        return self._commit(NO_GENERATION, STRAY, 1)
+        return self._commit(NO_GENERATION, SIDE_CONNECTION, 1)
 
     def _commit(self, generation: int, m: int, partitions: int) -> GroupRequest:
         offsets = tuple(CommittedOffset(owned.topic, owned.partition, OFFSET) for owned in self._owned(partitions))
         return OffsetCommitRequest(
             group_id=GROUP_ID, version=COMMIT_VERSION, client_id=f"m{m}", generation_id=generation, offsets=offsets,
-            member_id="" if m == STRAY else self._ids[m],
-            group_instance_id=None if m == STRAY else self._bounds.instance(m),
+            member_id="" if m == SIDE_CONNECTION else self._ids[m],
+            group_instance_id=None if m == SIDE_CONNECTION else self._bounds.instance(m),
         )  # fmt: skip
 
-    def hear(self, m: int, reply: GroupReply, slots: Mapping[str, int]) -> None:
-        """Keep what a JoinGroup reply tells; the member learns it when it receives the reply.
+    def note_reply(self, m: int, reply: GroupReply, slots: Mapping[str, int]) -> None:
+        """Keep what a JoinGroup reply says; the member learns it when it receives the reply.
 
         ``slots`` are those of the group's members, by what their ids begin with.
         """
         if isinstance(reply, JoinGroupReply) and reply.error in {Error.NONE, Error.MEMBER_ID_REQUIRED}:
-            self._told[m] = reply.member_id
+            self._newest_id[m] = reply.member_id
             self._voted[m] = reply.protocol_name or ""
             ids = (member.member_id for member in reply.members)
             self._group[m] = tuple((each, slots.get(member_of(each), m)) for each in ids)
 
     def learn(self, m: int, *, has_id: bool) -> None:
-        """After a step of ``m`` itself: it holds the id that it was told last, or none."""
+        """After a step of ``m`` itself: it holds the id of its newest JoinGroup reply, or none."""
         if has_id:
-            self._ids[m] = self._told[m]
+            self._ids[m] = self._newest_id[m]
         elif self._ids[m]:
             self._leaving[m], self._ids[m] = self._ids[m], ""
 
-    def told(self, m: int) -> str:
-        """The id that ``m`` was told last, whether it has received it or not."""
-        return self._told[m]
+    def newest_id(self, m: int) -> str:
+        """The id in the newest JoinGroup reply to ``m``, whether it has received it or not."""
+        return self._newest_id[m]
 
     def _join(self, m: int, message: Message, state: State) -> JoinGroupRequest:
         instance = self._bounds.instance(m)

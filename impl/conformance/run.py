@@ -9,10 +9,10 @@ from typing import Any
 from rebalance_check.impl.conformance.action_kinds import BREAKS_THE_CONNECTION, COORDINATOR_STEPS, FAILOVER
 from rebalance_check.impl.conformance.answers import Answer, member_of, observed_answer
 from rebalance_check.impl.conformance.outcome import Divergence, Outcome, Step
-from rebalance_check.impl.conformance.predictions import Allowed, Moves
-from rebalance_check.impl.conformance.requests import Speech
+from rebalance_check.impl.conformance.predictions import Allowed, Predictions
+from rebalance_check.impl.conformance.requests import RequestWriter
 from rebalance_check.impl.conformance.steered_transport import SteeredTransport
-from rebalance_check.impl.conformance.transport import STRAY, Transport
+from rebalance_check.impl.conformance.transport import SIDE_CONNECTION, Transport
 from rebalance_check.impl.conformance.view import observed_view
 from rebalance_check.impl.protocol.messages import GroupRequest
 from rebalance_check.model.checker.layout import NIL
@@ -41,18 +41,19 @@ class ConformanceRun:
     Where Kafka's answer depends on hash order (who leads next), any of the model's outcomes is accepted, and the run
     goes on from the one that the coordinator took. Where an observer cannot see which one that was (a broker on a
     socket does not show its leader), all that agree with what was seen stay possible until an answer tells them apart.
-    ``moves`` are shared by runs of the same bounds that go the same ways; they may be those of a mutant of the model.
+    ``predictions`` are shared by runs of the same bounds that go the same ways; they may be those of a mutant of the
+    model.
     """
 
-    def __init__(self, transport: Transport, bounds: Bounds, moves: Moves | None = None) -> None:
-        self.moves = moves or Moves(bounds)
-        self.machine = self.moves.machine
-        self.state: Any = self.moves.initial()
+    def __init__(self, transport: Transport, bounds: Bounds, predictions: Predictions | None = None) -> None:
+        self.predictions = predictions or Predictions(bounds)
+        self.machine = self.predictions.machine
+        self.state: Any = self.predictions.initial()
         self._also_possible: list[Any] = []
         self.transport = transport
         self.steps = 0
         self.divergence: Divergence | None = None
-        self._speech = Speech(bounds)
+        self._requests = RequestWriter(bounds)
         self._stray: GroupRequest | None = None
         self._shares_transport = False
         self._begun: _Begun | None = None
@@ -65,7 +66,7 @@ class ConformanceRun:
 
     def enabled(self) -> list[Action]:
         """What may happen next, always in the same order."""
-        return self.moves.enabled(self.state)
+        return self.predictions.enabled(self.state)
 
     def perform(self, action: Action) -> Step | None:
         """Do one action; None, and nothing done, when it is not enabled (a coordinator may have chosen otherwise).
@@ -83,7 +84,7 @@ class ConformanceRun:
         """
         if self.divergence is not None:
             raise RebalanceCheckError(f"the run ended with a divergence at {self.divergence}: start a new run")
-        after = self.moves.after
+        after = self.predictions.after
         stepped = [(state, then) for state in self._possible if (then := after(state, action)) is not None]
         if not stepped:
             return False
@@ -112,9 +113,9 @@ class ConformanceRun:
         Both share the coordinator until one of them touches it, since most steps are the members' own.
         """
         self._shares_transport = True
-        twin = copy(self)
-        twin._speech = self._speech.copy()
-        return twin
+        copied = copy(self)
+        copied._requests = self._requests.copy()
+        return copied
 
     def _take_transport(self) -> None:
         """Before the coordinator is touched: have one of one's own."""
@@ -137,19 +138,19 @@ class ConformanceRun:
         """What a step of a member, or of the network, means for its connection and its member id."""
         m = action.member
         if action.kind is ActionKind.DUPLICATE_REQUEST:
-            self._stray = self._speech.request(m, before)
+            self._stray = self._requests.request(m, before)
             return
         unanswered = action.kind is ActionKind.RECEIVE_ERROR and not is_error_reply(before.member[m].net)
         if unanswered or action.kind in BREAKS_THE_CONNECTION:
             self._take_transport()
             self.transport.disconnect(m)
-        self._speech.learn(m, has_id=bool(after.member[m].has_id))
+        self._requests.learn(m, has_id=bool(after.member[m].has_id))
 
     # ------------------------------------------------------------------------------------------ the coordinator's
 
     def _challenge(self, action: Action, before: Any, wished: Any) -> _Begun:
         """Predict the outcomes, and let the coordinator begin with its part."""
-        allowed = tuple(each for state in self._possible for each in self.moves.allowed(state, action))
+        allowed = tuple(each for state in self._possible for each in self.predictions.allowed(state, action))
         self._take_transport()
         if wished.leader != NIL:
             self.transport.prefer_leader(id_prefix_of(wished, wished.leader))
@@ -178,7 +179,7 @@ class ConformanceRun:
     def _agree(self, action: Action, answers: tuple[Answer, ...], agreed: list[tuple[Any, Any]]) -> Step:
         """Go on from the first pair of states (before, after) that agrees, and remember the others that do."""
         before, self.state = agreed[0]
-        distinct = {self.moves.pack(after): after for _, after in reversed(agreed)}
+        distinct = {self.predictions.pack(after): after for _, after in reversed(agreed)}
         self._also_possible = [after for after in distinct.values() if after is not self.state]
         return Step(action, answers, before, self.state)
 
@@ -220,23 +221,25 @@ class ConformanceRun:
             case ActionKind.DELETE_GROUP:
                 return (Answer("", "DeleteGroups", self.transport.delete_group().name),)
             case ActionKind.COMMIT_DURING_JOIN:
-                self.transport.request(STRAY, self._speech.commit_during_join(m, before.member[m].generation))
+                self.transport.request(
+                    SIDE_CONNECTION, self._requests.commit_during_join(m, before.member[m].generation)
+                )
             case ActionKind.HEARTBEAT_DURING_SYNC:
-                self.transport.request(STRAY, self._speech.heartbeat(m, before.member[m].generation))
+                self.transport.request(SIDE_CONNECTION, self._requests.heartbeat(m, before.member[m].generation))
             case ActionKind.COMMIT_WITHOUT_GROUP:
-                self.transport.request(STRAY, self._speech.outside_commit())
+                self.transport.request(SIDE_CONNECTION, self._requests.outside_commit())
             case kind if kind in AT_ZOMBIE:
-                self._steered.request_zombie(m, self._speech.request(m, before))
+                self._steered.request_zombie(m, self._requests.request(m, before))
             case kind if kind in FAILOVER:
                 self._fail_over(action)
             case ActionKind.DELIVER_DUPLICATE if self._stray is not None:
-                self.transport.request(STRAY, self._stray)
+                self.transport.request(SIDE_CONNECTION, self._stray)
             case ActionKind.DELIVER_DUPLICATE:
                 raise RebalanceCheckError(
                     "the model delivers a copy that was never made: this is a defect of the conformance run"
                 )
             case _:
-                self.transport.request(m, self._speech.request(m, before))
+                self.transport.request(m, self._requests.request(m, before))
         return None
 
     def _collect(self, begun: _Begun) -> tuple[Answer, ...]:
@@ -246,17 +249,17 @@ class ConformanceRun:
         """
         answers = self._answers(max(len(outcome.answers) for outcome, _, _ in begun.allowed), begun)
         if begun.action.kind is ActionKind.DELIVER_DUPLICATE:
-            self.transport.disconnect(STRAY)
+            self.transport.disconnect(SIDE_CONNECTION)
             if not begun.before.duplicate.stale:
-                return tuple(answer for answer in answers if answer.member != f"m{STRAY}")
+                return tuple(answer for answer in answers if answer.member != f"m{SIDE_CONNECTION}")
         return answers
 
     def _answers(self, expected: int, begun: _Begun) -> tuple[Answer, ...]:
         replies = self.transport.answers(expected)
         slots = slots_by_prefix(begun.after)
         for m, reply in replies:
-            if m != STRAY:
-                self._speech.hear(m, reply, slots)
+            if m != SIDE_CONNECTION:
+                self._requests.note_reply(m, reply, slots)
         return tuple(sorted(observed_answer(m, reply) for m, reply in replies))
 
     def _member_id(self, m: int, seat: str) -> str:
@@ -264,4 +267,4 @@ class ConformanceRun:
         observation = self.transport.observe()
         known = () if observation is None else observation.described.members
         ids = [member.member_id for member in known if member_of(member.member_id) == seat]
-        return ids[0] if ids else self._speech.told(m)
+        return ids[0] if ids else self._requests.newest_id(m)

@@ -115,7 +115,7 @@ class SteeredTransport(Generic[C]):
         self._sent_to(self.coordinator.release(START_MS))
 
     def crash_coordinator(self, lost: int) -> None:
-        """The coordinator dies, and its connections break; another one, which lacks ``lost`` records, begins to load."""
+        """The coordinator dies, its connections break; another one, which lacks ``lost`` records, begins to load."""
         self._serving = False
         for connection in [*self._incarnations]:
             self.disconnect(connection)

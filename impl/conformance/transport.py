@@ -9,12 +9,12 @@ from rebalance_check.impl.steered.coordinator import Observation
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import Error
 
-STRAY: Final = -1
-"""The connection of copies that the network delivers late: nobody listens to their answers."""
+SIDE_CONNECTION: Final = -1
+"""The connection of all other requests: delayed duplicates, commits and heartbeats of other threads."""
 
 
 class Transport(Protocol):
-    """Carries requests to one group of a coordinator; ``connection`` is the number of a member, or `STRAY`.
+    """Carries requests to one group of a coordinator; ``connection`` is the number of a member, or `SIDE_CONNECTION`.
 
     A member's client id must be ``m<number>``: member ids begin with it, or with the instance id of a static member,
     and that is how they are told apart.

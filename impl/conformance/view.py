@@ -53,13 +53,13 @@ def predicted_view(state: Any) -> View:
     """
     if state.phase != Phase.SERVING:
         return View()
-    vague = state.incarnation > 0 and state.generation == 0
+    unspecified = state.incarnation > 0 and state.generation == 0
     members = sorted(slots_by_prefix(state).items())
     return View(
-        status=None if vague and state.members == 0 else STATUS_NAMES[GroupStatus(state.status)],
+        status=None if unspecified and state.members == 0 else STATUS_NAMES[GroupStatus(state.status)],
         members=tuple(seat for seat, _ in members),
         assignments=tuple((seat, partitions_of(state.member[m].assignment)) for seat, m in members),
-        generation=None if vague or state.status == GroupStatus.DEAD else state.generation,
+        generation=None if unspecified or state.status == GroupStatus.DEAD else state.generation,
         leader="" if state.leader == NIL else id_prefix_of(state, state.leader),
     )
 

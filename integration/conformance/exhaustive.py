@@ -14,7 +14,7 @@ from typing import Final
 from rebalance_check.impl.conformance.action_kinds import COORDINATOR_STEPS
 from rebalance_check.impl.conformance.exhaustive import DivergentSchedule, ExhaustiveResult
 from rebalance_check.impl.conformance.outcome import Step
-from rebalance_check.impl.conformance.predictions import Moves
+from rebalance_check.impl.conformance.predictions import Predictions
 from rebalance_check.impl.conformance.run import ConformanceRun
 from rebalance_check.integration.conformance.known_divergences import known
 from rebalance_check.integration.conformance.pipelining import Rounds
@@ -35,12 +35,12 @@ SEEDS: Final = 16
 class _Walk:
     """One walk after another in one environment."""
 
-    def __init__(self, transport: VirtualTransport, tour: Tour, moves: Moves, seeds: Iterator[int]) -> None:
+    def __init__(self, transport: VirtualTransport, tour: Tour, predictions: Predictions, seeds: Iterator[int]) -> None:
         self.walks = self.steps = self.compared = self.unlisted = 0
         self.answers: set[tuple[str, str]] = set()
         self.divergences: list[DivergentSchedule] = []
-        self._transport, self._tour, self._bounds = transport, tour, moves.machine.bounds
-        self._moves = moves
+        self._transport, self._tour, self._bounds = transport, tour, predictions.machine.bounds
+        self._predictions = predictions
         self._seeds = seeds
         self._run: ConformanceRun | None = None
         self._at = b""
@@ -91,8 +91,8 @@ class _Walk:
             return False
         self.walks += 1
         self._transport.seed = next(self._seeds)
-        self._run = ConformanceRun(self._transport, self._bounds, self._moves)
-        self._at = self._moves.pack(self._run.state)
+        self._run = ConformanceRun(self._transport, self._bounds, self._predictions)
+        self._at = self._predictions.pack(self._run.state)
         self._plan, self._actions = way, []
         return True
 
@@ -108,7 +108,7 @@ class _Walk:
             self.divergences.append(DivergentSchedule(schedule, step.divergence))
             self._run, self._plan = None, []
             return
-        after = self._moves.pack(step.after)
+        after = self._predictions.pack(step.after)
         self._tour.take(self._at, step.action, after)
         self._at = after
 
@@ -127,10 +127,10 @@ def conform(
     ``seed`` is the first of those that the walks take turns with, so that other members lead.
     """
     started = time.monotonic()
-    tour, moves = Tour(bounds), Moves(bounds)
+    tour, predictions = Tour(bounds), Predictions(bounds)
     requests_before = kafka.requests
     seeds = itertools.cycle(range(seed, seed + SEEDS))
-    walks = [_Walk(VirtualTransport(kafka), tour, moves, seeds) for _ in range(walks_at_once)]
+    walks = [_Walk(VirtualTransport(kafka), tour, predictions, seeds) for _ in range(walks_at_once)]
     waiting = iter(walks)
     rounds = Rounds(kafka, lambda count: itertools.islice(waiting, count), _Walk.finish, lambda _: None, walks_at_once)
     while rounds.go() and sum(walk.unlisted for walk in walks) < stop_after:

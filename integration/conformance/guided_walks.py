@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final
 from rebalance_check.impl.conformance.action_kinds import COORDINATOR_STEPS
 from rebalance_check.impl.conformance.in_process import ReferenceTransport
 from rebalance_check.impl.conformance.outcome import Divergence, Step
-from rebalance_check.impl.conformance.predictions import Moves
+from rebalance_check.impl.conformance.predictions import Predictions
 from rebalance_check.impl.conformance.run import ConformanceRun
 from rebalance_check.integration.conformance.known_divergences import known
 from rebalance_check.integration.conformance.pipelining import Rounds
@@ -149,9 +149,9 @@ class GuidedWalk:
         self.follows = True
         self._kafka = kafka
         self._transport = VirtualTransport(kafka, seed)
-        self._moves = Moves(bounds)
-        self._run = ConformanceRun(self._transport, bounds, self._moves)
-        self._ours = ConformanceRun(ReferenceTransport(), bounds, self._moves)
+        self._predictions = Predictions(bounds)
+        self._run = ConformanceRun(self._transport, bounds, self._predictions)
+        self._ours = ConformanceRun(ReferenceTransport(), bounds, self._predictions)
         self._choose = choose
         self._left = steps
         self._variants: list[Action] = []
@@ -194,13 +194,13 @@ class GuidedWalk:
         """Ours chooses as Kafka did where it can be told to; where it cannot, it goes its own way from there."""
         if not self.follows:
             return None
-        moves, wanted = self._moves, self._moves.pack(step.after)
+        predictions, wanted = self._predictions, self._predictions.pack(step.after)
         for action in self._variants:
-            after = moves.after(self._ours.state, action)
-            if after is not None and moves.pack(after) == wanted:
+            after = predictions.after(self._ours.state, action)
+            if after is not None and predictions.pack(after) == wanted:
                 done = self._ours.perform(action)
                 assert done is not None
-                self.follows = moves.pack(self._ours.state) == wanted
+                self.follows = predictions.pack(self._ours.state) == wanted
                 return done.divergence
         self.follows = False
         return None

@@ -1,4 +1,4 @@
-"""ConformanceRun on a socket with sessions that really run out: slower than `SocketTransport`, and nothing is simulated."""
+"""A conformance run on a socket with sessions that really run out: slower, and nothing is simulated."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import time
 import uuid
 from typing import Any, Final
 
-from rebalance_check.impl.conformance.transport import STRAY
+from rebalance_check.impl.conformance.transport import SIDE_CONNECTION
 from rebalance_check.impl.protocol.messages import (
     GroupReply,
     GroupRequest,
@@ -89,9 +89,9 @@ class SocketTransport:
         """
         early, self._early = self._early, []
         found = early + self._replies(at_least - len(early), ANSWER_TIMEOUT_S)
-        if any(connection == STRAY for connection, _ in found):
+        if any(connection == SIDE_CONNECTION for connection, _ in found):
             found += self._replies(0, 0)
-            counted = sum(connection != STRAY for connection, _ in found)
+            counted = sum(connection != SIDE_CONNECTION for connection, _ in found)
             if counted < at_least:
                 found += self._replies(at_least - counted, STRAGGLER_TIMEOUT_S)
         return found

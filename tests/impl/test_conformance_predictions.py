@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from rebalance_check.impl.conformance import predictions as moves_module
-from rebalance_check.impl.conformance.predictions import Moves
+from rebalance_check.impl.conformance.predictions import Predictions
 from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 
@@ -14,19 +14,19 @@ BOUNDS = Bounds.from_address(
 )
 
 
-def walked(moves: Moves, seed: int, steps: int = 60) -> list[bytes]:
+def walked(predictions: Predictions, seed: int, steps: int = 60) -> list[bytes]:
     """The states of a random walk, each compared with the model's own."""
     machine, rng = machine_for(BOUNDS), Random(seed)
-    state, own, seen = moves.initial(), machine.initial(), list[bytes]()
+    state, own, seen = predictions.initial(), machine.initial(), list[bytes]()
     for _ in range(steps):
-        enabled = moves.enabled(state)
+        enabled = predictions.enabled(state)
         assert enabled == machine.enabled(own)
         if not enabled:
             break
         action = rng.choice(enabled)
         assert machine.step(own, action)
-        state = moves.after(state, action)
-        seen.append(moves.pack(state))
+        state = predictions.after(state, action)
+        seen.append(predictions.pack(state))
         assert seen[-1] == machine.pack(own)
     return seen
 
@@ -36,40 +36,40 @@ def test_shared_moves_are_those_of_the_model__however_many_states_are_remembered
     remembered: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(moves_module, "REMEMBERED", remembered)
-    shared = Moves(BOUNDS)
+    shared = Predictions(BOUNDS)
     for seed in range(6):
-        assert walked(shared, seed) == walked(Moves(BOUNDS), seed)
+        assert walked(shared, seed) == walked(Predictions(BOUNDS), seed)
 
 
 def test_equal_states_are_one_object() -> None:
-    moves = Moves(BOUNDS)
-    start = moves.initial()
-    action = moves.enabled(start)[0]
-    assert moves.after(start, action) is moves.after(moves.machine.copy(start), action)
-    assert moves.pack(start) == moves.machine.pack(moves.machine.initial())
+    predictions = Predictions(BOUNDS)
+    start = predictions.initial()
+    action = predictions.enabled(start)[0]
+    assert predictions.after(start, action) is predictions.after(predictions.machine.copy(start), action)
+    assert predictions.pack(start) == predictions.machine.pack(predictions.machine.initial())
 
 
 def test_an_action_that_is_not_enabled_leads_nowhere__asked_twice() -> None:
-    moves = Moves(BOUNDS)
-    start, possible = moves.initial(), set(moves.enabled(moves.initial()))
-    later = moves.enabled(moves.after(start, moves.enabled(start)[0]))
+    predictions = Predictions(BOUNDS)
+    start, possible = predictions.initial(), set(predictions.enabled(predictions.initial()))
+    later = predictions.enabled(predictions.after(start, predictions.enabled(start)[0]))
     never = next(action for action in later if action not in possible)
-    assert moves.after(start, never) is None
-    assert moves.after(start, never) is None
+    assert predictions.after(start, never) is None
+    assert predictions.after(start, never) is None
 
 
 def test_the_wished_outcome_stands_first__and_every_choice_of_the_coordinator_is_allowed() -> None:
-    moves, checked = Moves(BOUNDS), 0
+    predictions, checked = Predictions(BOUNDS), 0
     for seed in range(40):
-        rng, state = Random(seed), moves.initial()
-        while checked < 20 and (enabled := moves.enabled(state)):
+        rng, state = Random(seed), predictions.initial()
+        while checked < 20 and (enabled := predictions.enabled(state)):
             action = rng.choice(enabled)
-            allowed = moves.allowed(state, action)
-            assert allowed[0][2] is moves.after(state, action)
+            allowed = predictions.allowed(state, action)
+            assert allowed[0][2] is predictions.after(state, action)
             alike = {each for each in enabled if each[:2] == action[:2]}
-            assert {moves.pack(after) for _, _, after in allowed} >= {
-                moves.pack(moves.after(state, each)) for each in alike
+            assert {predictions.pack(after) for _, _, after in allowed} >= {
+                predictions.pack(predictions.after(state, each)) for each in alike
             }
             checked += len(alike) > 1
-            state = moves.after(state, action)
+            state = predictions.after(state, action)
     assert checked, "no choice was met"
