@@ -17,11 +17,11 @@ from rebalance_check.properties.invariants import (
     generation,
     identity,
     joining,
+    liveness,
     membership,
     observed,
     ownership,
     persistence,
-    progress,
     request_fencing,
     timing,
 )
@@ -46,7 +46,7 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *observed.CLAIMS,
     *expectations.CLAIMS,
     *SafeStatusWrites,
-    *progress.CLAIMS,
+    *liveness.CLAIMS,
 )
 """Every built-in invariant."""
 

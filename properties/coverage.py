@@ -6,7 +6,7 @@ Each stands here in a few words, with the claims that hold it. A claim is an inv
 
 - ``assignors.NAME``: a claim about one answer of an assignor (`properties.assignment.claims`);
 - ``model.NAME``: a claim that the explorer checks on every state of the classic model (`model.classic.invariants`);
-- ``progress.NAME``: a claim that is judged on the state graph of the classic model, under weak fairness and in any
+- ``liveness.NAME``: a claim that is judged on the state graph of the classic model, under weak fairness and in any
   number of generations (`model.classic.liveness`);
 - a path: tests that hold the statement where no history of a group can show it.
 """
@@ -41,11 +41,11 @@ class Statement:
 _OWN, _MERGED, _ELSEWHERE, _OTHER = Fate.OWN, Fate.MERGED, Fate.ELSEWHERE, Fate.OTHER
 _ANSWER: Final = "a property of one answer of an assignor, which needs the problem that it was given"
 _AT_REST: Final = (
-    "progress: proven of the model without a limit in time; the end of a healed run names what had not come to rest"
+    "liveness: proven of the model without a limit in time; the end of a healed run names what had not come to rest"
 )
 _IN_TIME: Final = (
     "judged in ms where the run says that its timers are punctual; elsewhere timers may be late, and what is never "
-    "over is for the claims of progress"
+    "over is for the liveness properties"
 )
 
 BROKER_SIDE: Final = (
@@ -95,10 +95,10 @@ BROKER_SIDE: Final = (
     Statement(27, "the broker does not promise that assignments are disjoint", _MERGED, ("assignment_is_disjoint",),
               "so it is asked of the leader, who computes them"),
     Statement(28, "a join phase is bounded by the rebalance timeout", _OWN,
-              ("join_phase_ends_in_time", "rebalance_completes", "progress.rebalance_completes",
-               "progress.parked_requests_are_answered"), _IN_TIME),
+              ("join_phase_ends_in_time", "rebalance_completes", "liveness.rebalance_completes",
+               "liveness.parked_requests_are_answered"), _IN_TIME),
     Statement(29, "CompletingRebalance is bounded by the sync timeout", _OWN,
-              ("laggards_are_removed_in_time", "rebalance_completes", "progress.rebalance_completes"),
+              ("laggards_are_removed_in_time", "rebalance_completes", "liveness.rebalance_completes"),
               _IN_TIME),
     Statement(30, "who never syncs is removed in time", _MERGED,
               ("laggards_are_removed_in_time", "rebalance_completes", "only_laggards_time_out"),
@@ -106,15 +106,15 @@ BROKER_SIDE: Final = (
     Statement(31, "a silent member is removed after its session timeout, and none earlier", _OWN,
               ("silent_members_are_removed_in_time", "nobody_is_removed_early", "rebalance_completes"), _IN_TIME),
     Statement(32, "a pending id vanishes after its session timeout", _OWN,
-              ("pending_ids_vanish_in_time", "rebalance_completes", "progress.pending_ids_vanish",
+              ("pending_ids_vanish_in_time", "rebalance_completes", "liveness.pending_ids_vanish",
                "join_phase_ends_when_all_joined"), _IN_TIME),
     Statement(33, "an undisturbed group converges", _MERGED,
-              ("rebalance_completes", "progress.rebalance_completes", "progress.every_partition_gets_an_owner"),
+              ("rebalance_completes", "liveness.rebalance_completes", "liveness.every_partition_gets_an_owner"),
               _AT_REST),
     Statement(34, "a live client that keeps polling is a member in the end", _MERGED,
-              ("rebalance_completes", "progress.no_stuck_member"), _AT_REST),
+              ("rebalance_completes", "liveness.no_stuck_member"), _AT_REST),
 )  # fmt: skip
-"""The statements about the broker's side: 1-27 about safety, 28-34 about progress."""
+"""The statements about the broker's side: 1-27 about safety, 28-34 about liveness."""
 
 CLIENT_SIDE: Final = (
     Statement(1, "an assignment gives a partition to one member at most", _OWN,
@@ -179,7 +179,7 @@ CLIENT_SIDE: Final = (
     *(Statement(number, says, _OTHER, (), "the consumer group protocol of KIP-848")
       for number, says in ((36, "reconciliation ends"), (37, "a rejoin after a lost leave succeeds"))),
 )  # fmt: skip
-"""The statements about the client's side: 1-32 about safety, 33-37 about progress."""
+"""The statements about the client's side: 1-32 about safety, 33-37 about liveness."""
 
 LISTS: Final = {"broker side": BROKER_SIDE, "client side": CLIENT_SIDE}
 """Both lists, by name."""

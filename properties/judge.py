@@ -55,9 +55,9 @@ class Judgement:
 
     @property
     def counterexamples(self) -> tuple[Counterexample, ...]:
-        """The first counterexample of each violated invariant, safety before progress."""
+        """The first counterexample of each violated invariant, safety before liveness."""
         found = [(i, v) for i, v in self.verdicts.items() if isinstance(v, Violated)]
-        return tuple(v.counterexample for i, v in sorted(found, key=lambda pair: pair[0].kind is Kind.PROGRESS))
+        return tuple(v.counterexample for i, v in sorted(found, key=lambda pair: pair[0].kind is Kind.LIVENESS))
 
     def verdict(self, name: str) -> Verdict:
         """The verdict on the invariant called ``name``.
@@ -75,7 +75,7 @@ class Judgement:
         return tuple(i.name for i in self.verdicts)
 
     def check(self) -> None:
-        """Raise the `Violation` of the first violated invariant (safety before progress), if there is one."""
+        """Raise the `Violation` of the first violated invariant (safety before liveness), if there is one."""
         for found in self.counterexamples:
             raise next(i for i in self.verdicts if i.name == found.invariant).violation(found)
 

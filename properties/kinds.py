@@ -22,10 +22,10 @@ Handler: TypeAlias = Callable[[Any], None]
 
 
 class Kind(StrEnum):
-    """Safety: never broken at any step. Progress: reached before the run ended."""
+    """Safety: never broken at any step. Liveness: reached before the run ended."""
 
     SAFETY = "safety"
-    PROGRESS = "progress"
+    LIVENESS = "liveness"
 
 
 class Memory:

@@ -47,6 +47,7 @@ from rebalance_check.properties.invariants.joining import (
     ParkedRequestsFitTheStatus,
     SelectedProtocolIsListedByAll,
 )
+from rebalance_check.properties.invariants.liveness import RebalanceCompletes
 from rebalance_check.properties.invariants.membership import (
     EmptyGroupIsClean,
     LeaderIsMember,
@@ -63,7 +64,6 @@ from rebalance_check.properties.invariants.persistence import (
     PersistedBeforeTheyArePropagated,
     StableIsPersisted,
 )
-from rebalance_check.properties.invariants.progress import RebalanceCompletes
 from rebalance_check.properties.invariants.request_fencing import (
     CommitIsFenced,
     HeartbeatIsFenced,

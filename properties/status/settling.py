@@ -141,7 +141,7 @@ WritesSettle: Final = Invariant(
     ),
     violation=WriteNeverSettled,
     fold=_Settles,
-    kind=Kind.PROGRESS,
+    kind=Kind.LIVENESS,
     needs_end=True,
 )
 """P8, progress: weak on purpose, for nothing promises that every RUNNING task is shown as RUNNING in the end. The

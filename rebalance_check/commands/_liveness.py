@@ -58,7 +58,7 @@ def outcome_of(found: LivenessCheck) -> Outcome:
 
 def liveness_exit_code(found: LivenessCheck) -> ExitCode:
     """11 for a violated property, 12 where nothing could be concluded, else 0."""
-    return exit_code_of(outcome_of(found), Kind.PROGRESS)
+    return exit_code_of(outcome_of(found), Kind.LIVENESS)
 
 
 def liveness_document(found: LivenessCheck, runs: Mapping[str, Execution]) -> dict[str, Any]:

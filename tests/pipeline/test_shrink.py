@@ -12,8 +12,8 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.seed_run import breaks, replay_command, run_seed
 from rebalance_check.pipeline.shrink import shrink
 from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.invariants.liveness import RebalanceCompletes
 from rebalance_check.properties.invariants.ownership import NoDoubleOwnership
-from rebalance_check.properties.invariants.progress import RebalanceCompletes
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Violated
 

@@ -45,5 +45,5 @@ def test_a_code_stands_for_the_outcome_that_it_was_made_of(outcome: Outcome, kin
 
 def test_only_a_violation_depends_on_the_kind() -> None:
     assert exit_code_of(Outcome.VIOLATED, Kind.SAFETY) is ExitCode.SAFETY
-    assert exit_code_of(Outcome.VIOLATED, Kind.PROGRESS) is ExitCode.LIVENESS
-    assert exit_code_of(Outcome.UNDECIDED, Kind.PROGRESS) is ExitCode.UNDECIDED
+    assert exit_code_of(Outcome.VIOLATED, Kind.LIVENESS) is ExitCode.LIVENESS
+    assert exit_code_of(Outcome.UNDECIDED, Kind.LIVENESS) is ExitCode.UNDECIDED

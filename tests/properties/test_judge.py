@@ -74,7 +74,7 @@ def cannot_start(_invariant: Invariant) -> Fold:
 
 
 def test_violated_safety__exits_10__even_when_progress_is_violated_too(history: History) -> None:
-    safety, progress = claim(NobodyStarts), claim(NobodyStarts, Kind.PROGRESS)
+    safety, progress = claim(NobodyStarts), claim(NobodyStarts, Kind.LIVENESS)
     judgement = judge(history(MemberStarted(member="m0")), [progress, safety])
     assert judgement.exit_code == 10
     assert [c.invariant for c in judgement.counterexamples] == ["claim_safety", "claim_progress"]

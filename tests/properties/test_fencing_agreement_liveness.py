@@ -27,7 +27,7 @@ from rebalance_check.properties.invariants.agreement import (
     OneProtocol,
 )
 from rebalance_check.properties.invariants.fencing import LostIsNotCommitted, StaleGenerationIsRefused
-from rebalance_check.properties.invariants.progress import RebalanceCompletes
+from rebalance_check.properties.invariants.liveness import RebalanceCompletes
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Outcome, Violated

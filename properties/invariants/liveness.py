@@ -30,7 +30,7 @@ class _Completes(Fold):
 
 RebalanceCompletes: Final = Invariant(
     name="rebalance_completes",
-    family="progress",
+    family="liveness",
     claim="once the disturbances end, every rebalance completes and every partition finds its owner",
     source="classic group protocol: join phase, sync phase and session expiry are all bounded in time",
     premises=(
@@ -39,7 +39,7 @@ RebalanceCompletes: Final = Invariant(
     ),
     violation=RebalanceCompletesViolated,
     fold=_Completes,
-    kind=Kind.PROGRESS,
+    kind=Kind.LIVENESS,
     needs_end=True,
 )
 """Once the disturbances end, every rebalance completes and every partition finds its owner.
