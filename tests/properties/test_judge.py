@@ -73,13 +73,13 @@ def cannot_start(_invariant: Invariant) -> Fold:
     raise ZeroDivisionError
 
 
-def test_violated_safety__exits_10__even_when_progress_is_violated_too(history: History) -> None:
-    safety, progress = claim(NobodyStarts), claim(NobodyStarts, Kind.LIVENESS)
-    judgement = judge(history(MemberStarted(member="m0")), [progress, safety])
+def test_violated_safety__exits_10__even_when_liveness_is_violated_too(history: History) -> None:
+    safety, liveness = claim(NobodyStarts), claim(NobodyStarts, Kind.LIVENESS)
+    judgement = judge(history(MemberStarted(member="m0")), [liveness, safety])
     assert judgement.exit_code == 10
-    assert [c.invariant for c in judgement.counterexamples] == ["claim_safety", "claim_progress"]
-    assert judge(history(MemberStarted(member="m0")), [progress]).exit_code == 11
-    assert judge(history(), [progress, safety]).exit_code == 0
+    assert [c.invariant for c in judgement.counterexamples] == ["claim_safety", "claim_liveness"]
+    assert judge(history(MemberStarted(member="m0")), [liveness]).exit_code == 11
+    assert judge(history(), [liveness, safety]).exit_code == 0
 
 
 @pytest.mark.parametrize("fold", [Crashes, CannotConclude, cannot_start])
