@@ -6,6 +6,5 @@ the entry point; the other modules hold one operation each.
 
 from rebalance_check.impl.coordinator.config import GroupConfig
 from rebalance_check.impl.coordinator.coordinator import GroupCoordinator
-from rebalance_check.impl.coordinator.status import GroupStatus
 
-__all__ = ["GroupConfig", "GroupCoordinator", "GroupStatus"]
+__all__ = ["GroupConfig", "GroupCoordinator"]

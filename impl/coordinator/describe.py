@@ -8,10 +8,10 @@ from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
 from rebalance_check.impl.coordinator.records import GroupTombstone, OffsetTombstone, Record
 from rebalance_check.impl.coordinator.shard import Shard
-from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import append, write_error
 from rebalance_check.impl.protocol.messages import DescribedGroup, DescribedMember, ListedGroup
 from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 CLASSIC = "classic"
 """The type of every group here, as ListGroups filters by it (KIP-848)."""

@@ -9,7 +9,6 @@ from zlib import crc32
 
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.records import GroupRecord
-from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.protocol.messages import (
     GroupReply,
     GroupRequest,
@@ -24,6 +23,7 @@ from rebalance_check.impl.protocol.messages import (
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary import events
 from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 NO_GROUP: Final = -1

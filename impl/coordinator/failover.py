@@ -19,9 +19,9 @@ from rebalance_check.impl.coordinator.records import (
     TransactionMarker,
 )
 from rebalance_check.impl.coordinator.shard import Shard
-from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.protocol.messages import JoinGroupReply, JoinProtocol, SyncGroupReply
 from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 
 def unload(shard: Shard) -> None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from rebalance_check.impl.coordinator.hash_order import Choices
 from rebalance_check.impl.coordinator.member import GroupMember, ParkedJoin, rebalance_timeout_ms
 from rebalance_check.impl.coordinator.offset_ledger import OffsetLedger
-from rebalance_check.impl.coordinator.status import GroupStatus, assert_legal
+from rebalance_check.impl.coordinator.status import assert_legal
 from rebalance_check.impl.protocol.consumer_protocol import PROTOCOL_TYPE, read_topics
 from rebalance_check.impl.protocol.messages import JoinedMember, JoinGroupRequest, JoinProtocol
 from rebalance_check.impl.protocol.wire import MalformedBytes
 from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 
 @dataclass(slots=True, kw_only=True)

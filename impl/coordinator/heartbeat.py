@@ -7,10 +7,10 @@ from collections.abc import Hashable
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.rebalance import complete_join, prepare_rebalance
 from rebalance_check.impl.coordinator.shard import Shard
-from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import after_writes, write_error
 from rebalance_check.impl.protocol.messages import HeartbeatReply, HeartbeatRequest, JoinGroupReply
 from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 
 def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest) -> None:

@@ -9,10 +9,10 @@ from rebalance_check.impl.coordinator.member import GroupMember, ParkedJoin, new
 from rebalance_check.impl.coordinator.rebalance import join_reply, maybe_complete_join, prepare_rebalance
 from rebalance_check.impl.coordinator.shard import Shard
 from rebalance_check.impl.coordinator.static import replace_static_member
-from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import append_group, group_record, refuse_after_writes, write_error
 from rebalance_check.impl.protocol.messages import UNKNOWN_MEMBER_ID, JoinGroupReply, JoinGroupRequest
 from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 MEMBER_ID_REQUIRED_SINCE = 4
 """The first JoinGroup version that answers a new member MEMBER_ID_REQUIRED before it is admitted (KIP-394)."""

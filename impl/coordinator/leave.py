@@ -7,7 +7,6 @@ from collections.abc import Hashable
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.rebalance import maybe_complete_join, prepare_rebalance
 from rebalance_check.impl.coordinator.shard import Shard
-from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import OnAnswer, after_writes, write_error
 from rebalance_check.impl.protocol.messages import (
     UNKNOWN_MEMBER_ID,
@@ -18,6 +17,7 @@ from rebalance_check.impl.protocol.messages import (
     MemberIdentity,
 )
 from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 BATCHES_SINCE = 3
 """The first LeaveGroup version with a list of members; before it the only member's error is the reply's."""

@@ -9,9 +9,9 @@ from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.offset_ledger import StoredOffset, TopicIndex
 from rebalance_check.impl.coordinator.records import GroupTombstone, OffsetTombstone, Record
 from rebalance_check.impl.coordinator.shard import Shard
-from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import append
 from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 MINUTE_MS: Final = 60_000
 

@@ -7,7 +7,6 @@ from collections.abc import Hashable
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.records import NO_PRODUCER, OffsetRecord, OffsetTombstone, TransactionMarker
 from rebalance_check.impl.coordinator.shard import Shard
-from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import after_writes, append, write_error
 from rebalance_check.impl.protocol.messages import (
     CommittedOffset,
@@ -21,6 +20,7 @@ from rebalance_check.impl.protocol.messages import (
     TxnOffsetCommitRequest,
 )
 from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 NETWORK_ERROR = Error.COORDINATOR_LOAD_IN_PROGRESS
 """How a commit is answered whose write met NETWORK_EXCEPTION; other requests are answered that error itself."""

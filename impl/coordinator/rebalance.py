@@ -5,10 +5,10 @@ from __future__ import annotations
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember
 from rebalance_check.impl.coordinator.shard import Shard
-from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import OnAnswer, append_group, group_record
 from rebalance_check.impl.protocol.messages import JoinGroupReply, SyncGroupReply
 from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 
 def prepare_rebalance(shard: Shard, group: Group, on_empty: OnAnswer | None = None) -> None:

@@ -9,10 +9,10 @@ from rebalance_check.impl.coordinator.emit import EventEmitter, RecorderFor, Tic
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.hash_order import Choices
 from rebalance_check.impl.coordinator.logs import GroupLog
-from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.timers import TimerKey, TimerKind, Timers
 from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
 from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 Answer = tuple[Hashable, GroupReply]
 

@@ -9,10 +9,10 @@ from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import GroupMember, ParkedJoin
 from rebalance_check.impl.coordinator.rebalance import join_reply, maybe_complete_join, prepare_rebalance
 from rebalance_check.impl.coordinator.shard import Shard
-from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import append_group, group_record, write_error
 from rebalance_check.impl.protocol.messages import JoinGroupReply, JoinGroupRequest, JoinProtocol, SyncGroupReply
 from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 SKIP_ASSIGNMENT_SINCE = 9
 """The first JoinGroup version that tells a returning leader not to assign (KIP-814)."""

@@ -1,20 +1,10 @@
-"""The five statuses of a classic group and the moves between them (``ClassicGroupState``)."""
+"""The moves between the statuses of a classic group (``ClassicGroupState``)."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Final
 
-
-class GroupStatus(StrEnum):
-    """Kafka's names, as DescribeGroups prints them."""
-
-    EMPTY = "Empty"
-    PREPARING_REBALANCE = "PreparingRebalance"
-    COMPLETING_REBALANCE = "CompletingRebalance"
-    STABLE = "Stable"
-    DEAD = "Dead"
-
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 LEGAL_PREDECESSORS: Final[dict[GroupStatus, frozenset[GroupStatus]]] = {
     GroupStatus.EMPTY: frozenset({GroupStatus.PREPARING_REBALANCE}),

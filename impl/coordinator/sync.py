@@ -8,10 +8,10 @@ from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.member import ParkedSync
 from rebalance_check.impl.coordinator.rebalance import answer_sync, prepare_rebalance, refuse_syncs, sync_reply
 from rebalance_check.impl.coordinator.shard import Shard
-from rebalance_check.impl.coordinator.status import GroupStatus
 from rebalance_check.impl.coordinator.writes import append_group, group_record, refuse_after_writes, write_error
 from rebalance_check.impl.protocol.messages import SyncGroupReply, SyncGroupRequest
 from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 
 def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest) -> None:

@@ -16,6 +16,7 @@ from rebalance_check.impl.simulator.group_config import (
     SETTLED_MS,
 )
 from rebalance_check.impl.simulator.network import STRAY_MS
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 STRAYS_GONE_MS: Final = STRAY_MS + 10_000
 """For how long nothing of an older process may show up."""
@@ -94,7 +95,7 @@ def _pending_members(environment: Environment) -> Iterator[str]:
 def _pending_group(environment: Environment) -> Iterator[str]:
     group = environment.coordinator.describe(GROUP)
     alive = sum(member.is_up for member in environment.members)
-    if group.state != "Stable":
+    if group.state != GroupStatus.STABLE:
         yield f"the group is {group.state}"
     if len(group.members) != alive:
         yield f"the group counts {len(group.members)} members, {alive} are alive"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Sequence
 from copy import deepcopy
 
-from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator, GroupStatus
+from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
 from rebalance_check.impl.coordinator.hash_order import Choices
 from rebalance_check.impl.coordinator.logs import SteeredLog
 from rebalance_check.impl.coordinator.records import Record
@@ -14,6 +14,7 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.steered.coordinator import Answers, Observation
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, LogTailLost
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 
 class PreferredLeader(Choices):

@@ -12,10 +12,10 @@ from typing import Final
 
 from rebalance_check.impl.conformance import Divergence
 from rebalance_check.integration.virtual.release import Release
-from rebalance_check.model.classic.state import STATUS_NAMES, GroupStatus
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.model.vocabulary.schedule import Schedule
 
 
@@ -39,17 +39,17 @@ def known(release: Release, divergence: Divergence) -> KnownDivergence | None:
 
 def _stays_in_the_initial_rebalance(divergence: Divergence) -> bool:
     """A member expired, the model ends the join phase, the coordinator waits on."""
-    ends = all(outcome.view.status != "PreparingRebalance" for outcome in divergence.predicted)
-    waits = divergence.observed.view.status == "PreparingRebalance"
+    ends = all(outcome.view.status != GroupStatus.PREPARING_REBALANCE for outcome in divergence.predicted)
+    waits = divergence.observed.view.status == GroupStatus.PREPARING_REBALANCE
     told_alike = any(set(divergence.observed.answers) <= set(outcome.answers) for outcome in divergence.predicted)
     return divergence.action.kind is ActionKind.EXPIRE_SESSION and ends and waits and told_alike
 
 
 def _goes_on_without_an_unused_id(divergence: Divergence) -> bool:
     """An id was given back, the model begins a rebalance, the coordinator does not."""
-    begins = all(outcome.view.status == "PreparingRebalance" for outcome in divergence.predicted)
+    begins = all(outcome.view.status == GroupStatus.PREPARING_REBALANCE for outcome in divergence.predicted)
     told_alike = all(outcome.answers == divergence.observed.answers for outcome in divergence.predicted)
-    goes_on = divergence.observed.view.status in {"CompletingRebalance", "Stable"}
+    goes_on = divergence.observed.view.status in {GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE}
     return divergence.action.kind is ActionKind.LEAVE_GROUP and begins and goes_on and told_alike
 
 
@@ -71,7 +71,7 @@ def _has_forgotten_the_empty_group(divergence: Divergence) -> bool:
     if divergence.action.kind is ActionKind.DELETE_GROUP:
         return (answers, told) == ({"NONE"}, {"GROUP_ID_NOT_FOUND"})
     commits = divergence.action.kind in {ActionKind.COMMIT_DURING_JOIN, ActionKind.OFFSET_COMMIT}
-    dead = divergence.observed.view.status == STATUS_NAMES[GroupStatus.DEAD]
+    dead = divergence.observed.view.status == GroupStatus.DEAD
     return commits and dead and (answers, told) == ({"UNKNOWN_MEMBER_ID"}, {"ILLEGAL_GENERATION"})
 
 

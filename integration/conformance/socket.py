@@ -21,6 +21,7 @@ from rebalance_check.integration.wire.raw_group import RawGroup
 from rebalance_check.integration.wire.replies import error_from_wire
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 ANSWER_TIMEOUT_S: Final = 10.0
 """How long an answer that the model predicts may take; without it, the run ends with a divergence."""
@@ -33,7 +34,6 @@ PATIENCE_S: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.6)
 EXPIRY: Final = -2
 """The connection on which sessions are ended in the name of their members."""
 
-STABLE: Final = "Stable"
 DESCRIBE_VERSION: Final = 5
 LEAVE_VERSION: Final = 5
 
@@ -134,7 +134,7 @@ class SocketTransport:
         """DescribeGroups; generation and leader cannot be seen from outside, nor, outside Stable, every assignment."""
         response = self._call(admin.DescribeGroupsRequest(groups=[self.group_id]), DESCRIBE_VERSION)
         described = described_group(response.groups[0])
-        shows = described.state == STABLE or any(member.assignment for member in described.members)
+        shows = described.state == GroupStatus.STABLE or any(member.assignment for member in described.members)
         return Observation(described, shows_assignments=shows)
 
     def may_change(self, patience: int) -> bool:

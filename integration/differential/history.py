@@ -42,12 +42,13 @@ from rebalance_check.model.vocabulary.events import (
     RunStarted,
     SyncGroupReplied,
 )
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
-FORMED: Final = ("CompletingRebalance", "Stable")
+FORMED: Final = (GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE)
 UNSEEN: Final = "not seen"
 """The reason of a removal that no observer sees."""
 
-NOTHING: Final = Observation(DescribedGroup(group_id=GROUP, state="Dead", protocol_type="", protocol_name=""))
+NOTHING: Final = Observation(DescribedGroup(group_id=GROUP, state=GroupStatus.DEAD, protocol_type="", protocol_name=""))
 
 
 def observed_history(coordinator: SteeredCoordinator, name: str, scenario: Sequence[str]) -> list[Event]:
@@ -122,9 +123,11 @@ class _HistoryWriter:
         """A coordinator loaded the group, or a request made it."""
         shown = after.described
         if not is_loaded:
-            self._recorder.emit(IncarnationStarted(incarnation=self._incarnation, generation=0, status="Empty"))
+            self._recorder.emit(
+                IncarnationStarted(incarnation=self._incarnation, generation=0, status=GroupStatus.EMPTY)
+            )
             self._before = Observation(
-                DescribedGroup(group_id=GROUP, state="Empty", protocol_type="", protocol_name=""), 0
+                DescribedGroup(group_id=GROUP, state=GroupStatus.EMPTY, protocol_type="", protocol_name=""), 0
             )
             return
         instances = {m.member_id: m.group_instance_id for m in shown.members if m.group_instance_id}
@@ -197,7 +200,7 @@ class _HistoryWriter:
 
 def _is_seen(observation: Observation) -> bool:
     shown = observation.described
-    return observation.generation is not None and shown.error is Error.NONE and shown.state != "Dead"
+    return observation.generation is not None and shown.error is Error.NONE and shown.state != GroupStatus.DEAD
 
 
 def _instances(observation: Observation) -> dict[str, str]:

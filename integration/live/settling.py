@@ -11,6 +11,7 @@ from rebalance_check.impl.protocol.consumer_protocol import read_assignment
 from rebalance_check.integration.brokers.open import Broker
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import ApiMessage, admin, errors
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 CHECK_S: Final = 0.1
 SETTLED_CHECKS: Final = 8
@@ -81,7 +82,7 @@ def unsettled(group: ApiMessage | None, members: Collection[str], partitions: in
 
 
 def _of_those_present(group: ApiMessage, members: int, partitions: int) -> Iterator[str]:
-    wanted = "Stable" if members else "Empty"
+    wanted = GroupStatus.STABLE if members else GroupStatus.EMPTY
     if group.group_state != wanted:
         yield f"the group is {group.group_state}, not {wanted}"
     elif len(group.members) != members:

@@ -29,12 +29,12 @@ from rebalance_check.integration.wire.described import described_group
 from rebalance_check.integration.wire.kafka_python import ApiMessage, admin, consumer, producer
 from rebalance_check.integration.wire.replies import error_from_wire, reply_from_wire
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 REMEMBERED: Final = 1 << 16
 DESCRIBE_VERSION: Final = 5
 DELETE_VERSION: Final = 2
 LIST_VERSION: Final = 5
-STABLE: Final = "Stable"
 
 _RESPONSES: Final[dict[type, Any]] = {
     JoinGroupRequest: consumer.JoinGroupResponse,
@@ -73,7 +73,7 @@ def observed(body: bytes, *, scala: bool) -> Observation:
     leader = body[_INSIDE.size : _INSIDE.size + length].decode()
     described = _message(admin.DescribeGroupsResponse, DESCRIBE_VERSION, body[_INSIDE.size + length :])
     group = described_group(described.groups[0])
-    shows = not scala or group.state == STABLE
+    shows = not scala or group.state == GroupStatus.STABLE
     if generation < 0:
         return Observation(group, shows_assignments=shows)
     return Observation(group, generation, leader, shows_assignments=shows)

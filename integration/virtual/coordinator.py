@@ -22,11 +22,11 @@ from rebalance_check.integration.virtual.journal import records_in
 from rebalance_check.integration.virtual.process import VirtualEnvironment, VirtualKafka
 from rebalance_check.integration.wire.templates import encoded
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 TOPICS: Final[Mapping[str, int]] = {"t": 2, "u": 2}
 """The topics of scenarios, with their numbers of partitions."""
 
-PREPARING: Final = "PreparingRebalance"
 
 NEVER_MS: Final = 1_000_000_000_000
 """A deadline that is as good as none: see `rebalance_check.impl.scenarios.runner.SETTINGS`."""
@@ -249,7 +249,7 @@ class VirtualCoordinator:
 
     def expire_initial_delay(self, group_id: str) -> list[tuple[Hashable, GroupReply]]:
         """Fire the timer of the join phase until the phase is over: new members prolong the delay."""
-        while self.observe(group_id).described.state == PREPARING:
+        while self.observe(group_id).described.state == GroupStatus.PREPARING_REBALANCE:
             self._environment.control(f"join {group_id}", self._node)
         return self._answers()
 

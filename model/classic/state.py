@@ -23,6 +23,7 @@ from rebalance_check.model.checker.layout import (
     When,
     layout,
 )
+from rebalance_check.model.vocabulary import group_status
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 
 T = TypeVar("T")
@@ -52,11 +53,11 @@ class GroupStatus(IntEnum):
 
 
 STATUS_NAMES: Final = {
-    GroupStatus.DEAD: "Dead",
-    GroupStatus.EMPTY: "Empty",
-    GroupStatus.PREPARING: "PreparingRebalance",
-    GroupStatus.COMPLETING: "CompletingRebalance",
-    GroupStatus.STABLE: "Stable",
+    GroupStatus.DEAD: group_status.GroupStatus.DEAD.value,
+    GroupStatus.EMPTY: group_status.GroupStatus.EMPTY.value,
+    GroupStatus.PREPARING: group_status.GroupStatus.PREPARING_REBALANCE.value,
+    GroupStatus.COMPLETING: group_status.GroupStatus.COMPLETING_REBALANCE.value,
+    GroupStatus.STABLE: group_status.GroupStatus.STABLE.value,
 }
 """As DescribeGroups spells them."""
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import RequestIssued
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Violation
-from rebalance_check.properties.views.coordinator import ACCEPTED, DEAD, EMPTY, PREPARING
+from rebalance_check.properties.views.coordinator import ACCEPTED
 from rebalance_check.properties.views.steps import (
     FORMED,
     Broken,
@@ -105,7 +106,7 @@ class _LeaveWithoutMembers(StepFold):
         """A LeaveGroup that removes nobody leaves a formed group formed."""
         if step.verb != "leave" or step.before.status not in FORMED:
             return False
-        if step.after.status == PREPARING and members_of(step.before) == members_of(step.after):
+        if step.after.status == GroupStatus.PREPARING_REBALANCE and members_of(step.before) == members_of(step.after):
             return Broken("a LeaveGroup that removed no member made the group rebalance", step.after)
         return True
 
@@ -175,12 +176,12 @@ class _JoinPhaseEnds(StepFold):
 
     def look(self, step: Step) -> Finding:
         """A client that joins without an id waits under one that only the coordinator knows: it stands for a member."""
-        if step.after.status != PREPARING:
+        if step.after.status != GroupStatus.PREPARING_REBALANCE:
             self._is_initial = step.after.status not in FORMED
         self._pending = pending_after(self._pending, step)
         waiting = self._waiting(step)
         members = members_of(step.after)
-        if step.after.status != PREPARING or self._is_initial or self._pending or not members:
+        if step.after.status != GroupStatus.PREPARING_REBALANCE or self._is_initial or self._pending or not members:
             return False
         absent = members - {sent.member_id for sent in waiting}
         if len(absent) > sum(not sent.member_id for sent in waiting):
@@ -212,7 +213,7 @@ class _NoTrace(StepFold):
 class _GenerationsHaveMembers(StepFold):
     def look(self, step: Step) -> Finding:
         """Only a join phase begins a generation; a failover that loses records may go back to an earlier one."""
-        is_empty = step.before.status == step.after.status == EMPTY
+        is_empty = step.before.status == step.after.status == GroupStatus.EMPTY
         if not is_empty or step.verb in {"join", "failover", "load"}:
             return False
         before, after = step.before.generation, step.after.generation
@@ -234,7 +235,7 @@ class _KeptOffsets(StepFold):
         self._note(step)
         if step.verb != "advance" or not (self._producers or step.now_ms < self._until_ms):
             return False
-        if step.after.status == DEAD:
+        if step.after.status == GroupStatus.DEAD:
             return Broken("the group is deleted with offsets that are not too old, or with an open transaction",
                           step.after)  # fmt: skip
         return True

@@ -20,11 +20,12 @@ from rebalance_check.model.vocabulary.events import (
     MemberRemoved,
     PartitionsAssigned,
 )
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
 
-_JOINED: Final = ("CompletingRebalance", "Empty")
+_JOINED: Final = (GroupStatus.COMPLETING_REBALANCE, GroupStatus.EMPTY)
 """What a join phase ends in, unless the group goes away."""
 
 
@@ -99,7 +100,7 @@ class _Monotonicity(Fold):
 
     def on_status(self, event: GroupStatusChanged) -> None:
         """Each join phase ends in a generation of its own, also one that ends with no member left."""
-        if event.from_status == "PreparingRebalance" and event.to_status in _JOINED:
+        if event.from_status == GroupStatus.PREPARING_REBALANCE and event.to_status in _JOINED:
             before = self._phases.get(event.incarnation)
             self._phases[event.incarnation] = event
             if before is not None and event.generation == before.generation:

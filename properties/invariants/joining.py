@@ -12,14 +12,12 @@ from rebalance_check.model.vocabulary.events import (
     JoinGroupReplied,
     RequestParked,
 )
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import (
     ACCEPTED,
-    COMPLETING,
     NOT_TOLD,
-    PREPARING,
-    STABLE,
     Incarnation,
     IncarnationFold,
 )
@@ -60,22 +58,22 @@ class _Parked(IncarnationFold):
         group = self.incarnations.current
         if group is None or not group.status:
             return
-        if event.api == "SyncGroup" and group.status != COMPLETING:
+        if event.api == "SyncGroup" and group.status != GroupStatus.COMPLETING_REBALANCE:
             self._report(event, group, event)
         self._look(group, event)
 
     def on_status(self, event: GroupStatusChanged) -> None:
         """The leader's SyncGroup is not answered in a step in which a join phase ends."""
         group = self.incarnations.current
-        if group is not None and event.to_status == STABLE:
+        if group is not None and event.to_status == GroupStatus.STABLE:
             self._look(group, event, syncs=False)
 
     def _look(self, group: Incarnation, event: Event, *, syncs: bool = True) -> None:
-        if group.status != PREPARING:
+        if group.status != GroupStatus.PREPARING_REBALANCE:
             for parked in group.joins.values():
                 if parked is not event and not self._awaits_its_record(group, parked):
                     self._report(parked, group, event)
-        if syncs and group.status != COMPLETING:
+        if syncs and group.status != GroupStatus.COMPLETING_REBALANCE:
             for parked in group.syncs.values():
                 if parked is not event:
                     self._report(parked, group, event)
@@ -83,7 +81,7 @@ class _Parked(IncarnationFold):
     @staticmethod
     def _awaits_its_record(group: Incarnation, parked: RequestParked) -> bool:
         """A restarted static member waits in Stable until its new id is on record."""
-        return group.status == STABLE and bool(group.members.get(parked.member_id))
+        return group.status == GroupStatus.STABLE and bool(group.members.get(parked.member_id))
 
     def _report(self, parked: RequestParked, group: Incarnation, event: Event) -> None:
         self.contradiction(

@@ -15,24 +15,21 @@ from rebalance_check.model.vocabulary.events import (
     MemberRemoved,
     SyncGroupReplied,
 )
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import (
     ACCEPTED,
-    COMPLETING,
-    DEAD,
-    EMPTY,
-    PREPARING,
-    STABLE,
     IncarnationFold,
 )
 
-LEGAL_MOVES: Final = frozenset(
-    {
-        (PREPARING, EMPTY), (EMPTY, PREPARING), (COMPLETING, PREPARING), (STABLE, PREPARING), (PREPARING, COMPLETING),
-        (COMPLETING, STABLE), (EMPTY, DEAD), (PREPARING, DEAD), (COMPLETING, DEAD), (STABLE, DEAD),
-    }
-)  # fmt: skip
+_FOLLOWERS: Final = {
+    GroupStatus.EMPTY: (GroupStatus.PREPARING_REBALANCE, GroupStatus.DEAD),
+    GroupStatus.PREPARING_REBALANCE: (GroupStatus.EMPTY, GroupStatus.COMPLETING_REBALANCE, GroupStatus.DEAD),
+    GroupStatus.COMPLETING_REBALANCE: (GroupStatus.PREPARING_REBALANCE, GroupStatus.STABLE, GroupStatus.DEAD),
+    GroupStatus.STABLE: (GroupStatus.PREPARING_REBALANCE, GroupStatus.DEAD),
+}
+LEGAL_MOVES: Final = frozenset((one, other) for one, followers in _FOLLOWERS.items() for other in followers)
 """From which status to which a classic group may go."""
 
 
@@ -84,7 +81,7 @@ class _Transitions(IncarnationFold):
                 (f"the group became {status} at {STEP}.", before),
                 (f"at {STEP} it left {event.from_status}, in which it was not: contradiction.", event),
             )
-        elif before is None and (event.from_status, event.to_status) == (DEAD, EMPTY):
+        elif before is None and (event.from_status, event.to_status) == (GroupStatus.DEAD, GroupStatus.EMPTY):
             return  # how an incarnation begins where an absent group counts as Dead
         elif (event.from_status, event.to_status) not in LEGAL_MOVES:
             self.contradiction(
@@ -223,8 +220,8 @@ class _Clean(IncarnationFold):
         """The last member is gone before the group is Empty; one that begins has its first member at once."""
         group = self.incarnations.current
         if (
-            event.to_status == EMPTY
-            and event.from_status != DEAD
+            event.to_status == GroupStatus.EMPTY
+            and event.from_status != GroupStatus.DEAD
             and group is not None
             and group.is_known
             and group.members
@@ -233,19 +230,19 @@ class _Clean(IncarnationFold):
 
     def on_incarnation(self, event: IncarnationStarted) -> None:
         """What was loaded as Empty has nothing else, either."""
-        if event.status == EMPTY and (event.members or event.leader or event.protocol):
+        if event.status == GroupStatus.EMPTY and (event.members or event.leader or event.protocol):
             self._report("members, a leader or a protocol", event)
 
     def on_written(self, event: GroupMetadataWritten) -> None:
         """The record of an Empty group has no members."""
         group = self.incarnations.current
-        if group is not None and group.status == EMPTY and event.members:
+        if group is not None and group.status == GroupStatus.EMPTY and event.members:
             self._report(f"members on record ({', '.join(event.members)})", event)
 
     def on_replied(self, event: SyncGroupReplied) -> None:
         """Nobody syncs an Empty group."""
         group = self.incarnations.current
-        if group is not None and group.status == EMPTY and event.error == ACCEPTED:
+        if group is not None and group.status == GroupStatus.EMPTY and event.error == ACCEPTED:
             self._report(f"an assignment for {event.member_id}", event)
 
     def _report(self, what: str, event: Event) -> None:
@@ -267,7 +264,7 @@ class _Laggards(IncarnationFold):
         group = self.incarnations.current
         if event.reason != "sync timeout" or group is None or not group.status:
             return
-        if group.status not in {COMPLETING, STABLE}:
+        if group.status not in {GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE}:
             self._report(event, f"the group is {group.status}, where nobody owes a SyncGroup")
         elif group.had_synced:
             self._report(event, f"it had sent its SyncGroup for generation {event.generation}")

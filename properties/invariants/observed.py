@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Violation
-from rebalance_check.properties.views.coordinator import ACCEPTED, COMPLETING, PREPARING, STABLE
+from rebalance_check.properties.views.coordinator import ACCEPTED
 from rebalance_check.properties.views.step_times import StepTimes
 from rebalance_check.properties.views.steps import (
     MEMBER_ID_REQUIRED,
@@ -135,7 +136,7 @@ class _Leave(StepFold):
         """Every member that goes with a LeaveGroup is named in it, by its id or its instance id."""
         self._instances.update(step.before.members)
         left = list(step.replies_to("LeaveGroup"))
-        if step.verb != "leave" or step.after.error != ACCEPTED or step.after.status == "Dead":
+        if step.verb != "leave" or step.after.error != ACCEPTED or step.after.status == GroupStatus.DEAD:
             return False
         for reply in left:
             ids = {member for member, _ in reply.request.leaving}
@@ -160,7 +161,11 @@ class _EndsWhenAllJoined(StepFold):
         self._pending = pending_after(self._pending, step)
         self._latest.update({sent.member_id: sent.request for sent in step.sent if sent.api == "JoinGroup"})
         members = members_of(step.after)
-        if step.after.status != PREPARING or self._times.disturbed or self._times.came_from not in {STABLE, COMPLETING}:
+        if (
+            step.after.status != GroupStatus.PREPARING_REBALANCE
+            or self._times.disturbed
+            or self._times.came_from not in {GroupStatus.STABLE, GroupStatus.COMPLETING_REBALANCE}
+        ):
             return False
         if step.after.generation < 0 or self._pending or not members:
             return False
@@ -181,7 +186,11 @@ class _RefusedWhenFull(StepFold):
         compared = False
         for reply in step.replies_to("JoinGroup"):
             was_member = reply.request.member_id in members_of(step.before)
-            if reply.error != "GROUP_MAX_SIZE_REACHED" or not was_member or step.before.status != PREPARING:
+            if (
+                reply.error != "GROUP_MAX_SIZE_REACHED"
+                or not was_member
+                or step.before.status != GroupStatus.PREPARING_REBALANCE
+            ):
                 continue
             compared = True
             answered = [r for r in step.replies_to("JoinGroup") if r.request.request < reply.request.request]

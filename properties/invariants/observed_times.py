@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.views.coordinator import ACCEPTED, COMPLETING, DEAD, PREPARING, STABLE
+from rebalance_check.properties.views.coordinator import ACCEPTED
 from rebalance_check.properties.views.step_times import StepTimes
 from rebalance_check.properties.views.steps import Broken, Finding, Step, StepFold, members_of
 
@@ -27,7 +28,7 @@ class ObservedRemovals(StepFold):
     def look(self, step: Step) -> Finding:
         """Static members that were replaced are not gone."""
         found: Finding = False
-        comparable = step.before.error == step.after.error == ACCEPTED and step.after.status != DEAD
+        comparable = step.before.error == step.after.error == ACCEPTED and step.after.status != GroupStatus.DEAD
         if comparable and step.verb in REMOVALS:
             held = {instance for _, instance in step.after.members if instance}
             for member, instance in step.before.members:
@@ -41,7 +42,7 @@ class ObservedRemovals(StepFold):
         own = any(sent.member_id == member_id for sent in (*step.sent, *step.waiting.values()))
         if times is None or times.seen_ms is None or own:
             return False
-        in_join_phase = self._times.status == PREPARING
+        in_join_phase = self._times.status == GroupStatus.PREPARING_REBALANCE
         phase_ms = step.now_ms - (self._times.since_ms if in_join_phase else self._times.generation_ms)
         owes = in_join_phase or not times.synced
         silent_ms = step.now_ms - times.seen_ms
@@ -68,7 +69,12 @@ class ObservedLaggards(StepFold):
         self._times.note(step)
         known = [self._times.members.get(member) for member in members_of(step.after)]
         members = [times for times in known if times is not None]
-        if step.after.status != COMPLETING or self._times.disturbed or not members or len(members) < len(known):
+        if (
+            step.after.status != GroupStatus.COMPLETING_REBALANCE
+            or self._times.disturbed
+            or not members
+            or len(members) < len(known)
+        ):
             return False
         if self._times.held and all(times.synced for times in members):
             return False
@@ -106,8 +112,13 @@ class ObservedLoads(StepFold):
                     f"{sorted(now[1])}", step.after,
                 )  # fmt: skip
         self._held = step.verb == "hold" or (self._held and step.verb != "release")
-        if step.loses_records() or (is_back and step.after.status != STABLE) or step.verb == "unload" or self._held:
+        if (
+            step.loses_records()
+            or (is_back and step.after.status != GroupStatus.STABLE)
+            or step.verb == "unload"
+            or self._held
+        ):
             self._stable = None
-        if not self._held and is_back and step.after.status == STABLE and step.after.generation >= 0:
+        if not self._held and is_back and step.after.status == GroupStatus.STABLE and step.after.generation >= 0:
             self._stable = now
         return found

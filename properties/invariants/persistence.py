@@ -15,17 +15,18 @@ from rebalance_check.model.vocabulary.events import (
     MemberAdded,
     SyncGroupReplied,
 )
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.invariants.observed_times import ObservedLoads
 from rebalance_check.properties.kinds import Handler, Invariant, either
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import (
     ACCEPTED,
-    EMPTY,
-    PREPARING,
-    STABLE,
     Incarnation,
     IncarnationFold,
 )
+
+LOADED: Final = frozenset({GroupStatus.STABLE, GroupStatus.EMPTY, GroupStatus.PREPARING_REBALANCE})
+"""The statuses with which a group may come back from the log."""
 
 KEPT_GENERATIONS: Final = 8
 """Of how many generations the assignments on record are kept: a replaced coordinator may answer from an old one."""
@@ -130,7 +131,12 @@ class _Stable(IncarnationFold):
     def on_status(self, event: GroupStatusChanged) -> None:
         """The record that makes a group Stable is committed before."""
         group = self.incarnations.current
-        if event.to_status != STABLE or group is None or not group.is_known or not (self._tells or group.record):
+        if (
+            event.to_status != GroupStatus.STABLE
+            or group is None
+            or not group.is_known
+            or not (self._tells or group.record)
+        ):
             return
         record, members = group.record, tuple(sorted(group.members))
         if record is None or record.generation != event.generation or tuple(sorted(record.members)) != members:
@@ -187,7 +193,7 @@ class _Load(IncarnationFold):
         if event.status and self._image is not None and image != (0, ()):
             if image != self._image and image not in self._possible:
                 self._report(f"generation {image[0]} with the members {', '.join(image[1]) or 'none'}", event)
-            elif (event.status == STABLE) != bool(event.members) or event.status not in {STABLE, EMPTY, PREPARING}:
+            elif (event.status == GroupStatus.STABLE) != bool(event.members) or event.status not in LOADED:
                 self._report(f"the status {event.status} and {len(event.members)} members", event)
         if event.status:
             self._possible.clear()
@@ -222,7 +228,7 @@ class _Deleted(IncarnationFold):
         """Nobody is in a group that is deleted."""
         group = self.incarnations.current
         members = sorted(group.members) if group is not None and group.is_known else []
-        if event.status != EMPTY or members:
+        if event.status != GroupStatus.EMPTY or members:
             self.contradiction(
                 f"the group is deleted while it is {event.status}",
                 (f"at {STEP} it was {event.status} with {len(members)} members: contradiction.", event),

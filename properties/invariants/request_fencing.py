@@ -14,15 +14,12 @@ from rebalance_check.model.vocabulary.events import (
     RequestParked,
     SyncGroupReplied,
 )
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import (
     ACCEPTED,
-    COMPLETING,
-    EMPTY,
     NOT_TOLD,
-    PREPARING,
-    STABLE,
     Incarnation,
     IncarnationFold,
 )
@@ -85,21 +82,21 @@ class _Fenced(IncarnationFold):
 
 
 class _Sync(_Fenced):
-    api, statuses = "SyncGroup", frozenset({STABLE})
+    api, statuses = "SyncGroup", frozenset({GroupStatus.STABLE})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {SyncGroupReplied: self.on_replied})
 
 
 class _Heartbeat(_Fenced):
-    api, statuses = "Heartbeat", frozenset({COMPLETING, STABLE})
+    api, statuses = "Heartbeat", frozenset({GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {HeartbeatReplied: self.on_replied})
 
 
 class _Commit(_Fenced):
-    api, statuses = "OffsetCommit", frozenset({PREPARING, STABLE})
+    api, statuses = "OffsetCommit", frozenset({GroupStatus.PREPARING_REBALANCE, GroupStatus.STABLE})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {OffsetCommitReplied: self.on_commit})
@@ -111,7 +108,7 @@ class _Commit(_Fenced):
             self.on_replied(event)
         elif event.error == ACCEPTED and group is not None:
             status = group.arrival.status if group.arrival is not None else group.status
-            if status and status != EMPTY:
+            if status and status != GroupStatus.EMPTY:
                 self._report(event, group, f"the group was {status}")
 
 

@@ -21,14 +21,11 @@ from rebalance_check.model.vocabulary.events import (
     RequestParked,
     SyncGroupReplied,
 )
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.invariants.observed_times import ObservedLaggards, ObservedRemovals
 from rebalance_check.properties.kinds import Handler, Invariant, Memories, either
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import (
-    COMPLETING,
-    EMPTY,
-    PREPARING,
-    STABLE,
     Incarnation,
     IncarnationFold,
 )
@@ -105,8 +102,8 @@ class _Early(_TimeFold):
         if reason == "sync timeout":
             return group.started, joined.rebalance_timeout_ms
         changed = group.changed
-        if reason == "rebalance timeout" and changed is not None and changed.from_status != EMPTY:
-            return (changed if group.status == PREPARING else None), joined.rebalance_timeout_ms
+        if reason == "rebalance timeout" and changed is not None and changed.from_status != GroupStatus.EMPTY:
+            return (changed if group.status == GroupStatus.PREPARING_REBALANCE else None), joined.rebalance_timeout_ms
         return None, 0
 
 
@@ -147,7 +144,7 @@ class _JoinPhase(_TimeFold):
     def on_status(self, event: GroupStatusChanged) -> None:
         """A phase begins, or one is over."""
         group, since = self.incarnations.current, self._since.pop(event.incarnation, None)
-        if event.to_status == PREPARING and event.from_status != EMPTY:
+        if event.to_status == GroupStatus.PREPARING_REBALANCE and event.from_status != GroupStatus.EMPTY:
             self._since[event.incarnation] = event
         if since is None or group is None or not self.sessions.punctual or event.incarnation in self.sessions.statics:
             return
@@ -173,7 +170,11 @@ class _Laggards(_TimeFold):
     def on_status(self, event: GroupStatusChanged) -> None:
         """Nobody of the generation that ends, or becomes Stable, owes a SyncGroup for that long."""
         group = self.incarnations.current
-        if group is not None and group.started is not None and event.from_status in {COMPLETING, STABLE}:
+        if (
+            group is not None
+            and group.started is not None
+            and event.from_status in {GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE}
+        ):
             owing = (m for m in group.started.members if m in group.members and m not in group.synced)
             self._look(event, tuple(owing))
 

@@ -31,13 +31,8 @@ from rebalance_check.model.vocabulary.events import (
     RequestParked,
     SyncGroupReplied,
 )
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Fold, Handler, Memories, Memory
-
-EMPTY: Final = "Empty"
-PREPARING: Final = "PreparingRebalance"
-COMPLETING: Final = "CompletingRebalance"
-STABLE: Final = "Stable"
-DEAD: Final = "Dead"
 
 ACCEPTED: Final = "NONE"
 REFUSED_MEMBERS: Final = frozenset({"UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID"})
@@ -98,7 +93,7 @@ class Incarnation:
 
     def _begin(self, event: IncarnationStarted) -> None:
         self.generation = event.generation
-        self.status = event.status or (EMPTY if event.generation == 0 else "")
+        self.status = event.status or (GroupStatus.EMPTY if event.generation == 0 else "")
         self.is_known = bool(self.status)
         self.members = dict.fromkeys(event.members, "")
         self.members.update(event.instances)

@@ -19,8 +19,9 @@ from rebalance_check.model.vocabulary.events import (
     RunStarted,
     SyncGroupReplied,
 )
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Handler, Memories, Memory
-from rebalance_check.properties.views.coordinator import ACCEPTED, STABLE, Incarnation, Incarnations
+from rebalance_check.properties.views.coordinator import ACCEPTED, Incarnation, Incarnations
 
 Key: TypeAlias = tuple[int, str]
 """Incarnation and member id."""
@@ -96,7 +97,7 @@ class Sessions(Memory):
         """
         group, key = self.incarnations.current, (event.incarnation, event.member_id)
         self.joins[key] = event
-        if group is None or group.status != STABLE:
+        if group is None or group.status != GroupStatus.STABLE:
             return
         before = next((old for old, new in group.heirs.items() if new == event.member_id), "")
         known = self.joins.get((event.incarnation, before), event)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import RequestIssued
-from rebalance_check.properties.views.coordinator import ACCEPTED, PREPARING
+from rebalance_check.model.vocabulary.group_status import GroupStatus
+from rebalance_check.properties.views.coordinator import ACCEPTED
 from rebalance_check.properties.views.steps import Reply, Step, is_accepted
 
 TAKEOVERS: Final = frozenset({"failover", "load", "unload"})
@@ -87,7 +88,7 @@ class StepTimes:
         known = self.members.get(member_id)
         session_ms, rebalance_ms = request.session_timeout_ms, rebalance_timeout_of(request)
         # Only the end of a join phase restarts sessions; the log may delay an answer, too.
-        waited = request not in step.sent and step.before.status == PREPARING
+        waited = request not in step.sent and step.before.status == GroupStatus.PREPARING_REBALANCE
         self.members[member_id] = MemberTimes(
             min(session_ms, known.session_ms if known else session_ms),
             min(rebalance_ms, known.rebalance_ms if known else rebalance_ms),

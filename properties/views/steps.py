@@ -18,11 +18,12 @@ from rebalance_check.model.vocabulary.events import (
     RequestIssued,
     StepStarted,
 )
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories, Memory
 from rebalance_check.properties.verdict import STEP
-from rebalance_check.properties.views.coordinator import ACCEPTED, COMPLETING, STABLE
+from rebalance_check.properties.views.coordinator import ACCEPTED
 
-FORMED: Final = frozenset({COMPLETING, STABLE})
+FORMED: Final = frozenset({GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE})
 """The statuses of a group whose join phase is over."""
 
 UNLIMITED: Final = 2**31 - 1
@@ -106,7 +107,7 @@ class Steps(Memory):
         self._sent: list[RequestIssued] = []
         self._replies: list[Reply] = []
         self._waiting: dict[int, RequestIssued] = {}
-        self._described = GroupDescribed(status="Dead")
+        self._described = GroupDescribed(status=GroupStatus.DEAD)
 
     def on_configured(self, event: CoordinatorConfigured) -> None:
         """The settings hold for the whole scenario."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator, GroupStatus
+from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
 from rebalance_check.impl.coordinator.status import LEGAL_PREDECESSORS, IllegalTransition, assert_legal
 from rebalance_check.impl.protocol.messages import (
     HeartbeatRequest,
@@ -26,6 +26,7 @@ from rebalance_check.model.vocabulary.events import (
     MemberAdded,
     MemberRemoved,
 )
+from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 EMPTY, PREPARING, COMPLETING, STABLE, DEAD = GroupStatus
 
