@@ -1,6 +1,6 @@
 """What the interpreter does with whole states, generated from their layout: copy, clone, pack, unpack.
 
-A lockstep run or a walk makes a state for each action that it tries, so these few functions decide how fast it is:
+A conformance run or a walk makes a state for each action that it tries, so these few functions decide how fast it is:
 each record inside a state is looked up once, and a clone is made without being zeroed first. The generated functions
 that Numba compiles, too, stand in `rebalance_check.model.checker.layout_source`.
 """

@@ -34,7 +34,7 @@ def relabel_source(cls: type[Layout], sizes: Sizes) -> str:
 def signature_source(cls: type[Layout], sizes: Sizes) -> str:
     """Source of ``signature(s, m)``: a number that depends on m's part in the state, and not on how members are named.
 
-    Two elements with different signatures are told apart without trying permutations.
+    Two elements with different signatures are distinguished without trying permutations.
     """
     if SYMMETRIC not in sizes:
         return "def signature(s, m):\n    return 0\n"

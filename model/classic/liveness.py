@@ -1,6 +1,6 @@
 """What must happen in the classic protocol once faults stop: its liveness properties.
 
-Without faults no process crashes, leaves or expires while it lives, no message is duplicated and no group deleted.
+Without faults no process crashes, leaves or expires while it runs, no message is duplicated and no group deleted.
 Live processes go on polling, messages arrive, and the sessions of dead processes expire (`Rule.fair` in
 `model.classic.model`).
 """
@@ -59,7 +59,7 @@ def pending_ids_vanish(s: State, m: int) -> bool:
 
 
 def every_partition_gets_an_owner(c: Config, s: State, p: int) -> bool:
-    """While some process lives, each partition gets a current member as its owner.
+    """While some process runs, each partition gets a current member as its owner.
 
     A COOPERATIVE group may need a second rebalance for that.
 

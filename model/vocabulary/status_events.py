@@ -21,7 +21,7 @@ class StatusEvent(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusAttempted(StatusEvent):
-    """The worker called ``put``, or ``putSafe`` (``safe``), which checked the cache at this moment.
+    """The worker called ``put``, or ``putSafe`` (``safe``), which checked the cache just then.
 
     ``attempt`` numbers the calls of one worker. The status DESTROYED writes a tombstone, TOPIC the status of a topic.
     """

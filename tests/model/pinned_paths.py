@@ -15,7 +15,7 @@ WINDOWS: Final = {
     "zombie_coordinator_keeps_a_stale_owner": "v1/eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&failovers=1&zombie_coordinators=1/0.0.0.0.1.1.0.0.5.2.0.1.0.0.0.0.3",
     "zombie_coordinator_has_a_second_owner": "v1/eager?members=2&partitions=1&generations=2&crashes=0&expiries=1&initial_delay=off&failovers=1&zombie_coordinators=1/0.0.0.0.1.1.0.5.2.1.1.0.1.1.0",
 }
-"""The address of a path by the situation or moment of the model that it ends in."""
+"""The address of a path by the reachable state or step of the model that it ends in."""
 
 FORGOTTEN: Final = {
     "static_member_is_fenced_by_its_former_id": "v1/eager?members=1&partitions=1&generations=2&initial_delay=off&static_members=1&failovers=1/0.1.0.1.0.0.0.0.2.0.1.0",

@@ -59,7 +59,7 @@ def test_the_short_form_is_still_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "error"),
     [
         ("lazy?members=2", "'lazy' in the address"),
         ("eager?membres=2", "'membres' in the address .* is no bound: choose among members, partitions"),
@@ -70,6 +70,6 @@ def test_the_short_form_is_still_read() -> None:
         ("eager/3j", "'3j' in the address .* is not a list of numbers"),
     ],
 )
-def test_an_address_that_cannot_be_read_is_refused_with_the_part(address: str, told: str) -> None:
-    with pytest.raises(RebalanceCheckError, match=told):
+def test_an_address_that_cannot_be_read_is_refused_with_the_part(address: str, error: str) -> None:
+    with pytest.raises(RebalanceCheckError, match=error):
         Bounds.from_address(address)

@@ -90,7 +90,7 @@ def both_prefer_another(s: State) -> None:
         me.list_index = 1
 
 
-def newcomer_that_waits_for_nothing(s: State) -> None:
+def new_member_that_waits_for_nothing(s: State) -> None:
     s.new_members = 0b01
 
 
@@ -107,11 +107,11 @@ def commits_what_is_lost(s: State) -> None:
     s.member[0].net.kind, s.member[0].net.partitions = MessageKind.COMMIT_REQUEST, 0b10
 
 
-def two_in_one_seat(s: State) -> None:
+def two_in_one_slot(s: State) -> None:
     s.member[0].instance_peer, s.member[1].instance_peer = 1, 0
 
 
-def ghost_while_completing(s: State) -> None:
+def replaced_member_owes_sync_while_completing(s: State) -> None:
     s.replaced_member_owes_sync, s.status, s.pending_syncs = 1, GroupStatus.COMPLETING, 0
 
 
@@ -131,8 +131,11 @@ BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
     "leader_is_member": (COOPERATIVE, foreign_leader),
     "empty_group_is_clean": (COOPERATIVE, empty_with_members),
     "parked_requests_fit_the_status": (COOPERATIVE, parked_while_stable),
-    "one_member_per_instance": (COOPERATIVE + "&static_members=2", two_in_one_seat),
-    "replaced_id_owes_sync_only_while_stable": (COOPERATIVE + "&timeouts&static_members=2", ghost_while_completing),
+    "one_member_per_instance": (COOPERATIVE + "&static_members=2", two_in_one_slot),
+    "replaced_id_owes_sync_only_while_stable": (
+        COOPERATIVE + "&timeouts&static_members=2",
+        replaced_member_owes_sync_while_completing,
+    ),
     "eager_assignment_is_complete": (EAGER + "&static_members=2", nobody_is_assigned_anything),
     "pending_sync_members_are_members": (COOPERATIVE + "&timeouts", member_that_left_owes_a_sync),
     "generation_is_not_below_the_log": (COOPERATIVE + "&failovers=1", below_the_log),
@@ -141,7 +144,7 @@ BREAKS: dict[str, tuple[str, Callable[[State], None]]] = {
     "no_member_is_refused_for_its_protocols": (UPGRADE, refused),
     "selected_protocol_is_listed_by_all": (UPGRADE, selected_by_one),
     "stable_group_runs_the_voted_protocol": (UPGRADE, both_prefer_another),
-    "new_members_are_parked": (COOPERATIVE + "&new_members", newcomer_that_waits_for_nothing),
+    "new_members_are_parked": (COOPERATIVE + "&new_members", new_member_that_waits_for_nothing),
 }
 
 
@@ -173,7 +176,9 @@ def test_every_claim_about_a_step_is_broken_by_a_mutant_or_here() -> None:
 @pytest.mark.parametrize(
     ("generation", "deletions", "broken"), [(2, 0, True), (5, 0, True), (4, 0, False), (0, 1, False)]
 )
-def test_the_generation_is_monotone_within_a_life_of_the_group(generation: int, deletions: int, broken: bool) -> None:
+def test_the_generation_is_monotone_within_an_incarnation_of_the_group(
+    generation: int, deletions: int, broken: bool
+) -> None:
     machine = Machine(MODEL, Bounds.from_address(EAGER))
     before, after = machine.initial(), machine.initial()
     for state in (before, after):

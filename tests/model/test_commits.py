@@ -58,7 +58,7 @@ def test_a_zombie_commits_in_vain__and_a_member_may_commit_until_the_join_phase_
         assert found.reachable_states[witness], witness
 
 
-def test_a_commit_beside_a_join_meets_every_refusal() -> None:
+def test_a_commit_during_a_join_meets_every_refusal() -> None:
     found = explore(
         MODEL,
         Bounds.from_address("eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&commits=1"),

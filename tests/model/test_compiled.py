@@ -104,7 +104,7 @@ def test_a_missed_generation_makes_a_zombie__and_not_a_second_owner() -> None:
     assert found.reachable_states["duplicate_replaces_the_parked_request"]
 
 
-def test_the_buffer_has_room_for_the_successors_of_any_state__of_the_largest_bounds() -> None:
+def test_the_buffer_holds_the_successors_of_any_state__of_the_largest_bounds() -> None:
     start, _ = target_table(6, 6)
     most_targets = max(after - before for before, after in pairwise(start))
     others = 6 * len(MODEL.rules) * 6  # every other rule, for every member, with a next leader to choose
@@ -144,7 +144,7 @@ def test_programs_that_two_processes_cached_do_not_mix__in_a_third(tmp_path: Pat
     assert both == alone + other
 
 
-def test_the_cache_lives_where_the_platform_keeps_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_is_where_the_platform_keeps_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
     assert str(cache_directory()) == "/somewhere/rebalance-check"
 

@@ -88,7 +88,7 @@ def test_what_a_bound_can_show_is_met__and_what_it_cannot_is_not() -> None:
     assert found.actions["SendLeaveGroup"] == 0
 
 
-def test_a_zombie_owns_beside_the_owner__when_a_live_member_expires() -> None:
+def test_a_zombie_owns_next_to_the_owner__when_a_live_member_expires() -> None:
     found = explore(
         MODEL,
         Bounds.from_address("cooperative?members=2&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off"),
@@ -130,7 +130,7 @@ def test_the_listener_receives_depth_and_states_after_each_level(compiled: bool)
     assert received[-1][1:] == (found.distinct, 0)
 
 
-def test_bad_arguments_are_told_with_the_next_move() -> None:
+def test_bad_arguments_are_refused_with_the_next_move() -> None:
     with pytest.raises(RebalanceCheckError, match="threads is 0: choose a number from 1 to 64"):
         explore(MODEL, Bounds(), threads=0)
     with pytest.raises(RebalanceCheckError, match="no mutant 'nonsense' of the model: choose one of "):

@@ -70,7 +70,7 @@ def test_every_situation_is_met__and_none_without_the_concern(protocol: str) -> 
     assert not any(without.reachable_states[witness] for witness in SITUATIONS)
 
 
-def test_heartbeats_beside_a_sync_go_with_no_failovers_and_no_static_members() -> None:
+def test_heartbeats_during_a_sync_go_with_no_failovers_and_no_static_members() -> None:
     with pytest.raises(RebalanceCheckError, match="heartbeats_during_sync is 2 with failovers 1"):
         Bounds(heartbeats_during_sync=2, failovers=1)
 
@@ -79,7 +79,7 @@ JOINED = (ActionKind.SEND_JOIN_GROUP, ActionKind.JOIN_GROUP, ActionKind.RECEIVE_
 BEAT = (ActionKind.HEARTBEAT_DURING_SYNC, ActionKind.RECEIVE_HEARTBEAT_DURING_SYNC)
 
 
-def test_a_heartbeat_has_a_number_of_its_own__beside_the_sync_that_is_answered_later() -> None:
+def test_a_heartbeat_has_a_number_of_its_own__during_the_sync_that_is_answered_later() -> None:
     run = ModelRun(
         Bounds.from_address(
             "eager?members=1&partitions=1&generations=1&crashes=0&initial_delay=off&heartbeats_during_sync=1"

@@ -30,7 +30,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 GRAPHS = [
-    # bounds, states reached, states and steps of the calm graph, places where a fair run can stay
+    # bounds, states reached, states and steps of the fault-free graph, places where a fair run can stay
     ("eager?members=2&partitions=2&generations=3", 844, 585, 1091, 6),
     ("cooperative?members=2&partitions=2&generations=3&crashes=0&expiries=1&initial_delay=off", 2208, 3535, 6773, 12),
     (
@@ -120,7 +120,7 @@ def test_the_healthy_model_makes_progress__where_the_mutant_does_not(mutant: Mod
 
 
 def test_every_claim_of_progress_has_a_mutant_that_breaks_it() -> None:
-    assert {aim.name for aim in MODEL.liveness} == {mutant.caught_by for mutant in LIVENESS_MUTANTS}
+    assert {claim.name for claim in MODEL.liveness} == {mutant.caught_by for mutant in LIVENESS_MUTANTS}
 
 
 def test_a_livelock_through_ever_new_generations_is_a_cycle() -> None:
@@ -182,7 +182,7 @@ def test_nothing_is_decided__after_a_limit_or_where_safety_breaks() -> None:
         "eager?members=2&partitions=1&generations=9&leaves=1&expiries=1&duplicates=2&deletions=1&member_id_required",
     ],
 )
-def test_a_folded_state_allows_the_same_calm_steps__to_states_that_fold_alike(address: str) -> None:
+def test_a_folded_state_allows_the_same_fault_free_steps__to_states_that_fold_alike(address: str) -> None:
     machine = Machine(MODEL, endless(Bounds.from_address(address)))
     quotient, random = Quotient(machine), Random(address)
     for _ in range(12):

@@ -1,4 +1,4 @@
-"""The compiled graph of calm steps is the interpreted one, and larger bounds make progress, too."""
+"""The compiled graph of fault-free steps is the interpreted one, and larger bounds make progress, too."""
 
 import pytest
 
@@ -50,7 +50,7 @@ def described(backend: Backend, quotient: Quotient) -> set[tuple[bytes, bytes, i
 
 
 BOUNDS = [
-    # bounds, states reached, states and steps of the calm graph, places where a fair run can stay
+    # bounds, states reached, states and steps of the fault-free graph, places where a fair run can stay
     ("eager?partitions=2&generations=3", 21_699, 32_649, 90_117, 30),
     ("cooperative?partitions=2&generations=3", 77_849, 158_637, 429_269, 298),
 ]

@@ -57,7 +57,7 @@ def test_a_shortest_path_is_found__with_and_without_symmetry() -> None:
     assert lengths == {17}
 
 
-def test_names_are_unique_and_told() -> None:
+def test_names_are_unique_and_explained() -> None:
     names = [mutant.name for mutant in OF_GROUPS]
     assert len(names) == len(set(names)) >= 10
     assert all(MUTANTS[mutant.name] is mutant and mutant.what for mutant in OF_GROUPS)

@@ -13,7 +13,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from tests.model.conftest import explored
 
-TWINS = "eager?members=2&partitions=1&generations=2&leaves=1&expiries=1&initial_delay=off&timeouts&static_members=2&shared_instances=1"
+SHARED = "eager?members=2&partitions=1&generations=2&leaves=1&expiries=1&initial_delay=off&timeouts&static_members=2&shared_instances=1"
 SILENT = (
     "cooperative?members=2&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off&timeouts&static_members=1"
 )
@@ -21,8 +21,8 @@ RESTARTING = "eager?members=2&partitions=1&generations=2&initial_delay=off&timeo
 
 COUNTS = [
     # bounds, symmetry, distinct, generated, depth
-    (TWINS, True, 748, 1_999, 21),
-    (TWINS, False, 1_463, 3_915, 21),
+    (SHARED, True, 748, 1_999, 21),
+    (SHARED, False, 1_463, 3_915, 21),
     (SILENT, True, 2_869, 5_996, 34),
     ("eager?members=2&partitions=1&generations=2&initial_delay=off&static_members=2", True, 525, 1_250, 22),
     ("eager?members=2&partitions=1&generations=2&initial_delay=off&static_members=2", False, 1_044, 2_485, 22),
@@ -48,7 +48,7 @@ def test_the_state_space_has_its_pinned_size(
 
 def test_together_the_small_bounds_meet_every_situation() -> None:
     found = [
-        explore(MODEL, Bounds.from_address(each), compiled=False) for each in (TWINS, SILENT, RESTARTING, PREPARING)
+        explore(MODEL, Bounds.from_address(each), compiled=False) for each in (SHARED, SILENT, RESTARTING, PREPARING)
     ]
     assert {verdict for each in found for verdict in each.verdicts.values()} == {"held"}
     met = {name for each in found for name, seen in each.reachable_states.items() if seen}

@@ -15,7 +15,7 @@ from tests.model.conftest import explored, of, play
 from tests.model.pinned_paths import FORGOTTEN
 
 ALONE = "eager?members=1&partitions=1&generations=2&initial_delay=off&static_members=1&failovers=1"
-TWINS = "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1&failovers=1"
+SHARED = "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1&failovers=1"
 UPGRADED = "eager?members=2&partitions=1&generations=3&crashes=0&initial_delay=off&upgrade=legal&rolling_restarts=2&static_members=2"
 COMMITTING = "eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off&static_members=2&shared_instances=1&commits=1"
 
@@ -28,7 +28,7 @@ COUNTS = [
         18,
         {"static_member_is_fenced_by_its_former_id", "static_member_rejoins_after_failover_without_rebalance"},
     ),
-    (TWINS, 1_787, 4_285, 25, {"join_meets_fenced_instance", "heartbeat_meets_fenced_instance"}),
+    (SHARED, 1_787, 4_285, 25, {"join_meets_fenced_instance", "heartbeat_meets_fenced_instance"}),
     (COMMITTING, 447, 1_016, 17, {"commit_meets_fenced_instance"}),
     (
         UPGRADED,

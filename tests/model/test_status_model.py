@@ -115,7 +115,7 @@ def test_paths_of_the_model_hold_safe_status_writes() -> None:
         assert safety == []
 
 
-def test_every_sometimes_claim_says_which_race_it_is() -> None:
+def test_every_reachable_state_says_which_race_it_is() -> None:
     assert all(claim.__doc__ for claim in MODEL.reachable_states)
     names = [
         claim.__name__ for claim in itertools.chain(MODEL.invariants, MODEL.step_invariants, MODEL.reachable_states)

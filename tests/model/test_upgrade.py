@@ -96,7 +96,7 @@ def test_an_illegal_path_is_found__by_a_shortest_counterexample(address: str, cl
     assert len(found.counterexample.actions) == steps
 
 
-def test_a_reused_name_harms_no_group_of_two__because_only_its_own_bounce_makes_the_old_leader_rebalance() -> None:
+def test_a_reused_name_harms_no_group_of_two__because_only_its_own_restart_makes_the_old_leader_rebalance() -> None:
     found = explore(
         MODEL,
         Bounds.from_address(
@@ -125,7 +125,7 @@ def test_a_member_that_is_refused_harms_nobody__but_itself(address: str) -> None
     assert "join_meets_inconsistent_protocol" in found.met
 
 
-def test_eager_and_cooperative_members_share_a_generation__in_the_second_bounce() -> None:
+def test_eager_and_cooperative_members_share_a_generation__in_the_second_rolling_restart() -> None:
     found = explore(
         MODEL,
         Bounds.from_address(
@@ -163,7 +163,7 @@ def test_bounds_that_make_no_sense_are_refused(changes: dict[str, Any], said: st
         Bounds(protocol=RebalanceProtocol.EAGER, **changes)
 
 
-def test_an_unknown_path_is_told_with_those_there_are() -> None:
+def test_an_unknown_path_is_refused_with_those_there_are() -> None:
     with pytest.raises(RebalanceCheckError, match="'sideways' is no upgrade path: choose one of legal, "):
         path_number("sideways")
 

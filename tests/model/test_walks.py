@@ -35,7 +35,7 @@ def test_a_tour_covers_more_than_random_walks_of_its_size() -> None:
     assert len(transitions(bounds, [each.actions for each in schedules])) > 1.3 * len(transitions(bounds, walks))
 
 
-def test_a_tour_of_a_small_world_takes_every_transition_and_ends() -> None:
+def test_a_tour_of_a_small_model_takes_every_transition_and_ends() -> None:
     schedules = tour(machine_for(TINY), count=500, length=30, seed=1)
     assert len(schedules) < 500
     machine, todo, every = machine_for(TINY), [], set[tuple[bytes, Action]]()
@@ -73,7 +73,7 @@ def test_the_empty_path_has_an_address() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "error"),
     [
         ("v1/eager/two.1", "is no path: expected v1/BOUNDS/INDICES"),
         (
@@ -84,6 +84,6 @@ def test_the_empty_path_has_an_address() -> None:
         ("v1/lazy?members=1/0", "'lazy' in the address"),
     ],
 )
-def test_an_address_that_cannot_be_followed_is_told_where_it_fails(address: str, told: str) -> None:
-    with pytest.raises(RebalanceCheckError, match=told):
+def test_an_address_that_cannot_be_followed_is_refused_with_the_place(address: str, error: str) -> None:
+    with pytest.raises(RebalanceCheckError, match=error):
         path_at(address)

@@ -72,7 +72,7 @@ DEPOSED_AND_EXPIRED = "eager?members=2&partitions=1&generations=2&crashes=0&expi
 
 
 @pytest.mark.parametrize("name", WINDOWS | FORGOTTEN)
-def test_a_pinned_path_leads_into_its_window__and_what_is_heard_on_it_breaks_no_claim(name: str) -> None:
+def test_a_pinned_path_leads_into_its_window__and_what_is_observed_on_it_breaks_no_claim(name: str) -> None:
     path = path_at((WINDOWS | FORGOTTEN)[name])
     run = ModelRun(path.bounds)
     machine, before, events = run.machine, run.state, list(run.begin())

@@ -32,7 +32,7 @@ SHARED_CHUNK = 16384
 """... and when rounds cost a meeting of threads."""
 
 SLACK = 16384
-"""Room in the buffer for the successors of one more state: six leaders, each with the 1,800 balanced targets of five
+"""Capacity of the buffer for the successors of one more state: six leaders, each with the 1,800 balanced targets of five
 members and six partitions, fit."""
 
 SMALL = 256
@@ -53,14 +53,14 @@ class States:
         self.records: Any = self.words.reshape(-1).view(dtype)
 
     def reserve(self, capacity: int) -> None:
-        """Make room for this many states."""
+        """Grow to a capacity of at least this many states."""
         if capacity > len(self.words):
             self.words = grown(self.words, capacity)
             self.records = self.words.reshape(-1).view(self.dtype)
 
 
 def grown(array: Any, capacity: int) -> Any:
-    """The array with room for at least ``capacity`` rows, doubled or more."""
+    """The array, grown to at least ``capacity`` rows, doubled or more."""
     made = np.zeros((max(capacity, 2 * len(array)), *array.shape[1:]), array.dtype)
     made[: len(array)] = array
     return made
@@ -79,10 +79,10 @@ class Worker:
         self.table = np.zeros(1 << 16, np.uint64)
         self.parents, self.labels = np.zeros(1 << 14, np.uint32), np.zeros(1 << 14, np.uint32)
         self.st = np.zeros(kernel.FIRED + len(machine.model.rules), np.int64)
-        room = self.chunk + SLACK
-        self.out = States(dtype, room)
-        self.out_fp = np.zeros(room, np.uint64)
-        self.out_parent, self.out_label = np.zeros(room, np.int64), np.zeros(room, np.int64)
+        capacity = self.chunk + SLACK
+        self.out = States(dtype, capacity)
+        self.out_fp = np.zeros(capacity, np.uint64)
+        self.out_parent, self.out_label = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
         self.filled = 0
         self.base = self.size = self.at = 0
         perms, spare = relabellings(machine.sizes), States(dtype, 2)
@@ -129,7 +129,7 @@ class Worker:
         )  # fmt: skip
 
     def reserve(self, more: int) -> None:
-        """Make room for this many more states; the table stays at most half full.
+        """Grow for this many more states; the table stays at most half full.
 
         Raises `RebalanceCheckError` when the bounds hold more states than the table can.
         """

@@ -34,7 +34,7 @@ def replaced_id_owes(c: Config, s: State) -> bool:
 
 
 def may_expire(c: Config, s: State, late: int) -> bool:
-    """Whether a timer may fire for these members; if one of them lives the firing has a budget, and is counted."""
+    """Whether a timer may fire for these members; if one of them is alive the firing has a budget, and is counted."""
     for x in range(c.members):
         if has(late, x) and s.member[x].status != MemberStatus.DOWN:
             if s.expiries >= c.expiries:

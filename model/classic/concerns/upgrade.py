@@ -50,7 +50,7 @@ def rolling_restart(c: Config, s: State, m: int) -> bool:
 def no_member_is_refused_for_its_protocols(c: Config, s: State) -> bool:
     """A JoinGroup always offers an assignor that every member lists.
 
-    This is what the upgrade paths of KIP-429 promise: two neighbouring steps of the path share an assignor.
+    This is what the upgrade paths of KIP-429 guarantee: two neighbouring steps of the path share an assignor.
 
     Source: KIP-429; ``ClassicGroup.supportsProtocols``.
     Leaves unchanged: groups after a failover; the log has only the selected name of each member.

@@ -81,7 +81,7 @@ UPGRADE_MUTANTS: Final = (
     ),
     ModelMutant(
         name="vote-is-taken-too-early",
-        what="the vote is taken when the join phase begins, and counts only the members of that moment",
+        what="the vote is taken when the join phase begins, and counts only the members that are there then",
         edit=Edit(
             _JOIN_PHASE,
             "    s.status = GroupStatus.PREPARING\n",

@@ -190,8 +190,8 @@ class Members:
         yield MemberLeft(source=name(m), member=name(m))
         self.memory.held_id[m] = ""
 
-    def bounce(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """Bounce: a process that runs is stopped in an orderly way; one that is down emits no event."""
+    def rolling_restart(self, m: int, before: State, after: State) -> Iterator[Event]:
+        """Rolling restart: a process that runs is stopped in an orderly way; one that is down emits no event."""
         if before.member[m].status != MemberStatus.DOWN:
             yield from self.leave(m, before, after)
 
@@ -268,7 +268,7 @@ CLIENT: Final = {
     ActionKind.RECEIVE_OFFSET_COMMIT: Members.receive_commit,
     ActionKind.CRASH: Members.crash,
     ActionKind.RESTART: Members.restart,
-    ActionKind.ROLLING_RESTART: Members.bounce,
+    ActionKind.ROLLING_RESTART: Members.rolling_restart,
     ActionKind.DUPLICATE_REQUEST: Members.nothing,
     ActionKind.LOSE_REQUEST: Members.lost,
     ActionKind.LOSE_REPLY: Members.lost,

@@ -38,7 +38,7 @@ class Memory:
     ``ids`` counts the member ids that each slot was given; ``known`` is the number of the one at the coordinator, and
     ``log`` has those in its log; ``replied_id`` is the one in the last JoinGroup answer, ``held_id`` the one that its
     process holds, ``sent_id`` the one in its last request; ``requests`` numbers its requests, and ``outstanding`` is
-    the number of the one in its slot (a heartbeat beside a SyncGroup is not); ``joined_incarnation`` is the incarnation of its
+    the number of the one in its slot (a heartbeat during a SyncGroup is not); ``joined_incarnation`` is the incarnation of its
     generation, ``replied_incarnation`` that of the last JoinGroup answer on its way to it; ``listed_members`` the
     metadata that a leader was shown; ``seq`` numbers the events of each source; ``steps`` is the time.
     """

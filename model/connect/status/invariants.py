@@ -227,7 +227,7 @@ def running_outlives_stale_unassigned(c: Config, s: State, t: State) -> bool:
 
 
 def connector_tombstone_removes_its_tasks(c: Config, s: State, t: State) -> bool:
-    """A worker that reads a connector's tombstone caches none of its tasks at that moment.
+    """A worker that reads a connector's tombstone caches none of its tasks then.
 
     Removing a connector clears its tasks from the cache and writes nothing.
 

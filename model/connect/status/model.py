@@ -1,4 +1,4 @@
-"""The status store's log (``KafkaStatusBackingStore``): what safe writes promise, and the races they leave open.
+"""The status store's log (``KafkaStatusBackingStore``): what safe writes guarantee, and the races they leave open.
 
 Read in this order: `status.state` (what there is), `status.store` (what a store does), `status.invariants` (what must
 hold). Explored in all ways: which worker writes which status when, and in which generation; how late each worker reads
