@@ -197,7 +197,7 @@ CLIENT_MUTANTS: Final = [
     ),
     _fuzzed(
         "unsubscribe-clears-assignment-before-callback",
-        "unsubscribing forgets the partitions before the application is told",
+        "unsubscribing forgets the partitions before the application is notified",
         "callbacks_alternate",
         _search(SimulatedProtocol.EAGER, "subscription", 0, 10),
     ),

@@ -178,12 +178,12 @@ COORDINATOR_MUTANTS: Final = [
         catalogue_id="join-v0-zero-rebalance-timeout",
     ),
     Mutant(
-        name="join-retry-creates-ghost-members",
-        what="a new member is admitted at once: whoever does not hear of it and asks again is another one",
+        name="join-retry-creates-abandoned-members",
+        what="a new member is admitted at once: a client that gets no reply and asks again is another member",
         caught_by="member_id_is_known_before_membership",
         where="impl",
         find=ScenarioSearch(first=0, last=5),
-        catalogue_id="join-retry-creates-ghost-members",
+        catalogue_id="join-retry-creates-abandoned-members",
     ),
     Mutant(
         name="max-size-evicts-first-rejoiner",
@@ -243,7 +243,7 @@ COORDINATOR_MUTANTS: Final = [
     ),
     Mutant(
         name="offsets-expired-while-rebalancing",
-        what="while a group rebalances its old offsets go, whoever subscribes to their topics",
+        what="while a group rebalances its old offsets go, whichever topics its members subscribe to",
         caught_by="scenarios",
         where="impl",
         find=_SCENARIOS,

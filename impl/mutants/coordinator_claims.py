@@ -49,7 +49,7 @@ CLAIM_MUTANTS: Final = [
         "a group that its last member leaves is Empty at once, in the same generation",
         "legal_transitions",
     ),
-    _mutant("everybody-told-to-lead", "each member is told that it leads, and shown the members", "one_leader"),
+    _mutant("every-member-leads", "each member gets the reply of the leader, with the members", "one_leader"),
     _mutant(
         "fenced-heartbeat-accepted",
         "the heartbeat of a fenced static member is answered without an error",
@@ -57,13 +57,13 @@ CLAIM_MUTANTS: Final = [
         _JUDGED,
     ),
     _mutant(
-        "followers-told-the-oldest-leads",
-        "followers are told that the member that joined first leads",
+        "followers-get-the-oldest-as-leader",
+        "the replies to followers name the member that joined first as the leader",
         "join_answers_agree",
     ),
     _mutant(
-        "followers-told-their-last-choice",
-        "followers are told that the generation runs what they list last",
+        "followers-get-their-last-choice",
+        "the replies to followers name the protocol that they list last",
         "one_protocol",
     ),
     _mutant(
@@ -102,7 +102,7 @@ CLAIM_MUTANTS: Final = [
     _mutant("parked-sync-answered-twice", "an answered SyncGroup stays parked", "one_response_per_request"),
     _mutant(
         "pending-id-admitted-at-once",
-        "a new member counts as soon as it is told its id",
+        "a new member counts as soon as it gets its id",
         "pending_ids_are_not_members",
     ),
     _mutant(
@@ -135,7 +135,7 @@ CLAIM_MUTANTS: Final = [
     _mutant("size-gate-open", "group.max.size is not looked at", "group_size", _JUDGED),
     _mutant(
         "static-restart-keeps-predecessor",
-        "a restarted static member is a new member beside its predecessor",
+        "a restarted static member is a new member, and its predecessor stays",
         "one_member_per_instance",
     ),
     _mutant(

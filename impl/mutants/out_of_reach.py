@@ -28,7 +28,7 @@ OUT_OF_REACH: Final[dict[str, str]] = {
         "needs Connect's incremental protocol, which comes with Connect; `worker-keeps-tasks-while-joining` is its end"
     ),
     "sync-rebalance-in-progress-keeps-stale-owned": (
-        "Kafka's client does so to this day: the claim carries its generation, and the assignor settles it "
+        "Kafka's client does so to this day: the claim carries its generation, and the assignor decides by it "
         "(`cooperative-claims-carry-no-generation`, `sticky-drops-all-older-generation-claims`)"
     ),
     "join-future-callback-registered-before-store": "sending cannot fail at once here, and no callback can be lost",
@@ -37,7 +37,7 @@ OUT_OF_REACH: Final[dict[str, str]] = {
     "cooperative-validation-rejects-on-stale-claims": (
         "what our assignor answers passes the check of raw claims, too: it withholds what any claim names"
     ),
-    "static-id-sent-without-membership": "consumers here have no manual assignment: whoever commits is a member",
+    "static-id-sent-without-membership": "consumers here have no manual assignment: every client that commits is a member",
     "kip848-partial-resolution-treated-as-full-target": _KIP_848,
     "kip848-heartbeat-while-fenced": _KIP_848,
     "kip848-inflight-by-timestamp-duplicates-member": _KIP_848,

@@ -110,7 +110,7 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
             self.request_rejoin("rebalance enforced by user")
 
     def change_subscription(self, choice: int, now_ms: int) -> None:
-        """Unsubscribe and subscribe again, want another topic beside, or want the first one alone.
+        """Unsubscribe and subscribe again, want another topic as well, or want the first one alone.
 
         A pattern stays what it is: it finds other topics by itself.
         """

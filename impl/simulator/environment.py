@@ -81,7 +81,7 @@ class Environment:
         self._listener(event)
 
     def _new_member_id(self, prefix: str) -> str:
-        """``m0-1``, ``m1-2``: unique in the run, and telling the process."""
+        """``m0-1``, ``m1-2``: unique in the run, and the process can be read from it."""
         self._member_ids += 1
         return f"{prefix}-{self._member_ids}"
 
@@ -108,7 +108,7 @@ class Environment:
         return self._recorders[group]
 
     def _serve(self, token: Token | None, request: GroupRequest) -> None:
-        """A request reaches the coordinator, which may refuse it for a moment."""
+        """A request reaches the coordinator, which may refuse it for a short time."""
         if token is not None and self.network.happens(self.network.plan.refusal) and type(request) in REFUSALS:
             error = self.network.random.choice(REFUSALS[type(request)])
             self.network.answer(token, refused(request, error))

@@ -1,7 +1,7 @@
 """The simulated network between members and their coordinator.
 
 A connection is a pair of first-in-first-out streams, as TCP gives them: what was sent first arrives first, late or
-never. A connection that breaks leaves every request on it without an answer (its outcome is *unknown*, told as None);
+never. A connection that breaks leaves every request on it without an answer (its outcome is *unknown*, given as None);
 those that were already on their way may still arrive, and then later than what the next connection carried. That is
 the only way in which requests of one member overtake each other. A request may also be delivered twice.
 """
@@ -23,8 +23,8 @@ REQUEST_TIMEOUT_MS: Final = 12_000
 JOIN_GRACE_MS: Final = 5_000
 """What a JoinGroup is given on top of the rebalance timeout."""
 
-STRAY_MS: Final = 20_000
-"""How much later than its broken connection a stray request may arrive, at most."""
+LATE_REQUEST_MS: Final = 20_000
+"""How much later than its broken connection a request may arrive, at most."""
 
 CLOSED: Final = 0
 """The number of a connection that will not open again."""
@@ -38,7 +38,7 @@ Receive = Callable[[int, GroupReply | None], None]
 class SimulatedNetwork:
     """All connections of a run. ``serve`` is the coordinator: it takes a token and a request when one arrives.
 
-    ``plan`` may be exchanged while the run goes on: the healed phase has a calm one.
+    ``plan`` may be exchanged while the run goes on: the healed phase has a fault-free one.
     """
 
     def __init__(
@@ -52,11 +52,11 @@ class SimulatedNetwork:
         self._opened = 0
 
     def connect(self, receive: Receive) -> Connection:
-        """A fresh connection; ``receive`` takes each reply under its correlation id, None for an unknown outcome."""
+        """A new connection; ``receive`` takes each reply under its correlation id, None for an unknown outcome."""
         return Connection(self, receive)
 
     def answer(self, token: Token | None, reply: GroupReply) -> None:
-        """Send a reply back; a token whose connection broke meanwhile (None: a stray) is answered to nobody."""
+        """Send a reply back; a token whose connection broke meanwhile (None: the request came late) is answered to nobody."""
         if token is not None and token[0] in self._connections:
             self._connections[token[0]].carry_reply(token[1], reply)
 
@@ -110,7 +110,9 @@ class Connection:
         arrival_ms = self._last_request_ms = max(self._last_request_ms, self._clock.now_ms + network.way_ms())
         self._clock.at(arrival_ms, partial(self._arrive, self._number, correlation_id))
         if network.happens(network.plan.duplicate):
-            self._clock.at(arrival_ms + network.random.randrange(STRAY_MS), partial(network.serve, None, request))
+            self._clock.at(
+                arrival_ms + network.random.randrange(LATE_REQUEST_MS), partial(network.serve, None, request)
+            )
         if network.happens(network.plan.disconnect):
             self._clock.after(network.way_ms(), partial(self._break_if, self._number))
 
@@ -152,12 +154,12 @@ class Connection:
             self._receive(correlation_id, None)
 
     def _let_go(self, chance: float) -> None:
-        """Forget the old number; each request on its way is lost, or by ``chance`` arrives later as a stray."""
+        """Forget the old number; each request on its way is lost, or by ``chance`` arrives after its connection broke."""
         network = self._network
         network.forget(self._number)
         for request in self._on_the_way.values():
             if network.happens(chance):
-                late_ms = network.random.randrange(STRAY_MS) if network.happens(network.plan.reorder) else 0
+                late_ms = network.random.randrange(LATE_REQUEST_MS) if network.happens(network.plan.reorder) else 0
                 self._clock.after(late_ms + network.way_ms(), partial(network.serve, None, request))
         self._on_the_way.clear()
 

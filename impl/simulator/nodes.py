@@ -2,7 +2,7 @@
 
 All of them share the log of the group. One that is killed or paused stays silent until another is elected and has read
 the log. A paused one that runs again later has been deposed and does not know: for a while it answers from memory
-whoever still asks it, and what it writes counts nowhere (``classic_zombie`` tells the same of the model).
+the members that still ask it, and what it writes counts nowhere (``classic_zombie`` says the same of the model).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LEARNING_MS: Final = 3_000
 NODES: Final = 3
 
 _GONE: Final = frozenset({Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE})
-"""Whoever hears one of these asks another node the next time."""
+"""A member that gets one of these errors asks another node the next time."""
 
 
 class NodeLog:
@@ -142,14 +142,14 @@ class Nodes:
         if not node.is_silent:
             self.answer(node, node.coordinator.advance(self._clock.now_ms))
 
-    # -------------------------------------------------------------------------------------------- what befalls them
+    # -------------------------------------------------------------------------------------------- faults of nodes
 
     def kill(self, lost: int) -> None:
         """The leader dies without a word; its successor has the log but for the last ``lost`` records."""
         node = self.leader
         if not node.is_dead:
             node.is_dead = True
-            node.coordinator.start_loading()  # it forgets everything, and observers are told
+            node.coordinator.start_loading()  # it forgets everything, and observers see that
             self._emit_change(node, "killed")
             self._clock.after(ELECTION_MS, lambda: self._succeed(node, lost))
 

@@ -122,7 +122,7 @@ class MemberProcess:
         self.start()
 
     def start(self) -> None:
-        """A fresh process, with nothing remembered but its configuration.
+        """A new process, with nothing remembered but its configuration.
 
         One that is still closing is killed: two would share a name.
         """
@@ -213,7 +213,7 @@ class MemberProcess:
     def _survives(self, step: Callable[[int], None]) -> bool:
         """Run a step of the application; what its coordinator raises ends the process.
 
-        A static member that was fenced is started again by its supervisor: its own stray JoinGroup can do that to it.
+        A static member that was fenced is started again by its supervisor: its own late JoinGroup can do that to it.
         Any other death is remembered, for a healthy group has none.
         """
         try:

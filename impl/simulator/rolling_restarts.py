@@ -1,7 +1,7 @@
 """The churn of an upgrade: rolling restarts along a path (`model.vocabulary.upgrade_paths`), with other churn in between.
 
 ``StartMember m1 [2]`` starts m1 with the list of assignors at place 2 of the path. On a legal path ``AwaitGroup``
-stands between the restarts: the operator looks that the group has forgotten whoever had an older list.
+stands between the restarts: the operator looks that the group has forgotten every member that had an older list.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _other(random: Random, reached: list[int], plan: FaultPlan, pause: Pause) ->
 def legal_steps(path: UpgradePath, actions: Iterable[Action], members: int) -> Iterator[Action]:
     """The actions, with lists taken back where one that was left out before makes them come too early.
 
-    What a legal path promises holds for whoever follows it; a shrunk run must follow it, too.
+    What a legal path guarantees holds for runs that follow it; a shrunk run must follow it, too.
     """
     if path.order is Order.NONE:
         yield from actions

@@ -35,7 +35,7 @@ MAX_TASKS: Final = 8
 MOST_PARTITIONS: Final = 6
 MOST_LOST: Final = 12
 MOST_TOPICS: Final = 3
-"""How many topics there may be that match a pattern, beside the first."""
+"""How many topics there may be that match a pattern, not counting the first."""
 
 UNUSUAL: Final = {
     FaultKind.FAILOVER: ((ActionKind.FAIL_OVER, 0, 3),),
@@ -140,7 +140,7 @@ _PROTOCOLS: Final = {
 
 
 def _bounds(options: SimulationOptions, protocol: SimulatedProtocol, actions: list[Action]) -> Bounds:
-    """The size of the environment and what befalls it."""
+    """The size of the environment and the actions that happen to it."""
     counts = {kind: sum(action.kind is kind for action in actions) for kind in CHURN_STEPS}
     return Bounds(
         protocol=_PROTOCOLS.get(protocol, RebalanceProtocol.EAGER),

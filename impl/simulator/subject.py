@@ -63,7 +63,7 @@ class SimulatorSubject:
                 return GROUP_CHURN
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
-        """Start a fresh run; the sizes are those of ``bounds``, the rest is drawn from ``seed``.
+        """Start a new run; the sizes are those of ``bounds``, the rest is drawn from ``seed``.
 
         Raises `RebalanceCheckError` when the options name no known mutant.
         """

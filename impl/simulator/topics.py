@@ -37,7 +37,7 @@ class Topics:
             self._learn(member)
 
     def let_exist(self, count: int) -> None:
-        """``t1`` to ``t<count>`` exist beside the first topic, and no others like them; members learn one by one."""
+        """``t1`` to ``t<count>`` exist next to the first topic, and no others like them; members learn one by one."""
         for topic in [each for each in self.cluster if each.startswith(TOPIC) and each != TOPIC]:
             del self.cluster[topic]
         self.cluster |= {f"{TOPIC}{number}": 1 for number in range(1, count + 1)}

@@ -267,7 +267,7 @@ def test_sticky_never_swaps_two_partitions_of_a_topic_between_two_members(group:
     assert not any((topic, new, old) in moves for topic, old, new in moves)
 
 
-def test_a_perfect_assignment_is_kept_whoever_leads() -> None:
+def test_a_perfect_assignment_is_kept_whichever_member_leads() -> None:
     members = {f"m{n}": Subscription(topics=("a",), owned=(TopicPartition("a", n),), generation=3) for n in range(3)}
     assert CooperativeStickyAssignor().assign({"a": 3}, members) == {m: one.owned for m, one in members.items()}
 

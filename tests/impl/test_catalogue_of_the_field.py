@@ -1,4 +1,4 @@
-"""Every defect of the field in the roles of this suite is planted, or it is told why not."""
+"""Every defect of the field in the roles of this suite is planted, or the reason why not is written down."""
 
 from __future__ import annotations
 

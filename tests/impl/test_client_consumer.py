@@ -46,7 +46,7 @@ CONFIG = ClientConfig(group_id="g", client_id="c", session_timeout_ms=10_000, re
 
 
 class Notes(RebalanceListener):
-    """Writes down each callback and what was owned at that moment; fails when told to."""
+    """Writes down each callback and what was owned then; fails when asked to."""
 
     def __init__(self) -> None:
         self.member: ConsumerCoordinator
@@ -232,18 +232,20 @@ def test_a_commit_without_an_answer_stays_unknown(eager: Bench) -> None:
     eager.take()
     eager.answer(None)
     assert (commit.outcome, commit.error) == (CommitOutcome.RETRIABLE, None)
-    told = [e for e in eager.events if isinstance(e, OffsetCommitted)]
-    assert [(e.partition, e.offset, e.generation, e.member_id, e.error) for e in told] == [("t-0", 5, 1, "id", None)]
+    observed = [e for e in eager.events if isinstance(e, OffsetCommitted)]
+    assert [(e.partition, e.offset, e.generation, e.member_id, e.error) for e in observed] == [
+        ("t-0", 5, 1, "id", None)
+    ]
 
 
-def test_a_commit_is_tagged_with_the_generation_and_told_per_partition(eager: Bench) -> None:
+def test_a_commit_is_tagged_with_the_generation_and_reported_per_partition(eager: Bench) -> None:
     eager.commit(t1=7, t0=5)
     request = eager.take()
     assert isinstance(request, OffsetCommitRequest)
     assert (request.generation_id, request.member_id) == (1, "id")
     eager.answer(OffsetCommitReply(partitions=(("t", 0, Error.NONE), ("t", 1, Error.ILLEGAL_GENERATION))))
-    told = {e.partition: e.error for e in eager.events if isinstance(e, OffsetCommitted)}
-    assert told == {"t-0": "NONE", "t-1": "ILLEGAL_GENERATION"}
+    observed = {e.partition: e.error for e in eager.events if isinstance(e, OffsetCommitted)}
+    assert observed == {"t-0": "NONE", "t-1": "ILLEGAL_GENERATION"}
 
 
 # ---------------------------------------------------------------------------------------------------- auto-commit

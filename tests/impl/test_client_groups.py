@@ -139,7 +139,7 @@ def test_sticky_keeps_partitions_although_everybody_gives_up_everything(environm
     assert all(set(after[member]) <= set(before[member]) for member in before)
 
 
-def test_the_second_bounce_of_an_upgrade_is_safe(environment: Environment) -> None:
+def test_the_second_rolling_restart_of_an_upgrade_is_safe(environment: Environment) -> None:
     """Members with both assignors are EAGER, members with cooperative-sticky alone are COOPERATIVE (KIP-429)."""
 
     def both() -> Sequence[Assignor]:
@@ -248,7 +248,7 @@ def test_eager_members_that_keep_their_partitions_make_two_owners__and_the_judge
     assert "no_double_ownership" in environment.violated()
 
 
-def test_the_same_world_tells_the_same_history() -> None:
+def test_the_same_environment_gives_the_same_history() -> None:
     histories = []
     for _ in range(2):
         environment = Environment()

@@ -60,11 +60,11 @@ def test_a_join_is_measured_from_the_request_to_its_answer() -> None:
     assert (values["join-total"], values["sync-total"], values["rebalance-total"]) == (1, 1, 1)
     assert values["join-time-max"] == 3_000
     assert values["sync-time-max"] == 0
-    assert values["rebalance-latency-total"] == 3_001  # from the attempt before, which was told the member id
+    assert values["rebalance-latency-total"] == 3_001  # from the attempt before, which got the member id
     assert values["assigned-partitions"] == 2
 
 
-def test_being_told_a_member_id_counts_as_a_failed_rebalance__as_in_kafka() -> None:
+def test_getting_a_member_id_counts_as_a_failed_rebalance__as_in_kafka() -> None:
     environment, client = group()
     environment.run(1_000)
 

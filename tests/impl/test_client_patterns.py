@@ -97,7 +97,7 @@ def test_a_pattern_must_match_the_whole_name() -> None:
     assert Subscribed(re.compile("t"), ["t", "t1"]).topics == ("t",)
 
 
-def test_a_pattern_leaves_internal_topics_out__unless_it_is_told_to_take_them() -> None:
+def test_a_pattern_leaves_internal_topics_out__unless_its_options_include_them() -> None:
     known = ["t", *INTERNAL_TOPICS]
     everything = re.compile(".*")
     assert Subscribed(everything, known).topics == ("t",)

@@ -223,7 +223,7 @@ def test_a_worker_without_a_coordinator_stops_its_work_after_a_heartbeat_interva
     assert (worker.running.tasks, worker.running.connectors, worker.assignment) == (set(), set(), None)
 
 
-def test_a_worker_left_out_of_the_assignment_is_told_so(environment: Environment) -> None:
+def test_a_worker_left_out_of_the_assignment_learns_it(environment: Environment) -> None:
     """A leader must emit an assignment for everybody; zero bytes end a worker in Kafka, too."""
     environment.start("w0")
     worker = environment.worker("w0")

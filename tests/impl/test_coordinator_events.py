@@ -31,7 +31,7 @@ from rebalance_check.model.vocabulary.group_status import GroupStatus
 EMPTY, PREPARING, COMPLETING, STABLE, DEAD = GroupStatus
 
 
-class Room:
+class Bench:
     """A coordinator whose events are kept; members join by name, at once, and their ids are their names."""
 
     def __init__(self, **settings: Any) -> None:
@@ -87,18 +87,18 @@ class Room:
 
 
 @pytest.fixture
-def room() -> Room:
-    return Room()
+def bench() -> Bench:
+    return Bench()
 
 
 @pytest.fixture
-def stable() -> Room:
+def stable() -> Bench:
     """One member, Stable in generation 1; what led there is forgotten."""
-    room = Room()
-    room.join("a")
-    room.sync("a", 1)
-    room.events.clear()
-    return room
+    bench = Bench()
+    bench.join("a")
+    bench.sync("a", 1)
+    bench.events.clear()
+    return bench
 
 
 # ------------------------------------------------------------------------------------------------ from - to
@@ -122,36 +122,36 @@ def test_a_move_is_legal_exactly_where_kafka_allows_it(current: GroupStatus, tar
             assert_legal("g", current, target)
 
 
-def test_empty_to_preparing_to_completing__with_the_first_member(room: Room) -> None:
-    room.join("a")
-    assert room.moves() == [(EMPTY, PREPARING), (PREPARING, COMPLETING)]
+def test_empty_to_preparing_to_completing__with_the_first_member(bench: Bench) -> None:
+    bench.join("a")
+    assert bench.moves() == [(EMPTY, PREPARING), (PREPARING, COMPLETING)]
 
 
-def test_completing_to_stable__with_the_leaders_sync(room: Room) -> None:
-    room.join("a")
-    room.events.clear()
-    room.sync("a", 1)
-    assert room.moves() == [(COMPLETING, STABLE)]
+def test_completing_to_stable__with_the_leaders_sync(bench: Bench) -> None:
+    bench.join("a")
+    bench.events.clear()
+    bench.sync("a", 1)
+    assert bench.moves() == [(COMPLETING, STABLE)]
 
 
-def test_completing_to_preparing__with_other_metadata(room: Room) -> None:
-    room.join("a")
-    room.events.clear()
-    room.join("a", known=True, metadata=b"n")
-    assert room.moves() == [(COMPLETING, PREPARING), (PREPARING, COMPLETING)]
+def test_completing_to_preparing__with_other_metadata(bench: Bench) -> None:
+    bench.join("a")
+    bench.events.clear()
+    bench.join("a", known=True, metadata=b"n")
+    assert bench.moves() == [(COMPLETING, PREPARING), (PREPARING, COMPLETING)]
 
 
-def test_stable_to_preparing__with_a_new_member(stable: Room) -> None:
+def test_stable_to_preparing__with_a_new_member(stable: Bench) -> None:
     stable.join("b")
     assert stable.moves() == [(STABLE, PREPARING)]
 
 
-def test_stable_to_preparing_to_empty__with_the_last_member(stable: Room) -> None:
+def test_stable_to_preparing_to_empty__with_the_last_member(stable: Bench) -> None:
     stable.leave("a")
     assert stable.moves() == [(STABLE, PREPARING), (PREPARING, EMPTY)]
 
 
-def test_stable_to_dead__when_another_coordinator_takes_over(stable: Room) -> None:
+def test_stable_to_dead__when_another_coordinator_takes_over(stable: Bench) -> None:
     stable.coordinator.unload(stable.now)
     assert stable.moves() == [(STABLE, DEAD)]
 
@@ -159,68 +159,68 @@ def test_stable_to_dead__when_another_coordinator_takes_over(stable: Room) -> No
 # ------------------------------------------------------------------------------------------------ who and why
 
 
-def test_a_member_is_told_when_it_enters(room: Room) -> None:
-    room.join("a")
-    assert [event.member_id for event in room.of(MemberAdded) if isinstance(event, MemberAdded)] == ["a"]
+def test_a_member_that_enters_is_observed(bench: Bench) -> None:
+    bench.join("a")
+    assert [event.member_id for event in bench.of(MemberAdded) if isinstance(event, MemberAdded)] == ["a"]
 
 
-def test_a_removal_tells_its_reason__left(stable: Room) -> None:
+def test_a_removal_tells_its_reason__left(stable: Bench) -> None:
     stable.leave("a")
     assert stable.removals() == [("a", "left")]
 
 
-def test_a_removal_tells_its_reason__session_expired(stable: Room) -> None:
+def test_a_removal_tells_its_reason__session_expired(stable: Bench) -> None:
     stable.advance(6_000)
     assert stable.removals() == [("a", "session expired")]
 
 
 def test_a_removal_tells_its_reason__rebalance_timeout() -> None:
-    room = Room(max_session_timeout_ms=1_800_000)
-    room.join("a")
-    room.sync("a", 1)
-    room.join("b")
+    bench = Bench(max_session_timeout_ms=1_800_000)
+    bench.join("a")
+    bench.sync("a", 1)
+    bench.join("b")
     for _ in range(11):
-        room.advance(5_999)
-        heartbeat_of_a(room)
-    assert room.removals() == [("a", "rebalance timeout")]
+        bench.advance(5_999)
+        heartbeat_of_a(bench)
+    assert bench.removals() == [("a", "rebalance timeout")]
 
 
-def heartbeat_of_a(room: Room) -> None:
+def heartbeat_of_a(bench: Bench) -> None:
     """Keeps the session of a alive although it does not rejoin."""
-    room.coordinator.handle("hb", HeartbeatRequest(group_id="g", generation_id=1, member_id="a"), room.now)
+    bench.coordinator.handle("hb", HeartbeatRequest(group_id="g", generation_id=1, member_id="a"), bench.now)
 
 
-def test_a_removal_tells_its_reason__sync_timeout(room: Room) -> None:
-    room.join("a")
+def test_a_removal_tells_its_reason__sync_timeout(bench: Bench) -> None:
+    bench.join("a")
     for _ in range(11):
-        heartbeat_of_a(room)
-        room.advance(5_500)
-    assert room.removals() == [("a", "sync timeout")]
+        heartbeat_of_a(bench)
+        bench.advance(5_500)
+    assert bench.removals() == [("a", "sync timeout")]
 
 
-def test_a_removal_tells_its_reason__replaced(room: Room) -> None:
-    room.join("a", instance="i")
-    room.sync("i", 1)
-    room.events.clear()
-    room.join("b", instance="i")
-    assert room.removals() == [("i", "replaced")]
+def test_a_removal_tells_its_reason__replaced(bench: Bench) -> None:
+    bench.join("a", instance="i")
+    bench.sync("i", 1)
+    bench.events.clear()
+    bench.join("b", instance="i")
+    assert bench.removals() == [("i", "replaced")]
 
 
 def test_a_removal_tells_its_reason__group_size() -> None:
-    room = Room(max_size=2)
-    room.join("a")
-    room.join("b")
-    room.join("a", known=True)
-    room.sync("a", 2)
-    room.join("a", known=True, metadata=b"n")
-    room.join("c", instance="c")
-    room.join("b", known=True)
-    assert room.removals() == [("b", "group size")]
+    bench = Bench(max_size=2)
+    bench.join("a")
+    bench.join("b")
+    bench.join("a", known=True)
+    bench.sync("a", 2)
+    bench.join("a", known=True, metadata=b"n")
+    bench.join("c", instance="c")
+    bench.join("b", known=True)
+    assert bench.removals() == [("b", "group size")]
 
 
-def test_a_generation_tells_members_leader_and_protocol(room: Room) -> None:
-    room.join("a")
-    (started,) = room.of(GenerationStarted)
+def test_a_generation_tells_members_leader_and_protocol(bench: Bench) -> None:
+    bench.join("a")
+    (started,) = bench.of(GenerationStarted)
     assert started == GenerationStarted(
         group="g",
         source="coordinator",
@@ -233,18 +233,18 @@ def test_a_generation_tells_members_leader_and_protocol(room: Room) -> None:
     )
 
 
-def test_a_committed_record_tells_its_generation_members_and_offset(stable: Room) -> None:
+def test_a_committed_record_tells_its_generation_members_and_offset(stable: Bench) -> None:
     stable.leave("a")
     (appended,) = [event for event in stable.of(GroupMetadataAppended) if isinstance(event, GroupMetadataAppended)]
     assert (appended.generation, appended.members, appended.offset) == (2, (), 2)
 
 
-def test_each_life_of_a_group_is_an_incarnation(stable: Room) -> None:
+def test_each_start_of_a_group_is_an_incarnation(stable: Bench) -> None:
     stable.leave("a")
     stable.coordinator.delete("g")
     stable.join("a")
-    lives = [event for event in stable.of(IncarnationStarted) if isinstance(event, IncarnationStarted)]
-    assert [(life.incarnation, life.generation) for life in lives] == [(1, 0)]
+    incarnations = [event for event in stable.of(IncarnationStarted) if isinstance(event, IncarnationStarted)]
+    assert [(incarnation.incarnation, incarnation.generation) for incarnation in incarnations] == [(1, 0)]
     stable.coordinator.unload(stable.now)
     stable.coordinator.load(stable.coordinator.log.records, stable.now)  # type: ignore[attr-defined]  # the default log
     assert [event.incarnation for event in stable.of(IncarnationStarted) if isinstance(event, IncarnationStarted)] == [
@@ -253,15 +253,15 @@ def test_each_life_of_a_group_is_an_incarnation(stable: Room) -> None:
     ]
 
 
-def test_events_are_numbered_without_a_gap(room: Room) -> None:
-    room.join("a")
-    room.sync("a", 1)
-    room.leave("a")
-    assert [event.seq for event in room.events] == list(range(len(room.events)))
+def test_events_are_numbered_without_a_gap(bench: Bench) -> None:
+    bench.join("a")
+    bench.sync("a", 1)
+    bench.leave("a")
+    assert [event.seq for event in bench.events] == list(range(len(bench.events)))
 
 
 def test_nobody_listening_changes_no_answer() -> None:
-    listened = Room()
+    listened = Bench()
     silent = GroupCoordinator(GroupConfig(initial_rebalance_delay_ms=0), new_member_id=lambda prefix: prefix)
     listened.join("a")
     request = JoinGroupRequest(

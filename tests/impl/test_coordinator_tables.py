@@ -96,7 +96,9 @@ WRITE_ERRORS = [
 
 
 @pytest.mark.parametrize(("write", "answered", "_"), WRITE_ERRORS)
-def test_a_failed_assignment_is_told_to_the_leader__and_the_group_rebalances(write: str, answered: str, _: str) -> None:
+def test_a_failed_assignment_is_reported_to_the_leader__and_the_group_rebalances(
+    write: str, answered: str, _: str
+) -> None:
     desk = Desk()
     desk.ask(join(""))
     desk.log.failure = Error[write]
@@ -105,7 +107,7 @@ def test_a_failed_assignment_is_told_to_the_leader__and_the_group_rebalances(wri
 
 
 @pytest.mark.parametrize(("write", "_", "answered"), WRITE_ERRORS)
-def test_a_failed_commit_is_told__and_nothing_is_committed(desk: Desk, write: str, _: str, answered: str) -> None:
+def test_a_failed_commit_is_reported__and_nothing_is_committed(desk: Desk, write: str, _: str, answered: str) -> None:
     desk.log.failure = Error[write]
     reply = desk.ask(commit("a"))
     assert isinstance(reply, OffsetCommitReply)
@@ -115,7 +117,7 @@ def test_a_failed_commit_is_told__and_nothing_is_committed(desk: Desk, write: st
 
 
 @pytest.mark.parametrize(("write", "answered", "_"), WRITE_ERRORS)
-def test_a_failed_static_replacement_is_told__and_undone(write: str, answered: str, _: str) -> None:
+def test_a_failed_static_replacement_is_reported__and_undone(write: str, answered: str, _: str) -> None:
     desk = Desk()
     desk.ask(join("", 9, "i"))
     desk.ask(sync("a"))

@@ -32,7 +32,7 @@ def test_the_plan_does_not_depend_on_the_hash_seed() -> None:
     assert len(plans) == 1
 
 
-def test_swarm__every_kind_is_on_in_some_runs_and_off_in_others__and_some_run_is_calm() -> None:
+def test_swarm__every_kind_is_on_in_some_runs_and_off_in_others__and_some_run_is_fault_free() -> None:
     plans = [draw_plan(seed, SimulationOptions(faults=tuple(FaultKind))) for seed in range(1_000)]
 
     for kind in FaultKind:
@@ -69,7 +69,7 @@ def test_a_kind_that_is_off_has_no_rate() -> None:
         assert plan.has(FaultKind.DELAY) == (plan.delay_ms > NO_FAULTS.delay_ms)
 
 
-def test_no_faults_allowed__every_run_is_calm() -> None:
+def test_no_faults_allowed__every_run_is_fault_free() -> None:
     options = replace(SimulationOptions(), faults=())
 
     assert {NO_FAULTS} == {draw_plan(seed, options) for seed in range(50)}

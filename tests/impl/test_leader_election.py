@@ -91,7 +91,7 @@ def test_claims_count_for_nothing_unless_elections_are_sticky() -> None:
     assert elect({"m-1": A, "m-2": CLAIMS_B}).master == "m-1"
 
 
-def test_members_that_share_a_url_make_the_election_fail__and_are_told_whom_it_would_have_been() -> None:
+def test_members_that_share_a_url_make_the_election_fail__and_learn_whom_it_would_have_been() -> None:
     failed = elect({"m-1": B, "m-2": B})
 
     assert (failed.error, failed.master, failed.master_identity) == (DUPLICATE_URLS, "m-1", B)
@@ -103,7 +103,7 @@ identities = st.builds(
 
 
 @given(st.dictionaries(st.sampled_from(["m-1", "m-2", "m-3", "m-4"]), identities, min_size=1), st.booleans())
-def test_whoever_is_elected_is_an_eligible_member__in_whatever_order_they_stand(
+def test_the_elected_leader_is_an_eligible_member__in_whatever_order_they_stand(
     candidates: dict[str, Identity], sticky: bool
 ) -> None:
     election = elect(candidates, sticky=sticky)

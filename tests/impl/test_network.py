@@ -16,12 +16,18 @@ from rebalance_check.impl.protocol.messages import (
 )
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
-from rebalance_check.impl.simulator.network import REQUEST_TIMEOUT_MS, STRAY_MS, Connection, SimulatedNetwork, Token
+from rebalance_check.impl.simulator.network import (
+    LATE_REQUEST_MS,
+    REQUEST_TIMEOUT_MS,
+    Connection,
+    SimulatedNetwork,
+    Token,
+)
 
 
 @dataclass
 class Wire:
-    """A network with one member, whose coordinator answers heartbeats at once unless it is told to be silent."""
+    """A network with one member, whose coordinator answers heartbeats at once unless it is set to be silent."""
 
     plan: FaultPlan
     seed: int = 0
@@ -49,7 +55,7 @@ class Wire:
 
 
 def heartbeat(number: int) -> HeartbeatRequest:
-    """A heartbeat told from others by its generation."""
+    """A heartbeat distinguished from others by its generation."""
     return HeartbeatRequest(group_id="g", generation_id=number, member_id="m")
 
 
@@ -118,13 +124,13 @@ def test_a_break_leaves_every_waiting_request_unknown__and_the_next_is_answered(
     assert wire.served_numbers() == [2]
 
 
-def test_a_stray_request_overtaken_by_the_next_connection_is_served_but_answered_to_nobody() -> None:
+def test_a_late_request_overtaken_by_the_next_connection_is_served_but_answered_to_nobody() -> None:
     wire = Wire(FaultPlan(reorder=1.0), seed=1)
     wire.send(0)
 
     wire.connection.break_now()
     wire.send(1)
-    wire.clock.run_until(STRAY_MS + 10)
+    wire.clock.run_until(LATE_REQUEST_MS + 10)
 
     assert wire.served_numbers() == [1, 0]
     assert wire.served[1][0] is None
@@ -135,13 +141,13 @@ def test_a_duplicate_is_served_twice_and_answered_once() -> None:
     wire = Wire(FaultPlan(duplicate=1.0))
 
     wire.send(0)
-    wire.clock.run_until(STRAY_MS + 10)
+    wire.clock.run_until(LATE_REQUEST_MS + 10)
 
     assert wire.served_numbers() == [0, 0]
     assert [(0, HeartbeatReply())] == wire.received
 
 
-def test_what_a_closed_connection_had_sent_still_arrives__and_nobody_is_told() -> None:
+def test_what_a_closed_connection_had_sent_still_arrives__and_nobody_gets_the_reply() -> None:
     wire = Wire(NO_FAULTS)
     wire.send(0)
 
@@ -163,4 +169,6 @@ def test_every_request_ends_in_exactly_one_outcome__under_all_faults() -> None:
     outcomes = [number for number, _ in wire.received]
     assert list(range(300)) == sorted(outcomes)
     assert {type(reply) for _, reply in wire.received} == {HeartbeatReply, type(None)}
-    assert wire.served_numbers() != sorted(wire.served_numbers()), "no stray overtook anything: the faults are too weak"
+    assert wire.served_numbers() != sorted(wire.served_numbers()), (
+        "no late request overtook anything: the faults are too weak"
+    )

@@ -1,4 +1,4 @@
-"""Simulation options: checked at the door, and told on one command line."""
+"""Simulation options: checked when they are made, and written on one command line."""
 
 from __future__ import annotations
 

@@ -112,16 +112,16 @@ def test_the_first_event_tells_which_faults_were_drawn() -> None:
 
 
 def test_a_listener_hears_the_same_events() -> None:
-    heard: list[Event] = []
+    observed: list[Event] = []
     options = SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE)
 
-    simulate_into(5, options, heard.append)
+    simulate_into(5, options, observed.append)
 
-    assert heard == simulate(5, options)
+    assert observed == simulate(5, options)
 
 
 @pytest.mark.parametrize("protocol", ALL)
-def test_every_healed_run_settles(protocol: SimulatedProtocol) -> None:
+def test_every_healed_run_becomes_stable(protocol: SimulatedProtocol) -> None:
     options = SimulationOptions(protocol=protocol)
 
     pending = {seed: ended(simulate(seed, options)).pending for seed in range(60)}

@@ -1,4 +1,4 @@
-"""What befalls the nodes of a simulated cluster: killed, paused, moved, their log cut short; and who answers then."""
+"""Faults of the nodes of a simulated cluster: killed, paused, moved, their log cut short; and who answers then."""
 
 from __future__ import annotations
 
@@ -54,70 +54,70 @@ def lived(
 ) -> list[Event]:
     """What two members and their cluster tell when this happens to them; all of it must be judged held."""
     subject = SimulatorSubject(SimulationOptions(protocol=protocol, faults=()))
-    told = [*subject.open(Bounds(members=2, partitions=2, generations=20), 7)]
+    history = [*subject.open(Bounds(members=2, partitions=2, generations=20), 7)]
     for action in (*before, *between, *END):
-        told += subject.perform(action)
-    told += subject.close()
-    end = told[-1]
+        history += subject.perform(action)
+    history += subject.close()
+    end = history[-1]
     assert isinstance(end, RunEnded)
     assert end.pending == ()
-    assert judge(told, CATALOGUE).outcome is Outcome.HELD
-    return told
+    assert judge(history, CATALOGUE).outcome is Outcome.HELD
+    return history
 
 
-def incarnations(told: list[Event]) -> list[int]:
-    return [event.incarnation for event in told if isinstance(event, IncarnationStarted)]
+def incarnations(history: list[Event]) -> list[int]:
+    return [event.incarnation for event in history if isinstance(event, IncarnationStarted)]
 
 
-def changes(told: list[Event]) -> list[str]:
-    return [event.change for event in told if isinstance(event, NodeChanged)]
+def changes(history: list[Event]) -> list[str]:
+    return [event.change for event in history if isinstance(event, NodeChanged)]
 
 
-def heartbeats_while_deposed(told: list[Event]) -> set[str]:
+def heartbeats_while_deposed(history: list[Event]) -> set[str]:
     """What the first coordinator answers to heartbeats while it does not know that there is another one."""
-    ends = [event for event in told if isinstance(event, IncarnationEnded) and event.incarnation == 0]
+    ends = [event for event in history if isinstance(event, IncarnationEnded) and event.incarnation == 0]
     assert [end.deposed for end in ends] == [True, False]
-    meanwhile = told[told.index(ends[0]) : told.index(ends[1])]
+    meanwhile = history[history.index(ends[0]) : history.index(ends[1])]
     return {event.error for event in meanwhile if isinstance(event, HeartbeatReplied) and event.incarnation == 0}
 
 
 def test_a_node_that_is_killed_is_succeeded__by_another_that_has_the_log() -> None:
-    told = lived(KILL, wait(30_000))
-    assert incarnations(told) == [0, 1]
-    assert changes(told) == ["killed"]
-    assert [event.node for event in told if isinstance(event, CoordinatorElected)] == [1]
+    history = lived(KILL, wait(30_000))
+    assert incarnations(history) == [0, 1]
+    assert changes(history) == ["killed"]
+    assert [event.node for event in history if isinstance(event, CoordinatorElected)] == [1]
 
 
 def test_a_short_pause_deposes_nobody() -> None:
-    told = lived(PAUSE, wait(2_000), RESUME)
-    assert incarnations(told) == [0]
-    assert changes(told) == ["paused", "resumed"]
+    history = lived(PAUSE, wait(2_000), RESUME)
+    assert incarnations(history) == [0]
+    assert changes(history) == ["paused", "resumed"]
 
 
 def test_a_node_that_was_paused_for_long_answers_from_memory__until_it_learns_that_it_was_deposed() -> None:
-    told = lived(PAUSE, wait(6_000), RESUME, protocol=SimulatedProtocol.CONNECT)
-    assert "NONE" in heartbeats_while_deposed(told)
-    assert incarnations(told) == [0, 1]
+    history = lived(PAUSE, wait(6_000), RESUME, protocol=SimulatedProtocol.CONNECT)
+    assert "NONE" in heartbeats_while_deposed(history)
+    assert incarnations(history) == [0, 1]
 
 
 def test_what_comes_behind_a_write_of_a_deposed_node_waits__until_it_learns_of_it() -> None:
-    told = lived(PAUSE, wait(6_000), RESUME)
-    assert any(isinstance(event, OffsetCommitReplied) and event.error == "NOT_COORDINATOR" for event in told)
-    assert heartbeats_while_deposed(told) == {"NOT_COORDINATOR"}
+    history = lived(PAUSE, wait(6_000), RESUME)
+    assert any(isinstance(event, OffsetCommitReplied) and event.error == "NOT_COORDINATOR" for event in history)
+    assert heartbeats_while_deposed(history) == {"NOT_COORDINATOR"}
 
 
 def test_who_waits_in_its_join_is_sent_away__when_the_group_moves_in_the_middle_of_a_rebalance() -> None:
-    told = lived(Action(ActionKind.START_MEMBER, 1), wait(100), MOVE, before=[START[0], wait(20_000)])
-    sent_away = [event for event in told if isinstance(event, JoinGroupReplied) and event.error == "NOT_COORDINATOR"]
+    history = lived(Action(ActionKind.START_MEMBER, 1), wait(100), MOVE, before=[START[0], wait(20_000)])
+    sent_away = [event for event in history if isinstance(event, JoinGroupReplied) and event.error == "NOT_COORDINATOR"]
     assert sent_away
-    assert incarnations(told) == [0, 1]
+    assert incarnations(history) == [0, 1]
 
 
 def test_a_log_that_loses_its_end_takes_the_group_back__to_an_older_generation() -> None:
-    told = lived(Action(ActionKind.KILL_COORDINATOR, 0, ALL), wait(30_000))
-    (lost,) = [event for event in told if isinstance(event, LogTailLost)]
-    reached = max(event.generation for event in told[: told.index(lost)] if isinstance(event, MemberJoined))
-    loaded, *_ = [event for event in told[told.index(lost) :] if isinstance(event, IncarnationStarted)]
+    history = lived(Action(ActionKind.KILL_COORDINATOR, 0, ALL), wait(30_000))
+    (lost,) = [event for event in history if isinstance(event, LogTailLost)]
+    reached = max(event.generation for event in history[: history.index(lost)] if isinstance(event, MemberJoined))
+    loaded, *_ = [event for event in history[history.index(lost) :] if isinstance(event, IncarnationStarted)]
     assert loaded.generation < reached
 
 
@@ -126,10 +126,10 @@ def test_a_log_that_loses_its_end_takes_the_group_back__to_an_older_generation()
 )
 def test_a_seed_with_faults_of_nodes_tells_one_history__and_every_claim_holds(protocol: SimulatedProtocol) -> None:
     options = SimulationOptions(protocol=protocol, faults=OF_NODES)
-    befallen: set[str] = set()
+    changed: set[str] = set()
     for seed in range(15):
         history = simulate(seed, options)
         assert history == simulate(seed, options)
         assert judge(history, CATALOGUE).outcome is Outcome.HELD, seed
-        befallen.update(changes(history))
-    assert befallen == {"killed", "paused", "resumed"}
+        changed.update(changes(history))
+    assert changed == {"killed", "paused", "resumed"}

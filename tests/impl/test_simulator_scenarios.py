@@ -31,7 +31,7 @@ SEEDS: Final = range(1_000)
 
 
 class SimulatorScenario:
-    """A simulated group that a scenario disturbs; its first line says which."""
+    """A simulated group to which the actions of a scenario happen; its first line says which."""
 
     def __init__(self) -> None:
         self.subject: SimulatorSubject | None = None

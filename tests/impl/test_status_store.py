@@ -25,7 +25,7 @@ TASK, OTHER_TASK, CONNECTOR = TaskKey("c", 0), TaskKey("c", 1), ConnectorKey("c"
 
 
 class Bench:
-    """A store on a channel of its own, and everything it told."""
+    """A store on a channel of its own, and every event it emitted."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -194,7 +194,7 @@ def test_a_topic_status_is_retried_for_ever(bench: Bench) -> None:
     [(3, 2, True), (3, 3, True), (3, 4, False)],
 )
 @pytest.mark.parametrize("worker", ["w0", "w1"])
-def test_a_stale_unassigned_does_not_replace_running__whoever_wrote_it(
+def test_a_stale_unassigned_does_not_replace_running__whichever_worker_wrote_it(
     bench: Bench, cached: int, incoming: int, is_ignored: bool, worker: str
 ) -> None:
     bench.read(TASK, Status.RUNNING, "w1", cached)
@@ -281,8 +281,8 @@ def test_two_threads_may_hand_over_in_another_order_than_they_were_admitted(benc
 def test_an_answer_that_alone_knows_the_offset_is_recorded_as_the_append(bench: Bench) -> None:
     bench.store.put(TASK, value())
     bench.store.completed(0, 1, SendOutcome.OK, partition=3, offset=7)
-    told = [event for event in bench.events if isinstance(event, StatusAppended)]
-    assert [(event.partition, event.offset) for event in told] == [(3, 7)]
+    observed = [event for event in bench.events if isinstance(event, StatusAppended)]
+    assert [(event.partition, event.offset) for event in observed] == [(3, 7)]
     with pytest.raises(StatusStoreError, match="not in flight"):
         bench.store.completed(0, 1, SendOutcome.OK)
 

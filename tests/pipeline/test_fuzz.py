@@ -196,9 +196,9 @@ def test_an_unknown_engine_is_refused(options: SimulationOptions) -> None:
 
 
 def test_progress_counts_every_run_of_both_phases(toy: Any, options: SimulationOptions, tmp_path: Path) -> None:
-    told: list[tuple[str, int, int]] = []
-    fuzz(range(40), options, simulate=toy.simulate, workers=1, out=tmp_path, progress=lambda *now: told.append(now))
+    reported: list[tuple[str, int, int]] = []
+    fuzz(range(40), options, simulate=toy.simulate, workers=1, out=tmp_path, progress=lambda *now: reported.append(now))
     for phase in ("simulate", "judge"):
-        steps = [done for name, done, total in told if name == phase and total == 40]
+        steps = [done for name, done, total in reported if name == phase and total == 40]
         assert steps == sorted(steps)
         assert steps[-1] == 40

@@ -1,4 +1,4 @@
-"""The steps that are told of a mutant are those that its search takes today."""
+"""The steps that are recorded for a mutant are those that its search takes today."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ RUNS = ["join-disables-heartbeats-on-every-pass", "iggy-late-offset-store-after-
 
 
 @pytest.mark.parametrize("name", [*QUICK, *RUNS])
-def test_a_counterexample_has_as_many_steps_as_are_told(name: str) -> None:
+def test_a_counterexample_has_as_many_steps_as_are_recorded(name: str) -> None:
     assert measured(name) == STEPS[name]
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", sorted(set(STEPS) - {*QUICK, *RUNS}))
-def test_a_counterexample_has_as_many_steps_as_are_told__for_all(name: str) -> None:
+def test_a_counterexample_has_as_many_steps_as_are_recorded__for_all(name: str) -> None:
     assert measured(name) == STEPS[name]
 
 

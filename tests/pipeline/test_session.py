@@ -12,7 +12,7 @@ from rebalance_check.pipeline.fuzz import fuzz
 
 
 @pytest.fixture(autouse=True)
-def fresh_look_for_java() -> Iterator[None]:
+def new_look_for_java() -> Iterator[None]:
     session.java_version.cache_clear()
     yield
     session.java_version.cache_clear()

@@ -29,7 +29,7 @@ def starts(actions: tuple[Action, ...]) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("path", LEGAL)
-def test_a_legal_path_holds__whatever_befalls_messages_and_processes(path: str) -> None:
+def test_a_legal_path_holds__whatever_happens_to_messages_and_processes(path: str) -> None:
     result = fuzz(range(25), SimulationOptions(upgrade=path), workers=1)
     assert result.outcome is Outcome.HELD, result.failing_seeds
 
@@ -72,7 +72,7 @@ def test_every_member_goes_every_step__and_nobody_takes_the_last_before_all_took
         assert set(reached.values()) == {last}
 
 
-def test_the_operator_looks_at_the_group__between_two_bounces_of_a_legal_path() -> None:
+def test_the_operator_looks_at_the_group__between_two_rolling_restarts_of_a_legal_path() -> None:
     actions = churn_schedule(3, SimulationOptions(upgrade="legal", omit=tuple(range(100)))).actions
     assert Action(ActionKind.AWAIT_GROUP) in actions  # also when everything else is left out
     kinds = [action.kind for action in churn_schedule(3, SimulationOptions(upgrade="legal")).actions]

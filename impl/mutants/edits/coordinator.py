@@ -96,7 +96,7 @@ _JOINING: Final = {
             "len(group.members) <= shard.config.max_size",
         ),
     ),
-    "join-retry-creates-ghost-members": (
+    "join-retry-creates-abandoned-members": (
         Edit(
             f"{_JOIN}:join_as_new_member",
             "elif instance_id is None and request.version >= MEMBER_ID_REQUIRED_SINCE:",

@@ -34,11 +34,11 @@ def _answered(changes: str, condition: str = "") -> tuple[Edit, ...]:
 
 _JOIN_ANSWERS: Final = {
     "members-shown-to-followers": _answered("members=group.joined_members()"),
-    "everybody-told-to-lead": _answered("leader=member.member_id, members=group.joined_members()"),
-    "followers-told-their-last-choice": _answered(
+    "every-member-leads": _answered("leader=member.member_id, members=group.joined_members()"),
+    "followers-get-their-last-choice": _answered(
         "protocol_name=member.protocols[-1].name", "member.member_id != group.leader"
     ),
-    "followers-told-the-oldest-leads": _answered(
+    "followers-get-the-oldest-as-leader": _answered(
         "leader=next(iter(group.members))", "member.member_id != group.leader"
     ),
     "new-follower-left-parked": (
