@@ -3,7 +3,7 @@
     python bench/explore.py [--runs 3]
 
 Each figure is the best of some runs, because a busy machine only ever makes a run slower. Distinct states per second of
-searching; compilation is told apart.
+searching; compilation is measured on its own.
 """
 
 from __future__ import annotations

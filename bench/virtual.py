@@ -1,4 +1,4 @@
-"""How fast virtual Kafka answers: one by one, batched, in campaigns, beside the coordinator in this process.
+"""How fast virtual Kafka answers: one by one, batched, in campaigns, next to the coordinator in this process.
 
 It needs a JDK and Kafka's jars (docs/virtual-kafka.md): ``python bench/virtual.py [virtual:3.9.2-scala]``.
 """
@@ -136,8 +136,8 @@ def main(spec: str) -> None:
             ("the same by the ordinary encoder", lambda: batched(environment, distinct[::-1], ordinary)),
         ):
             measured(what, work, REQUESTS, base)
-        told = campaign(kafka, SEEDS, names=["differential"])
-        print(f"{told}\n{guided(kafka, SEEDS)}\n{conform(kafka, Bounds.from_address(CONFORMED))}")
+        compared = campaign(kafka, SEEDS, names=["differential"])
+        print(f"{compared}\n{guided(kafka, SEEDS)}\n{conform(kafka, Bounds.from_address(CONFORMED))}")
 
 
 if __name__ == "__main__":

@@ -129,7 +129,7 @@ class LiveRuns:
 @click.option("--poll-timeout-ms", type=click.IntRange(min=1), default=500, show_default=True,
               help="How long one poll of a consumer may take; short ones give up in the middle of a join.")  # fmt: skip
 @click.option("--steps", type=int, default=12, show_default=True,
-              help="Actions that disturb, per run; for status stores, the writes of each.")  # fmt: skip
+              help="Churn and fault injections, per run; for status stores, the writes of each.")  # fmt: skip
 @click.option("--seeds", default="0:1", show_default=True, metavar="FIRST:LAST", help="A run per seed.")
 @click.option("--invariant", "names", multiple=True, metavar="NAME", help="An invariant or a family; default: all.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path(".rebalance-check/live"), show_default=True,
@@ -140,7 +140,7 @@ def command(*, broker: str, protocol: str, clients: str, assignors: str, path: s
             out: Path, as_json: bool) -> int:  # fmt: skip
     """Run consumers of real client libraries, each a process, under joins, leaves, kills and pauses; or status stores.
 
-    The stores of several Connect workers write to one compacted topic. What disturbs is drawn from the seed; what the
+    The stores of several Connect workers write to one compacted topic. All actions are drawn from the seed; what the
     clients then do is up to time and the operating system.
     """
     console = Console(as_json)

@@ -50,7 +50,7 @@ def table_text(table: LaneTable) -> str:
     head = f"   {'#':>{digits}}  {'action':<{action_width}}  " + _cells(table.columns, widths)
     lines = [head.rstrip(), *(_row(row, digits, action_width, widths) for row in table.rows)]
     if any("(" in cell for row in table.rows for cell in row.cells):
-        lines.append(f"   {'':>{digits}}  (x) = told to give up, not yet revoked")
+        lines.append(f"   {'':>{digits}}  (x) = to be given up, not yet revoked")
     if any(row.repeats for row in table.rows):
         lines.append(f"   {'':>{digits}}  ~ = repeats for ever")
     return "\n".join(lines)

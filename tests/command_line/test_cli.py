@@ -24,6 +24,8 @@ from rebalance_check.report.catalogue_page import catalogue_markdown, smallest_b
 
 Command = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
+VACUOUS = "  saw none of the events that they check: "
+"""What stands before the invariants that had nothing to check in a history."""
 
 
 def written(tmp_path: Path, history: list[Event], name: str = "history.jsonl") -> Path:
@@ -43,16 +45,17 @@ def test_judge__held__exits_0(command: Command, tmp_path: Path, double_ownership
     assert (answer.code, answer.err) == (0, "")
     verdict, vacuous = answer.out.splitlines()
     assert verdict == f"{path}: held ({len(CATALOGUE)} of {len(CATALOGUE)} invariants held on 16 events)"
-    unheard = vacuous.removeprefix("  heard nothing: ").split(", ")
-    assert "stale_generation_is_refused" not in unheard
-    assert {"instance_is_exclusive", "join_phase_ends_in_time"} <= set(unheard)
+    assert vacuous.startswith(VACUOUS)
+    unchecked = vacuous.removeprefix(VACUOUS).split(", ")
+    assert "stale_generation_is_refused" not in unchecked
+    assert {"instance_is_exclusive", "join_phase_ends_in_time"} <= set(unchecked)
 
 
-def test_judge__a_claim_that_was_put_to_the_test__is_not_told_as_vacuous(
+def test_judge__a_claim_that_was_put_to_the_test__is_not_listed_as_vacuous(
     command: Command, tmp_path: Path, double_ownership: list[Event]
 ) -> None:
     path = written(tmp_path, holding(double_ownership))
-    assert "heard nothing" not in command("judge", path, "--invariant", "no_double_ownership").out
+    assert VACUOUS not in command("judge", path, "--invariant", "no_double_ownership").out
 
 
 def test_judge__progress_violated__exits_11(command: Command, tmp_path: Path, double_ownership: list[Event]) -> None:
@@ -143,11 +146,11 @@ def test_mutants__each_names_its_invariant_and_its_command(command: Command) -> 
     impl = [one for one in listed if one["where"] == "impl"]
     assert len(impl) >= 10
     assert {one["caught_by"] for one in impl} <= known | {"scenarios"}
-    told = [one for one in listed if one["caught_by"] != "scenarios"]
-    assert all(one["command"].startswith(("rebalance-check ", "pytest ")) for one in told)
+    searched = [one for one in listed if one["caught_by"] != "scenarios"]
+    assert all(one["command"].startswith(("rebalance-check ", "pytest ")) for one in searched)
 
 
-def test_mutants__one_is_searched_for__and_its_counterexample_is_told(command: Command) -> None:
+def test_mutants__one_is_searched_for__and_its_counterexample_is_printed(command: Command) -> None:
     answer = command("mutants", "no-sync-deadline", "--run")
     assert answer.code == 0
     assert "caught by laggards_are_removed_in_time, 3 steps" in answer.out
@@ -160,7 +163,7 @@ def test_fuzz__faults_have_names_and_sets(command: Command, faults: str) -> None
     assert answer.code == 0
 
 
-def test_fuzz__a_planted_defect__is_found_and_told(command: Command, tmp_path: Path) -> None:
+def test_fuzz__a_planted_defect__is_found_and_explained(command: Command, tmp_path: Path) -> None:
     history = tmp_path / "bad.jsonl"
     answer = command(
         "fuzz", "--seeds", "0:40", "--protocol", "cooperative", "--mutant", "cooperative-leader-does-not-withhold",
@@ -400,11 +403,11 @@ def test_run__the_whole_job__one_table_and_one_verdict(command: Command, monkeyp
     assert "verdict: held" in answer.err
 
 
-def test_judge__events_without_numbers__are_told_apart(command: Command, tmp_path: Path) -> None:
+def test_judge__events_without_numbers__are_distinguished(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "unnumbered.jsonl"
     line = '{"event":"PartitionsAssigned","source":"%s","member":"%s","generation":1,"partitions":["%s"]}\n'
-    told = [line % (m, m, t) for m, t in (("m0", "t-0"), ("m1", "t-1"), ("m1", "t-0"))]
-    path.write_text("".join(told), encoding="utf-8")
+    lines = [line % (m, m, t) for m, t in (("m0", "t-0"), ("m1", "t-1"), ("m1", "t-0"))]
+    path.write_text("".join(lines), encoding="utf-8")
     answer = command("judge", path, "--invariant", "ownership")
     assert "m0 holds t-0 since step 1;" in answer.out
     assert "m1 got t-0 in generation 1 at step 3: contradiction." in answer.out

@@ -59,7 +59,7 @@ def test_table__ends_where_the_claim_broke(double_ownership: list[Event], judgem
     assert table.rows[-1].marked
 
 
-def test_table__told_to_give_up_stands_in_brackets(double_ownership: list[Event]) -> None:
+def test_table__what_is_to_be_given_up_stands_in_brackets(double_ownership: list[Event]) -> None:
     row = next(row for row in history_lanes(double_ownership, context=0).rows if row.number == 16)
     assert row.cells == ("Completing g2", "t-0  (t-1)", "-")
 

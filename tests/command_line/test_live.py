@@ -1,4 +1,4 @@
-"""``rebalance-check live`` on the embedded broker: recorded first, judged, and told as one JSON object."""
+"""``rebalance-check live`` on the embedded broker: recorded first, judged, and printed as one JSON object."""
 
 import json
 from pathlib import Path

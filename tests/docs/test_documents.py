@@ -29,8 +29,8 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 def examples() -> list[tuple[str, str, str]]:
     """Every Python block of the documents, with the text block that follows it as its output.
 
-    A block that needs more than Python says so behind the language (``python needs-java``), and its page's own room
-    tests it.
+    A block that needs more than Python says so behind the language (``python needs-java``), and a test of its own
+    runs it.
     """
     found = []
     for page in (page for page in PAGES if page.name not in SNIPPETS):
@@ -103,7 +103,7 @@ def test_command_lines_of_the_documents_have_the_options_that_they_show(name: st
     command.make_context(command.name, rest, parent=parent)
 
 
-def test_the_readme_has_exactly_two_commands_for_a_fresh_machine() -> None:
+def test_the_readme_has_exactly_two_commands_for_a_new_machine() -> None:
     commands = {m["name"]: m["command"] for m in MARKED.finditer((ROOT / "README.md").read_text(encoding="utf-8"))}
     assert commands == {
         "main": "python -m pip install -e '.[all]' && rebalance-check run",
