@@ -15,10 +15,10 @@ from rebalance_check.impl.simulator.group_config import (
     HEALING_MS,
     SETTLED_MS,
 )
-from rebalance_check.impl.simulator.network import STRAY_MS
+from rebalance_check.impl.simulator.network import LATE_REQUEST_MS
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 
-STRAYS_GONE_MS: Final = STRAY_MS + 10_000
+LATE_REQUESTS_GONE_MS: Final = LATE_REQUEST_MS + 10_000
 """For how long nothing of an older process may show up."""
 
 
@@ -44,13 +44,13 @@ def settle(environment: Environment) -> tuple[str, ...]:
 
 
 def await_group(environment: Environment) -> None:
-    """Let time pass until the group has held nobody but processes that run, for longer than any stray is on its way.
+    """Let time pass until the group has held nobody but processes that run, for longer than any late request is on its way.
 
     Not for ever: the operator of a group that never gets there goes on.
     """
     clock = environment.clock
     end_ms, since_ms = clock.now_ms + AWAITED_MS, clock.now_ms
-    while clock.now_ms < end_ms and clock.now_ms - since_ms < STRAYS_GONE_MS:
+    while clock.now_ms < end_ms and clock.now_ms - since_ms < LATE_REQUESTS_GONE_MS:
         clock.run_until(clock.now_ms + CHECK_MS)
         if not _holds_only_running_members(environment):
             since_ms = clock.now_ms

@@ -28,7 +28,7 @@ class Schedule:
 class Subject(Protocol):
     """Something that coordinates a group. One object runs one schedule at a time.
 
-    ``open`` starts a fresh run, ``perform`` does one action and returns the events it caused, in order, ``close``
+    ``open`` starts a new run, ``perform`` does one action and returns the events it caused, in order, ``close``
     ends the run, returns what was still to be observed, and gives every resource back even after an exception.
     """
 
@@ -43,7 +43,7 @@ class Subject(Protocol):
         ...
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
-        """Start a fresh run."""
+        """Start a new run."""
         ...
 
     def perform(self, action: Action) -> Sequence[Event]:

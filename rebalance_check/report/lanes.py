@@ -187,8 +187,8 @@ def _folded(rows: list[Row], context: int) -> list[Row]:
     """Leave out quiet steps (their numbers are missing) and old ones, for which one row numbered 0 stands."""
     if not context:
         return rows
-    telling = [row.number for row in rows if row.changed]
-    kept = {*telling[-context:], *(row.number for row in rows if row.concerned or row.marked)}
+    changing = [row.number for row in rows if row.changed]
+    kept = {*changing[-context:], *(row.number for row in rows if row.concerned or row.marked)}
     shown = [row for row in rows if row.number in kept]
-    earlier = len(telling) > context
+    earlier = len(changing) > context
     return [Row(0, "...", tuple("" for _ in row.cells)) for row in shown[:1] if earlier] + shown
