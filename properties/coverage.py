@@ -84,15 +84,15 @@ BROKER_SIDE: Final = (
     Statement(19, "OffsetCommit is fenced by member, generation and status", _OWN, ("commit_is_fenced",)),
     Statement(20, "commits of an older generation end with the join phase", _MERGED,
               ("commit_is_fenced", "stale_generation_is_refused"),
-              "a commit must name the generation of the moment; clients see the same from their side"),
+              "a commit must name the present generation; clients see the same from their side"),
     Statement(21, "an instance id passes for one member id, and a fenced one never again", _OWN,
-              ("instance_is_exclusive",), "whoever was fenced is not the holder of the id"),
+              ("instance_is_exclusive",), "a fenced member is not the holder of the id"),
     Statement(22, "no more members join than the group may have", _OWN, ("group_size",)),
     Statement(23, "a load begins with what is on record, and nothing else", _OWN, ("load_restores_the_log",)),
     Statement(24, "Empty is empty", _OWN, ("empty_group_is_clean",)),
     Statement(25, "a request is answered at most once", _OWN, ("one_response_per_request",)),
     Statement(26, "only an Empty group is deleted", _OWN, ("only_empty_groups_are_deleted",)),
-    Statement(27, "the broker does not promise that assignments are disjoint", _MERGED, ("assignment_is_disjoint",),
+    Statement(27, "the broker does not guarantee that assignments are disjoint", _MERGED, ("assignment_is_disjoint",),
               "so it is asked of the leader, who computes them"),
     Statement(28, "a join phase is bounded by the rebalance timeout", _OWN,
               ("join_phase_ends_in_time", "rebalance_completes", "liveness.rebalance_completes",
@@ -137,7 +137,7 @@ CLIENT_SIDE: Final = (
               ("tests/integration/oracle/test_java_assignors.py",),
               "two answers are compared: ours and Kafka's own, bytes of the same problem"),
     Statement(11, "a partition has one current owner", _OWN, ("no_double_ownership",),
-              "zombies are not current: a removed member that has not heard of it, a silent static one, one that a "
+              "zombies are not current: a removed member that does not know it yet, a silent static one, one that a "
               "loading or a replaced coordinator answers, one whose generation a failover brought back"),
     Statement(12, "a zombie gives up at its first poll that reaches the join, and cannot commit before", _MERGED,
               ("reset_member_loses_everything", "lost_is_not_committed", "commit_is_fenced"),
@@ -173,7 +173,8 @@ CLIENT_SIDE: Final = (
               ("rebalance_completes", "assignment_is_complete"),
               _AT_REST + "; the number of rounds is a claim about courses of assignments"),
     Statement(34, "the leader notices changed metadata", _ELSEWHERE, ("tests/impl/test_client_scenarios.py",),
-              "simulated topics grow (the fault `metadata`), and no event tells it; a leader's rejoin is a row of the client's table"),
+              "simulated topics grow (the fault `metadata`), and no event records it; a leader's rejoin is a "
+              "row of the client's table"),
     Statement(35, "errors lead to a rejoin, at once or after a backoff", _MERGED,
               ("rebalance_completes", "tests/impl/test_client_scenarios.py"), _AT_REST),
     *(Statement(number, says, _OTHER, (), "the consumer group protocol of KIP-848")

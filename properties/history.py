@@ -50,7 +50,7 @@ SHAPES: Final = {name: _shape(event_type) for name, event_type in EVENT_TYPES.it
 """The strict form of each event, by name."""
 
 LINE: Final = Union[tuple(SHAPES.values())]  # noqa: UP007 - a union of a computed list has no other spelling
-"""What a line of a history is: one of the shapes, told apart by its tag."""
+"""What a line of a history is: one of the shapes, distinguished by its tag."""
 
 RENAMED_IN_FORMAT_2: Final[dict[str, dict[str, str]]] = {
     "RequestParked": {"asked": "request_generation"},
@@ -213,8 +213,8 @@ def _explain_format(version: object) -> str:
     if isinstance(version, int) and version < FORMAT:
         return f"this history has format {version}, not {FORMAT}: run `rebalance-check convert` on it"
     return (
-        f"this history has format {_short(version)}, and this version of rebalance-check reads format {FORMAT}: install "
-        "the version that wrote it, or a later one"
+        f"this history has format {_short(version)}, and this version of rebalance-check reads format {FORMAT}: "
+        "install the version that wrote it, or a later one"
     )
 
 

@@ -1,7 +1,7 @@
 """What an invariant is: a named claim with its source and premises, and a fold that reads events.
 
 To add one, subclass `Fold`, hand its handlers to `Fold.__init__`, call `Fold.violated` where the claim breaks, and put
-an `Invariant` value beside it. A fold sees the events of one group, in order of observation, and only the types it
+an `Invariant` value next to it. A fold sees the events of one group, in order of observation, and only the types it
 listens to; it never raises to report a violation. If it does raise, the fault is the checker's, and the judge says
 *undecided*.
 """
@@ -41,7 +41,7 @@ class Memory:
 
     @classmethod
     def begin(cls, memories: Memories) -> Memory:  # noqa: ARG003 - for those that build on another memory
-        """A fresh one; ``memories`` are the others of the group."""
+        """A new one; ``memories`` are the others of the group."""
         return cls()
 
     @classmethod
@@ -82,7 +82,7 @@ class Fold:
         """Remember together with the other folds that were given these ``memories``; called before the first event."""
 
     def contradiction(self, headline: str, *reasons: tuple[str, Event | None]) -> None:
-        """As `violated`: each reason is a sentence and its event; those without an event are told and not shown."""
+        """As `violated`: each reason is a sentence and its event; those without an event are only text."""
         known = list(dict.fromkeys(event for _, event in reasons if event is not None))
         self.violated(headline, [Because(text, event) for text, event in reasons], known)
 
@@ -150,7 +150,7 @@ class Invariant:
 
     ``name`` reads as the claim (``no_double_ownership``) and is how it is selected; ``family`` groups related claims;
     ``claim`` is one sentence; ``source`` the KIP or Kafka class it is taken from; ``premises`` what must be true of a
-    history before the claim may speak; ``violation`` the exception class; ``fold`` starts a fresh memory for one
+    history before the claim may speak; ``violation`` the exception class; ``fold`` starts an empty memory for one
     group. ``needs_end``: without an orderly end of the run nothing can be concluded, except that it is violated.
     """
 
@@ -165,7 +165,7 @@ class Invariant:
     needs_end: bool = False
 
     def start(self, memories: Memories | None = None) -> Fold:
-        """A fresh fold for one group; ``memories`` are what the folds of that group remember together."""
+        """A new fold for one group; ``memories`` are what the folds of that group remember together."""
         fold = self.fold(self)
         fold.share({} if memories is None else memories)
         return fold

@@ -15,7 +15,7 @@ from rebalance_check.properties.history import LINE
 
 
 def history_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of one line of a history: one definition per event, told apart by the field ``event``."""
+    """JSON Schema (2020-12) of one line of a history: one definition per event, chosen by the field ``event``."""
     schema = msgspec.json.schema(LINE)
     for name, definition in schema["$defs"].items():
         definition["title"] = name

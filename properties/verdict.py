@@ -67,7 +67,7 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The claim held on all that was observed. ``checked_events`` counts the events it depends on: 0 is a vacuous pass."""
+    """The claim held on all events. ``checked_events`` counts those that the claim depends on: 0 is a vacuous pass."""
 
     checked_events: int = 0
 

@@ -92,7 +92,7 @@ ASSIGNOR_MUTANTS: Final = [
     Mutant(
         name="cooperative-sacrifices-stickiness-third-rebalance",
         what="partitions move though the numbers stay what they are",
-        caught_by="assignors.settles",
+        caught_by="assignors.stabilises",
         where="impl",
         find=AssignmentSearch(assignor="cooperative-sticky", shape="course"),
         catalogue_id="cooperative-sacrifices-stickiness-third-rebalance",

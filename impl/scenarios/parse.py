@@ -34,7 +34,7 @@ def answers_to(scenario: Scenario, coordinator: Callable[[GroupConfig], SteeredC
     first, *rest = scenario.lines
     with scenario.located(first):
         settings = settings_of(first.step)
-    stage = ScenarioRunner(coordinator(settings or GroupConfig(**SETTINGS)))
+    runner = ScenarioRunner(coordinator(settings or GroupConfig(**SETTINGS)))
     if settings is None:
-        return COORDINATOR_LANGUAGE.answers(stage, scenario)
-    return ["", *COORDINATOR_LANGUAGE.answers(stage, replace(scenario, lines=tuple(rest)))]
+        return COORDINATOR_LANGUAGE.answers(runner, scenario)
+    return ["", *COORDINATOR_LANGUAGE.answers(runner, replace(scenario, lines=tuple(rest)))]

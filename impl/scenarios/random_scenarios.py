@@ -1,7 +1,7 @@
 """Random scenarios: what clients, lost or odd ones too, may send to a coordinator in whatever order.
 
 A line is random, not what it will meet: most lines follow the protocol as far as their sender knows it (``last`` is the
-generation that it was told last), so that groups form, and some do not. Now and then a scenario tells a longer piece: a
+generation that it learned last), so that groups form, and some do not. Now and then a scenario has a longer piece: a
 whole round of joins and syncs, members that keep their sessions alive, a static member that is restarted once or twice,
 a log that stalls or refuses for a while.
 """
@@ -136,7 +136,8 @@ class ScenarioGenerator(RandomLines):
 def random_scenario(seed: int, *, steps: int = DEFAULT_STEPS, faults: bool | None = None) -> list[str]:
     """The scenario of a seed: its settings, then ``steps`` lines.
 
-    Every second seed has faults, unless told otherwise; every tenth has transactions and ageing offsets instead.
+    Every second seed has faults, unless ``faults`` says otherwise; every tenth has transactions and ageing
+    offsets instead.
     """
     ageing = seed % 10 == AGEING_SEED
     faulty = bool(seed % 2) if faults is None else faults
@@ -144,5 +145,5 @@ def random_scenario(seed: int, *, steps: int = DEFAULT_STEPS, faults: bool | Non
 
 
 def timeless_scenario(seed: int, *, steps: int = DEFAULT_STEPS) -> list[str]:
-    """A scenario without faults in which no time passes: a real broker can be told it, too."""
+    """A scenario without faults in which no time passes: a real broker can perform it, too."""
     return ScenarioGenerator(seed, faults=False, timeless=True).tell(steps)

@@ -1,7 +1,7 @@
 """Random scenarios for our own coordinator alone: what clients may send, old and lost ones, too, in whatever order.
 
-They are drawn apart from those that Kafka's coordinators are told (`random_scenarios`): the seeds of planted defects stay
-what they are when those learn something new, for as long as that stands there and not in `random_lines`.
+They are drawn apart from those that Kafka's coordinators perform (`random_scenarios`): the seeds that find planted
+defects keep their scenarios when `random_scenarios` gains new lines, as long as `random_lines` stays as it is.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS, NAMES, PR
 class WideScenarioGenerator(RandomLines):
     """Draws one scenario; ``faults`` lets appends fail or hang, and coordinators crash or resign.
 
-    Some clients are of JoinGroup v0, groups are deleted in spite of faults, and every second scenario begins with a group
-    that is formed and then befallen by something.
+    Some clients are of JoinGroup v0, groups are deleted in spite of faults, and every second scenario begins with a
+    formed group to which something happens.
     """
 
     def __init__(self, seed: int, *, faults: bool) -> None:
@@ -55,7 +55,7 @@ class WideScenarioGenerator(RandomLines):
         return [*lines, "advance 8000", *syncs, f"sync {names[0]} last give={give}" + self._as_static(names[0])]
 
     def _event(self, names: Sequence[str]) -> str:
-        """Something that befalls a formed group: a restart, a leave of some, a failover, or time."""
+        """Something that happens to a formed group: a restart, a leave of some, a failover, or time."""
         name = self._wide.choice(names)
         times = f"session={self._sessions[name]} rebalance={self._rebalances[name]}"
         restart = f"join {name} protocols=range {times} as=="

@@ -1,4 +1,6 @@
-"""A scenario's steps as events: requests, replies, and DescribeGroups after each step (`model.vocabulary.scenario_events`).
+"""A scenario's steps as events: requests, replies, and DescribeGroups after each step.
+
+The events are those of `model.vocabulary.scenario_events`.
 
 Any coordinator that a `ScenarioRunner` drives is recorded in this way; ours records events of its own between them.
 """
@@ -74,15 +76,15 @@ class RecordedRunner(ScenarioRunner):
         """The step ends with the group as ``seen``; ``exception`` is one that no reply reports."""
         self._recorder.emit(described(seen, exception))
 
-    def _hear(self, token: int, reply: GroupReply) -> Observed:
-        observed = super()._hear(token, reply)
+    def _receive(self, token: int, reply: GroupReply) -> Observed:
+        observed = super()._receive(token, reply)
         if observed.request.group_id == GROUP:
             self._recorder.emit(received(token, reply))
         return observed
 
 
 def pieces(
-    stage: ScenarioRunner, line: str, deadlines: Callable[[], Iterable[int | None]] | None = None
+    runner: ScenarioRunner, line: str, deadlines: Callable[[], Iterable[int | None]] | None = None
 ) -> Iterator[str]:
     """The steps of a line: time passes from deadline to deadline, so that each timer is judged before the next.
 
@@ -92,9 +94,9 @@ def pieces(
     if verb != "advance":
         yield line
         return
-    due = deadlines or (lambda: (stage.coordinator.next_deadline(),))
-    end = stage.now + int(duration)
-    while (now := stage.now) < end:
+    due = deadlines or (lambda: (runner.coordinator.next_deadline(),))
+    end = runner.now + int(duration)
+    while (now := runner.now) < end:
         until = min([end, *(max(each, now + 1) for each in due() if each is not None)])
         yield f"advance {until - now}"
 
@@ -112,15 +114,15 @@ class OurScenario:
         self._run = Recorder("", "harness", lambda: 0, listener)
         self._run.emit(RunStarted(subject="coordinator", seed=seed, punctual=True))
         coordinator = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}", listener=listener)
-        self._stage = RecordedRunner(coordinator, config, listener)
+        self._runner = RecordedRunner(coordinator, config, listener)
 
     def steps(self) -> Iterator[int]:
         """Perform the scenario: the index of the line after each step of it."""
         for index, line in enumerate(self.lines):
-            for piece in pieces(self._stage, line):
-                self._stage.start_step(piece)
-                perform(self._stage, piece)
-                self._stage.end_step(self._stage.coordinator.observe(GROUP))
+            for piece in pieces(self._runner, line):
+                self._runner.start_step(piece)
+                perform(self._runner, piece)
+                self._runner.end_step(self._runner.coordinator.observe(GROUP))
                 yield index
         self._run.emit(RunEnded())
 

@@ -1,4 +1,4 @@
-"""A stage: a coordinator, the names of its members, and what they hear."""
+"""Performs the steps of a scenario: a coordinator, the names of its members, and the replies that they receive."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Observed(NamedTuple):
 class ScenarioRunner:
     """A coordinator, the names of its members, and the requests that wait for an answer.
 
-    ``observed`` collects every answer with its request and the name of who sent that, until somebody clears it.
+    ``observed`` collects every answer with its request and the name of who sent that, until the caller clears it.
     """
 
     def __init__(self, coordinator: SteeredCoordinator) -> None:
@@ -81,7 +81,7 @@ class ScenarioRunner:
         return found if found is not None else (member_id if len(member_id) <= 12 else "?")
 
     def generation_of(self, name: str, text: str) -> int:
-        """A generation as a number, or ``last``, the one that ``name`` was told last."""
+        """A generation as a number, or ``last``, the one that ``name`` learned last."""
         return self.generations.get(name, 1) if text == "last" else int(text)
 
     def send(self, name: str, request: GroupRequest) -> str:
@@ -89,7 +89,7 @@ class ScenarioRunner:
         self._sent += 1
         self.waiting[self._sent] = name
         self._asked[self._sent] = request
-        return self.tell(self.coordinator.handle(self._sent, request, self.now), own=self._sent)
+        return self.deliver(self.coordinator.handle(self._sent, request, self.now), own=self._sent)
 
     @property
     def sent(self) -> int:
@@ -104,15 +104,15 @@ class ScenarioRunner:
     def advance(self, duration_ms: int) -> str:
         """Let time pass; what comes back meanwhile."""
         self.now += duration_ms
-        return self.tell(self.coordinator.advance(self.now))
+        return self.deliver(self.coordinator.advance(self.now))
 
-    def tell(self, answers: Answers, own: int | None = None) -> str:
+    def deliver(self, answers: Answers, own: int | None = None) -> str:
         """All answers as text: the one to ``own`` first (``waits`` if there is none), the others by name.
 
-        What one name hears counts in the order of its requests, whatever order a coordinator answers in.
+        What one name receives counts in the order of its requests, whatever order a coordinator answers in.
         """
         numbered = sorted(((token, reply) for token, reply in answers if isinstance(token, int)), key=lambda a: a[0])
-        observed = [self._hear(token, reply) for token, reply in numbered]
+        observed = [self._receive(token, reply) for token, reply in numbered]
         mine = [self.text(each.reply) for each in observed if each.token == own]
         others = [each for each in observed if each.token != own]
         if own in self.waiting:
@@ -120,8 +120,8 @@ class ScenarioRunner:
         late = sorted(f"{each.name}: {self.text(each.reply)}" for each in others)
         return "; ".join([part for part in (*mine, *late) if part])
 
-    def _hear(self, token: int, reply: GroupReply) -> Observed:
-        """Note who was answered what, and the member id and the generation that this tells."""
+    def _receive(self, token: int, reply: GroupReply) -> Observed:
+        """Note the answer to a request, and the member id and the generation that it gives."""
         observed = Observed(token, self.waiting.pop(token), self._asked.pop(token), reply)
         if isinstance(reply, JoinGroupReply) and reply.error in {Error.NONE, Error.MEMBER_ID_REQUIRED}:
             self.ids[observed.name] = reply.member_id

@@ -27,7 +27,7 @@ SCENARIOS_AT_ONCE: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A scenario that ends in a difference (``name`` is `DIFFERENTIAL`) or in a violated invariant, and what that shows."""
+    """A scenario that ends in a violated invariant (``name``) or in a difference (`DIFFERENTIAL`), with its proof."""
 
     name: str
     seed: int
@@ -138,8 +138,8 @@ def campaign(
     variants: int = 1,
     progress: ProgressListener = ignore_progress,
 ) -> Campaign:
-    """Run the scenarios of ``seeds``. What is found is shrunk, and each invariant is given up after ``variants`` findings
-    that are made of different things.
+    """Run the scenarios of ``seeds``. The campaign shrinks what it finds, and gives up each invariant after
+    ``variants`` findings that are made of different things.
 
     ``faults`` says whether scenarios have them; by default those of odd seeds do.
     """
@@ -148,11 +148,11 @@ def campaign(
     waiting = iter(seeds)
     done: list[RunningScenario] = []
 
-    def fresh(count: int) -> Iterator[RunningScenario]:
+    def next_scenarios(count: int) -> Iterator[RunningScenario]:
         for seed in itertools.islice(waiting, count):
             yield hunt.running(seed, random_scenario(seed, steps=steps, faults=faults), hunt.names)
 
-    rounds = Rounds(kafka, fresh, hunt.finish, done.append, SCENARIOS_AT_ONCE)
+    rounds = Rounds(kafka, next_scenarios, hunt.finish, done.append, SCENARIOS_AT_ONCE)
     while rounds.go() and hunt.names:
         progress("scenarios", len(done), len(seeds))
     going = rounds.stop()

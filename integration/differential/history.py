@@ -61,14 +61,14 @@ def observed_history(coordinator: SteeredCoordinator, name: str, scenario: Seque
         raise RebalanceCheckError(f"{scenario[0]!r} is no line of settings: begin the scenario with one")
     events: list[Event] = []
     writer = _HistoryWriter(coordinator, name, events.append)
-    stage = writer.stage = RecordedRunner(coordinator, config, events.append)
+    runner = writer.runner = RecordedRunner(coordinator, config, events.append)
     for line in scenario[1:]:
-        for piece in pieces(stage, line):
-            stage.observed.clear()
-            stage.start_step(piece)
-            perform(stage, piece)
-            writer.note(piece, stage.observed)
-            stage.end_step(coordinator.observe(GROUP))
+        for piece in pieces(runner, line):
+            runner.observed.clear()
+            runner.start_step(piece)
+            perform(runner, piece)
+            writer.note(piece, runner.observed)
+            runner.end_step(coordinator.observe(GROUP))
     writer.end()
     return events
 
@@ -77,10 +77,10 @@ class _HistoryWriter:
     """Looks after each step at the log, the group and the replies, and records what changed."""
 
     def __init__(self, coordinator: SteeredCoordinator, name: str, listener: Callable[[Event], None]) -> None:
-        self.stage: ScenarioRunner | None = None
+        self.runner: ScenarioRunner | None = None
         self._coordinator = coordinator
         self._harness, self._recorder = (
-            Recorder(GROUP, source, lambda: self.stage.now if self.stage else 0, listener)
+            Recorder(GROUP, source, lambda: self.runner.now if self.runner else 0, listener)
             for source in ("harness", "coordinator")
         )
         self._incarnation = 0
@@ -188,8 +188,8 @@ class _HistoryWriter:
         elif isinstance(request, JoinGroupRequest) and isinstance(reply, JoinGroupReply):
             self._record(
                 JoinGroupReplied, after, request=observed.token, error=reply.error.name, member_id=request.member_id,
-                instance_id=request.group_instance_id or "", reply_generation=reply.generation_id, assigned_member_id=reply.member_id,
-                leader=reply.leader, protocol=reply.protocol_name or "",
+                instance_id=request.group_instance_id or "", reply_generation=reply.generation_id,
+                assigned_member_id=reply.member_id, leader=reply.leader, protocol=reply.protocol_name or "",
             )  # fmt: skip
 
     def _record(self, kind: type[Event], seen: Observation, **fields: Any) -> None:

@@ -38,7 +38,7 @@ class Divergence:
 
 
 class FollowingCoordinator(VirtualCoordinator):
-    """Virtual Kafka's coordinator, which hears of a request in `follow`, after the live one was sent it."""
+    """Virtual Kafka's coordinator, which receives a request in `follow`, after the live one."""
 
     def __init__(self, kafka: VirtualKafka, setting: str, connections: Connections, number: int, group_id: str) -> None:
         config = settings_of(setting)
@@ -73,7 +73,7 @@ class PairedScenario:
         self.compared = 0
         self._lines = list(scenario)
         self._at = 0
-        self._stage = ScenarioRunner(coordinator)
+        self._runner = ScenarioRunner(coordinator)
         self._known: set[str] = set()
         self._arrived: dict[int, GroupReply] = {}
         self._due: dict[int, GroupReply] = {}
@@ -86,7 +86,7 @@ class PairedScenario:
             return False
         self.coordinator.asked = None
         self._arrived.clear()
-        perform(self._stage, self._lines[self._at])
+        perform(self._runner, self._lines[self._at])
         return True
 
     def arrive(self, token: int, reply: GroupReply) -> None:
@@ -94,7 +94,7 @@ class PairedScenario:
         self._arrived[token] = reply
 
     def makes_id(self) -> bool:
-        """Whether the live broker makes a member id, and has not told it yet."""
+        """Whether the live broker makes a member id, and has not answered with it yet."""
         assert self.coordinator.asked is not None
         token, request = self.coordinator.asked
         return isinstance(request, JoinGroupRequest) and not request.member_id and token not in self._arrived
@@ -131,7 +131,7 @@ class PairedScenario:
         """Both have said what they have to say: where they differ; the scenario goes on where they do not."""
         live = {token: in_order(reply) for token, reply in self._arrived.items()}
         virtual = {token: in_order(reply) for token, reply in self._due.items()}
-        self._stage.tell(list(self._due.items()))
+        self._runner.deliver(list(self._due.items()))
         self.compared += len(virtual)
         if live != virtual:
             return self._parted(live, virtual)

@@ -1,8 +1,8 @@
-"""The same scenarios, told to a live broker and to virtual Kafka at once, line by line, many at a time.
+"""A live broker and virtual Kafka perform the same scenarios at once, line by line, many at a time.
 
 The live broker goes first. The member id that it makes is given to virtual Kafka, which makes the same one: so even
 what hash order decides is the same, and replies are compared whole, as they are. Which answers are due is what virtual
-Kafka says; the live broker may take a moment for them, and may not give others.
+Kafka says; the live broker may take a while for them, and may not give others.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PAUSE_S: Final = 0.002
 
 @dataclass(frozen=True, slots=True)
 class ComparisonResult:
-    """What was told to both, how many replies were compared, and where they differ."""
+    """What was sent to both, how many replies were compared, and where they differ."""
 
     broker: str
     scenarios: int
@@ -42,25 +42,25 @@ class ComparisonResult:
     def __str__(self) -> str:
         """One line of figures."""
         return (
-            f"{self.scenarios:,} scenarios on {self.broker} and on its virtual twin: {self.requests:,} requests, "
-            f"{self.replies:,} replies compared, {len(self.parted)} scenarios differ; {self.seconds:.1f} s, "
-            f"{self.scenarios / self.seconds:,.0f} scenarios/s"
+            f"{self.scenarios:,} scenarios on {self.broker} and on its virtual counterpart: "
+            f"{self.requests:,} requests, {self.replies:,} replies compared, {len(self.parted)} scenarios differ; "
+            f"{self.seconds:.1f} s, {self.scenarios / self.seconds:,.0f} scenarios/s"
         )
 
 
-def twin_of(broker: Broker) -> Release:
+def virtual_counterpart(broker: Broker) -> Release:
     """The virtual Kafka that should do what a broker does: that of its release, and the coordinator that runs there by
     default. `RebalanceCheckError` for a broker whose release is not known."""
     kind, _, version = broker.name.partition(" ")
     if kind != "kafka":
-        raise RebalanceCheckError(f"which Kafka {broker.name!r} is cannot be told: choose local or testcontainers")
+        raise RebalanceCheckError(f"which Kafka {broker.name!r} is cannot be found out: choose local or testcontainers")
     return find_release(f"virtual:{version}{'-scala' if version.startswith('3.') else ''}")
 
 
 def hold_equal(broker: Broker, kafka: VirtualKafka, scenarios: Sequence[Sequence[str]]) -> ComparisonResult:
-    """Tell every scenario to both, each in a group of its own. They must be such that no time passes in them."""
+    """Perform every scenario on both, each in a group of its own. They must be such that no time passes in them."""
     started = time.monotonic()
-    run = f"twin-{uuid.uuid4().hex[:12]}"
+    run = f"compared-{uuid.uuid4().hex[:12]}"
     requests_before = kafka.requests
     parted: list[Divergence] = []
     compared = 0
@@ -70,7 +70,7 @@ def hold_equal(broker: Broker, kafka: VirtualKafka, scenarios: Sequence[Sequence
             for number, scenario in enumerate(scenarios[first : first + SCENARIOS_AT_ONCE], first):
                 coordinator = FollowingCoordinator(kafka, scenario[0], connections, number, f"{run}-{number}")
                 batch.going[number] = PairedScenario(coordinator, scenario)
-            parted += batch.tell()
+            parted += batch.perform()
             compared += batch.compared
     return ComparisonResult(
         broker.name, len(scenarios), kafka.requests - requests_before, compared, time.monotonic() - started,
@@ -79,14 +79,14 @@ def hold_equal(broker: Broker, kafka: VirtualKafka, scenarios: Sequence[Sequence
 
 
 class _Batch:
-    """Scenarios that are told at the same time, a line of each after the other."""
+    """Scenarios that are performed at the same time, a line of each after the other."""
 
     def __init__(self, connections: Connections) -> None:
         self.going: dict[int, PairedScenario] = {}
         self.compared = 0
         self._connections = connections
 
-    def tell(self) -> Iterator[Divergence]:
+    def perform(self) -> Iterator[Divergence]:
         """Every scenario to its end, or to where it parts."""
         while True:
             for number in [number for number, scenario in self.going.items() if not scenario.begin()]:
@@ -113,7 +113,7 @@ class _Batch:
                 yield parted
 
     def _learn(self, unknown: dict[int, PairedScenario]) -> bool:
-        """Who does not tell the id that it made shows it in the group."""
+        """A broker that does not answer with the id that it made shows it in the group."""
         self._receive()
         silent = {number: scenario for number, scenario in unknown.items() if scenario.makes_id()}
         shown = self._described(silent)

@@ -1,7 +1,7 @@
 """One scenario on two coordinators at once: Kafka's, and ours, which follows where hash order decides.
 
-Kafka's goes first. `SideBySide.begin` sends it the requests of a step, `SideBySide.finish` compares and judges what came
-of them. Between the two, other scenarios may begin their next step, so that many share a round trip.
+Kafka's goes first. `SideBySide.begin` sends it the requests of a step, `SideBySide.finish` compares and judges what
+came of them. Between the two, other scenarios may begin their next step, so that many share a round trip.
 """
 
 from __future__ import annotations
@@ -79,8 +79,11 @@ class Followed(Choices):
 
 
 def is_compared(release: Release, setting: str) -> bool:
-    """Whether Kafka does as ours in a scenario: the coordinator in Scala never, the older one in Java where nothing ages,
-    since it deletes groups with open transactions."""
+    """Whether Kafka must do as ours in a scenario.
+
+    The coordinator in Scala never need; the older one in Java only where nothing ages, for it deletes groups with open
+    transactions.
+    """
     return not release.scala and (not release.version.startswith("3.9.") or AGEING not in setting)
 
 
@@ -100,7 +103,7 @@ class SideBySide:
         self._virtual = VirtualCoordinator(kafka, config, seed)
         self._virtual.defers = True
         self._in_process = InProcess(config, new_member_id=member_ids_of(seed), choices=self._choices)
-        self._in_process.advance(0)  # its life begins when Kafka's does
+        self._in_process.advance(0)  # its incarnation begins when Kafka's does
         judged = [name for name in names if name != DIFFERENTIAL]
         self._judge = Judge(select(judged) if judged else ())
         self._judge.observe(RunStarted(subject=kafka.release.name))
@@ -127,11 +130,11 @@ class SideBySide:
         self._virtual.look(GROUP)
 
     def finish(self) -> Shown | None:
-        """Hear what came of it, do the same to ours, compare and judge: what is wrong, if anything is."""
+        """Collect what came of it, do the same to ours, compare and judge: what is wrong, if anything is."""
         piece, said, sent = self._begun
         answers, observation, self._deadline = self._virtual.collect()
         own = self._kafka.sent if self._kafka.sent > sent else None
-        said = self._kafka.tell(answers, own) or said
+        said = self._kafka.deliver(answers, own) or said
         self.steps += 1
         self._kafka.end_step(observation, self._virtual.take_thrown())
         if broken := next(iter(self._judge.judgement().counterexamples), None):
@@ -139,8 +142,8 @@ class SideBySide:
         self._choices.follow(observation, self._kafka.observed)
         echoed = perform(self._ours, piece) if self._compares else ""
         differing_replies = self._compared(said, echoed, observation) if self._compares else None
-        for stage in (self._kafka, self._ours):
-            stage.observed.clear()
+        for runner in (self._kafka, self._ours):
+            runner.observed.clear()
         return (
             None
             if differing_replies is None

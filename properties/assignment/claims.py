@@ -29,7 +29,7 @@ Check = Callable[[str, Problem, Answer], str]
 
 @dataclass(frozen=True, slots=True)
 class AssignmentClaim:
-    """A claim with its name, its sentence, the assignors that promise it, and its check."""
+    """A claim with its name, its sentence, the assignors that it holds for, and its check."""
 
     name: str
     sentence: str
@@ -102,7 +102,7 @@ def _withheld_is_claimed(_: str, problem: Problem, answer: Answer) -> str:
 
 
 def _transfer(_: str, problem: Problem, answer: Answer) -> str:
-    """Of several claimants the newest is the owner. One that claims it, too, is no new owner (KIP-792 settles that)."""
+    """Of several claimants the newest is the owner. One that claims it, too, is no new owner (KIP-792 decides that)."""
     receivers, claimants = answer.receivers(), problem.claimants()
     for partition, owner in sorted(problem.owners().items()):
         receiver = receivers.get(partition, owner)

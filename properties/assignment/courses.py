@@ -21,16 +21,16 @@ from rebalance_check.properties.assignment.problem import (
 )
 
 MOST_ROUNDS: Final = 6
-"""After so many rounds a course ends, settled or not."""
+"""After so many rounds a course ends, stable or not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What the leader saw and answered; ``stranger`` is what an assignor that never assigned before answers to it."""
+    """What the leader saw and answered; ``without_memory`` is the answer of an assignor that never assigned before."""
 
     problem: Problem
     answer: Answer
-    stranger: Answer
+    without_memory: Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class CourseClaim:
-    """A claim with its name, its sentence, its check (what is wrong, or nothing), and the assignors that promise it."""
+    """A claim: its name, its sentence, its check (what is wrong, or nothing), and the assignors that it holds for."""
 
     name: str
     sentence: str
@@ -56,13 +56,13 @@ def broken_course_claims(course: Course) -> list[Broken]:
     failure = next((one.answer.failure for one in course.rounds if one.answer.failure), "")
     if failure:
         return [Broken("answers", failure)]
-    promised = [claim for claim in COURSE_CLAIMS if course.assignor in claim.assignors]
-    found = ((claim.name, claim.check(course)) for claim in promised)
+    applicable = [claim for claim in COURSE_CLAIMS if course.assignor in claim.assignors]
+    found = ((claim.name, claim.check(course)) for claim in applicable)
     return [Broken(name, finding) for name, finding in found if finding]
 
 
-def _settles(course: Course) -> str:
-    """An eager group is settled by the round in which the member came, a cooperative one by the round after."""
+def _stabilises(course: Course) -> str:
+    """An eager group is stable after the round in which the member came, a cooperative one after the next round."""
     last = 2 if course.assignor == COOPERATIVE_STICKY else 1
     answers = [dict(one.answer.assigned) for one in course.rounds]
     for number in range(last, len(answers) - 1):
@@ -86,7 +86,7 @@ def _sticky_claim() -> AssignmentClaim:
 
 def _any_leader(course: Course) -> str:
     for number, one in enumerate(course.rounds):
-        if one.answer.assigned != one.stranger.assigned:
+        if one.answer.assigned != one.without_memory.assigned:
             return f"in round {number + 1} the leader's answer depends on what it assigned before"
     return ""
 
@@ -94,14 +94,14 @@ def _any_leader(course: Course) -> str:
 COURSE_CLAIMS: Final = (
     CourseClaim(
         "any_leader",
-        "An answer is a function of what the members say, whoever leads.",
+        "An answer is a function of what the members say: which member leads makes no difference.",
         _any_leader,
         frozenset(ASSIGNORS),
     ),
     CourseClaim(
-        "settles",
-        "When a member came, an eager group is settled after one round, a cooperative one after two (KIP-429).",
-        _settles,
+        "stabilises",
+        "When a member came, an eager group is stable after one round, a cooperative one after two (KIP-429).",
+        _stabilises,
         frozenset(ASSIGNORS),
     ),
     CourseClaim(

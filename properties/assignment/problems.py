@@ -1,6 +1,6 @@
 """Random problems, a pure function of a shape and a seed.
 
-A shape says what the claims of the members look like: how a group may come to them, and what an assignor promises for
+A shape says what the claims of the members look like: how a group may come to them, and what an assignor guarantees for
 them. Half of all problems have members that subscribe alike, since assignors have a way of their own for these.
 """
 

@@ -20,11 +20,11 @@ OWNERLESS: Final = " has no owner"
 
 
 class OneLeaderViolated(Violation):
-    """Two members were told that they lead one generation."""
+    """Two members learned that they lead one generation."""
 
 
 class OneProtocolViolated(Violation):
-    """Two members were told different protocols for one generation."""
+    """Two members learned different protocols for one generation."""
 
 
 class AssignmentIsDisjointViolated(Violation):
@@ -41,14 +41,14 @@ compute its assignment."""
 
 
 class _Agreement(Fold):
-    """Per generation: the first member that was told, to compare the others with."""
+    """Per generation: the first member that learned them, to compare the others with."""
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {MemberJoined: self.on_joined, AssignmentComputed: self.on_joined})
         self._first: dict[Round, LeaderEvent] = {}
 
     def share(self, memories: Memories) -> None:
-        """Who was removed, and who has whose seat, all folds of a group know together."""
+        """Who was removed, and which processes share an instance id, all folds of a group know together."""
         self.memories = self._rounds, self._instances = Rounds.among(memories), Instances.among(memories)
 
     def on_joined(self, event: LeaderEvent) -> None:
@@ -58,36 +58,38 @@ class _Agreement(Fold):
         place = self._rounds.round_of(event)
         first = self._first.get(place)
         if self._rounds.is_removed(place[0], event.member_id):
-            return  # an answer that was on its way when another took the seat
+            return  # an answer that was on its way when another process took the slot
         if first is None or self._rounds.is_removed(place[0], first.member_id):
             self._first[place] = event
         elif self.differs(first, event):
             self.violated(
                 self.headline(first, event),
                 [
-                    Because(f"{first.member} {self.told(first)} in generation {first.generation} at {STEP}.", first),
-                    Because(f"{event.member} {self.told(event)} in the same generation at {STEP}: contradiction.",
+                    Because(f"{first.member} {self.learned(first)} in generation {first.generation} at {STEP}.", first),
+                    Because(f"{event.member} {self.learned(event)} in the same generation at {STEP}: contradiction.",
                             event),
                 ],
                 [first, event],
             )  # fmt: skip
 
     def tells(self, event: LeaderEvent) -> bool:
-        """Whether this says anything about the claim: who computes the assignment was told that it leads."""
+        """Whether this says anything about the claim: the member that computes the assignment learned that it leads."""
         return isinstance(event, AssignmentComputed) or event.leader
 
     def differs(self, first: LeaderEvent, event: LeaderEvent) -> bool:
         """Whether the two cannot both be right."""
         if first.member == event.member:
             return False
-        return self._rounds.are_told or not self._instances.share_a_seat(first.member, event.member)
+        return self._rounds.have_coordinator_events or not self._instances.share_an_instance_id(
+            first.member, event.member
+        )
 
-    def told(self, event: LeaderEvent) -> str:
-        """What the member was told, in words."""
-        return "computed the assignment" if isinstance(event, AssignmentComputed) else "was told that it leads"
+    def learned(self, event: LeaderEvent) -> str:
+        """What the member learned, in words."""
+        return "computed the assignment" if isinstance(event, AssignmentComputed) else "learned that it leads"
 
     def headline(self, first: LeaderEvent, event: LeaderEvent) -> str:
-        """Who was told what."""
+        """The contradiction in one line."""
         return f"{first.member} and {event.member} both lead generation {event.generation}"
 
 
@@ -98,8 +100,8 @@ class _Protocol(_Agreement):
     def differs(self, first: LeaderEvent, event: LeaderEvent) -> bool:
         return first.protocol != event.protocol
 
-    def told(self, event: LeaderEvent) -> str:
-        return f"was told the protocol {event.protocol}"
+    def learned(self, event: LeaderEvent) -> str:
+        return f"learned the protocol {event.protocol}"
 
     def headline(self, first: LeaderEvent, event: LeaderEvent) -> str:
         return (
@@ -189,7 +191,7 @@ class _Complete(Fold):
 OneLeader: Final = Invariant(
     name="one_leader",
     family="agreement",
-    claim="at most one member is told that it leads a generation",
+    claim="at most one member learns that it leads a generation",
     source="GroupMetadataManager.completeClassicGroupJoin; ClassicGroup.maybeElectNewJoinedLeader",
     premises=(
         "a leader whose member id the coordinator removed or replaced does not count (static membership)",
@@ -198,7 +200,7 @@ OneLeader: Final = Invariant(
     violation=OneLeaderViolated,
     fold=_Agreement,
 )
-"""At most one member is told that it leads a generation.
+"""At most one member learns that it leads a generation.
 
 Source: ``GroupMetadataManager.completeClassicGroupJoin``.
 
@@ -211,13 +213,13 @@ The smallest history that breaks it::
 OneProtocol: Final = Invariant(
     name="one_protocol",
     family="agreement",
-    claim="all members of a generation are told the same protocol",
+    claim="all members of a generation learn the same protocol",
     source="ClassicGroup.selectProtocol; KIP-559",
-    premises=("members that are told no protocol say nothing",),
+    premises=("members that learn no protocol say nothing",),
     violation=OneProtocolViolated,
     fold=_Protocol,
 )
-"""All members of a generation are told the same protocol.
+"""All members of a generation learn the same protocol.
 
 Source: ``ClassicGroup.selectProtocol``.
 

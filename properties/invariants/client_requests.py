@@ -49,7 +49,7 @@ class _Chain(Fold):
         self._open.pop(event.member, None)
 
     def on_sent(self, event: RequestSent) -> None:
-        """One at a time; and no heartbeat while a JoinGroup waits, which is sign of life enough."""
+        """One at a time; and no heartbeat while a JoinGroup waits, which shows that the member is there."""
         before = self._open.get(event.member)
         chained = event.api in {"JoinGroup", "SyncGroup"}
         if before is not None and (chained or (event.api == "Heartbeat" and before.api == "JoinGroup")):

@@ -27,7 +27,8 @@ from rebalance_check.properties.verdict import STEP, Violation
 
 COOPERATIVE: Final = "cooperative"
 OF_TASKS: Final = frozenset({"default", "compatible", "sessioned", "v0"})
-"""The protocols of Connect, and of Schema Registry's election: what they assign are tasks, told of when they run."""
+"""The protocols of Connect, and of Schema Registry's election: what they assign are tasks, which
+the history shows when they run."""
 
 KEPT_ROUNDS: Final = 64
 """How many computed assignments are remembered: a member that completes an older one is not compared."""
@@ -50,7 +51,7 @@ class ResetMemberLosesEverythingViolated(Violation):
 
 
 @dataclass(slots=True)
-class _Seat:
+class _Revocations:
     """What a COOPERATIVE member gave up: ``early`` before it joined, ``late`` when it completed."""
 
     is_settled: bool = False
@@ -60,7 +61,7 @@ class _Seat:
     late: PartitionsRevoked | None = None
 
 
-class _Seats(Memory):
+class _CooperativeMembers(Memory):
     """Per COOPERATIVE member: whether it is between two rounds, and what it gave up there.
 
     ``early`` is what the member whose join is at hand had given up before it; ``tells_requests`` says whether the
@@ -80,81 +81,81 @@ class _Seats(Memory):
             AssignmentCompleted: self.on_completed,
         }
         super().__init__(handlers)
-        self.seats: dict[str, _Seat] = {}
+        self.members: dict[str, _Revocations] = {}
         self.early: PartitionsRevoked | None = None
         self.tells_requests = False
 
     def on_started(self, event: MemberStarted) -> None:
         """Only members that say that they are COOPERATIVE are watched."""
-        self.seats.pop(event.member, None)
+        self.members.pop(event.member, None)
         if event.protocol.lower() == COOPERATIVE:
-            self.seats[event.member] = _Seat()
+            self.members[event.member] = _Revocations()
 
     def on_gone(self, event: MemberEvent) -> None:
-        """Whoever leaves gives everything up."""
-        self.seats.pop(event.member, None)
+        """A member that leaves gives everything up."""
+        self.members.pop(event.member, None)
 
     def on_lost(self, event: MembershipLost) -> None:
-        """Whoever belongs to no generation loses everything; one that leaves without a word gave it up before."""
-        seat = self.seats.get(event.member)
-        if seat is not None:
-            seat.lost, seat.early, seat.late = True, None, None
+        """A member that belongs to no generation loses everything; one that leaves without a word gave it up before."""
+        given_up = self.members.get(event.member)
+        if given_up is not None:
+            given_up.lost, given_up.early, given_up.late = True, None, None
 
     def on_subscription(self, event: SubscriptionChanged) -> None:
         """What it wants from now on."""
-        seat = self.seats.get(event.member)
-        if seat is not None:
-            seat.topics = frozenset(event.topics)
+        given_up = self.members.get(event.member)
+        if given_up is not None:
+            given_up.topics = frozenset(event.topics)
 
     def on_sent(self, event: RequestSent) -> None:
         """A LeaveGroup explains that it gave up everything; a JoinGroup is what a revocation must lead to."""
         self.tells_requests = True
-        seat = self.seats.get(event.member)
-        if seat is not None and event.api == "LeaveGroup":
-            seat.early = seat.late = None
-        elif seat is not None and event.api == "JoinGroup":
-            seat.late = None
+        given_up = self.members.get(event.member)
+        if given_up is not None and event.api == "LeaveGroup":
+            given_up.early = given_up.late = None
+        elif given_up is not None and event.api == "JoinGroup":
+            given_up.late = None
 
     def on_joined(self, event: MemberJoined) -> None:
         """The round begins; what was given up before it is over and done with."""
-        seat = self.seats.get(event.member)
-        self.early = seat.early if seat is not None else None
-        if seat is not None:
-            seat.is_settled, seat.lost, seat.early = False, False, None
+        given_up = self.members.get(event.member)
+        self.early = given_up.early if given_up is not None else None
+        if given_up is not None:
+            given_up.is_settled, given_up.lost, given_up.early = False, False, None
 
     def on_revoked(self, event: PartitionsRevoked) -> None:
         """Between two rounds, only what it does not want any more; in a round, what it was not assigned again."""
-        seat = self.seats.get(event.member)
-        if seat is None:
+        given_up = self.members.get(event.member)
+        if given_up is None:
             return
-        if not seat.is_settled:
-            seat.late = event
-        elif not seat.lost and any(self._is_wanted(seat, partition) for partition in event.partitions):
-            seat.early = event
+        if not given_up.is_settled:
+            given_up.late = event
+        elif not given_up.lost and any(self._is_wanted(given_up, partition) for partition in event.partitions):
+            given_up.early = event
 
     @staticmethod
-    def _is_wanted(seat: _Seat, partition: str) -> bool:
-        return seat.topics is None or partition.rpartition("-")[0] in seat.topics
+    def _is_wanted(given_up: _Revocations, partition: str) -> bool:
+        return given_up.topics is None or partition.rpartition("-")[0] in given_up.topics
 
     def on_completed(self, event: AssignmentCompleted) -> None:
         """The round is complete."""
-        seat = self.seats.get(event.member)
-        if seat is not None:
-            seat.is_settled = True
+        given_up = self.members.get(event.member)
+        if given_up is not None:
+            given_up.is_settled = True
 
 
-class _SeatFold(Fold):
-    """A fold that looks at the seats of COOPERATIVE members."""
+class _CooperativeFold(Fold):
+    """A fold that looks at the COOPERATIVE members."""
 
-    memory: _Seats
+    memory: _CooperativeMembers
 
     def share(self, memories: Memories) -> None:
-        """All folds of a group look at the same seats."""
-        self.memory = _Seats.among(memories)
+        """All folds of a group look at the same members."""
+        self.memory = _CooperativeMembers.among(memories)
         self.memories = (self.memory,)
 
 
-class _Keeps(_SeatFold):
+class _Keeps(_CooperativeFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {MemberJoined: self.on_joined})
 
@@ -170,18 +171,21 @@ class _Keeps(_SeatFold):
             )  # fmt: skip
 
 
-class _Rejoins(_SeatFold):
+class _Rejoins(_CooperativeFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {RunEnded: self.on_ended})
 
     def on_ended(self, event: RunEnded) -> None:
         """At rest, nobody owes a JoinGroup."""
-        for member, seat in sorted(self.memory.seats.items()):
-            if self.memory.tells_requests and seat.is_settled and seat.late is not None and not seat.lost:
-                late = ", ".join(seat.late.partitions)
+        for member, given_up in sorted(self.memory.members.items()):
+            if self.memory.tells_requests and given_up.is_settled and given_up.late is not None and not given_up.lost:
+                late = ", ".join(given_up.late.partitions)
                 self.contradiction(
                     f"{member} revoked {late} and did not join again",
-                    (f"{member} is COOPERATIVE, and revoked {late} at {STEP}, when its assignment came.", seat.late),
+                    (
+                        f"{member} is COOPERATIVE, and revoked {late} at {STEP}, when its assignment came.",
+                        given_up.late,
+                    ),
                     (f"the run ended at {STEP}, and it sent no JoinGroup since: contradiction.", event),
                 )
 
@@ -251,7 +255,7 @@ class _Reset(Fold):
         self._reset[event.member] = event
 
     def on_joined(self, event: MemberJoined) -> None:
-        """It belongs to a generation again, and has told its leader of nothing that it had lost."""
+        """It belongs to a generation again, and claimed nothing that it had lost."""
         reset = self._reset.pop(event.member, None)
         if reset is not None and event.owned_partitions:
             self._report(
@@ -278,7 +282,7 @@ class _Reset(Fold):
         self._owned.get(event.member, set()).difference_update(event.partitions)
 
     def on_lost(self, event: PartitionsLost) -> None:
-        """Told to the application as it is."""
+        """The application was notified of exactly this."""
         self._owned.get(event.member, set()).difference_update(event.partitions)
 
     def on_sent(self, event: RequestSent) -> None:
@@ -306,8 +310,8 @@ CooperativeKeepsWhatItOwns: Final = Invariant(
     source="KIP-429; ConsumerCoordinator.onJoinPrepare",
     premises=(
         _COOPERATIVE,
-        "a changed subscription is told (SubscriptionChanged); a member that leaves, or knows that it was thrown out, "
-        "gives everything up",
+        "a changed subscription is recorded (SubscriptionChanged); a member that leaves, or knows that it was thrown "
+        "out, gives everything up",
     ),
     violation=CooperativeKeepsWhatItOwnsViolated,
     fold=_Keeps,

@@ -74,27 +74,29 @@ class _Transfer(GrantFold):
             holders = self.holdings.holders[thing]
             if len(holders) > 1:
                 for other in list(holders.values()):
-                    if other is holder or thing in other.unconfirmed or self._share_a_seat(other, holder):
+                    if other is holder or thing in other.unconfirmed or self._share_an_instance_id(other, holder):
                         continue
                     if self._takes_part(other, holder.round, thing):
                         self._report_grant(other, holder, thing, event)
 
-    def _share_a_seat(self, one: Holder, other: Holder) -> bool:
-        """Whether one of the two took the place of the other (static membership), and nobody tells which."""
-        return not self.rounds.are_told and self.holdings.instances.share_a_seat(one.name, other.name)
+    def _share_an_instance_id(self, one: Holder, other: Holder) -> bool:
+        """Whether one of the two took the place of the other (static membership), and no event says which."""
+        return not self.rounds.have_coordinator_events and self.holdings.instances.share_an_instance_id(
+            one.name, other.name
+        )
 
     def _takes_part(self, other: Holder, granted: tuple[int, int], thing: str) -> bool:
-        """In the generation at the coordinator, by a join of its own that tells of ``thing``, and not removed since."""
+        """In the generation at the coordinator, by a join of its own that claims ``thing``, and not removed since."""
         if other.round is None or self.rounds.is_removed(granted[0], other.member_id):
             return False
         asked = other.name in self._rejoining and other.member_id in self.rounds.members.get(granted, ())
-        return other.round == granted or (asked and self._heard(other.member_id, granted[1], thing))
+        return other.round == granted or (asked and self._saw_claim(other.member_id, granted[1], thing))
 
-    def _heard(self, member_id: str, generation: int, thing: str) -> bool:
+    def _saw_claim(self, member_id: str, generation: int, thing: str) -> bool:
         """Whether the leader saw the claim: a JoinGroup that was sent may be lost, and the coordinator then keeps a
-        silent static member under its old claims. Where no leader tells, what was sent counts as seen."""
-        told, claimed = self._claims.get(member_id, (generation, frozenset({thing})))
-        return told != generation or thing in claimed
+        silent static member under its old claims. Where no event of a leader says it, what was sent counts as seen."""
+        claim_generation, claimed = self._claims.get(member_id, (generation, frozenset({thing})))
+        return claim_generation != generation or thing in claimed
 
     def _report_grant(self, owner: Holder, receiver: Holder, thing: str, event: Event) -> None:
         generation = receiver.round[1] if receiver.round else 0

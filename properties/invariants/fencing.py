@@ -217,7 +217,7 @@ LostIsNotCommitted: Final = Invariant(
     source="ConsumerRebalanceListener.onPartitionsLost; KIP-429",
     premises=(
         "a commit is known to be sent after the loss when it is accepted in a generation that was joined after it",
-        "the member commits through its group; a commit by an administrator is not told as OffsetCommitted",
+        "the member commits through its group; a commit by an administrator is not recorded as OffsetCommitted",
     ),
     violation=LostIsNotCommittedViolated,
     fold=_LostCommit,

@@ -34,7 +34,7 @@ class GenerationMonotonicityViolated(Violation):
 
 
 class _Monotonicity(Fold):
-    """Keeps the last event that told a generation: of the coordinator, of its log, and of each member id."""
+    """Keeps the last event that named a generation: of the coordinator, of its log, and of each member id."""
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
@@ -63,7 +63,8 @@ class _Monotonicity(Fold):
     # ---------------------------------------------------------------------------------------- the coordinator
 
     def on_incarnation(self, event: IncarnationStarted) -> None:
-        """An incarnation begins with a group created at 0, or with one loaded at the generation of its last record or later."""
+        """An incarnation begins with a group created at 0, or with one loaded at the generation of its last
+        record or later."""
         newest = max(self._incarnations, default=event.incarnation)
         before = self._last.get(newest)
         if event.incarnation in self._incarnations and before is not None:

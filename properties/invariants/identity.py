@@ -23,7 +23,7 @@ ENDS_MEMBERSHIP: Final = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "
 ENDS_IDENTITY: Final = ENDS_MEMBERSHIP - {"ILLEGAL_GENERATION"}
 SPEAKS_FOR_A_GENERATION: Final = frozenset({"Heartbeat", "SyncGroup", "OffsetCommit"})
 GIVEN_UP_FREELY: Final = ("poll timeout", "unsubscribed", "taking too long")
-"""How the reasons of a member that left by itself are told."""
+"""How the reasons of a member that left by itself are recorded."""
 
 
 class MembershipEndsForAReasonViolated(Violation):
@@ -133,7 +133,11 @@ class _Identities(Fold):
             self.contradiction(
                 f"{event.member} joined as {event.member_id} and had been {before.member_id}",
                 (f"{event.member} joined as {before.member_id} at {STEP}, and nobody called that id unknown.", before),
-                (f"it joined as {event.member_id} at {STEP}, and leaves a ghost behind: contradiction.", event),
+                (
+                    f"it joined as {event.member_id} at {STEP}, and leaves its former member id behind in the group: "
+                    "contradiction.",
+                    event,
+                ),
             )
         self._joined[event.member] = event
 
@@ -213,7 +217,7 @@ MemberIdIsKept: Final = Invariant(
     violation=MemberIdIsKeptViolated,
     fold=_Identities,
 )
-"""Whoever drops its id needlessly leaves a ghost behind, for which the next rebalance waits.
+"""A member that drops its id needlessly leaves it behind in the group, and for it which the next rebalance waits.
 
 Source: ``AbstractCoordinator``: only UNKNOWN_MEMBER_ID and FENCED_INSTANCE_ID take the id away.
 
@@ -246,7 +250,7 @@ LeaveIsLast: Final = Invariant(
     family="identity",
     claim="after LeaveGroup a member sends nothing for the generation that it left",
     source="AbstractCoordinator.close; ConsumerCoordinator.maybeAutoCommitOffsetsSync",
-    premises=("requests are told in the order in which they are sent",),
+    premises=("requests are recorded in the order in which they are sent",),
     violation=LeaveIsLastViolated,
     fold=_Leaves,
 )

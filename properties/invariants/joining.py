@@ -1,4 +1,4 @@
-"""The join phase: who waits for its end, who belongs to the generation that it starts, and what they are told."""
+"""The join phase: who waits for its end, who belongs to the generation that it starts, and what they learn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import (
     ACCEPTED,
-    NOT_TOLD,
+    NOT_RECORDED,
     Incarnation,
     IncarnationFold,
 )
@@ -102,7 +102,7 @@ class _OnlyJoined(IncarnationFold):
         if group is None or not self.incarnations.tells_parked:
             return
         for member in event.members:
-            if member not in group.joiners and not group.members.get(member, NOT_TOLD):
+            if member not in group.joiners and not group.members.get(member, NOT_RECORDED):
                 self.contradiction(
                     f"{member} is in generation {event.generation} and did not join it",
                     (f"{member} is a dynamic member, and no JoinGroup of it was waiting when the generation started, "
@@ -134,7 +134,7 @@ class _Common(IncarnationFold):
                 self._report(member, listed, event.protocol, event)
 
     def on_replied(self, event: JoinGroupReplied) -> None:
-        """So does whoever is told."""
+        """The member that is notified is one of them."""
         if event.error == ACCEPTED and event.protocol and event.protocols and event.protocol not in event.protocols:
             self._report(event.assigned_member_id, event.protocols, event.protocol, event)
 
@@ -158,7 +158,7 @@ class _Size(IncarnationFold):
             self._limits[event.incarnation] = max(event.max_size, len(event.members))
 
     def on_generation(self, event: GenerationStarted) -> None:
-        """Only those that joined count: silent static members keep their seat beyond the limit."""
+        """Only those that joined count: silent static members keep their slots beyond the limit."""
         group, limit = self.incarnations.current, self._limits.get(event.incarnation, 0)
         if group is None or not limit:
             return
@@ -182,7 +182,8 @@ class _ToTheLeader(IncarnationFold):
             return
         if event.assigned_member_id != event.leader:
             self.contradiction(
-                f"{event.assigned_member_id} is shown the members of generation {event.reply_generation}, which {event.leader} leads",
+                f"{event.assigned_member_id} is shown the members of generation {event.reply_generation}, "
+                f"which {event.leader} leads",
                 (f"the answer of {STEP} names {event.leader} as the leader and shows the members to "
                  f"{event.assigned_member_id}: contradiction.", event),
             )  # fmt: skip
@@ -194,10 +195,12 @@ class _ToTheLeader(IncarnationFold):
             and group.heir_of(first.assigned_member_id) != event.assigned_member_id
         ):
             self.contradiction(
-                f"{first.assigned_member_id} and {event.assigned_member_id} are both shown the members of generation {event.reply_generation}",
+                f"{first.assigned_member_id} and {event.assigned_member_id} are both shown the members "
+                f"of generation {event.reply_generation}",
                 (f"{first.assigned_member_id} was shown them at {STEP}.", first),
                 (
-                    f"{event.assigned_member_id}, which did not take its seat, was shown them at {STEP}: contradiction.",
+                    f"{event.assigned_member_id}, which did not take its slot, was shown them at {STEP}: "
+                    "contradiction.",
                     event,
                 ),
             )
@@ -209,7 +212,7 @@ class _Agree(IncarnationFold):
         self._first: dict[int, JoinGroupReplied] = {}
 
     def on_replied(self, event: JoinGroupReplied) -> None:
-        """What the first was told of a generation holds for all."""
+        """What the first member learned of a generation holds for all."""
         group = self.incarnations.current
         if event.error != ACCEPTED or group is None:
             return
@@ -224,9 +227,10 @@ class _Agree(IncarnationFold):
 
     def _report(self, first: JoinGroupReplied, event: JoinGroupReplied, one: str, other: str) -> None:
         self.contradiction(
-            f"generation {event.reply_generation} has {one} for {first.assigned_member_id} and {other} for {event.assigned_member_id}",
-            (f"{first.assigned_member_id} was told {one} at {STEP}.", first),
-            (f"{event.assigned_member_id} was told {other} at {STEP}: contradiction.", event),
+            f"generation {event.reply_generation} has {one} for {first.assigned_member_id} "
+            f"and {other} for {event.assigned_member_id}",
+            (f"{first.assigned_member_id} learned {one} at {STEP}.", first),
+            (f"{event.assigned_member_id} learned {other} at {STEP}: contradiction.", event),
         )
 
 
@@ -329,8 +333,8 @@ MembersGoToTheLeader: Final = Invariant(
 
 The smallest history that breaks it::
 
-    JoinGroupReplied(incarnation=0, generation=1, request=1, error="NONE", reply_generation=1, assigned_member_id="b", leader="a",
-                     listed_members=("a", "b"))
+    JoinGroupReplied(incarnation=0, generation=1, request=1, error="NONE", reply_generation=1, assigned_member_id="b",
+                     leader="a", listed_members=("a", "b"))
 """
 
 JoinAnswersAgree: Final = Invariant(
@@ -340,7 +344,7 @@ JoinAnswersAgree: Final = Invariant(
     source="ClassicGroup.currentClassicGroupMembers; GroupMetadataManager.completeClassicGroupJoin",
     premises=(
         _PREMISE,
-        "the successor of a static leader is the same leader; before JoinGroup v9 it is told its predecessor's id",
+        "the successor of a static leader is the same leader; before JoinGroup v9 it learns its predecessor's id",
     ),
     violation=JoinAnswersAgreeViolated,
     fold=_Agree,
@@ -349,8 +353,10 @@ JoinAnswersAgree: Final = Invariant(
 
 The smallest history that breaks it::
 
-    JoinGroupReplied(incarnation=0, generation=1, request=1, error="NONE", reply_generation=1, assigned_member_id="a", leader="a")
-    JoinGroupReplied(incarnation=0, generation=1, request=2, error="NONE", reply_generation=1, assigned_member_id="b", leader="b")
+    JoinGroupReplied(incarnation=0, generation=1, request=1, error="NONE", reply_generation=1, assigned_member_id="a",
+                     leader="a")
+    JoinGroupReplied(incarnation=0, generation=1, request=2, error="NONE", reply_generation=1, assigned_member_id="b",
+                     leader="b")
 """
 
 CLAIMS: Final = (

@@ -1,4 +1,4 @@
-"""Progress: once nothing disturbs the group any more, its rebalances complete."""
+"""Progress: once no disturbance comes any more, its rebalances complete."""
 
 from __future__ import annotations
 

@@ -107,7 +107,8 @@ class _Pending(IncarnationFold):
             self.contradiction(
                 f"{event.assigned_member_id} is handed out with MEMBER_ID_REQUIRED and is a member",
                 (
-                    f"{event.assigned_member_id} is a member of the group, and was handed out at {STEP}: contradiction.",
+                    f"{event.assigned_member_id} is a member of the group, and was handed out at {STEP}: "
+                    "contradiction.",
                     event,
                 ),
             )
@@ -140,7 +141,7 @@ class _OnePerInstance(IncarnationFold):
         self._since: dict[str, Event] = {}
 
     def on_added(self, event: MemberAdded) -> None:
-        """Whoever had the instance id before is gone by now."""
+        """The member that had the instance id before is gone by now."""
         group = self.incarnations.current
         if not event.instance_id or group is None:
             return
@@ -184,14 +185,14 @@ class _Leader(IncarnationFold):
             self._compare(event.members, event.leader, f"incarnation {event.incarnation} began", event)
 
     def on_join_replied(self, event: JoinGroupReplied) -> None:
-        """Who is told to lead is a member, or was until its successor took its seat."""
+        """The leader that a reply names is a member, or was until its successor replaced it."""
         group = self.incarnations.current
         if event.error != ACCEPTED or group is None or not group.is_known or not event.leader:
             return
         if group.heir_of(event.leader) not in group.members:
             self.contradiction(
-                f"{event.assigned_member_id} is told that {event.leader} leads, which is no member",
-                (f"{event.leader} is no member when this is told, at {STEP}: contradiction.", event),
+                f"{event.assigned_member_id} learns that {event.leader} leads, which is no member",
+                (f"{event.leader} is no member at the reply, at {STEP}: contradiction.", event),
             )
 
     def _compare(self, members: tuple[str, ...], leader: str, when: str, event: Event) -> None:
@@ -325,7 +326,7 @@ OneMemberPerInstance: Final = Invariant(
     violation=OneMemberPerInstanceViolated,
     fold=_OnePerInstance,
 )
-"""The map from instance ids to member ids is a bijection: a restart takes the seat of its predecessor.
+"""The map from instance ids to member ids is a bijection: a restart takes the slot of its predecessor.
 
 The smallest history that breaks it::
 
@@ -340,7 +341,7 @@ LeaderIsMember: Final = Invariant(
     source="ClassicGroup.add, remove, maybeElectNewJoinedLeader",
     premises=(
         _PREMISE,
-        "before JoinGroup v9 a static member that comes back is told the leader's id from before its replacement",
+        "before JoinGroup v9 a static member that comes back learns the leader's id from before its replacement",
     ),
     violation=LeaderIsMemberViolated,
     fold=_Leader,

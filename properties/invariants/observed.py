@@ -25,7 +25,7 @@ from rebalance_check.properties.views.steps import (
 )
 
 MEMBER_ID_REQUIRED_SINCE: Final = 4
-"""The first version of JoinGroup whose member is told its id before it is a member (KIP-394)."""
+"""The first version of JoinGroup whose member learns its id before it is a member (KIP-394)."""
 
 HEARTBEAT_ERRORS: Final = frozenset(
     {
@@ -58,7 +58,7 @@ class JoinPhaseEndsWhenAllJoinedViolated(Violation):
 
 
 class MembersAreRefusedOnlyWhenFullViolated(Violation):
-    """A member was refused for the group's size while there was room for it."""
+    """A member was refused for the group's size while the group had capacity for it."""
 
 
 class LoadingEndsViolated(Violation):
@@ -198,7 +198,7 @@ class _RefusedWhenFull(StepFold):
             if waiting < step.max_size:
                 return Broken(
                     f"{reply.request.client} is refused for the group's size; {waiting} members wait, and there is "
-                    f"room for {step.max_size}", reply.event,
+                    f"capacity for {step.max_size}", reply.event,
                 )  # fmt: skip
         return compared
 

@@ -36,7 +36,10 @@ class _Ownership(GrantFold):
             one.round is not None
             and one.round == other.round
             and not (thing in one.unconfirmed or thing in other.unconfirmed)
-            and (self.rounds.are_told or not self.holdings.instances.share_a_seat(one.name, other.name))
+            and (
+                self.rounds.have_coordinator_events
+                or not self.holdings.instances.share_an_instance_id(one.name, other.name)
+            )
             and not any(self.rounds.is_removed(one.round[0], holder.member_id) for holder in (one, other))
         )
 
@@ -72,7 +75,7 @@ NoDoubleOwnership: Final = Invariant(
     premises=(
         "a member is current in the generation it last joined, until it learns that it belongs to none, ends, or the "
         "coordinator's events show its member id removed: such zombies may hold what they held, without violation",
-        "generations are told apart by the coordinator's incarnation; where no event tells it, the run had but one",
+        "generations are distinguished by the coordinator's incarnation; where no event names it, the run had but one",
         "a silent static member that the coordinator keeps in a new generation has not joined it and is not current; "
         "when it joins a later one, what it held meanwhile counts again from its next assignment on",
         "of two processes with one instance id the one that joined last is current, if the coordinator does not tell",

@@ -69,7 +69,7 @@ class _Propagated(IncarnationFold):
             del self._records[next(iter(self._records))]
 
     def on_replied(self, event: SyncGroupReplied) -> None:
-        """Some record of this generation gives the member what it is told."""
+        """Some record of this generation gives the member what the reply does."""
         group = self.incarnations.current
         if event.error != ACCEPTED or group is None or not self._tells:
             return
@@ -90,21 +90,23 @@ class _Propagated(IncarnationFold):
 
     @staticmethod
     def _grants(group: Incarnation, record: GroupMetadataAppended, event: SyncGroupReplied) -> bool:
-        told = record.assignments or tuple((member, event.assignment) for member in record.members)
-        return any(group.heir_of(member) == event.member_id and text == event.assignment for member, text in told)
+        assignments = record.assignments or tuple((member, event.assignment) for member in record.members)
+        return any(
+            group.heir_of(member) == event.member_id and text == event.assignment for member, text in assignments
+        )
 
 
 class _OneAssignment(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {SyncGroupReplied: self.on_replied})
-        self._told: dict[tuple[int, str], SyncGroupReplied] = {}
+        self._answered: dict[tuple[int, str], SyncGroupReplied] = {}
 
     def on_replied(self, event: SyncGroupReplied) -> None:
-        """Whoever asks again is told the same."""
+        """A member that asks again gets the same answer."""
         if event.error != ACCEPTED or event.incarnation < 0:
             return
-        before = self._told.get((event.incarnation, event.member_id))
-        self._told[event.incarnation, event.member_id] = event
+        before = self._answered.get((event.incarnation, event.member_id))
+        self._answered[event.incarnation, event.member_id] = event
         if before is not None and before.generation == event.generation and before.assignment != event.assignment:
             self.contradiction(
                 f"{event.member_id} is given two different assignments in generation {event.generation}",
@@ -255,7 +257,8 @@ PersistedBeforeTheyArePropagated: Final = Invariant(
 The smallest history that breaks it::
 
     GroupMetadataAppended(incarnation=0, generation=0, members=(), offset=0)
-    SyncGroupReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", request_generation=1, assignment="t-0")
+    SyncGroupReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", request_generation=1,
+                     assignment="t-0")
 """
 
 OneAssignmentPerGeneration: Final = Invariant(
@@ -274,8 +277,10 @@ OneAssignmentPerGeneration: Final = Invariant(
 
 The smallest history that breaks it::
 
-    SyncGroupReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", request_generation=1, assignment="t-0")
-    SyncGroupReplied(incarnation=0, generation=1, request=2, error="NONE", member_id="a", request_generation=1, assignment="t-1")
+    SyncGroupReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", request_generation=1,
+                     assignment="t-0")
+    SyncGroupReplied(incarnation=0, generation=1, request=2, error="NONE", member_id="a", request_generation=1,
+                     assignment="t-1")
 """
 
 StableIsPersisted: Final = Invariant(

@@ -19,7 +19,7 @@ from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import (
     ACCEPTED,
-    NOT_TOLD,
+    NOT_RECORDED,
     Incarnation,
     IncarnationFold,
 )
@@ -49,7 +49,7 @@ class OneResponsePerRequestViolated(Violation):
 
 
 class _Fenced(IncarnationFold):
-    """Compares who asks, and for which generation, with the group at that moment."""
+    """Compares who asks, and for which generation, with the group as it is then."""
 
     api: str = ""
     statuses: frozenset[str] = frozenset()
@@ -128,14 +128,14 @@ class _Exclusive(IncarnationFold):
             self.on_replied(event)
 
     def on_replied(self, event: ReplyEvent) -> None:
-        """Whoever passes with an instance id is the member that has it now."""
+        """A member that passes with an instance id is the member that has it now."""
         if not event.instance_id or not event.member_id or event.error not in RECOGNISED:
             return
         group = self.incarnations.current
         if group is None or not group.is_known or group.arrival is not None:
             return
         holder = group.holder_of(event.instance_id)
-        if holder != event.member_id and (holder or NOT_TOLD not in group.members.values()):
+        if holder != event.member_id and (holder or NOT_RECORDED not in group.members.values()):
             whose = f"belongs to {holder}" if holder else "belongs to nobody"
             self.contradiction(
                 f"{event.member_id} passes with the instance id {event.instance_id}, which {whose}",
@@ -255,7 +255,7 @@ InstanceIsExclusive: Final = Invariant(
     source="KIP-345; ClassicGroup.validateMember",
     premises=(
         _PREMISE,
-        "a failed write of a replacement gives the seat back to the id before it, in a chain to one that was fenced",
+        "a failed write of a replacement gives the slot back to the id before it, in a chain to one that was fenced",
         "requests that omit the instance id are not fenced by it",
     ),
     violation=InstanceIsExclusiveViolated,
@@ -267,7 +267,8 @@ The smallest history that breaks it::
 
     GenerationStarted(incarnation=0, generation=1, members=("a", "b"), leader="a")
     MemberAdded(incarnation=0, generation=1, member_id="b", instance_id="i")
-    HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", instance_id="i", request_generation=1)
+    HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", instance_id="i",
+                     request_generation=1)
 """
 
 OneResponsePerRequest: Final = Invariant(

@@ -1,8 +1,8 @@
 """Bounds in time: who is removed, and when a phase ends, by the timeouts that members ask for.
 
 They are judged only where the run says that its timers are punctual (`RunStarted`): on virtual time that stands still
-until all that is due has happened. Real timers are late, and who lets time jump stamps many moments with one. All times
-are in ms on the coordinator's clock.
+until all that is due has happened. Real timers are late, and a harness that lets time jump gives many events one time.
+All times are in ms on the coordinator's clock.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class _Silent(_TimeFold):
                 f"{event.member_id} is a member after {event.time_ms - before.time_ms} ms of silence, its session is "
                 f"{joined.session_timeout_ms} ms",
                 (f"{event.member_id} asked for a session of {joined.session_timeout_ms} ms at {STEP}.", joined),
-                (f"the last that was heard of it was at {STEP}.", before),
+                (f"its last activity was at {STEP}.", before),
                 (f"it was a member until {STEP}: contradiction.", event),
             )
 
@@ -219,11 +219,13 @@ class _PendingIds(_TimeFold):
 _PUNCTUAL: Final = (
     "the run says that its timers are punctual (RunStarted), and no node was paused; what is due happens within its ms"
 )
-_TOLD: Final = (
+_RECORDED: Final = (
     "the timeouts are those of the member's last JoinGroup that was kept (RequestParked); those of a static "
     "member that returns to a Stable group with others than its predecessor's are not certain, and not judged"
 )
-_ALL_TOLD: Final = "the incarnation began without members, so that all rebalance timeouts are told; the longest counts"
+_ALL_RECORDED: Final = (
+    "the incarnation began without members, so that all rebalance timeouts are recorded; the longest counts"
+)
 _UNENDED: Final = "it is judged when it is over; what is never over is for rebalance_completes"
 
 NobodyIsRemovedEarly: Final = Invariant(
@@ -233,7 +235,7 @@ NobodyIsRemovedEarly: Final = Invariant(
     source="GroupMetadataManager.rescheduleClassicGroupMemberHeartbeat, prepareRebalance, schedulePendingSync",
     premises=(
         _PUNCTUAL,
-        _TOLD,
+        _RECORDED,
         "a session certainly begins anew when a kept JoinGroup is answered, and when a heartbeat arrives that is "
         "accepted or answered REBALANCE_IN_PROGRESS",
         "an initial join phase (from Empty) has its own delay and is left out",
@@ -247,7 +249,8 @@ The smallest history that breaks it::
 
     RunStarted(subject="simulator", punctual=True)
     RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
-    HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", request_generation=1, time_ms=5000)
+    HeartbeatReplied(incarnation=0, generation=1, request=1, error="NONE", member_id="a", request_generation=1,
+                     time_ms=5000)
     MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired", time_ms=12000)
 """
 
@@ -258,8 +261,8 @@ SilentMembersAreRemovedInTime: Final = Invariant(
     source="GroupMetadataManager.expireClassicGroupMemberHeartbeat",
     premises=(
         _PUNCTUAL,
-        _TOLD,
-        "any answer to it is a sign of life, so is what it waits with, and each generation begins all sessions anew",
+        _RECORDED,
+        "any answer to it counts as activity, so does what it waits with, and each generation begins all sessions anew",
         _UNENDED,
     ),
     violation=SilentMembersAreRemovedInTimeViolated,
@@ -272,7 +275,8 @@ The smallest history that breaks it::
     RunStarted(subject="simulator", punctual=True)
     MemberAdded(incarnation=0, generation=0, member_id="a")
     RequestParked(incarnation=0, generation=0, api="JoinGroup", request=0, member_id="a", session_timeout_ms=10000)
-    JoinGroupReplied(incarnation=0, generation=1, request=0, error="NONE", assigned_member_id="a", reply_generation=1, leader="a")
+    JoinGroupReplied(incarnation=0, generation=1, request=0, error="NONE", assigned_member_id="a", reply_generation=1,
+                     leader="a")
     MemberRemoved(incarnation=0, generation=1, member_id="a", reason="session expired", time_ms=20000)
 """
 
@@ -283,7 +287,7 @@ JoinPhaseEndsInTime: Final = Invariant(
     source="GroupMetadataManager.prepareRebalance, completeClassicGroupJoin",
     premises=(
         _PUNCTUAL,
-        _ALL_TOLD,
+        _ALL_RECORDED,
         "an initial join phase (from Empty) has its own delay and is left out",
         "no member is static: with silent static members only, the phase is repeated until their sessions end",
         _UNENDED,
@@ -309,7 +313,7 @@ LaggardsAreRemovedInTime: Final = Invariant(
     source="GroupMetadataManager.schedulePendingSync, expirePendingSync; KAFKA-12890",
     premises=(
         _PUNCTUAL,
-        _ALL_TOLD,
+        _ALL_RECORDED,
         "only members of the generation as it started owe a SyncGroup, not the successor of a static one",
         "CompletingRebalance may last a write timeout longer when all have synced",
         _UNENDED,

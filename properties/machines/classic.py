@@ -36,7 +36,7 @@ class CoordinatorDiffersError(AssertionError):
 
 
 def bounds() -> st.SearchStrategy[Bounds]:
-    """Worlds of up to three members and partitions, with up to three disturbances of each kind."""
+    """Bounds of up to three members and partitions, with up to three disturbances of each kind."""
     budget = st.integers(0, 3)
     return st.builds(
         Bounds,

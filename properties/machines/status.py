@@ -135,7 +135,7 @@ class StatusStores(RuleBasedStateMachine):
                 cached = state.entries[number].cached
                 record = self.model.state.logs[number].records[cached - 1] if cached else None
                 expected = record and (STATUS_NAMES[record.status], f"m{record.writer}", record.generation)
-                self._expect(f"{worker.store.worker} about {key}", expected, told(worker.store.get(key)))
+                self._expect(f"{worker.store.worker} about {key}", expected, as_record(worker.store.get(key)))
             self._expect(f"{worker.store.worker}'s generation", state.store_generation, worker.store.generation)
         for event in self.stores.observe():
             self.judge.observe(event)
@@ -172,6 +172,6 @@ class StatusStores(RuleBasedStateMachine):
             self.judge.judgement().check()
 
 
-def told(value: StatusValue | None) -> tuple[str, str | None, int] | None:
-    """A cached status as the model's records tell it."""
+def as_record(value: StatusValue | None) -> tuple[str, str | None, int] | None:
+    """A cached status as the model's records have it."""
     return None if value is None else (str(value.status), value.worker_id, value.generation)

@@ -88,8 +88,8 @@ class _NotResurrected(StatusFold):
 RetriesAreAdmitted: Final = Invariant(
     name="safe_status_writes.retries_are_admitted",
     family="safe_status_writes",
-    claim="a failed write is retried exactly when its entry lives, the store's generation is its own and, if it is "
-    "safe, the check still passes and no younger write of the entry was admitted",
+    claim="a failed write is retried exactly when its entry still exists, the store's generation is its own and, if it "
+    "is safe, the check still passes and no younger write of the entry was admitted",
     source="KafkaStatusBackingStore.send, the producer's callback; KAFKA-14902",
     premises=("the gate is judged at the failed answer: the retry thread may send much later without asking again",),
     violation=WronglyRetried,

@@ -55,14 +55,14 @@ class _AppendsAnswerSends(Fold):
 
     def _appended(self, event: StatusAppended) -> None:
         send = (event.worker, event.attempt, event.send)
-        sent, twin = self._sends.get(send), self._appends.get(send)
+        sent, earlier = self._sends.get(send), self._appends.get(send)
         resident = self._places.get((event.partition, event.offset))
         place = f"{event.partition}/{event.offset}"
         if sent is None or sent.key != event.key:
             headline = f"a record of {event.key} stands at {place} that {event.worker} did not send"
             self._break(headline, [Because(f"{event.worker} sent {sent.key} at {STEP}.", sent)] if sent else [], event)
-        elif twin is not None:
-            reasons = [Because(f"it was appended at {twin.partition}/{twin.offset} ({STEP}).", twin)]
+        elif earlier is not None:
+            reasons = [Because(f"it was appended at {earlier.partition}/{earlier.offset} ({STEP}).", earlier)]
             self._break(f"one send of {event.worker} for {event.key} became two records", reasons, event)
         elif resident is not None:
             reasons = [Because(f"a send of {resident.worker} was appended there at {STEP}.", resident)]
@@ -152,7 +152,7 @@ AppendsAnswerSends: Final = Invariant(
     family="safe_status_writes",
     claim="every record was sent, every send becomes one record at most, and only a retriable failure is sent again",
     source="KafkaBasedLog producer settings: max.in.flight.requests.per.connection=1, retries=0",
-    premises=("every send is recorded, and appends are told apart by attempt and send",),
+    premises=("every send is recorded, and appends are distinguished by attempt and send",),
     violation=AppendWithoutSend,
     fold=_AppendsAnswerSends,
 )

@@ -62,7 +62,7 @@ class _FlushWaits(Fold):
         )
 
 
-class _Settles(StatusFold):
+class _ComesToRest(StatusFold):
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             MemberCrashed: self._gone,
@@ -140,11 +140,11 @@ WritesSettle: Final = Invariant(
         "before the run ended, disturbances had ended",
     ),
     violation=WriteNeverSettled,
-    fold=_Settles,
+    fold=_ComesToRest,
     kind=Kind.LIVENESS,
     needs_end=True,
 )
-"""P8, progress: weak on purpose, for nothing promises that every RUNNING task is shown as RUNNING in the end. The
+"""P8, progress: weak on purpose, for nothing guarantees that every RUNNING task is shown as RUNNING in the end. The
 smallest history that breaks it::
 
     StatusAttempted(worker="w0", key="status-task-c-0", status="RUNNING", generation=1, attempt=0, safe=False)

@@ -1,6 +1,6 @@
 """What every status store must hold, derived from the events alone: its cache, its entries, its writes.
 
-This is the slow and obvious second implementation that the claims compare a store with. A `Store` lives from its start
+This is the slow and obvious second implementation that the claims compare a store with. A `Store` exists from its start
 to its stop; *entry* is Kafka's word for what a store knows of one connector or task: the last value read, how many
 writes it admitted, and whether a tombstone ended it.
 """
@@ -56,7 +56,7 @@ def item_of(key: str) -> Item | None:
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """One life of a connector or task in one store; ``value`` is the record read last, ``latest`` the last write."""
+    """A connector or task, once, in one store; ``value`` is the record read last, ``latest`` the last write."""
 
     value: Seen | None = None
     sequence: int = 0

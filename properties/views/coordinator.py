@@ -39,12 +39,12 @@ REFUSED_MEMBERS: Final = frozenset({"UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID"})
 """The errors that say who is no member; any other answer of a fenced request takes its sender for one."""
 
 
-NOT_TOLD: Final = "?"
-"""In the place of an instance id: the history does not tell whether the member is static."""
+NOT_RECORDED: Final = "?"
+"""In the place of an instance id: the history does not say whether the member is static."""
 
 
 class Arrival(NamedTuple):
-    """The group at the moment when it took a request that it answers later."""
+    """The group as it was when it took a request that it answers later."""
 
     status: str
     generation: int
@@ -55,8 +55,9 @@ class Arrival(NamedTuple):
 class Incarnation:
     """What is known now of the group in one incarnation.
 
-    ``members`` maps member id to instance id ("" for a dynamic one, `NOT_TOLD` where nothing tells); it is complete
-    where ``is_known``. ``joins`` and ``syncs`` hold the parked requests by member id, ``waits`` others by their number.
+    ``members`` maps member id to instance id ("" for a dynamic one, `NOT_RECORDED` where no event says it); it is
+    complete where ``is_known``. ``joins`` and ``syncs`` hold the parked requests by member id, ``waits`` others by
+    their number.
     ``arrival`` is the group as it was when it took the request that is being answered, None for one answered at once
     and for JoinGroup and SyncGroup, which are judged by the group as it is when they are answered.
     ``joined`` are the members that parked a JoinGroup since the last generation began, ``joiners`` those that did so
@@ -100,7 +101,7 @@ class Incarnation:
         self.listed = dict.fromkeys(event.members, (event.protocol,)) if event.protocol else {}
 
     def heir_of(self, member_id: str) -> str:
-        """Who has the seat of ``member_id`` now: itself, or the last of those that replaced it."""
+        """The member id that stands for ``member_id`` now: itself, or the last of those that replaced it."""
         seen = set()
         while member_id in self.heirs and member_id not in seen:
             seen.add(member_id)
@@ -128,9 +129,9 @@ def _of_an_incarnation(take: Callable[[Incarnations, Incarnation, E], None]) -> 
 
 
 class Incarnations(Memory):
-    """All incarnations of one group; ``current`` is the one of the event that is being judged, None where it names none.
+    """All incarnations of one group; ``current`` is that of the event that is being judged, None where it names none.
 
-    ``tells_parked`` says whether the history tells of requests that the coordinator keeps.
+    ``tells_parked`` says whether the history records the requests that the coordinator keeps.
     """
 
     def __init__(self) -> None:
@@ -200,7 +201,7 @@ class Incarnations(Memory):
         group.generation, group.started = event.generation, event
         group.joiners, group.joined, group.synced = group.joined, set(), set()
         if not group.is_known:
-            group.members = {member: group.members.get(member, NOT_TOLD) for member in event.members}
+            group.members = {member: group.members.get(member, NOT_RECORDED) for member in event.members}
             group.is_known = True
 
     @_of_an_incarnation

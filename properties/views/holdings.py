@@ -74,7 +74,7 @@ class Rounds(Memory):
         self._removed.discard((event.incarnation, event.member_id))
 
     def on_removed(self, event: MemberRemoved) -> None:
-        """A member id left the group; whoever still acts under it is a zombie."""
+        """A member id left the group; a process that still acts under it is a zombie."""
         self._removed.add((event.incarnation, event.member_id))
 
     def round_of(self, event: GenerationEvent) -> Round:
@@ -84,8 +84,8 @@ class Rounds(Memory):
         return self._round_of.get((event.member_id, event.generation), UNKNOWN_INCARNATION), event.generation
 
     @property
-    def are_told(self) -> bool:
-        """Whether the coordinator speaks in this history, so that a member id counts until it is seen removed."""
+    def have_coordinator_events(self) -> bool:
+        """Whether this history has events of the coordinator, so that a member id counts until it is seen removed."""
         return self.incarnations > 0 or bool(self.members)
 
     def is_removed(self, incarnation: int, member_id: str) -> bool:
@@ -108,8 +108,8 @@ class Instances(Memory):
         """Whether the process has an instance id."""
         return self._of.get(name, "") != ""
 
-    def share_a_seat(self, one: str, other: str) -> bool:
-        """Whether two processes have one instance id: whoever joined last has the seat, the other is a zombie."""
+    def share_an_instance_id(self, one: str, other: str) -> bool:
+        """Whether two processes have one instance id: the one that joined last has the slot, the other is a zombie."""
         return self.is_static(one) and self._of.get(one) == self._of.get(other)
 
 
@@ -202,11 +202,11 @@ class Holdings(Memory):
         if len(held) != len(event.owned) or any(thing not in held for thing in event.owned):
             self._drop(holder, tuple(thing for thing in held if thing not in event.owned and " " not in thing))
         entered = self._speak(holder, event)
-        fresh = tuple(thing for thing in event.owned if thing not in held)
-        for thing in fresh:
+        added = tuple(thing for thing in event.owned if thing not in held)
+        for thing in added:
             self._hold(holder, thing, event)
-        told = tuple(held) if entered else fresh + tuple(thing for thing in held if thing in confirmed)
-        self.granted = (holder, told) if told else None
+        newly_granted = tuple(held) if entered else added + tuple(thing for thing in held if thing in confirmed)
+        self.granted = (holder, newly_granted) if newly_granted else None
 
     def on_connector_started(self, event: ConnectorStarted) -> None:
         """The worker runs the connector."""

@@ -1,4 +1,4 @@
-"""When each member was heard last, and for how long it asked to be waited for: what claims about time need."""
+"""When each member last gave a sign of activity, and which timeouts it asked for: what claims about time need."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ PROLONGS: Final = frozenset({ACCEPTED, "REBALANCE_IN_PROGRESS"})
 
 
 class Sessions(Memory):
-    """When each member of each incarnation was heard last, and the timeouts that it asked for.
+    """When each member of each incarnation was last active, and the timeouts that it asked for.
 
     ``punctual`` is what the run says of its timers, until a node is paused. ``joins`` is the JoinGroup that a member
-    waited with last: it tells its timeouts. ``prolonged`` is when its session certainly began anew last, ``seen`` the
-    last that was heard of it (while it waits: what it waits with), ``before`` what that was before the event at hand.
+    waited with last: it has its timeouts. ``prolonged`` is when its session certainly began anew last, ``seen`` the
+    last event of its activity (while it waits: what it waits with), ``before`` what that was before the event at hand.
     """
 
     def __init__(self, incarnations: Incarnations) -> None:
@@ -67,28 +67,28 @@ class Sessions(Memory):
         return cls(Incarnations.among(memories))
 
     def timeouts_of(self, group: Incarnation) -> int:
-        """The longest rebalance timeout of this incarnation so far; 0 where not all of them are told."""
-        is_told = group.begun is not None and not group.begun.members
-        return self.longest.get(group.incarnation, 0) if is_told else 0
+        """The longest rebalance timeout of this incarnation so far; 0 where not all of them are recorded."""
+        all_recorded = group.begun is not None and not group.begun.members
+        return self.longest.get(group.incarnation, 0) if all_recorded else 0
 
     def on_run(self, event: RunStarted) -> None:
-        """What the run promises."""
+        """What the run says of its timers."""
         self.punctual = event.punctual
 
     def on_node(self, event: NodeChanged) -> None:
-        """A node that is paused does not keep the promise: what it tells when it runs again is late."""
+        """A node that is paused is not punctual: what it does when it runs again is late."""
         if event.change == "paused":
             self.punctual = False
 
     def on_parked(self, event: RequestParked) -> None:
-        """A JoinGroup tells its timeouts; version 0 has one for both."""
+        """A JoinGroup has its timeouts; version 0 has one for both."""
         if event.api == "JoinGroup":
             self._note_timeouts(event)
             longest = max(
                 event.rebalance_timeout_ms, event.session_timeout_ms if event.rebalance_timeout_ms <= 0 else 0
             )
             self.longest[event.incarnation] = max(longest, self.longest.get(event.incarnation, 0))
-        self._heard(event.member_id, event)
+        self._active(event.member_id, event)
 
     def _note_timeouts(self, event: RequestParked) -> None:
         """A static member that returns to a Stable group keeps its predecessor's timeouts until its first heartbeat.
@@ -106,7 +106,7 @@ class Sessions(Memory):
             del self.joins[key]
 
     def on_generation(self, event: GenerationStarted) -> None:
-        """All sessions begin anew, those of silent static members, too; whoever waits is answered next."""
+        """All sessions begin anew, those of silent static members, too; the members that wait are answered next."""
         for member in event.members:
             key = (event.incarnation, member)
             if not isinstance(self.seen.get(key), RequestParked):
@@ -116,17 +116,17 @@ class Sessions(Memory):
         """Its session begins."""
         if event.instance_id:
             self.statics.add(event.incarnation)
-        self._heard(event.member_id, event)
+        self._active(event.member_id, event)
 
     def on_removed(self, event: MemberRemoved) -> None:
-        """Nothing is heard of it any more."""
+        """It is no longer active."""
         self.before = self.seen.pop((event.incarnation, event.member_id), None)
 
     def on_join_replied(self, event: JoinGroupReplied) -> None:
-        """Whoever waited begins a session with the answer."""
+        """A member that waited begins a session with the answer."""
         if event.error != ACCEPTED:
             return
-        self._heard(event.assigned_member_id, event)
+        self._active(event.assigned_member_id, event)
         key = (event.incarnation, event.assigned_member_id)
         parked = self.joins.get(key)
         if parked is not None and parked.request == event.request:
@@ -134,17 +134,17 @@ class Sessions(Memory):
 
     def on_heartbeat(self, event: HeartbeatReplied) -> None:
         """A session begins anew when the heartbeat arrives, even if its answer waits for earlier writes."""
-        self._heard(event.member_id, event)
+        self._active(event.member_id, event)
         group = self.incarnations.current
         if event.error in PROLONGS and group is not None:
             arrival = group.arrival
             self.prolonged[event.incarnation, event.member_id] = event if arrival is None else arrival.event
 
     def on_replied(self, event: ReplyEvent) -> None:
-        """It was heard."""
-        self._heard(event.member_id, event)
+        """It was active."""
+        self._active(event.member_id, event)
 
-    def _heard(self, member_id: str, event: CoordinatorEvent) -> None:
+    def _active(self, member_id: str, event: CoordinatorEvent) -> None:
         key, group = (event.incarnation, member_id), self.incarnations.current
         self.before = self.seen.get(key)
         waits = group is not None and (member_id in group.joins or member_id in group.syncs)

@@ -1,6 +1,7 @@
 """When each member of a scenario was seen last, and since when its group is as it is: for invariants about time.
 
-Only what requests, replies and DescribeGroups show is used, so a bound is kept only where it is certain. Times are in ms.
+Only what requests, replies and DescribeGroups show is used, so a bound is kept only where it is certain. Times are in
+ms.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ class Broken(NamedTuple):
 
 
 Finding = Broken | bool
-"""What a step says about an invariant: how it is broken; True: it holds; False: the step does not put it to the test."""
+"""What a step says about an invariant: how it is broken; True: it holds; False: the step does not test it."""
 
 
 class StepFold(Fold, ABC):

@@ -13,7 +13,7 @@ from rebalance_check.impl.scenarios.random_scenarios import timeless_scenario
 from rebalance_check.integration.brokers import open_broker
 from rebalance_check.integration.conformance.guided_walks import CONFORMANCE, Found, Guided, guided
 from rebalance_check.integration.conformance.guided_walks import DEFAULT_STEPS as WALK_STEPS
-from rebalance_check.integration.differential import hold_equal, twin_of
+from rebalance_check.integration.differential import hold_equal, virtual_counterpart
 from rebalance_check.integration.differential.campaign import Campaign, Finding, campaign
 from rebalance_check.integration.differential.side_by_side import NAMES
 from rebalance_check.integration.live.topics import create_topic
@@ -98,7 +98,7 @@ def one_round(
 
 def fuzz_twins(console: Console, broker: str, seeds: range, steps: int) -> int:
     """Tell the same scenarios to a live broker and to the virtual Kafka of its release, and show where they differ."""
-    with open_broker(broker) as opened, VirtualKafka(twin_of(opened)) as kafka:
+    with open_broker(broker) as opened, VirtualKafka(virtual_counterpart(opened)) as kafka:
         create_topic(opened.bootstrap, *TOPIC)
         result = hold_equal(opened, kafka, [timeless_scenario(seed, steps=steps) for seed in seeds])
     for parted in result.parted:

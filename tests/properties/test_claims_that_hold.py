@@ -113,8 +113,10 @@ def committed(member: str, asked: int = 1, request: int = 9) -> OffsetCommitRepl
 
 
 def on_record(generation: int, *members: str, assigned: str = "") -> GroupMetadataAppended:
-    told = tuple((member, assigned) for member in members)
-    return GroupMetadataAppended(incarnation=0, generation=generation, members=members, offset=0, assignments=told)
+    assignments = tuple((member, assigned) for member in members)
+    return GroupMetadataAppended(
+        incarnation=0, generation=generation, members=members, offset=0, assignments=assignments
+    )
 
 
 def loaded(generation: int, *members: str, max_size: int = 0) -> IncarnationStarted:
@@ -152,7 +154,8 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
     ],
     "pending_ids_are_not_members": [
         [
-            JoinGroupReplied(incarnation=0, generation=0, request=1, error="MEMBER_ID_REQUIRED", assigned_member_id="a"),
+            JoinGroupReplied(incarnation=0, generation=0, request=1, error="MEMBER_ID_REQUIRED",
+                             assigned_member_id="a"),
             added("a"),
             started("a"),
         ],
@@ -160,7 +163,7 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
     "one_member_per_instance": [[added("a", "i"), removed("a", "replaced"), added("b", "i"), added("c", "j")]],
     "leader_is_member": [
         [began(), *IN_ONE, joined("a", 1)],
-        # Before JoinGroup v9 the successor is told its predecessor's id.
+        # Before JoinGroup v9 the successor learns its predecessor's id.
         [added("a", "i"), started("a"), removed("a", "replaced"), added("b", "i"), joined("b", 2, leader="a")],
     ],
     "empty_group_is_clean": [[began(), added("a"), removed("a"), moved("Empty")]],
@@ -286,7 +289,7 @@ def test_every_claim_of_these_families_is_here() -> None:
 @pytest.mark.parametrize(
     ("name", "events"), [pytest.param(name, events, id=name) for name, each in HOLDS.items() for events in each]
 )
-def test_a_claim_holds__and_has_heard_of_it(history: History, name: str, events: list[Event]) -> None:
+def test_a_claim_holds__and_has_checked_events(history: History, name: str, events: list[Event]) -> None:
     verdict = judge(history(*events), select([name])).verdict(name)
 
     assert isinstance(verdict, Held), verdict

@@ -32,7 +32,9 @@ OLD: dict[bytes, Event] = {
     b'{"event":"MemberJoined","member":"m0","generation":2,"claims":["t-0"]}':
         MemberJoined(member="m0", generation=2, owned_partitions=("t-0",)),
     b'{"event":"AssignmentComputed","member":"m0","generation":2,"claims":[["a",["t-0"]]],"claim_generations":[["a",1]]}':
-        AssignmentComputed(member="m0", generation=2, owned_partitions=(("a", ("t-0",)),), owned_generations=(("a", 1),)),
+        AssignmentComputed(
+            member="m0", generation=2, owned_partitions=(("a", ("t-0",)),), owned_generations=(("a", 1),)
+        ),
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Fencing, agreement and progress: who is refused, what all are told, and how a run must end."""
+"""Fencing, agreement and progress: who is refused, what all learn, and how a run must end."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_lost_is_not_committed__committed_in_the_generation_after__is_violated(h
     assert outcome(LostIsNotCommitted, history(LOST, joined, committed(3))) is Outcome.VIOLATED
 
 
-def test_lost_is_not_committed__committed_in_a_generation_that_no_join_told__is_violated(history: History) -> None:
+def test_lost_is_not_committed__committed_in_a_generation_that_no_join_named__is_violated(history: History) -> None:
     completed = AssignmentCompleted(member="m0", generation=3, owned=("t-1",))
     assert outcome(LostIsNotCommitted, history(LOST, completed, committed(3))) is Outcome.VIOLATED
     others = PartitionsAssigned(member="m0", generation=3, partitions=("t-1",))
@@ -127,7 +127,7 @@ def test_one_leader__two_members_lead__is_violated(history: History) -> None:
     assert outcome(OneLeader, history(joined("m0", leader=True), joined("m1", leader=True))) is Outcome.VIOLATED
 
 
-def test_one_leader__told_again_or_in_another_life_or_replaced__holds(history: History) -> None:
+def test_one_leader__repeated_or_in_another_incarnation_or_replaced__holds(history: History) -> None:
     first = joined("m0", leader=True)
     assert outcome(OneLeader, history(first, joined("m1"), first)) is Outcome.HELD
     assert outcome(OneLeader, history(first, joined("m1", leader=True, incarnation=2))) is Outcome.HELD

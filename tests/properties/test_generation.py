@@ -28,7 +28,7 @@ def started(generation: int, incarnation: int = 1) -> GenerationStarted:
     return GenerationStarted(incarnation=incarnation, generation=generation, members=("a",), leader="a")
 
 
-def life(incarnation: int, generation: int = 0) -> IncarnationStarted:
+def incarnation_started(incarnation: int, generation: int = 0) -> IncarnationStarted:
     return IncarnationStarted(incarnation=incarnation, generation=generation)
 
 
@@ -43,7 +43,7 @@ def joined(generation: int, member_id: str = "a", incarnation: int = -1) -> Memb
 def test_generation_monotonicity__one_by_one_and_empty_in_between__holds(history: History) -> None:
     emptied = GroupStatusChanged(incarnation=1, generation=3, from_status="PreparingRebalance", to_status="Empty")
     joins = MemberAdded(incarnation=1, generation=3, member_id="b")
-    assert outcome(history(life(1), started(1), started(2), emptied, joins, started(4))) is Outcome.HELD
+    assert outcome(history(incarnation_started(1), started(1), started(2), emptied, joins, started(4))) is Outcome.HELD
 
 
 def test_generation_monotonicity__a_generation_started_twice__is_violated(history: History) -> None:
@@ -54,7 +54,7 @@ def test_generation_monotonicity__a_generation_started_twice__is_violated(histor
 
 def test_generation_monotonicity__back_to_1_after_empty__is_violated(history: History) -> None:
     emptied = GroupStatusChanged(incarnation=1, generation=3, from_status="PreparingRebalance", to_status="Empty")
-    assert outcome(history(life(1), started(1), started(2), emptied, started(1))) is Outcome.VIOLATED
+    assert outcome(history(incarnation_started(1), started(1), started(2), emptied, started(1))) is Outcome.VIOLATED
 
 
 def test_generation_monotonicity__two_join_phases_in_one_generation__is_violated(history: History) -> None:
@@ -71,25 +71,41 @@ def test_generation_monotonicity__two_join_phases_in_one_generation__is_violated
 
 
 def test_generation_monotonicity__a_number_left_out__is_violated(history: History) -> None:
-    assert outcome(history(life(1), started(1), started(3))) is Outcome.VIOLATED
+    assert outcome(history(incarnation_started(1), started(1), started(3))) is Outcome.VIOLATED
 
 
 def test_generation_monotonicity__reused_after_a_failover_that_lost_it__holds(history: History) -> None:
-    assert outcome(history(life(1), started(1), appended(1, 0), started(2), life(2, 1), started(2, 2))) is Outcome.HELD
+    assert (
+        outcome(
+            history(
+                incarnation_started(1), started(1), appended(1, 0), started(2), incarnation_started(2, 1), started(2, 2)
+            )
+        )
+        is Outcome.HELD
+    )
 
 
 def test_generation_monotonicity__loaded_below_the_log__is_violated(history: History) -> None:
-    events = [life(1), started(1), appended(1, 0), started(2), appended(2, 1), life(2, 1)]
+    events = [incarnation_started(1), started(1), appended(1, 0), started(2), appended(2, 1), incarnation_started(2, 1)]
     assert outcome(history(*events)) is Outcome.VIOLATED
 
 
 def test_generation_monotonicity__created_again_after_deletion__holds(history: History) -> None:
-    events = [life(1), started(1), appended(1, 0), life(2, 0), started(1, 2), appended(1, 5, 2)]
+    events = [
+        incarnation_started(1),
+        started(1),
+        appended(1, 0),
+        incarnation_started(2, 0),
+        started(1, 2),
+        appended(1, 5, 2),
+    ]
     assert outcome(history(*events)) is Outcome.HELD
 
 
 def test_generation_monotonicity__a_late_record_of_an_older_generation__holds(history: History) -> None:
-    assert outcome(history(life(1), started(1), started(2), appended(1, 0), appended(2, 1))) is Outcome.HELD
+    assert (
+        outcome(history(incarnation_started(1), started(1), started(2), appended(1, 0), appended(2, 1))) is Outcome.HELD
+    )
 
 
 def test_generation_monotonicity__the_log_goes_down__is_violated(history: History) -> None:
@@ -98,8 +114,8 @@ def test_generation_monotonicity__the_log_goes_down__is_violated(history: Histor
 
 
 def test_generation_monotonicity__an_incarnation_started_twice__is_violated(history: History) -> None:
-    assert outcome(history(life(1), life(1))) is Outcome.VIOLATED
-    assert outcome(history(life(2), life(1))) is Outcome.VIOLATED
+    assert outcome(history(incarnation_started(1), incarnation_started(1))) is Outcome.VIOLATED
+    assert outcome(history(incarnation_started(2), incarnation_started(1))) is Outcome.VIOLATED
 
 
 def test_generation_monotonicity__a_member_goes_down_under_one_id__is_violated(history: History) -> None:
@@ -114,18 +130,23 @@ def test_generation_monotonicity__a_member_starts_over_under_a_new_id__holds(his
 def test_generation_monotonicity__a_member_goes_down_and_a_failover_may_explain_it__is_undecided(
     history: History,
 ) -> None:
-    assert outcome(history(life(1), joined(6), life(2), joined(5))) is Outcome.UNDECIDED
-    assert outcome(history(life(1), joined(6, incarnation=1), life(2), joined(5, incarnation=2))) is Outcome.HELD
+    assert outcome(history(incarnation_started(1), joined(6), incarnation_started(2), joined(5))) is Outcome.UNDECIDED
+    assert (
+        outcome(
+            history(incarnation_started(1), joined(6, incarnation=1), incarnation_started(2), joined(5, incarnation=2))
+        )
+        is Outcome.HELD
+    )
 
 
-def test_generation_monotonicity__a_member_goes_down_into_a_later_life_that_the_coordinator_tells_of__holds(
+def test_generation_monotonicity__a_member_goes_down_into_a_later_incarnation_of_the_coordinator__holds(
     history: History,
 ) -> None:
-    first, second = [life(1, 5), started(6), joined(6)], [life(2, 4), started(5, 2)]
+    first, second = [incarnation_started(1, 5), started(6), joined(6)], [incarnation_started(2, 4), started(5, 2)]
     assert outcome(history(*first, *second, joined(5))) is Outcome.HELD
-    assert outcome(history(*first, life(2, 4), joined(5))) is Outcome.UNDECIDED
+    assert outcome(history(*first, incarnation_started(2, 4), joined(5))) is Outcome.UNDECIDED
 
 
-def test_generation_monotonicity__a_member_goes_back_to_an_earlier_life__is_undecided(history: History) -> None:
-    later = [life(2, 5), started(6, 2), joined(6)]
-    assert outcome(history(life(1, 4), started(5), *later, joined(5))) is Outcome.UNDECIDED
+def test_generation_monotonicity__a_member_goes_back_to_an_earlier_incarnation__is_undecided(history: History) -> None:
+    later = [incarnation_started(2, 5), started(6, 2), joined(6)]
+    assert outcome(history(incarnation_started(1, 4), started(5), *later, joined(5))) is Outcome.UNDECIDED

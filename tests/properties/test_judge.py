@@ -154,15 +154,15 @@ def test_two_runs_in_one_history__is_undecided(history: History) -> None:
 
 
 def test_the_run_s_own_events__reach_every_group(history: History) -> None:
-    heard: list[Event] = []
+    observed: list[Event] = []
 
     class Listens(Fold):
         def __init__(self, invariant: Invariant) -> None:
-            super().__init__(invariant, {RunStarted: heard.append, RunEnded: heard.append})
+            super().__init__(invariant, {RunStarted: observed.append, RunEnded: observed.append})
 
     one = history(RunStarted(subject="model"), MemberStarted(member="m0"), group="one", ended=False)
     judge([*one, *history(MemberStarted(member="m0"), group="two")], [claim(Listens)])
-    assert [type(e).__name__ for e in heard] == ["RunStarted", "RunStarted", "RunEnded", "RunEnded"]
+    assert [type(e).__name__ for e in observed] == ["RunStarted", "RunStarted", "RunEnded", "RunEnded"]
 
 
 def test_a_judge_can_be_asked_at_any_time(history: History) -> None:
@@ -213,7 +213,7 @@ def test_a_fault_in_what_claims_remember_together_makes_all_of_them_undecided(
 
 
 @pytest.mark.parametrize("others", [(), ("sync_is_fenced",), ("gates",)], ids=str)
-def test_a_claim_about_what_is_remembered_together_says_the_same__whoever_else_is_judged(
+def test_a_claim_about_what_is_remembered_together_says_the_same__whatever_else_is_judged(
     history: Callable[..., list[Event]], others: tuple[str, ...]
 ) -> None:
     waited = RequestParked(incarnation=0, generation=0, api="Heartbeat", request=1, member_id="a", request_generation=0)

@@ -1,4 +1,4 @@
-"""Model and reference coordinator take the same random steps; planted bugs of the coordinator are told apart."""
+"""Model and reference coordinator take the same random steps; planted bugs of the coordinator are distinguished."""
 
 import pytest
 from hypothesis import Phase, settings
@@ -36,7 +36,7 @@ def failure() -> str:
     return str(raised.value)
 
 
-def test_a_planted_bug_is_told_as_a_difference(failure: str) -> None:
+def test_a_planted_bug_is_reported_as_a_difference(failure: str) -> None:
     first, predicted, observed, *_ = failure.splitlines()
     assert "LeaveGroup m" in first
     assert "PreparingRebalance" in predicted or "Empty" in predicted

@@ -157,7 +157,7 @@ def test_no_double_ownership__several_violations__counts_all_and_shows_the_first
     ],
     ids=["completed with what it held", "assigned more", "assigned nothing"],
 )
-def test_no_double_ownership__kept_into_a_generation_that_no_join_told__is_violated(
+def test_no_double_ownership__kept_into_a_generation_that_no_join_named__is_violated(
     history: History, entering: Event
 ) -> None:
     assert outcome(history(assigned("m0", 1, "t-0"), assigned("m1", 2, "t-0"), entering)) is Outcome.VIOLATED

@@ -21,7 +21,7 @@ def known_claims() -> set[str]:
         *(invariant.name for invariant in CATALOGUE),
         *(f"assignors.{claim.name}" for claim in CLAIMS),
         *(f"model.{claim.__name__}" for claim in (*MODEL.invariants, *MODEL.step_invariants)),
-        *(f"liveness.{aim.name}" for aim in MODEL.liveness),
+        *(f"liveness.{prop.name}" for prop in MODEL.liveness),
     }
 
 

@@ -52,8 +52,8 @@ def test_the_smallest_history_of_the_docstring_breaks_the_claim(history: History
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_claim_judged_alone_says_what_it_says_among_all(seed: int) -> None:
-    told = [event for each in CATALOGUE if each.name not in ABRIDGED for event in spelt_out(each)]
-    of_the_group = [event for event in told if not isinstance(event, RunStarted | RunEnded)]
+    everything = [event for each in CATALOGUE if each.name not in ABRIDGED for event in spelt_out(each)]
+    of_the_group = [event for event in everything if not isinstance(event, RunStarted | RunEnded)]
     Random(seed).shuffle(of_the_group)
     broken = [RunStarted(subject="all that is broken", punctual=True), *of_the_group, RunEnded(pending=("much",))]
     together = judge(broken)

@@ -1,4 +1,4 @@
-"""Histories with static members: seats that change hands and silent members break no claim, and excuse nothing else."""
+"""Histories with static members: slots that change hands and silent members break no claim, and excuse nothing else."""
 
 import pytest
 
@@ -39,7 +39,7 @@ def by_clients_alone(history: list[Event]) -> list[Event]:
         "cooperative?members=2&partitions=1&generations=3&crashes=0&expiries=1&initial_delay=off&timeouts&static_members=1",
     ],
 )
-def test_no_claim_is_violated__on_a_tour_of_restarts_twins_and_silence__holds(address: str) -> None:
+def test_no_claim_is_violated__on_a_tour_of_restarts_shared_instances_and_silence__holds(address: str) -> None:
     for schedule in tour(machine_for(Bounds.from_address(address)), 120, 60, seed=1):
         history = [event for event in run(ModelSubject(), schedule) if not isinstance(event, RunEnded)]
         assert judge(history, CATALOGUE).counterexamples == ()
@@ -76,7 +76,7 @@ def test_no_double_ownership__a_silent_static_member_is_assigned_what_another_ha
     assert outcome(NoDoubleOwnership, silent_through_a_generation("i0", regained)) is Outcome.VIOLATED
 
 
-def twins(*, other: str = "i0") -> list[Event]:
+def two_with_one_instance_id(*, other: str = "i0") -> list[Event]:
     """m0 leads generation 1 with t-0, and m1 under the same instance id does, before m0 is fenced."""
     return [
         MemberStarted(member="m0", group_instance_id="i0"),
@@ -89,19 +89,19 @@ def twins(*, other: str = "i0") -> list[Event]:
 
 
 @pytest.mark.parametrize("invariant", [NoDoubleOwnership, OneLeader], ids=lambda each: each.name)
-def test_a_process_goes_on_in_the_place_of_its_twin__clients_alone__holds(invariant: Invariant) -> None:
-    assert outcome(invariant, twins()) is Outcome.HELD
-    assert outcome(invariant, twins(other="i1")) is Outcome.VIOLATED
+def test_a_process_goes_on_in_the_place_of_another__clients_alone__holds(invariant: Invariant) -> None:
+    assert outcome(invariant, two_with_one_instance_id()) is Outcome.HELD
+    assert outcome(invariant, two_with_one_instance_id(other="i1")) is Outcome.VIOLATED
 
 
 @pytest.mark.parametrize("invariant", [NoDoubleOwnership, OneLeader], ids=lambda each: each.name)
-def test_a_process_goes_on_in_the_place_of_its_twin__the_coordinator_keeps_both__is_violated(
+def test_a_process_goes_on_in_the_place_of_another__the_coordinator_keeps_both__is_violated(
     invariant: Invariant,
 ) -> None:
-    told: list[Event] = [
+    kept: list[Event] = [
         IncarnationStarted(incarnation=0, generation=0),
         GenerationStarted(incarnation=0, generation=1, members=("i0-1", "i0-2"), leader="i0-1"),
     ]
-    assert outcome(invariant, told + twins()) is Outcome.VIOLATED
+    assert outcome(invariant, kept + two_with_one_instance_id()) is Outcome.VIOLATED
     replaced = MemberRemoved(incarnation=0, generation=1, member_id="i0-1", reason="replaced")
-    assert outcome(invariant, [*told, replaced, *twins()]) is Outcome.HELD
+    assert outcome(invariant, [*kept, replaced, *two_with_one_instance_id()]) is Outcome.HELD

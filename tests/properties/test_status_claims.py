@@ -244,6 +244,6 @@ def test_a_counterexample_names_the_reads_and_the_writes_that_contradict(history
     assert [type(event) for event in verdict.counterexample.events] == [StatusRead, StatusAttempted, StatusAppended]
 
 
-def test_a_pass_counts_what_it_heard(history: History) -> None:
+def test_a_pass_counts_what_it_observed(history: History) -> None:
     claim = named("flush_waits")
     assert judge(history(*FLUSH), [claim]).verdict(claim.name) == Held(checked_events=2)

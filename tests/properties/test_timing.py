@@ -97,39 +97,43 @@ BOUNDS = {
                       removed("rebalance timeout", 5 + REBALANCE - late)),
     ],
 }  # fmt: skip
-CASES = [pytest.param(name, told, id=f"{name}-{n}") for name, cases in BOUNDS.items() for n, told in enumerate(cases)]
+CASES = [
+    pytest.param(name, events_at, id=f"{name}-{n}")
+    for name, cases in BOUNDS.items()
+    for n, events_at in enumerate(cases)
+]
 
 
 def test_every_claim_about_time_is_tried_at_its_bound() -> None:
     assert set(BOUNDS) == {invariant.name for invariant in TIMING}
 
 
-@pytest.mark.parametrize(("name", "told"), CASES)
+@pytest.mark.parametrize(("name", "events_at"), CASES)
 def test_a_bound_in_time__to_the_millisecond(
-    history: History, name: str, told: Callable[[int], tuple[Event, ...]]
+    history: History, name: str, events_at: Callable[[int], tuple[Event, ...]]
 ) -> None:
-    at_it, behind_it = (judge(history(*punctual(), *told(late)), select([name])).verdict(name) for late in (0, 1))
+    at_it, behind_it = (judge(history(*punctual(), *events_at(late)), select([name])).verdict(name) for late in (0, 1))
 
     assert isinstance(at_it, Held)
     assert at_it.checked_events > 0
     assert behind_it.outcome is Outcome.VIOLATED
 
 
-@pytest.mark.parametrize(("name", "told"), CASES)
-def test_a_bound_in_time__of_a_run_that_does_not_promise_punctual_timers__is_not_judged(
-    history: History, name: str, told: Callable[[int], tuple[Event, ...]]
+@pytest.mark.parametrize(("name", "events_at"), CASES)
+def test_a_bound_in_time__of_a_run_that_does_not_have_punctual_timers__is_not_judged(
+    history: History, name: str, events_at: Callable[[int], tuple[Event, ...]]
 ) -> None:
     started, *others = punctual()
-    events = history(replace(started, punctual=False), *others, *told(1))  # type: ignore[call-arg]  # of RunStarted
+    events = history(replace(started, punctual=False), *others, *events_at(1))  # type: ignore[call-arg]  # of RunStarted
 
     assert judge(events, select([name])).verdict(name) == Held(checked_events=0)
 
 
-@pytest.mark.parametrize(("name", "told"), CASES)
+@pytest.mark.parametrize(("name", "events_at"), CASES)
 def test_a_bound_in_time__after_a_node_was_paused__is_not_judged(
-    history: History, name: str, told: Callable[[int], tuple[Event, ...]]
+    history: History, name: str, events_at: Callable[[int], tuple[Event, ...]]
 ) -> None:
-    events = history(*punctual(), NodeChanged(node=0, change="paused"), *told(1))
+    events = history(*punctual(), NodeChanged(node=0, change="paused"), *events_at(1))
 
     assert judge(events, select([name])).verdict(name) == Held(checked_events=0)
 

@@ -128,7 +128,7 @@ def test_callbacks_alternate__given_up_twice__is_violated(history: History) -> N
     assert outcome(CallbacksAlternate, history(revoked("m0", 1, "t-0"))) is Outcome.VIOLATED
 
 
-def test_callbacks_alternate__owns_what_no_callback_told__is_violated(history: History) -> None:
+def test_callbacks_alternate__owns_what_no_callback_named__is_violated(history: History) -> None:
     more = AssignmentCompleted(member="m0", generation=1, owned=("t-0", "t-1"))
     less = AssignmentCompleted(member="m0", generation=1, owned=())
     assert outcome(CallbacksAlternate, history(assigned("m0", 1, "t-0"), more)) is Outcome.VIOLATED

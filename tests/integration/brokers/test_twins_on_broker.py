@@ -6,7 +6,7 @@ import pytest
 
 from rebalance_check.impl.scenarios.random_scenarios import timeless_scenario
 from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.differential import hold_equal, twin_of
+from rebalance_check.integration.differential import hold_equal, virtual_counterpart
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.virtual import VirtualKafka
 
@@ -18,7 +18,7 @@ LINES = 24
 
 @pytest.fixture
 def twin(real: Broker) -> Iterator[VirtualKafka]:
-    with VirtualKafka(twin_of(real)) as kafka:
+    with VirtualKafka(virtual_counterpart(real)) as kafka:
         yield kafka
 
 

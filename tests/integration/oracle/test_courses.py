@@ -37,11 +37,11 @@ def altered(course: Course, number: int, **changes: Any) -> Course:
 def test_each_claim_about_courses_has_a_course_that_breaks_it() -> None:
     course = play("sticky", PAIR)
     assert broken(course) == set()
-    assert broken(altered(course, 2, stranger=Answer(SWAPPED))) == {"any_leader"}
-    moved = altered(course, 3, answer=Answer(SWAPPED), stranger=Answer(SWAPPED))
-    assert broken(moved) == {"settles", "sticky_over_rounds"}
+    assert broken(altered(course, 2, without_memory=Answer(SWAPPED))) == {"any_leader"}
+    moved = altered(course, 3, answer=Answer(SWAPPED), without_memory=Answer(SWAPPED))
+    assert broken(moved) == {"stabilises", "sticky_over_rounds"}
     assert broken(altered(course, 1, answer=Answer({}, "it threw"))) == {"answers"}
-    assert {claim.name for claim in COURSE_CLAIMS} == {"any_leader", "settles", "sticky_over_rounds"}
+    assert {claim.name for claim in COURSE_CLAIMS} == {"any_leader", "stabilises", "sticky_over_rounds"}
 
 
 def test_a_cooperative_group_has_one_round_more_to_settle() -> None:

@@ -7,7 +7,7 @@ import pytest
 from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.scenarios.random_scenarios import timeless_scenario
 from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.differential import ComparisonResult, hold_equal, twin_of
+from rebalance_check.integration.differential import ComparisonResult, hold_equal, virtual_counterpart
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.virtual import VirtualKafka, find_release
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -74,4 +74,4 @@ def test_in_a_timeless_scenario_no_time_passes() -> None:
 
 def test_a_broker_of_unknown_release_has_no_twin() -> None:
     with pytest.raises(RebalanceCheckError, match="cannot be told"):
-        twin_of(Broker("127.0.0.1:9092", "127.0.0.1:9092"))
+        virtual_counterpart(Broker("127.0.0.1:9092", "127.0.0.1:9092"))
