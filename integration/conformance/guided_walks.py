@@ -25,7 +25,7 @@ from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.virtual.transport import VirtualTransport
 from rebalance_check.model.registry import path_of
 from rebalance_check.model.shrink import ddmin
-from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.actions import DISTURBANCES, Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
@@ -44,11 +44,9 @@ SIZES: Final = {
     "members": (1, 2, 2, 3, 3, 4), "partitions": (1, 2, 3), "generations": (4, 8, 12), "crashes": (0, 1, 2),
     "leaves": (0, 1, 2), "expiries": (0, 1, 2), "duplicates": (0, 1, 2), "deletions": (0, 1),
 }  # fmt: skip
-DISTURBANCES: Final = frozenset(
-    {ActionKind.CRASH, ActionKind.EXPIRE_SESSION, ActionKind.SEND_LEAVE_GROUP, ActionKind.DUPLICATE_REQUEST}
-)
-CALM: Final = 0.2
-"""How much rarer a disturbance is chosen: budgets are small, and spent at once would all befall young groups."""
+DISTURBANCE_WEIGHT: Final = 0.2
+"""How much rarer a disturbance is chosen: the budgets are small, and a walk that spent them
+at once would disturb young groups alone."""
 
 Choose = Callable[[Sequence[Action]], Action | None]
 """Which of the enabled actions is next; None ends the walk."""
@@ -88,7 +86,9 @@ class Curious:
 
     def choose(self, actions: Sequence[Action]) -> Action:
         """One of the actions."""
-        weights = [(CALM if each.kind in DISTURBANCES else 1) / (1 + self._seen[each.kind]) for each in actions]
+        weights = [
+            (DISTURBANCE_WEIGHT if each.kind in DISTURBANCES else 1) / (1 + self._seen[each.kind]) for each in actions
+        ]
         (action,) = self._random.choices(actions, weights)
         self._seen[action.kind] += 1
         return action

@@ -7,10 +7,9 @@ turn out to be another one. It is then tried again by later walks, whose member 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from typing import Final
 
-from rebalance_check.model.checker.walks import Graph
+from rebalance_check.model.checker.walks import Edge, Graph, ShortestWays
 from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -27,15 +26,14 @@ class Tour:
 
     def __init__(self, bounds: Bounds) -> None:
         self._graph = Graph(machine_for(bounds))
-        self._came: dict[bytes, tuple[bytes, Action] | None] = {}
         self._tries: dict[tuple[bytes, Action], int] = {}
         self._closed: set[tuple[bytes, Action]] = set()
         self.never_taken: list[tuple[bytes, Action]] = []
         """Transitions that the coordinator never chose, and those that only closed ones lead to."""
-        self._explore()
-        self._left = {node: [action for action, _ in self._graph.edges(node)] for node in self._came}
+        self._ways = self._explore()
+        self._left = {node: [action for action, _ in self._graph.edges(node)] for node in self._ways.came}
         self.transitions = sum(map(len, self._left.values()))
-        self._targets = deque(self._came)
+        self._targets = deque(self._ways.came)
 
     @property
     def states(self) -> int:
@@ -60,16 +58,15 @@ class Tour:
         """The transitions that differ from one in their choice alone, itself among them."""
         return [each for each, _ in self._graph.edges(node) if each[:2] == action[:2]]
 
-    def _explore(self) -> None:
-        """Find the shortest ways, and with them every state; leave out transitions that are closed."""
-        self._came = {self._graph.initial: None}
-        queue = deque(self._came)
-        while queue:
-            node = queue.popleft()
-            for action, after in self._graph.edges(node):
-                if after not in self._came and (node, action) not in self._closed:
-                    self._came[after] = (node, action)
-                    queue.append(after)
+    def _explore(self) -> ShortestWays:
+        """Find every state and the shortest way to it, but through transitions that are closed."""
+        ways = ShortestWays(self._open_edges, self._graph.initial)
+        for _ in ways:
+            pass  # each state met is kept
+        return ways
+
+    def _open_edges(self, node: bytes) -> list[Edge]:
+        return [edge for edge in self._graph.edges(node) if (node, edge[0]) not in self._closed]
 
     def way(self) -> list[Action] | None:
         """From the initial state to one where something is left, by the shortest way; None when nothing is."""
@@ -77,39 +74,18 @@ class Tour:
             node = self._targets.popleft()
             if self._left[node]:
                 self._targets.append(node)  # to come back to, while other walks begin elsewhere
-                return self._way_to(node)
+                return self._ways.way_to(node)
         return None
-
-    def _way_to(self, node: bytes) -> list[Action]:
-        actions = []
-        while (step := self._came[node]) is not None:
-            node, action = step
-            actions.append(action)
-        return actions[::-1]
 
     def onward(self, node: bytes) -> list[Action]:
         """From a state to the nearest transition that is left, this one included; empty when none is in sight."""
-        came: dict[bytes, tuple[bytes, Action] | None] = {node: None}
-        queue = deque([node])
-        while queue and len(came) < SIGHT:
-            here = queue.popleft()
-            left = self._left[here]
-            if left:
-                left.append(left.pop(0))  # another walk that comes here takes another one
-                return [*self._back(came, here), left[-1]]
-            for action, after in self._graph.edges(here):
-                if after not in came:
-                    came[after] = (here, action)
-                    queue.append(after)
-        return []
-
-    @staticmethod
-    def _back(came: dict[bytes, tuple[bytes, Action] | None], node: bytes) -> Iterator[Action]:
-        actions = []
-        while (step := came[node]) is not None:
-            node, action = step
-            actions.append(action)
-        return reversed(actions)
+        ways = ShortestWays(self._graph.edges, node)
+        here = ways.nearest(self._left.__getitem__, SIGHT)
+        if here is None:
+            return []
+        left = self._left[here]
+        left.append(left.pop(0))  # another walk that comes here takes another one
+        return [*ways.way_to(here), left[-1]]
 
     def take(self, node: bytes, action: Action, after: bytes) -> None:
         """A walk did ``action`` in a state and came to another: strike out every transition that this was."""
@@ -126,10 +102,10 @@ class Tour:
         reach."""
         self._left[node] = [each for each in self._left[node] if each != action]
         self._closed.add((node, action))
-        if self._came.get(self.after(node, action)) == (node, action):
-            self._explore()
+        if self._ways.came.get(self.after(node, action)) == (node, action):
+            self._ways = self._explore()
         for each, left in self._left.items():
-            if left and each not in self._came:
+            if left and each not in self._ways.came:
                 self.never_taken += [(each, action) for action in left]
                 self._left[each] = []
 

@@ -1,104 +1,136 @@
-"""Schedules drawn from the state graph of a model: random walks, and a tour that covers many transitions."""
+"""Walks through the state graph of a model: walks that a policy chooses, and tours that take every transition."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from random import Random
-from typing import Final
+from typing import Any
 
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.schedule import Schedule
 
-REACH: Final = 400
-"""How many states a tour looks at for the nearest transition that it has not taken yet."""
+Edge = tuple[Action, bytes]
+"""What is done, and the packed state to which it leads."""
 
 
-def random_path(rng: Random, machine: Machine, length: int) -> list[Action]:
-    """At most ``length`` actions, each drawn evenly from those enabled; shorter where nothing is."""
-    state, path = machine.initial(), list[Action]()
-    while len(path) < length and (possible := machine.enabled(state)):
-        path.append(rng.choice(possible))
-        machine.step(state, path[-1])
-    return path
+def walk(machine: Machine, choose: Callable[[Any], Action | None], length: int) -> list[Action]:
+    """At most ``length`` actions from the initial state, each chosen in the state where it happens; None ends the walk.
+
+    ``choose`` must return an enabled action, and must not keep the state, which changes.
+    """
+    state, actions = machine.initial(), list[Action]()
+    while len(actions) < length and (action := choose(state)) is not None:
+        machine.step(state, action)
+        actions.append(action)
+    return actions
 
 
 class Graph:
     """The state graph of a model, by packed states, expanded on demand."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        *,
+        leaves_out: Callable[[Any, Action], bool] | None = None,
+        shuffle: Random | None = None,
+    ) -> None:
+        """``leaves_out`` says which transitions do not belong to the graph; ``shuffle`` draws the order of the edges
+        of each state, which is that of `Machine.enabled` without it."""
         self._machine = machine
-        self._edges: dict[bytes, list[tuple[Action, bytes]]] = {}
-        self.initial = self._machine.pack(self._machine.initial())
+        self._leaves_out = leaves_out
+        self._shuffle = shuffle
+        self._edges: dict[bytes, list[Edge]] = {}
+        self.bounds = machine.bounds
+        self.initial = machine.pack(machine.initial())
 
-    def edges(self, node: bytes) -> list[tuple[Action, bytes]]:
-        """The transitions from a state, in the order of `Machine.enabled`."""
+    def edges(self, node: bytes) -> list[Edge]:
+        """The transitions from a state."""
         if node not in self._edges:
-            state = self._machine.unpack(node)
-            self._edges[node] = [
-                (action, self._machine.pack(after)) for action, after in self._machine.successors(state)
-            ]
+            self._edges[node] = self._expand(self._machine.unpack(node))
         return self._edges[node]
 
+    def _expand(self, state: Any) -> list[Edge]:
+        edges = [
+            (action, self._machine.pack(after))
+            for action, after in self._machine.successors(state)
+            if self._leaves_out is None or not self._leaves_out(state, action)
+        ]
+        if self._shuffle is not None:
+            self._shuffle.shuffle(edges)
+        return edges
 
-class Tourist:
-    """Walks a graph, always towards the nearest transition not taken yet; ``taken`` has those that were."""
 
-    def __init__(self, graph: Graph, rng: Random) -> None:
-        self.graph = graph
-        self.rng = rng
-        self.taken: set[tuple[bytes, Action]] = set()
+class ShortestWays:
+    """A breadth-first search from one state: iterate over the states met, nearest first; each has a shortest way."""
 
-    def walk(self, length: int) -> list[Action]:
-        """One walk from the initial state; it ends early where nothing new is near."""
-        at, actions = self.graph.initial, list[Action]()
-        while len(actions) < length:
-            way = self.way_to_news(at)
-            if not way:
-                break
-            for action, node in way[: length - len(actions)]:
-                self.taken.add((at, action))
-                actions.append(action)
-                at = node
-        return actions
+    def __init__(self, edges: Callable[[bytes], Iterable[Edge]], start: bytes) -> None:
+        self._edges = edges
+        self.came: dict[bytes, tuple[bytes, Action] | None] = {start: None}
+        """The last transition on the way to each state met; None for the start."""
 
-    def way_to_news(self, start: bytes) -> list[tuple[Action, bytes]]:
-        """The shortest way to a transition not taken yet, that transition included; empty if none is within reach."""
-        came: dict[bytes, tuple[bytes, Action] | None] = {start: None}
-        queue = deque([start])
-        while queue and len(came) < REACH:
+    def __iter__(self) -> Iterator[bytes]:
+        """The states, in the order of their distance; the search goes on as far as they are asked for."""
+        queue = deque(self.came)
+        while queue:
             node = queue.popleft()
-            edges = self.graph.edges(node)
-            news = [edge for edge in edges if (node, edge[0]) not in self.taken]
-            if news:
-                return [*self.way_back(came, node), self.rng.choice(news)]
-            for action, after in self.rng.sample(edges, len(edges)):
-                if after not in came:
-                    came[after] = (node, action)
+            yield node
+            for action, after in self._edges(node):
+                if after not in self.came:
+                    self.came[after] = (node, action)
                     queue.append(after)
-        return []
 
-    @staticmethod
-    def way_back(came: dict[bytes, tuple[bytes, Action] | None], node: bytes) -> list[tuple[Action, bytes]]:
-        """The way that a search took to a state."""
-        way = []
-        while (step := came[node]) is not None:
-            way.append((step[1], node))
-            node = step[0]
-        return way[::-1]
+    def way_to(self, node: bytes) -> list[Action]:
+        """The actions that lead from the start to a state met."""
+        actions = []
+        while (step := self.came[node]) is not None:
+            node, action = step
+            actions.append(action)
+        return actions[::-1]
+
+    def nearest(self, is_wanted: Callable[[bytes], object], most: int | None = None) -> bytes | None:
+        """The nearest state that is wanted; None if the search ends or meets ``most`` states first."""
+        for node in self:
+            if most is not None and len(self.came) >= most:
+                return None
+            if is_wanted(node):
+                return node
+        return None
 
 
-def tour(machine: Machine, count: int, length: int, seed: int) -> list[Schedule]:
-    """At most ``count`` schedules of at most ``length`` actions that together cover many distinct transitions.
+def tour(graph: Graph, *, steps: int) -> Iterator[Schedule]:
+    """Schedules of at most ``steps`` actions that together take every transition, each goal by a shortest way; a
+    transition deeper than ``steps`` makes its schedule longer.
 
-    Fewer come back when nothing new is left in reach. The same arguments give the same schedules. Schedules for a real
-    broker need bounds with ``initial_delay=False``.
+    The graph is expanded as far as schedules are asked for. The seeds of the schedules number them.
     """
-    tourist = Tourist(Graph(machine), Random(seed))
-    schedules = []
-    for _ in range(count):
-        actions = tourist.walk(length)
-        if not actions:
-            break
-        schedules.append(Schedule(machine.bounds, tuple(actions), seed))
-    return schedules
+    untaken: dict[bytes, deque[Edge]] = {}
+    number = 0
+    while actions := tuple(_next_of_tour(graph, untaken, steps)):
+        yield Schedule(graph.bounds, actions, seed=number)
+        number += 1
+
+
+def _next_of_tour(graph: Graph, untaken: dict[bytes, deque[Edge]], steps: int) -> Iterator[Action]:
+    """From the initial state to the nearest transition not taken yet, through it, and on, while the steps last."""
+
+    def left(node: bytes) -> deque[Edge]:
+        if node not in untaken:
+            untaken[node] = deque(graph.edges(node))
+        return untaken[node]
+
+    state, done = graph.initial, 0
+    while True:
+        ways = ShortestWays(graph.edges, state)
+        at = ways.nearest(left)
+        if at is None:
+            return
+        way = ways.way_to(at)
+        if done and done + len(way) >= steps:
+            return
+        yield from way
+        action, state = left(at).popleft()
+        yield action
+        done += len(way) + 1

@@ -202,6 +202,25 @@ AT_ZOMBIE: Final = frozenset(
 """The steps in which a member's request arrives at a zombie coordinator."""
 
 
+DISTURBANCES: Final = frozenset(
+    {
+        ActionKind.CRASH,
+        ActionKind.EXPIRE_SESSION,
+        ActionKind.EXPIRE_REBALANCE,
+        ActionKind.EXPIRE_SYNC,
+        ActionKind.SEND_LEAVE_GROUP,
+        ActionKind.DUPLICATE_REQUEST,
+        ActionKind.DELETE_GROUP,
+        ActionKind.LOSE_REQUEST,
+        ActionKind.LOSE_REPLY,
+        ActionKind.DROP_CONNECTION,
+        ActionKind.CRASH_COORDINATOR,
+        ActionKind.RESIGN_COORDINATOR,
+    }
+)
+"""The protocol steps without which a group forms and stays; walks choose them more rarely than the others."""
+
+
 class Action(NamedTuple):
     """One action: its kind, the member that it concerns (from 0; 0 where none), and the choice among its outcomes.
 

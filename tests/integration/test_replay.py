@@ -8,8 +8,9 @@ import pytest
 from rebalance_check.impl.mutants import planted
 from rebalance_check.integration.brokers import Broker, open_broker
 from rebalance_check.integration.conformance.replay import replay
-from rebalance_check.integration.conformance.schedules import tour, walks
+from rebalance_check.integration.conformance.schedules import DEFAULT_STEPS, expires_a_pending_id, walks
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
+from rebalance_check.model.checker.walks import Graph, tour
 from rebalance_check.model.classic.state import MessageKind
 from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.actions import ActionKind
@@ -67,7 +68,7 @@ def test_a_tour_takes_every_transition_of_its_bounds() -> None:
     bounds = Bounds.from_address("eager?members=2&partitions=1&generations=1&initial_delay=off")
     machine = machine_for(bounds)
     taken = set()
-    for schedule in tour(bounds):
+    for schedule in tour(Graph(machine_for(bounds), leaves_out=expires_a_pending_id), steps=DEFAULT_STEPS):
         state = machine.initial()
         for action in schedule.actions:
             taken.add((machine.pack(state), action))
@@ -93,7 +94,13 @@ def test_a_tour_takes_every_transition_of_its_bounds() -> None:
     ],
 )
 def test_a_planted_defect_is_a_difference__not_an_exception(tmp_path: Path, defect: str, kind: MessageKind) -> None:
-    fenced = (s for s in tour(Bounds.from_address(KIP_394)) if meets(s, kind, Error.ILLEGAL_GENERATION))
+    fenced = (
+        s
+        for s in tour(
+            Graph(machine_for(Bounds.from_address(KIP_394)), leaves_out=expires_a_pending_id), steps=DEFAULT_STEPS
+        )
+        if meets(s, kind, Error.ILLEGAL_GENERATION)
+    )
     schedules = list(islice(fenced, 3))
     with EmbeddedBroker() as sound:
         assert replay(Broker(sound.bootstrap, "sound"), schedules, tmp_path).divergences == ()

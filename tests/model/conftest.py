@@ -1,6 +1,10 @@
 """What the tests of the models share: state spaces of a pinned size, and runs stepped action by action."""
 
+from random import Random
+
+from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety import Exploration, explore
+from rebalance_check.model.checker.walks import walk
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
@@ -16,6 +20,11 @@ def explored(
     assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
     assert set(found.verdicts.values()) == {"held"}
     return found
+
+
+def random_path(rng: Random, machine: Machine, length: int) -> list[Action]:
+    """At most ``length`` actions, each drawn evenly from those enabled; shorter where nothing is."""
+    return walk(machine, lambda state: rng.choice(possible) if (possible := machine.enabled(state)) else None, length)
 
 
 def of(m: int, *kinds: ActionKind) -> list[tuple[ActionKind, int]]:

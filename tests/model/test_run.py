@@ -4,7 +4,6 @@ from random import Random
 
 import pytest
 
-from rebalance_check.model.checker.walks import random_path
 from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.classic.subject import ModelSubject
 from rebalance_check.model.registry import machine_for
@@ -22,7 +21,7 @@ from rebalance_check.model.vocabulary.events import (
     RunStarted,
 )
 from rebalance_check.model.vocabulary.schedule import Schedule, run
-from tests.model.conftest import play
+from tests.model.conftest import play, random_path
 
 RICH = Bounds.from_address(
     "cooperative?partitions=2&generations=6&leaves=1&expiries=2&duplicates=2&deletions=1&initial_delay=off&member_id_required"

@@ -6,7 +6,9 @@ import pytest
 
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.conformance.replay import ReplayResult, replay
-from rebalance_check.integration.conformance.schedules import tour, walks
+from rebalance_check.integration.conformance.schedules import DEFAULT_STEPS, expires_a_pending_id, walks
+from rebalance_check.model.checker.walks import Graph, tour
+from rebalance_check.model.registry import machine_for
 from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.events import RequestAnswered
@@ -43,7 +45,13 @@ def told(result: ReplayResult) -> str:
 
 @pytest.mark.parametrize("address", TOURS)
 def test_every_transition_of_a_bound_is_answered_as_predicted(real: Broker, tmp_path: Path, address: str) -> None:
-    result = replay(real, list(tour(Bounds.from_address(address))), tmp_path)
+    result = replay(
+        real,
+        list(
+            tour(Graph(machine_for(Bounds.from_address(address)), leaves_out=expires_a_pending_id), steps=DEFAULT_STEPS)
+        ),
+        tmp_path,
+    )
     assert not result.divergences, told(result)
     assert result.schedules == TOURS[address]
     met = {(e.api, e.error) for path in result.histories for e in read_history(path) if isinstance(e, RequestAnswered)}
