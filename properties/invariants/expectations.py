@@ -2,6 +2,10 @@
 
 TRACK_RECORD.md has the scenario and the versions for each. Our coordinator follows Kafka's, defects included, so a
 campaign on it asks these invariants only by name.
+
+No mutant stands for these invariants, since coordinators of Kafka themselves break each of them. Two tests show that
+each can be held and broken: `test_scenario_claims_that_hold` has histories that come near a violation, and
+`test_smallest_histories` judges the history in each docstring.
 """
 
 from __future__ import annotations
