@@ -1,4 +1,4 @@
-"""Waiting for something outside this process: asked again and again, with a pause, until it is there or time is over."""
+"""Waiting for something outside this process: asked again after each pause, until it is there or time is over."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class NotYet:
 def await_until(
     probe: Callable[[], T | NotYet], *, timeout_s: float, pause_s: float, otherwise: str, hint: str = ""
 ) -> T:
-    """Ask ``probe`` until it returns something other than `NotYet`, with pauses of ``pause_s`` seconds; what it returned.
+    """Ask ``probe``, with pauses of ``pause_s`` seconds, until it returns something other than `NotYet`; return that.
 
     ``otherwise`` is the sentence that is true when ``timeout_s`` seconds are over, ``hint`` what to do then.
 
@@ -34,5 +34,17 @@ def await_until(
         if time.monotonic() >= deadline:
             seen = f" ({found.seen})" if found.seen else ""
             raise RebalanceCheckError(f"{otherwise} after {timeout_s:g} s{seen}" + (f": {hint}" if hint else ""))
+        time.sleep(pause_s)
+    return found
+
+
+def ask_until(probe: Callable[[], T], is_good: Callable[[T], bool], *, timeout_s: float, pause_s: float) -> T:
+    """Ask ``probe``, with pauses of ``pause_s`` seconds, until ``is_good`` accepts the answer or time is over.
+
+    The time is ``timeout_s`` seconds. The last answer is returned in both cases: the caller decides what an answer that
+    is not good means.
+    """
+    deadline = time.monotonic() + timeout_s
+    while not is_good(found := probe()) and time.monotonic() < deadline:
         time.sleep(pause_s)
     return found

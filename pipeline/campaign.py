@@ -1,4 +1,4 @@
-"""A campaign: many seeds under one set of options; how one is run, how they are cut into shards, what is missing of it."""
+"""A campaign: many seeds under one set of options; how a seed is run, how shards are cut, and what is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two entry points of the pipeline: `fuzz` runs a campaign and judges it, `judge_table` judges what a campaign left."""
+"""The two entry points of the pipeline: `fuzz` runs and judges a campaign, `judge_table` judges what one left."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ class HistoryTable:
 
     @contextmanager
     def writing(self, campaign: Campaign) -> Iterator[Path]:
-        """Hold the table alone, to add runs of ``campaign``; gives a fresh folder for work in progress.
+        """Hold the table alone, to add runs of ``campaign``; gives a new folder for work in progress.
 
         Raises `RebalanceCheckError` when another process writes here, or the table belongs to another campaign.
         """

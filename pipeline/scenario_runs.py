@@ -69,7 +69,7 @@ def judge_scenario(lines: Sequence[str], invariants: Sequence[Invariant]) -> Jud
 
 
 def break_scenario(lines: Sequence[str], invariants: Sequence[Invariant], seed: int = 0) -> BrokenScenario | None:
-    """Run a scenario until a step breaks one of ``invariants``; None if none does. ``lines`` begin with the settings."""
+    """Run a scenario until a step breaks one of ``invariants``; None if none does. ``lines[0]`` has the settings."""
     judge, history = Judge(invariants), list[Event]()
 
     def listen(event: Event) -> None:

@@ -1,8 +1,8 @@
 """The command ``rebalance-check``: which sub-commands there are, and what each way of failing looks like.
 
-Exit codes: 0 held, 10 a safety invariant is violated, 11 a liveness invariant is, 12 undecided, 2 wrong use or bad input,
-70 a fault of our own, 130 interrupted. A sub-command is a module of `rebalance_check.commands` that is imported only
-when it is called, so that each needs no more than its own extra.
+Exit codes: 0 held, 10 a safety invariant is violated, 11 a liveness invariant is, 12 undecided, 2 wrong use or bad
+input, 70 a fault of our own, 130 interrupted. A sub-command is a module of `rebalance_check.commands` that is imported
+only when it is called, so that each needs no more than its own extra.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _refused(fault: OSError, as_json: bool) -> int:
     if fault.errno not in OUTSIDE:
         return _our_fault(fault, as_json)
     where = f"{str(fault.filename)!r} cannot be used" if fault.filename else "the system refuses"
-    return _fail(f"{where} ({fault.strerror}): name another path, or make room for it", ExitCode.USAGE, as_json)
+    return _fail(f"{where} ({fault.strerror}): name another path, or free some space there", ExitCode.USAGE, as_json)
 
 
 def _our_fault(fault: BaseException, as_json: bool) -> int:

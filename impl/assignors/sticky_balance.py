@@ -13,7 +13,7 @@ from rebalance_check.impl.protocol.topic_partition import TopicPartition
 
 
 class Snapshot(NamedTuple):
-    """Who owns what at a moment, and the balance score then."""
+    """Who owns what at one point of the computation, and the balance score then."""
 
     owner: dict[TopicPartition, str]
     score: int

@@ -135,7 +135,7 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
         return PROTOCOL_TYPE
 
     def metadata(self) -> Sequence[tuple[str, bytes]]:
-        """One subscription per assignor, with the claims and the generation of the moment."""
+        """One subscription per assignor, with the claims and the generation that the member has now."""
         self.note_joined_subscription()
         return [
             (name, write_subscription(self._subscription_for(assignor))) for name, assignor in self.assignors.items()

@@ -39,7 +39,7 @@ class Joining(CoordinatorCore):
 
     @abstractmethod
     def metadata(self) -> Sequence[tuple[str, bytes]]:
-        """The protocols this member offers, most preferred first, each with a fresh snapshot of its metadata.
+        """The protocols this member offers, most preferred first, each with a new snapshot of its metadata.
 
         Called whenever a JoinGroup is built, always after `on_join_prepare`; names are unique, the list is not empty.
         """

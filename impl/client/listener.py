@@ -17,7 +17,7 @@ class RebalanceListener:
         """These came on top of what was owned; called after each rebalance, also with none."""
 
     def on_partitions_revoked(self, partitions: Sequence[TopicPartition]) -> None:
-        """These are about to go and are still owned: the last moment to commit them."""
+        """These are about to go and are still owned: the last chance to commit them."""
 
     def on_partitions_lost(self, partitions: Sequence[TopicPartition]) -> None:
         """These are gone, and another member may own them already: committing them is no longer legal."""

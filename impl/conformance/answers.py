@@ -52,7 +52,7 @@ REPLIES: Mapping[int, str] = {
 
 
 class OwnedPartitions(NamedTuple):
-    """What the leader is told about a member: the partitions it claims, and in which generation (-1: in none)."""
+    """What the leader learns about a member: the partitions it claims, and in which generation (-1: in none)."""
 
     member: str
     partitions: tuple[str, ...]
@@ -62,7 +62,7 @@ class OwnedPartitions(NamedTuple):
 class Answer(NamedTuple):
     """An answer to ``member``: what model and coordinator must agree on, as in `RequestAnswered`.
 
-    ``leader`` and ``claims`` name members by their seats, which member ids begin with.
+    ``leader`` and ``claims`` name members by the prefixes of their member ids.
     """
 
     member: str
@@ -83,8 +83,10 @@ def predicted_answers(
     action: Action, before: State, after: State, config: Config, bounds: Bounds
 ) -> tuple[Answer, ...]:
     """The answers that the model gives in one step of the coordinator, sorted."""
-    fresh = [m for m, member in enumerate(after.member) if is_reply(member.net) and not is_reply(before.member[m].net)]
-    return tuple(sorted([*aside(action, before, config), *(predicted_answer(after, m, bounds) for m in fresh)]))
+    replied = [
+        m for m, member in enumerate(after.member) if is_reply(member.net) and not is_reply(before.member[m].net)
+    ]
+    return tuple(sorted([*aside(action, before, config), *(predicted_answer(after, m, bounds) for m in replied)]))
 
 
 def aside(action: Action, before: State, config: Config) -> tuple[Answer, ...]:

@@ -66,7 +66,7 @@ def every_transition(
 ) -> ExhaustiveResult:
     """Execute every transition within ``bounds`` from every state, breadth first, on a copy of the coordinator there.
 
-    ``start`` is a fresh run whose transport can be copied; at most ``stop_after`` divergences are collected, so the
+    ``start`` is a new run whose transport can be copied; at most ``stop_after`` divergences are collected, so the
     first one has a shortest schedule.
     """
     pack = start.predictions.pack

@@ -180,7 +180,7 @@ class RequestWriter:
         )
 
     def _assignments(self, m: int, message: Message) -> tuple[SyncAssignment, ...]:
-        """What the leader decided, for the member ids that it was told of."""
+        """What the leader decided, for the member ids that its reply named."""
         shares = [(member_id, self._owned(message.parts[slot])) for member_id, slot in self._group[m]]
         return tuple(SyncAssignment(who, write_assignment(Assignment(partitions=share))) for who, share in shares)
 

@@ -1,4 +1,4 @@
-"""The model steps, the coordinator under test follows, and every divergence is told."""
+"""The model steps, the coordinator under test follows, and every divergence is reported."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ConformanceRun:
         self.steps = 0
         self.divergence: Divergence | None = None
         self._requests = RequestWriter(bounds)
-        self._stray: GroupRequest | None = None
+        self._duplicate: GroupRequest | None = None
         self._shares_transport = False
         self._begun: _Begun | None = None
         if bounds.failovers and not isinstance(transport, SteeredTransport):
@@ -138,7 +138,7 @@ class ConformanceRun:
         """What a step of a member, or of the network, means for its connection and its member id."""
         m = action.member
         if action.kind is ActionKind.DUPLICATE_REQUEST:
-            self._stray = self._requests.request(m, before)
+            self._duplicate = self._requests.request(m, before)
             return
         unanswered = action.kind is ActionKind.RECEIVE_ERROR and not is_error_reply(before.member[m].net)
         if unanswered or action.kind in BREAKS_THE_CONNECTION:
@@ -232,8 +232,8 @@ class ConformanceRun:
                 self._steered.request_zombie(m, self._requests.request(m, before))
             case kind if kind in FAILOVER:
                 self._fail_over(action)
-            case ActionKind.DELIVER_DUPLICATE if self._stray is not None:
-                self.transport.request(SIDE_CONNECTION, self._stray)
+            case ActionKind.DELIVER_DUPLICATE if self._duplicate is not None:
+                self.transport.request(SIDE_CONNECTION, self._duplicate)
             case ActionKind.DELIVER_DUPLICATE:
                 raise RebalanceCheckError(
                     "the model delivers a copy that was never made: this is a defect of the conformance run"
@@ -262,9 +262,9 @@ class ConformanceRun:
                 self._requests.note_reply(m, reply, slots)
         return tuple(sorted(observed_answer(m, reply) for m, reply in replies))
 
-    def _member_id(self, m: int, seat: str) -> str:
+    def _member_id(self, m: int, prefix: str) -> str:
         """The id under which the coordinator knows ``m``: a process that crashed may never have learned it."""
         observation = self.transport.observe()
         known = () if observation is None else observation.described.members
-        ids = [member.member_id for member in known if member_of(member.member_id) == seat]
+        ids = [member.member_id for member in known if member_of(member.member_id) == prefix]
         return ids[0] if ids else self._requests.newest_id(m)

@@ -28,18 +28,18 @@ ACTIONS = frozenset(rule.kind for rule in MODEL.rules)
 class ConformanceSubject:
     """The coordinator behind ``transport``, called ``name``, driven by the model's clients.
 
-    Events of members are the model's, which the members are; answers are those that the coordinator gave; what else it
-    does is told where ``heard`` is the list that its recorder fills. ``divergence`` is where the run left the model:
-    from there on nothing is performed. ``skipped`` counts actions that were not enabled any more because the
-    coordinator had chosen another leader than the schedule.
+    Events of members are the model's, which the members are; answers are those that the coordinator gave. Where
+    ``recorded`` is the list that the coordinator's recorder fills, its other events are in the history, too.
+    ``divergence`` is where the run left the model: from there on nothing is performed. ``skipped`` counts actions
+    that were not enabled any more because the coordinator had chosen another leader than the schedule.
     """
 
-    def __init__(self, name: str, transport: Transport, heard: list[Event] | None = None) -> None:
+    def __init__(self, name: str, transport: Transport, recorded: list[Event] | None = None) -> None:
         self.name = name
         self.actions = ACTIONS
         self.skipped = 0
         self._transport = transport
-        self._heard = [] if heard is None else heard
+        self._recorded = [] if recorded is None else recorded
         self._run: ConformanceRun | None = None
         self._seed = 0
 
@@ -57,7 +57,7 @@ class ConformanceSubject:
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
         """Start a run; ``seed`` is noted in its first event and decides nothing."""
-        self._heard.clear()
+        self._recorded.clear()
         self.skipped = 0
         self._run = ConformanceRun(self._transport, bounds)
         self._observer = Observer(self._run.machine.config, bounds, "", GROUP_ID)
@@ -84,19 +84,19 @@ class ConformanceSubject:
         return [self._observer.stamp(RunEnded(source=HARNESS))] if at_rest and self.divergence is None else []
 
     def _events(self, step: Step) -> list[Event]:
-        """What the coordinator told, then its answers; or what the member did."""
+        """What the coordinator recorded, then its answers; or what the member did."""
         if step.action.kind not in COORDINATOR_STEPS:
             return self._observer.observe(step.action, step.before, step.after)
-        heard = [replace(event, source=COORDINATOR) for event in self._heard]
-        self._heard.clear()
+        recorded = [replace(event, source=COORDINATOR) for event in self._recorded]
+        self._recorded.clear()
         if step.action.kind is ActionKind.HEARTBEAT_DURING_SYNC:  # member and coordinator both have a part in it
             self._observer.memory.steps += 1
             both = self._observer.heartbeat_during_sync(step.action.member, step.before, step.after)
-            return [self._observer.stamp(event) for event in [*heard, *both]]
+            return [self._observer.stamp(event) for event in [*recorded, *both]]
         slots = slots_by_prefix(step.after)
         answered = [self._answered(answer, slots) for answer in step.answers if answer.member in self._members]
         self._note(step)
-        return [self._observer.stamp(event) for event in [*heard, *answered]]
+        return [self._observer.stamp(event) for event in [*recorded, *answered]]
 
     def _note(self, step: Step) -> None:
         """Let the observer remember the step, whose events are the model's and not wanted here."""

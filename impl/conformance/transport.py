@@ -17,7 +17,7 @@ class Transport(Protocol):
     """Carries requests to one group of a coordinator; ``connection`` is the number of a member, or `SIDE_CONNECTION`.
 
     A member's client id must be ``m<number>``: member ids begin with it, or with the instance id of a static member,
-    and that is how they are told apart.
+    and that is how the harness knows them.
     """
 
     def open(self, bounds: Bounds) -> None:
@@ -58,10 +58,10 @@ class Transport(Protocol):
         a while. ``patience`` is how often it was asked before in this step."""
         ...
 
-    def prefer_leader(self, seat: str) -> None:
-        """Let the member whose id begins with ``seat`` lead where the coordinator has a choice.
+    def prefer_leader(self, prefix: str) -> None:
+        """Let the member whose id begins with ``prefix`` lead where the coordinator has a choice.
 
-        One that cannot be told does nothing.
+        A transport whose coordinator takes no such wish does nothing.
         """
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ from rebalance_check.model.classic.state import STATUS_NAMES, GroupStatus, Phase
 class View:
     """Status, members and their assignments, generation and leader ("" for none); None is what nobody can see.
 
-    Members are named by their seats (`model.classic.observer.member_ids`), which their ids begin with.
+    Members are named by the prefixes of their ids (`model.classic.observer.member_ids`).
     """
 
     status: str | None = None
@@ -57,8 +57,8 @@ def predicted_view(state: Any) -> View:
     members = sorted(slots_by_prefix(state).items())
     return View(
         status=None if unspecified and state.members == 0 else STATUS_NAMES[GroupStatus(state.status)],
-        members=tuple(seat for seat, _ in members),
-        assignments=tuple((seat, partitions_of(state.member[m].assignment)) for seat, m in members),
+        members=tuple(prefix for prefix, _ in members),
+        assignments=tuple((prefix, partitions_of(state.member[m].assignment)) for prefix, m in members),
         generation=None if unspecified or state.status == GroupStatus.DEAD else state.generation,
         leader="" if state.leader == NIL else id_prefix_of(state, state.leader),
     )

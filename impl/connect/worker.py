@@ -231,7 +231,7 @@ class WorkerCoordinator(Coordinator):
     def on_assignment_skipped(self, members: Sequence[JoinedMember]) -> None:
         """Raises `RebalanceCheckError`: only static members skip the assignment, and workers never are static."""
         raise RebalanceCheckError(
-            f"the coordinator told {self.member} to skip the assignment of {len(members)} workers, none of which is "
+            f"the coordinator asked {self.member} to skip the assignment of {len(members)} workers, none of which is "
             "static: report the coordinator"
         )
 

@@ -51,7 +51,7 @@ class GroupView(NamedTuple):
 class GroupCoordinator:
     """A coordinator of classic groups, driven by hand: it has no clock, no thread, no socket and no randomness.
 
-    ``config`` are the broker's settings, ``new_member_id`` makes a fresh member id from a prefix (the client id, or
+    ``config`` are the broker's settings, ``new_member_id`` makes a new member id from a prefix (the client id, or
     the instance id of a static member), ``recorder_for`` gives the recorder of a group (None: no events),
     ``log`` takes the records (default: in memory, committed at once), ``choices`` resolves what Kafka leaves to hash
     order, ``numbers`` are shared by the coordinators of one cluster (default: it is alone).

@@ -1,4 +1,4 @@
-"""The events of the coordinator, emitted at the moment they happen; nothing is built when no recorder listens."""
+"""The events of the coordinator, emitted when they happen; nothing is built when no recorder listens."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def forget(shard: Shard) -> None:
 
 
 def load(shard: Shard, records: Iterable[Record]) -> None:
-    """Bring the groups back as in their last records, with a fresh session for every member."""
+    """Bring the groups back as in their last records, with a new session for every member."""
     latest, offsets = replay(records)
     for group_id in sorted(latest.keys() | offsets.keys()):
         record = latest.get(group_id)

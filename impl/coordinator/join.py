@@ -44,7 +44,7 @@ def join_absent(shard: Shard, token: Hashable, request: JoinGroupRequest) -> Non
 
 
 def create_group(shard: Shard, group_id: str) -> Group:
-    """A fresh group, Empty at generation 0, whose first record is not committed yet."""
+    """A new group, Empty at generation 0, whose first record is not committed yet."""
     incarnation = shard.next_incarnation(group_id)
     group = Group(group_id=group_id, incarnation=incarnation, status_since_ms=shard.now_ms, is_created=False)
     shard.groups[group_id] = group

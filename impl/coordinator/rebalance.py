@@ -32,7 +32,7 @@ def prepare_rebalance(shard: Shard, group: Group, on_empty: OnAnswer | None = No
 
 
 def refuse_syncs(shard: Shard, group: Group, error: Error) -> None:
-    """Wipe all assignments and answer every parked SyncGroup with ``error``; those members get a fresh session."""
+    """Wipe all assignments and answer every parked SyncGroup with ``error``; those members get a new session."""
     for member in group.members.values():
         member.assignment = b""
         answer_sync(shard, group, member, error)
@@ -127,7 +127,7 @@ def start_generation(shard: Shard, group: Group) -> None:
 
 
 def answer_joins(shard: Shard, group: Group) -> None:
-    """Answer every parked JoinGroup; each member, be it silent, gets a fresh session and owes a SyncGroup."""
+    """Answer every parked JoinGroup; each member, also a silent one, gets a new session and owes a SyncGroup."""
     for member in group.members.values():
         parked = group.unpark_join(member)
         if parked is not None:

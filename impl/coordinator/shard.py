@@ -93,7 +93,7 @@ class Shard:
         return any(answered == token for answered, _ in self._answers)
 
     def next_write(self) -> int:
-        """A fresh number for a write."""
+        """The number of a new write."""
         self._writes += 1
         return self._writes
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from rebalance_check.model.vocabulary.events import Event
 
-# Events are frozen for all but the recorder, which writes the stamp into the slots of a fresh one: copying each
+# Events are frozen for all but the recorder, which writes the stamp into the slots of a new one: copying each
 # event with `dataclasses.replace` costs more than a whole heartbeat.
 _SET_GROUP: Final[Callable[[Event, str], None]] = Event.__dict__["group"].__set__
 _SET_SOURCE: Final[Callable[[Event, str], None]] = Event.__dict__["source"].__set__
@@ -36,7 +36,7 @@ class Recorder:
     def emit(self, event: Event) -> None:
         """Stamp ``event`` with group, source, sequence number and time, and pass it to the listener.
 
-        The event must be fresh, made for this call: it is stamped in place.
+        The event must be new, made for this call: it is stamped in place.
         """
         if self._listener is None:
             return

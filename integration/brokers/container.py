@@ -34,7 +34,7 @@ LABEL: Final = "io.github.rebalance-check"
 """Every container of this suite carries this label: ``docker ps --filter label=...`` shows what is left."""
 
 OWNER_SETTING: Final = "REBALANCE_CHECK_OWNER"
-"""The environment's value for that label, where runs that share a machine are to be told apart."""
+"""The environment's value for that label, where runs that share a machine must be distinguished."""
 
 START_TIMEOUT_S: Final = 90.0
 LOG_TAIL_BYTES: Final = 3000
@@ -137,7 +137,7 @@ def require_docker() -> None:
 
 
 def free_port() -> int:
-    """A port of loopback that was free a moment ago."""
+    """A port of loopback that was free just now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -44,7 +44,7 @@ def kafka_version(jars: Path) -> str:
 def local_kafka(jars: Path | None = None) -> Iterator[tuple[str, str]]:
     """Run a Kafka node and yield its address and its release.
 
-    ``jars`` is the folder of jars (default: the environment's REBALANCE_CHECK_KAFKA_JARS). Its files live in a fresh
+    ``jars`` is the folder of jars (default: the environment's REBALANCE_CHECK_KAFKA_JARS). Its files live in a new
     temporary folder; process and folder are gone afterwards, whatever happened inside.
     """
     folder = jars_folder(jars)
@@ -90,7 +90,7 @@ def java_command() -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago, all different."""
+    """Ports that were free just now, all different."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:

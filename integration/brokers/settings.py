@@ -43,7 +43,7 @@ _SMALL: Final = {
     "offsets.commit.timeout.ms": "60000",
 }
 
-# One thread reads and one handles: what arrives first is handled first, which lockstep replay counts on.
+# One thread reads and one handles: what arrives first is handled first, which replay counts on.
 _GROUPS: Final = {
     # The model has no initial delay in these runs, and sessions are short so that real expiry can be waited for.
     "group.initial.rebalance.delay.ms": "0",
@@ -55,7 +55,7 @@ def server_properties(*, listen: str, port: int, controller_port: int, advertise
     """The text of ``server.properties``.
 
     ``listen`` is the address to bind (``127.0.0.1``, or ``0.0.0.0`` inside a container whose port is published on
-    loopback); clients are told ``127.0.0.1:advertised_port``.
+    loopback); clients learn ``127.0.0.1:advertised_port``.
     """
     chosen = {
         **_SMALL,

@@ -41,38 +41,38 @@ def _stays_in_the_initial_rebalance(divergence: Divergence) -> bool:
     """A member expired, the model ends the join phase, the coordinator waits on."""
     ends = all(outcome.view.status != GroupStatus.PREPARING_REBALANCE for outcome in divergence.predicted)
     waits = divergence.observed.view.status == GroupStatus.PREPARING_REBALANCE
-    told_alike = any(set(divergence.observed.answers) <= set(outcome.answers) for outcome in divergence.predicted)
-    return divergence.action.kind is ActionKind.EXPIRE_SESSION and ends and waits and told_alike
+    same_answers = any(set(divergence.observed.answers) <= set(outcome.answers) for outcome in divergence.predicted)
+    return divergence.action.kind is ActionKind.EXPIRE_SESSION and ends and waits and same_answers
 
 
 def _goes_on_without_an_unused_id(divergence: Divergence) -> bool:
     """An id was given back, the model begins a rebalance, the coordinator does not."""
     begins = all(outcome.view.status == GroupStatus.PREPARING_REBALANCE for outcome in divergence.predicted)
-    told_alike = all(outcome.answers == divergence.observed.answers for outcome in divergence.predicted)
+    same_answers = all(outcome.answers == divergence.observed.answers for outcome in divergence.predicted)
     goes_on = divergence.observed.view.status in {GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE}
-    return divergence.action.kind is ActionKind.LEAVE_GROUP and begins and goes_on and told_alike
+    return divergence.action.kind is ActionKind.LEAVE_GROUP and begins and goes_on and same_answers
 
 
-def _is_told_of_a_rebalance_while_loading(divergence: Divergence) -> bool:
+def _answers_with_a_rebalance_while_loading(divergence: Divergence) -> bool:
     """A SyncGroup meets a coordinator that is loading."""
     answers = [answer.error for outcome in divergence.predicted for answer in outcome.answers]
-    told = [answer.error for answer in divergence.observed.answers]
+    given = [answer.error for answer in divergence.observed.answers]
     return (
         divergence.action.kind is ActionKind.SYNC_GROUP
         and answers == [Error.COORDINATOR_LOAD_IN_PROGRESS.name]
-        and told == [Error.REBALANCE_IN_PROGRESS.name]
+        and given == [Error.REBALANCE_IN_PROGRESS.name]
     )
 
 
 def _has_forgotten_the_empty_group(divergence: Divergence) -> bool:
-    """A group that should be Empty is not there to be deleted, or to refuse a commit as that of a stranger."""
+    """A group that should be Empty is not there to be deleted, or to refuse a commit as that of an unknown member."""
     answers = {answer.error for outcome in divergence.predicted for answer in outcome.answers}
-    told = {answer.error for answer in divergence.observed.answers}
+    given = {answer.error for answer in divergence.observed.answers}
     if divergence.action.kind is ActionKind.DELETE_GROUP:
-        return (answers, told) == ({"NONE"}, {"GROUP_ID_NOT_FOUND"})
+        return (answers, given) == ({"NONE"}, {"GROUP_ID_NOT_FOUND"})
     commits = divergence.action.kind in {ActionKind.COMMIT_DURING_JOIN, ActionKind.OFFSET_COMMIT}
     dead = divergence.observed.view.status == GroupStatus.DEAD
-    return commits and dead and (answers, told) == ({"UNKNOWN_MEMBER_ID"}, {"ILLEGAL_GENERATION"})
+    return commits and dead and (answers, given) == ({"UNKNOWN_MEMBER_ID"}, {"ILLEGAL_GENERATION"})
 
 
 KNOWN: Final = (
@@ -106,7 +106,7 @@ KNOWN: Final = (
         recognises=_stays_in_the_initial_rebalance,
     ),
     KnownDivergence(
-        name="a SyncGroup at a coordinator that is loading is told of a rebalance",
+        name="a SyncGroup at a coordinator that is loading is answered with REBALANCE_IN_PROGRESS",
         coordinators="3.9.2 (Scala)",
         what=(
             "While the coordinator reads its log, the one in Scala answers a SyncGroup with REBALANCE_IN_PROGRESS, the"
@@ -128,7 +128,7 @@ KNOWN: Final = (
             ),
         ),
         concerns=lambda release: release.scala,
-        recognises=_is_told_of_a_rebalance_while_loading,
+        recognises=_answers_with_a_rebalance_while_loading,
     ),
     KnownDivergence(
         name="the leave of an id that was never used does not rebalance",

@@ -26,15 +26,15 @@ R = TypeVar("R", bound=Run)
 class Rounds(Generic[R]):
     """Runs that share a process.
 
-    ``fresh`` gives at most that many new runs; ``finish`` ends a step and says which run goes on in its place, if any;
-    ``ended`` is told of each run that has no next step.
+    ``new_runs`` gives at most that many runs; ``finish`` ends a step and says which run goes on in its place, if any;
+    ``ended`` is called with each run that has no next step.
     """
 
     def __init__(
-        self, kafka: VirtualKafka, fresh: Callable[[int], Iterable[R]], finish: Callable[[R], R | None],
+        self, kafka: VirtualKafka, new_runs: Callable[[int], Iterable[R]], finish: Callable[[R], R | None],
         ended: Callable[[R], None], at_once: int,
     ) -> None:  # fmt: skip
-        self._kafka, self._fresh, self._finish, self._ended = kafka, fresh, finish, ended
+        self._kafka, self._new_runs, self._finish, self._ended = kafka, new_runs, finish, ended
         self._half = max(1, at_once // 2)
         self._begun: list[list[R]] = [[], []]
 
@@ -42,7 +42,7 @@ class Rounds(Generic[R]):
         """Finish a step of every run and begin its next one; False when all have ended."""
         for side in range(2):
             going = self._finished(side)
-            going += self._fresh(self._half - len(going))
+            going += self._new_runs(self._half - len(going))
             for run in going:
                 if run.begin():
                     self._begun[side].append(run)

@@ -31,7 +31,7 @@ class RealTimeTransport(SocketTransport):
 
     All members, also dead ones whose session is not to expire yet, are kept alive by heartbeats of the harness; the one
     that `expire` names is left out until the broker has removed it. A member that waits for the answer to its first
-    JoinGroup needs none (Kafka gives it five minutes), and would be given a shorter life by one. A pending id (KIP-394)
+    JoinGroup needs none (Kafka gives it five minutes), and one would shorten that time. A pending id (KIP-394)
     cannot be kept alive, so the bounds may not ask for one.
     """
 
@@ -44,7 +44,7 @@ class RealTimeTransport(SocketTransport):
         self._kept_at = 0.0
 
     def open(self, bounds: Bounds) -> None:
-        """Begin with a fresh group. Raises `RebalanceCheckError` when the bounds require member ids."""
+        """Begin with a new group. Raises `RebalanceCheckError` when the bounds require member ids."""
         if bounds.member_id_required:
             raise RebalanceCheckError(
                 "with real timers a member id that was handed out expires before it is used: replay schedules of "

@@ -27,7 +27,7 @@ GROUPS_AT_ONCE: Final = 8
 GROUPS_AT_ONCE_WITH_TIMERS: Final = 32
 """With real timers a group mostly waits, so many more fit side by side."""
 
-"""Told how many schedules are done, of how many; called from several threads, one at a time."""
+"""Takes how many schedules are done, of how many; called from several threads, one at a time."""
 
 
 @dataclass(frozen=True, slots=True)

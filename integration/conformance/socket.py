@@ -14,6 +14,7 @@ from rebalance_check.impl.protocol.messages import (
     MemberIdentity,
 )
 from rebalance_check.impl.steered.coordinator import Observation
+from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.described import described_group
 from rebalance_check.integration.wire.kafka_python import admin
@@ -28,6 +29,9 @@ ANSWER_TIMEOUT_S: Final = 10.0
 
 STRAGGLER_TIMEOUT_S: Final = 0.2
 """How long to wait behind a barrier for an answer that waits for a write (a leader's SyncGroup) and may not be due."""
+
+REPLY_CHECK_S: Final = 0.5
+"""The longest single wait on the sockets for the reply on one connection; the waits add up to `ANSWER_TIMEOUT_S`."""
 
 PATIENCE_S: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.6)
 
@@ -63,7 +67,7 @@ class SocketTransport:
         return self._group
 
     def open(self, bounds: Bounds) -> None:
-        """Begin with a fresh group. The brokers of this suite have no initial delay, so ``bounds`` may have none.
+        """Begin with a new group. The brokers of this suite have no initial delay, so ``bounds`` may have none.
 
         Raises `RebalanceCheckError` when the bounds have an initial delay.
         """
@@ -145,8 +149,8 @@ class SocketTransport:
         time.sleep(PATIENCE_S[patience])
         return True
 
-    def prefer_leader(self, seat: str) -> None:
-        """A broker cannot be told."""
+    def prefer_leader(self, prefix: str) -> None:
+        """Does nothing: a broker elects its leader by itself."""
 
     def close(self) -> None:
         """Close every connection. What the group left behind at the broker ends with the broker."""
@@ -165,18 +169,16 @@ class SocketTransport:
 
     def _await_reply_on(self, connection: int) -> GroupReply:
         """Wait for the reply on one connection; others that come meanwhile are kept for `answers`."""
-        deadline = time.monotonic() + ANSWER_TIMEOUT_S
-        while True:
-            found = self._open_group.replies(at_least=1, timeout_s=max(deadline - time.monotonic(), 0))
-            self._early += [pair for pair in found if pair[0] != connection]
-            for each, reply in found:
-                if each == connection:
-                    return reply
-            if time.monotonic() >= deadline:
-                raise RebalanceCheckError(
-                    f"the broker at {self._bootstrap} left a LeaveGroup unanswered for {ANSWER_TIMEOUT_S:g} s: "
-                    "see its log"
-                )
+        replies = await_until(
+            lambda: self._replies_on(connection), timeout_s=ANSWER_TIMEOUT_S, pause_s=0,
+            otherwise=f"the broker at {self._bootstrap} has not answered a LeaveGroup", hint="see its log",
+        )  # fmt: skip
+        return replies[0]
+
+    def _replies_on(self, connection: int) -> list[GroupReply] | NotYet:
+        found = self._open_group.replies(at_least=1, timeout_s=REPLY_CHECK_S)
+        self._early += [pair for pair in found if pair[0] != connection]
+        return [reply for each, reply in found if each == connection] or NotYet()
 
 
 def _too_long(timer: str) -> RebalanceCheckError:

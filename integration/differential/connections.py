@@ -12,7 +12,7 @@ from rebalance_check.impl.protocol.messages import DescribedGroup, GroupReply, G
 from rebalance_check.integration.wire.call import Connection, split_address
 from rebalance_check.integration.wire.described import described_group
 from rebalance_check.integration.wire.kafka_python import admin
-from rebalance_check.integration.wire.raw_group import Lane
+from rebalance_check.integration.wire.raw_group import MemberConnection
 
 CLIENT_ID: Final = "py"
 DESCRIBE_VERSION: Final = 5
@@ -32,8 +32,8 @@ class Connections:
         self._host = split_address(bootstrap)
         self._control = Connection(bootstrap)
         self._selector = selectors.DefaultSelector()
-        self._idle: list[Lane] = []
-        self._busy: dict[Lane, Address] = {}
+        self._idle: list[MemberConnection] = []
+        self._busy: dict[MemberConnection, Address] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -56,7 +56,7 @@ class Connections:
         """What has arrived; where nothing has, the first that does within the time."""
         found: list[tuple[Address, GroupReply]] = []
         for key, _ in self._selector.select(timeout_s):
-            connection: Lane = key.data
+            connection: MemberConnection = key.data
             for reply in connection.receive():
                 found.append((self._busy.pop(connection), reply))
                 self._idle.append(connection)
@@ -74,8 +74,8 @@ class Connections:
             self._selector.unregister(connection.socket)
             connection.socket.close()
 
-    def _opened(self) -> Lane:
-        connection = Lane(0, self._host, CLIENT_ID)
+    def _opened(self) -> MemberConnection:
+        connection = MemberConnection(0, self._host, CLIENT_ID)
         self._selector.register(connection.socket, selectors.EVENT_READ, connection)
         return connection
 

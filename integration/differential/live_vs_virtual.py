@@ -19,6 +19,7 @@ from rebalance_check.integration.differential.connections import Connections
 from rebalance_check.integration.differential.live_scenario import Divergence, FollowingCoordinator, PairedScenario
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.virtual.release import Release, find_release
+from rebalance_check.integration.waiting import ask_until
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 SCENARIOS_AT_ONCE: Final = 64
@@ -147,9 +148,7 @@ class _Batch:
     @staticmethod
     def _until(done: Callable[[], bool]) -> None:
         """Try until it is done, or for as long as the live broker may take."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not done() and time.monotonic() < deadline:
-            time.sleep(PAUSE_S)
+        ask_until(done, bool, timeout_s=PATIENCE_S, pause_s=PAUSE_S)
 
     def _end(self, number: int) -> None:
         self._connections.drop(number)

@@ -59,7 +59,7 @@ class WireBroker:
         self._connections: dict[asyncio.StreamWriter, asyncio.Task[Any] | None] = {}
         self._server: asyncio.Server | None = None
 
-    # -------------------------------------------------------------------------------------------- life
+    # ----------------------------------------------------------------------------------- start and end
 
     async def start(self) -> None:
         """Listen."""
@@ -76,7 +76,7 @@ class WireBroker:
             writer.close()
         await asyncio.gather(*filter(None, self._connections.values()), return_exceptions=True)
 
-    # -------------------------------------------------------------------------------------------- connections
+    # ----------------------------------------------------------------------------------- connections
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection: read ahead, so that its end is noticed while a request is parked; answer in order."""
@@ -143,7 +143,7 @@ class WireBroker:
             return Effect.CLOSE_BEFORE
         return Effect.DROP_REPLY if fault.effect is Effect.DROP_REPLY else response
 
-    # -------------------------------------------------------------------------------------------- requests
+    # ----------------------------------------------------------------------------------- requests
 
     async def _respond(self, request: Any, peer: str) -> ApiMessage | Effect:
         if request.API_KEY in GROUP_API_KEYS:

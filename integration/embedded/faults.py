@@ -40,7 +40,7 @@ class Fault:
     """One fault: which requests, and what happens to them.
 
     ``api`` is Kafka's name (``JoinGroup``). The fault spares the requests before the ``nth`` of that api (counted from
-    1 over the broker's life) and those for which ``when``, asked about the decoded request, is false; then it strikes
+    1 since the broker started) and those for which ``when``, asked about the decoded request, is false; then it strikes
     ``times`` times.
     """
 
@@ -93,7 +93,7 @@ class FaultPlan:
             return self._seen[api]
 
     def strike(self, api: str, request: Any) -> Fault | None:
-        """Count a request that arrived, and the fault that befalls it, if any."""
+        """Count a request that arrived, and return the fault that strikes it, if any."""
         with self._lock:
             self._seen[api] += 1
             for position, (fault, left) in enumerate(self._pending):

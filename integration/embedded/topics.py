@@ -105,7 +105,7 @@ def _parse(records: bytes) -> list[Any]:
 
 
 class Topics:
-    """All topics, and a way to wait until something is appended to one of them. Lives in one event loop."""
+    """All topics, and a way to wait until something is appended to one of them. Belongs to one event loop."""
 
     def __init__(self) -> None:
         self._logs: dict[str, list[PartitionLog]] = {}

@@ -60,7 +60,7 @@ class _CooperativeSticky(_Watched, CooperativeStickyAssignor):
 
 
 class _Upgradable(_CooperativeSticky):
-    """Supports EAGER, too, as Kafka's does: it may be listed beside an eager assignor (KIP-429).
+    """Supports EAGER, too, as Kafka's does: it may be listed next to an eager assignor (KIP-429).
 
     An EAGER member has revoked everything when it joins, so it claims nothing.
     """
@@ -98,7 +98,7 @@ ASSIGNORS: Final[dict[str, Any]] = {each.name: each for each in (_Range, _RoundR
 
 
 def recording_assignors(order: MemberOrder, watcher: Observer) -> list[Any]:
-    """The assignors of the order, telling ``watcher`` what they compute."""
+    """The assignors of the order, which notify ``watcher`` of what they compute."""
     made = [each() for each in assignors_of(order, UPGRADED if order.settings.upgrade else ASSIGNORS)]
     for assignor in made:
         assignor.eager = order.choice.protocol is LiveProtocol.EAGER

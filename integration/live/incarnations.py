@@ -1,4 +1,4 @@
-"""Which life of the coordinator a member's events belong to, for clients that show the node they talk to.
+"""Which incarnation of the coordinator a member's events belong to, for clients that show the node they talk to.
 
 The harness sees who leads the group's log and in which leader epoch (`CoordinatorElected`), a client shows which node
 it takes for its coordinator (`CoordinatorFound`). Together they tell the incarnation of a generation; for a client that
@@ -25,7 +25,7 @@ NOTICED_WITHIN_MS: Final = 500
 
 
 def with_incarnations(history: Sequence[Event]) -> Iterator[Event]:
-    """The history with the incarnation of each generation that a member speaks for, where it can be told."""
+    """The history with the incarnation of each generation that a member speaks for, where it can be known."""
     elected = [event for event in history if isinstance(event, CoordinatorElected)]
     node_of: dict[str, int] = {}
     for event in history:

@@ -44,13 +44,13 @@ def run(order: MemberOrder, recording: RawRecording, leaving: threading.Event) -
 
 
 def _started(order: MemberOrder, consumer: LiveConsumer) -> MemberStarted:
-    seat = order.choice
+    choice = order.choice
     return MemberStarted(
         member=order.member,
-        protocol=seat.protocol,
-        client=seat.client,
+        protocol=choice.protocol,
+        client=choice.client,
         release=consumer.release,
-        assignors=seat.assignors,
+        assignors=choice.assignors,
     )
 
 

@@ -1,4 +1,4 @@
-"""What befalls the nodes under a live group, drawn and done, and who coordinates it: recorded beside the members."""
+"""Faults of the nodes under a live group, drawn and done, and who coordinates it: recorded next to the members."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def with_coordinator_faults(schedule: Schedule) -> Schedule:
 
 
 class NodeFaults:
-    """The actions of `COORDINATOR_FAULTS` on the cluster under one group; ``recorder`` is told what was done."""
+    """The actions of `COORDINATOR_FAULTS` on the cluster under one group; ``recorder`` gets what was done."""
 
     def __init__(self, cluster: Cluster, group: str, recorder: Recorder) -> None:
         self._cluster = cluster

@@ -29,7 +29,7 @@ def names(partitions: Partitions) -> tuple[str, ...]:
 
 
 class Observer:
-    """Told by a client's adapter what happens; ``membership`` is asked for the consumer's place in the group."""
+    """A client's adapter notifies it of what happens; ``membership`` is asked for the consumer's place in the group."""
 
     def __init__(self, member: str, recorder: Recorder) -> None:
         self.member = member
@@ -119,7 +119,7 @@ class Observer:
             )
 
     def _see(self) -> Membership:
-        """The membership now, before anything is told of it: another coordinator is an event of its own."""
+        """The membership now, before anything is said of it: another coordinator is an event of its own."""
         now = self.membership()
         if now.coordinator not in (UNKNOWN_NODE, self._coordinator):
             self._coordinator = now.coordinator
@@ -141,7 +141,7 @@ class Observer:
                     member=self.member,
                     generation=self._noted.generation,
                     member_id=self._noted.member_id,
-                    reason="not told",
+                    reason="not notified",
                 )
             )
             self._noted = Membership()

@@ -20,7 +20,7 @@ POLL_S: Final = 0.01
 
 
 class MemberProcess:
-    """One life of one member. Its error output goes to a file next to its recording."""
+    """One process of one member, from its start to its end. Its error output goes to a file next to its recording."""
 
     def __init__(self, order: MemberOrder) -> None:
         self.order = order

@@ -51,10 +51,10 @@ class LiveOptions:
     its member has lost (a leader may then grant them while their new owner still holds them). Off by default: real
     clients are what a live run is about.
 
-    ``upgrade`` names an upgrade path (`model.vocabulary.upgrade_paths`) whose lists of assignors members have in turn. It needs
-    kafka-python, and there a cooperative-sticky that supports EAGER, too, as Kafka's does: the library's own refuses to
-    be listed beside an eager assignor. ``assignors`` is what all members offer, most wanted first; without a choice it
-    is what the clients of the protocol have in common (`JOINS_PER_ASSIGNOR` offer the first alone).
+    ``upgrade`` names an upgrade path (`model.vocabulary.upgrade_paths`) whose lists of assignors members have in turn.
+    It needs kafka-python, and there a cooperative-sticky that supports EAGER, too, as Kafka's does: the library's own
+    refuses to be listed next to an eager assignor. ``assignors`` is what all members offer, most wanted first; without
+    a choice it is what the clients of the protocol have in common (`JOINS_PER_ASSIGNOR` offer the first alone).
     """
 
     protocol: LiveProtocol = LiveProtocol.EAGER
@@ -100,8 +100,8 @@ class LiveOptions:
     def for_cluster(self) -> LiveOptions:
         """The same with the longer times that members need on a cluster.
 
-        A coordinator that was killed is replaced after three seconds, and whoever is silent for so long should not be
-        thrown out for that alone.
+        A coordinator that was killed is replaced after three seconds, and a member that is silent for so long should
+        not be thrown out for that alone.
         """
         return replace(self, session_timeout_ms=3_000, heartbeat_interval_ms=300, max_poll_interval_ms=6_000)
 
@@ -124,7 +124,7 @@ class ClientChoice:
     """What one member is: its client library, the assignors that it offers by Kafka's names, most wanted first, and
     how it treats its partitions with them.
 
-    A restart may put another seat into the same slot: that is a rolling restart.
+    A restart may start a member of another choice in the same place: that is a rolling restart.
     """
 
     client: ClientName
@@ -134,7 +134,7 @@ class ClientChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberOrder:
-    """What one member process is told when it starts."""
+    """What one member process gets when it starts."""
 
     bootstrap: str
     group: str

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from rebalance_check.impl.protocol.consumer_protocol import read_assignment
 from rebalance_check.integration.brokers.open import Broker
+from rebalance_check.integration.waiting import ask_until
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import ApiMessage, admin, errors
 from rebalance_check.model.vocabulary.group_status import GroupStatus
@@ -50,23 +50,23 @@ def await_settled(
 ) -> Unsettled:
     """Wait until the group is Stable with ``members``, who own all ``partitions`` partitions, and stays so.
 
-    Members are told by their client ids. What is still pending when the time is over is returned.
+    Members are known by their client ids. What is still pending when the time is over is returned.
     """
-    deadline = time.monotonic() + timeout_s
     unchanged, before = 0, None
     with asking(broker, group) as ask:
-        while True:
+
+        def check() -> Unsettled:
+            nonlocal unchanged, before
             answer = ask(admin.DescribeGroupsRequest(groups=[group]), DESCRIBE_VERSION)
             described = None if answer is None else answer.groups[0]
             found = unsettled(described, members, partitions)
             now = [(m.member_id, bytes(m.member_assignment)) for m in described.members] if described else []
             unchanged = unchanged + 1 if not found.pending and now == before else 0
             before = now
-            if unchanged >= SETTLED_CHECKS:
-                return found
-            if time.monotonic() >= deadline:
-                return found if found.pending else FOREVER
-            time.sleep(CHECK_S)
+            return found
+
+        found = ask_until(check, lambda _: unchanged >= SETTLED_CHECKS, timeout_s=timeout_s, pause_s=CHECK_S)
+    return found if found.pending or unchanged >= SETTLED_CHECKS else FOREVER
 
 
 def unsettled(group: ApiMessage | None, members: Collection[str], partitions: int) -> Unsettled:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from operator import not_
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -27,6 +28,7 @@ from rebalance_check.integration.embedded.topics import LATEST_TIMESTAMP
 from rebalance_check.integration.live.kafka_python_api import KafkaConsumer, KafkaProducer, TopicPartition, errors
 from rebalance_check.integration.live.recording import RawRecording, merge
 from rebalance_check.integration.live.topics import create_topic
+from rebalance_check.integration.waiting import ask_until
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import consumer
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -91,7 +93,7 @@ class KafkaStatusWorker:
 
     def send(self, key: str, value: bytes | None, attempt: int, send: int) -> None:
         """`StatusLog.send`: hand the record to the producer. What it reports goes through a queue to a thread of its
-        own: a store is never told from inside ``send``, where a report may come when the producer is quick to fail.
+        own: a store never gets one from inside ``send``, where a report may come when the producer is quick to fail.
         """
         try:
             sent = self._producer.send(self._topic, key=key.encode(), value=value)
@@ -145,7 +147,7 @@ class KafkaStatusWorker:
             (self.store.put_safe if safe else self.store.put)(key, value)
 
     def unanswered(self) -> str:
-        """What this worker still has to hear of its own writes; empty for nothing.
+        """What this worker still has to learn of its own writes; empty for nothing.
 
         Raises `RebalanceCheckError` when the worker has failed.
         """
@@ -282,15 +284,12 @@ def _report_late(workers: Sequence[KafkaStatusWorker]) -> tuple[str, ...]:
 
 def settle(workers: Sequence[KafkaStatusWorker]) -> tuple[str, ...]:
     """Wait until every send is answered and everything is read back; what is not in time is returned."""
-    deadline = time.monotonic() + SETTLE_TIMEOUT_S
-    while (pending := _pending(workers)) and time.monotonic() < deadline:
-        time.sleep(POLL_MS / 1000)
-    return pending
+    return ask_until(lambda: _pending(workers), not_, timeout_s=SETTLE_TIMEOUT_S, pause_s=POLL_MS / 1000)
 
 
 def _pending(workers: Sequence[KafkaStatusWorker]) -> tuple[str, ...]:
     """What the workers have still to do. The ends are asked for only once nothing is in flight: a record answered
-    after the ends were told is part of neither, and a worker that has not read it would count as at rest."""
+    after the ends were read is part of neither, and a worker that has not read it would count as at rest."""
     unanswered = tuple(reason for worker in workers if (reason := worker.unanswered()))
     if unanswered:
         return unanswered

@@ -41,12 +41,12 @@ NODES: Final = "nodes"
 
 
 class LiveSubject:
-    """A group of real consumers of the libraries that ``settings`` name on ``broker``, each a process that real signals
-    befall. `RebalanceCheckError` when a library is not installed. On a cluster its coordinator may be killed, paused
+    """A group of real consumers of the libraries that ``settings`` name on ``broker``, each a process that gets real
+    signals. `RebalanceCheckError` when a library is not installed. On a cluster its coordinator may be killed, paused
     and moved, too.
 
     ``folder`` receives the raw recordings while the run goes on (default: a temporary folder that goes with the run).
-    What happened is told by `close` as one merged history; `perform` returns nothing, since what an action causes is
+    `close` returns what happened as one merged history; `perform` returns nothing, since what an action causes is
     seen by other processes, later.
     """
 
@@ -61,7 +61,7 @@ class LiveSubject:
         self._run: _Run | None = None
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
-        """A fresh topic and group; members start when the schedule says so."""
+        """A new topic and group; members start when the schedule says so."""
         started = _Run(self._broker, self._settings, bounds, self._folder)
         started.prepare()
         self._run = started

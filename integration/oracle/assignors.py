@@ -33,7 +33,7 @@ BUFFER_BYTES: Final = 1 << 16
 
 
 class Assignors(Protocol):
-    """Whoever answers assignment problems."""
+    """Something that answers assignment problems."""
 
     @property
     def name(self) -> str:
@@ -82,7 +82,7 @@ class JavaAssignors:
             writer.join()
 
     def _write(self, data: bytes) -> None:
-        with suppress(BrokenPipeError):  # whoever reads sees the end, and tells why
+        with suppress(BrokenPipeError):  # the thread that reads sees the end, and says why
             self._child.input.write(data)
             self._child.input.flush()
 

@@ -1,4 +1,4 @@
-"""Ours beside Kafka's: the same problems, answer by answer, and a reason for each answer that differs.
+"""Ours compared with Kafka's: the same problems, answer by answer, and a reason for each answer that differs.
 
 What an answer leaves open is found by asking Kafka again, with the members listed in another order and under other
 names of the same order: both change nothing that an assignor may look at, only the iteration order of its hash maps.
@@ -115,7 +115,7 @@ def reason_for(theirs: Assignors, name: str, problem: Problem, their: Answer, ou
 
 
 def equal_to_the_sensible(theirs: Assignors, name: str, problem: Problem, our: Answer) -> bool:
-    """Whether ours is what Kafka answers when it is not told what means nothing."""
+    """Whether ours is what Kafka answers when the problem leaves out what means nothing."""
     (answer,) = theirs.answer_all(name, [problem.sensible()])
     return not answer.failure and shares(answer) == shares(our)
 

@@ -65,7 +65,7 @@ def decoded(request: GroupRequest, body: bytes) -> GroupReply:
 
 @lru_cache(REMEMBERED)
 def observed(body: bytes, *, scala: bool) -> Observation:
-    """What an inspection told: the group as DescribeGroups shows it, with generation and leader from inside.
+    """What an inspection shows: the group as DescribeGroups shows it, with generation and leader from inside.
 
     The coordinator in Scala shows assignments only of a group that is Stable.
     """

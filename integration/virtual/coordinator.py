@@ -169,10 +169,10 @@ class VirtualCoordinator:
 
     def end_transaction(self, producer_id: int, *, is_committed: bool) -> Error:
         """The marker of a producer's transaction; NONE while the log withholds the outcome."""
-        told = self._environment.control(
+        name = self._environment.control(
             f"end-transaction {producer_id} {'commit' if is_committed else 'abort'}", self._node
         )
-        return Error[told] if told else Error.NONE
+        return Error[name] if name else Error.NONE
 
     def delete(self, group_id: str) -> Error:
         """DeleteGroups; NONE while the log withholds the outcome."""
@@ -340,6 +340,6 @@ class VirtualCoordinator:
         return found
 
 
-def _deadline(told: str) -> int | None:
+def _deadline(text: str) -> int | None:
     """A time on which something depends: None for one that is as good as never."""
-    return int(told) if told and int(told) < NEVER_MS else None
+    return int(text) if text and int(text) < NEVER_MS else None

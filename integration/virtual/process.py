@@ -1,9 +1,9 @@
 """The Java process of virtual Kafka, and the frames that go to it and come from it.
 
-A frame to it is: int32 length of the rest, kind, int16 environment, int8 node, int32 number, body; one from it: int32 length
-of the rest, kind, int32 number of the frame that it answers (of the environment, for what was thrown), body. Frames are
-collected and go out in one write when an answer is waited for, so that many requests, also of many environments, share a
-round trip.
+A frame to it is: int32 length of the rest, kind, int16 environment, int8 node, int32 number, body; a frame from it:
+int32 length of the rest, kind, int32 number of the frame that it answers (of the environment, for what was thrown),
+body. Frames are collected and go out in one write when an answer is waited for, so that many requests, also of many
+environments, share a round trip.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ class VirtualEnvironment:
         self.replies: list[tuple[int, bytes | None]] = []
         """The replies that have come, each with the number of its frame; None where the broker hangs up."""
         self.thrown: list[str] = []
-        """Exceptions of the coordinator that no request was told of: a broker writes them to its log, and goes on."""
+        """Exceptions of the coordinator that no reply reported: a broker writes them to its log, and goes on."""
 
     def reset(self, seed: int, topics: Mapping[str, int], settings: Mapping[str, str] | None = None) -> None:
-        """A fresh environment: an empty journal, time at its start, node 0 elected in epoch 0, member ids after ``seed``.
+        """A new environment: an empty journal, time at its start, node 0 elected in epoch 0, member ids after ``seed``.
 
         ``topics`` has the number of partitions of each, ``settings`` a broker's, by Kafka's names.
         """

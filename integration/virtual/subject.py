@@ -19,6 +19,6 @@ class VirtualSubject(ConformanceSubject):
         super().__init__(kafka.release.name, self.transport)
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
-        """Start a run in a fresh environment."""
+        """Start a run in a new environment."""
         self.transport.seed = seed
         return super().open(bounds, seed)

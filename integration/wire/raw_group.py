@@ -1,4 +1,4 @@
-"""The raw driver: group requests on sockets, exactly as told, without a client's opinions in between.
+"""The raw driver: group requests on sockets, exactly as given, without a client's opinions in between.
 
 A broker handles one request of a connection at a time, so a JoinGroup that it parks blocks whatever is sent behind it.
 Each request therefore gets a connection with nothing in flight: the member's last one when it is idle, else a new one.
@@ -28,7 +28,7 @@ BARRIER_ROUND_TRIPS: Final = 2
 """See `RawGroup.barrier`."""
 
 
-class Lane:
+class MemberConnection:
     """One connection of one member: what is in flight on it, and the bytes that have come back."""
 
     __slots__ = ("in_flight", "member", "protocol", "socket")
@@ -80,13 +80,13 @@ class RawGroup:
         self._bootstrap = bootstrap
         self._address = split_address(bootstrap)
         self._selector = selectors.DefaultSelector()
-        self._lanes: dict[int, list[Lane]] = {}
+        self._connections: dict[int, list[MemberConnection]] = {}
         self._control: Connection | None = None
 
     def request(self, member: int, request: GroupRequest) -> None:
         """Send a request; it has arrived in the broker's socket when this returns, and is not yet handled."""
         self.sent += 1
-        self._idle_lane(member).send(replace(request, group_id=self.group_id))
+        self._idle_connection(member).send(replace(request, group_id=self.group_id))
 
     def replies(self, *, at_least: int, timeout_s: float) -> list[tuple[int, GroupReply]]:
         """The replies that arrive until there are ``at_least`` so many or the time is over, then all that are there.
@@ -119,13 +119,13 @@ class RawGroup:
 
     def disconnect(self, member: int) -> None:
         """Close all connections of a member: what is in flight on them is never answered."""
-        for lane in self._lanes.pop(member, []):
-            self._selector.unregister(lane.socket)
-            lane.socket.close()
+        for connection in self._connections.pop(member, []):
+            self._selector.unregister(connection.socket)
+            connection.socket.close()
 
     def close(self) -> None:
         """Close every connection."""
-        for member in list(self._lanes):
+        for member in list(self._connections):
             self.disconnect(member)
         self._selector.close()
         if self._control is not None:
@@ -139,22 +139,22 @@ class RawGroup:
     ) -> None:
         self.close()
 
-    def _idle_lane(self, member: int) -> Lane:
-        lanes = self._lanes.setdefault(member, [])
-        for lane in lanes:
-            if not lane.in_flight:
-                return lane
-        lane = Lane(member, self._address, f"m{member}")
-        self._selector.register(lane.socket, selectors.EVENT_READ, lane)
-        lanes.append(lane)
-        return lane
+    def _idle_connection(self, member: int) -> MemberConnection:
+        connections = self._connections.setdefault(member, [])
+        for connection in connections:
+            if not connection.in_flight:
+                return connection
+        connection = MemberConnection(member, self._address, f"m{member}")
+        self._selector.register(connection.socket, selectors.EVENT_READ, connection)
+        connections.append(connection)
+        return connection
 
-    def _receive(self, lane: Lane) -> list[tuple[int, GroupReply]]:
+    def _receive(self, connection: MemberConnection) -> list[tuple[int, GroupReply]]:
         try:
-            return [(lane.member, reply) for reply in lane.receive()]
+            return [(connection.member, reply) for reply in connection.receive()]
         except ConnectionError as error:
-            pending = ", ".join(type(request).__name__ for request in lane.in_flight) or "nothing"
+            pending = ", ".join(type(request).__name__ for request in connection.in_flight) or "nothing"
             raise RebalanceCheckError(
-                f"the broker at {self._bootstrap} closed the connection of m{lane.member} with {pending} in flight: "
-                "see the broker's log"
+                f"the broker at {self._bootstrap} closed the connection of m{connection.member} with {pending} in "
+                "flight: see the broker's log"
             ) from error

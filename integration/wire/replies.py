@@ -1,4 +1,4 @@
-"""Replies of the group protocol, between `impl.protocol.messages` and kafka-python's classes: the other half of `requests`."""
+"""Replies of the group protocol, from and to kafka-python's classes: the counterpart of `requests`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests of the group protocol, between kafka-python's classes and `impl.protocol.messages`: one place, both directions.
+"""Requests of the group protocol: from kafka-python's classes to `impl.protocol.messages`, and back.
 
 The embedded broker reads with `requests_from_wire`, the raw driver writes with `request_to_wire`; a test holds that one
 undoes the other in every version. What a version cannot carry is lost on the way, as on a real wire.

@@ -1,4 +1,4 @@
-"""``rebalance-check fuzz --broker virtual``: random scenarios for Kafka's own coordinator, and for ours beside it."""
+"""``rebalance-check fuzz --broker virtual``: random scenarios for Kafka's own coordinator and for ours."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def fuzz_broker(console: Console, broker: str, wanted: Wanted) -> int:
     Raises `RebalanceCheckError` when a name is no invariant of this judge.
     """
     if not is_virtual(broker):
-        return fuzz_twins(console, broker, wanted.seeds, wanted.steps or DEFAULT_STEPS)
+        return compare_live_and_virtual(console, broker, wanted.seeds, wanted.steps or DEFAULT_STEPS)
     names = wanted.names or (*NAMES, CONFORMANCE)
     unknown = [name for name in names if name not in (*NAMES, CONFORMANCE)]
     if unknown:
@@ -96,8 +96,8 @@ def one_round(
             )  # fmt: skip
 
 
-def fuzz_twins(console: Console, broker: str, seeds: range, steps: int) -> int:
-    """Tell the same scenarios to a live broker and to the virtual Kafka of its release, and show where they differ."""
+def compare_live_and_virtual(console: Console, broker: str, seeds: range, steps: int) -> int:
+    """Run the same scenarios on a live broker and on the virtual Kafka of its release, and show where they differ."""
     with open_broker(broker) as opened, VirtualKafka(virtual_counterpart(opened)) as kafka:
         create_topic(opened.bootstrap, *TOPIC)
         result = hold_equal(opened, kafka, [timeless_scenario(seed, steps=steps) for seed in seeds])
@@ -125,6 +125,6 @@ def document_of(rounds: Sequence[Campaign | Guided], found: Sequence[Finding | F
 def finding_document(found: Finding | Found) -> dict[str, Any]:
     """A scenario, or the address of a schedule."""
     if isinstance(found, Finding):
-        return {"name": found.name, "seed": found.seed, "scenario": list(found.scenario), "told": list(found.shown)}
+        return {"name": found.name, "seed": found.seed, "scenario": list(found.scenario), "shown": list(found.shown)}
     path = path_of(found.schedule)
-    return {"name": found.name, "seed": found.schedule.seed, "address": path.address(), "told": str(found.divergence)}
+    return {"name": found.name, "seed": found.schedule.seed, "address": path.address(), "shown": str(found.divergence)}

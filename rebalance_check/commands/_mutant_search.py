@@ -20,7 +20,7 @@ from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.oracle.assignors import OurAssignors
-from rebalance_check.integration.oracle.played import play
+from rebalance_check.integration.oracle.courses import play
 from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -63,7 +63,7 @@ def catch(mutant: Mutant) -> Caught | None:
             return _explored(mutant, mutant.find)
         case AssignmentSearch():
             with planted(mutant):
-                return _posed(mutant, mutant.find)
+                return _searched_problems(mutant, mutant.find)
         case ScenarioSearch():
             with planted(mutant):
                 return _run_scenarios(mutant, mutant.find)
@@ -104,7 +104,7 @@ def _explored(mutant: Mutant, find: ModelSearch) -> Caught | None:
     return Caught(mutant.name, len(lines), seconds, (*lines, found.counterexample.address()))
 
 
-def _posed(mutant: Mutant, find: AssignmentSearch) -> Caught | None:
+def _searched_problems(mutant: Mutant, find: AssignmentSearch) -> Caught | None:
     finding = _finding_in(mutant, find)
     started = time.monotonic()
     shape = "tame" if find.shape == COURSE else find.shape

@@ -100,7 +100,7 @@ def finish_comparison(console: Console, whose: str, comparisons: Sequence[Compar
         (one.assignor, one.shape, f"{one.inputs:,}", ", ".join(f"{n:,} {why}" for why, n in one.reasons.most_common()))
         for one in comparisons
     ]
-    console.table(f"our answers beside those of {whose}", ("assignor", "shape", "inputs", "answers"), rows)
+    console.table(f"our answers and those of {whose}", ("assignor", "shape", "inputs", "answers"), rows)
     unexplained = sum(one.unexplained for one in comparisons)
     console.say(f"{sum(one.inputs for one in comparisons):,} inputs, {unexplained} differences that nothing explains")
     document: dict[str, Any] = {

@@ -17,7 +17,8 @@ from rebalance_check.properties.convert import convert_file
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Write the converted histories there, under their own names; without it each is replaced, whole or not at all.",
+    help="Write the converted histories there, under their own names; "
+    "without it each is replaced, whole or not at all.",
 )
 @json_option
 def command(histories: tuple[Path, ...], out: Path | None, as_json: bool) -> int:

@@ -103,8 +103,8 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
     default=False,
     help="Unused ids are given back, and members that are new may expire.",
 )
-@path_option("Members are upgraded from one assignor to another. The environment is then small by default: 2 or 3 members, "
-             "1 partition, no crash, every member restarted to the end.")  # fmt: skip
+@path_option("Members are upgraded from one assignor to another. The environment is then small by default: "
+             "2 or 3 members, 1 partition, no crash, every member restarted to the end.")  # fmt: skip
 @click.option("--symmetry", type=click.Choice(["on", "off"]), default="on", show_default=True,
               help="Explore one of all states that differ only in how members are named.")  # fmt: skip
 @click.option("--mutant", metavar="NAME", help="Switch on a planted defect (see `rebalance-check mutants`).")

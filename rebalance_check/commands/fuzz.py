@@ -50,8 +50,9 @@ FAULT_SETS = {"common": COMMON_FAULTS, "all": ALL_FAULTS}
     "--seeds", default="0:100", show_default=True, metavar="FIRST:LAST", help="From FIRST up to, not including, LAST."
 )
 @click.option("--subject", type=click.Choice(["simulator", SUBJECT]), default="simulator", show_default=True,
-              help=f"{SUBJECT}: no group, but random scenarios of requests, faults and time on our coordinator. With it go "
-              "--seeds, --steps (lines of a scenario, default 40), --mutant, --invariant, --shrink and where runs are kept.")  # fmt: skip
+              help=f"{SUBJECT}: no group, but random scenarios of requests, faults and time on our coordinator. "
+              "With it go --seeds, --steps (lines of a scenario, default 40), --mutant, --invariant, --shrink and "
+              "where runs are kept.")  # fmt: skip
 @click.option("--protocol", type=click.Choice([p.value for p in SimulatedProtocol]), default=DEFAULTS.protocol.value,
               show_default=True)  # fmt: skip
 @click.option("--members", type=int, default=DEFAULTS.members, show_default=True)
@@ -85,7 +86,8 @@ FAULT_SETS = {"common": COMMON_FAULTS, "all": ALL_FAULTS}
 @click.option("--shrink", "shrinking", is_flag=True, help="Make each failing run as small as it gets.")
 @json_option
 def command(*, seeds: str, engine: str, master: str, workers: int | None, out: Path | None, names: tuple[str, ...],
-            subject: str, broker: str | None, history: Path | None, shrinking: bool, as_json: bool, **sizes: Any) -> int:  # fmt: skip
+            subject: str, broker: str | None, history: Path | None, shrinking: bool, as_json: bool,
+            **sizes: Any) -> int:  # fmt: skip
     """Simulate seeds, judge every run, and explain the shortest run that broke each claim.
 
     With --subject coordinator, a seed is a random scenario on our own coordinator. By default it is judged by all
@@ -114,8 +116,8 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     console.say(header)
     with console.progress() as advance:
         result = fuzz(
-            chosen, options, engine=engine, out=out, invariants=names, simulate=simulate, subject=subject, master=master,
-            workers=workers, progress=advance,
+            chosen, options, engine=engine, out=out, invariants=names, simulate=simulate, subject=subject,
+            master=master, workers=workers, progress=advance,
         )  # fmt: skip
     explain = explain_scenario if subject == SUBJECT else explain_run
     found = [explain(run.seed, options, run.counterexample.invariant, shrinking, run) for run in result.counterexamples]

@@ -37,7 +37,8 @@ class Judged:
 def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | None, engine: str, as_json: bool) -> int:
     """Judge recorded histories (JSON lines, one run per file; docs/history.schema.json), or a folder of `fuzz --out`.
 
-    Exits with 0 when every claim held, 10 when a safety invariant is violated, 11 when a liveness invariant is, 12 undecided.
+    Exits with 0 when every claim held, 10 when a safety invariant is violated, 11 when a liveness invariant is, 12
+    undecided.
     """
     console = Console(as_json)
     invariants = select(names)

@@ -75,7 +75,7 @@ class LiveRuns:
 
     @property
     def churn(self) -> SimulationOptions:
-        """What disturbs the consumers."""
+        """The disturbances of the consumers."""
         return SimulationOptions(
             protocol=SimulatedProtocol(self.protocol),
             members=self.members,
@@ -103,7 +103,7 @@ class LiveRuns:
         return settings.for_cluster() if self.nodes > 1 else settings
 
     def history(self, broker: Broker, seed: int) -> Iterable[Event]:
-        """The events of one run, told when it is over; meanwhile the raw recordings grow in a folder of their own."""
+        """The events of one run, when it is over; until then the raw recordings grow in a folder of their own."""
         folder = self.out / f"{self.name}-{seed}.raw"
         shutil.rmtree(folder, ignore_errors=True)  # of an earlier run of this seed, as its history is
         if self.protocol == STATUS:

@@ -48,7 +48,7 @@ BANNED_EVERYWHERE = {
 BANNED_INSIDE = {
     "time.monotonic": "time comes from the clock that is handed in",
     "time.sleep": "nothing in here waits: advance the clock that is handed in",
-    "time.perf_counter": "speed is measured by whoever calls",
+    "time.perf_counter": "speed is measured by the caller",
     "uuid.uuid4": "draw from the random.Random that is handed down",
     "open": "no I/O in here: the caller reads and writes",
     "print": "no output in here: return data, the console prints",
@@ -91,7 +91,7 @@ def test_imports_go_one_way(product: list[Source]) -> None:
     assert wrong == []
 
 
-def test_no_room_is_imported_bare_and_nothing_relative(everything: list[Source]) -> None:
+def test_no_package_is_imported_bare_and_nothing_relative(everything: list[Source]) -> None:
     wrong = [
         f"{source.path}:{line}: write rebalance_check.{name.lstrip('.')}"
         for source in everything
@@ -101,7 +101,7 @@ def test_no_room_is_imported_bare_and_nothing_relative(everything: list[Source])
     assert wrong == []
 
 
-def test_a_room_imports_only_the_libraries_it_declared(product: list[Source], stdlib: frozenset[str]) -> None:
+def test_a_package_imports_only_the_libraries_it_declared(product: list[Source], stdlib: frozenset[str]) -> None:
     wrong = [
         f"{source.path}:{line}: {source.package} does not use {name}"
         for source in product

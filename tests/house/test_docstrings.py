@@ -32,7 +32,7 @@ def raised(node: ast.AST) -> Iterator[str]:
 
 
 def silent(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
-    """Line, function and class of each exception that a docstring leaves out; a click command explains itself by help."""
+    """Line, function and class of each exception that a docstring leaves out; click commands have their help."""
     for function in public_functions(tree):
         said = ast.get_docstring(function) or ""
         if function.name == "command":

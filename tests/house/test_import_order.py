@@ -1,4 +1,4 @@
-"""Imports run down: every module stands on a floor, imports lower floors and its own group, and no import runs in a circle.
+"""Imports run down: every module has a level, imports lower levels and its own group, and no import runs in a circle.
 
 The order is computed from the code: all imports count, also those inside functions; those under ``TYPE_CHECKING``
 exist for type checkers only, so they are counted apart: they may close a circle.
@@ -198,7 +198,7 @@ def test_the_checker_knows_no_model_and_no_mutant(product: list[Source]) -> None
 
 
 def test_no_module_of_the_product_is_imported_by_a_string(product: list[Source]) -> None:
-    """The command line loads the module of a sub-command when it is called, and an edit of a mutant names its function."""
+    """The command line loads a sub-command's module when it is called, and an edit of a mutant names its function."""
     by_name = ("rebalance_check/cli.py:", "impl/mutants/edit.py:")
     found = [
         f"{source.path}:{node.lineno}"
@@ -229,7 +229,7 @@ def test_the_computation_can_fail(path: str, text: str, broken: set[str], produc
     assert {"checker"} & broken == {"checker" for each in found if knows_a_model(each)}
 
 
-def test_a_circle_is_seen__and_an_import_for_types_is_told_apart(product: list[Source]) -> None:
+def test_a_circle_is_seen__and_an_import_for_types_does_not_count(product: list[Source]) -> None:
     source = type(product[0])
     one = source("impl/a.py", f"from {ROOT}.impl.b import f")
     other = source(

@@ -47,12 +47,12 @@ def shipped(folder: Path) -> set[str]:
     }
 
 
-def test_every_room_is_installed_whole() -> None:
+def test_every_package_is_installed_whole() -> None:
     for package in PACKAGES:
         assert shipped(INSTALLED / package) == shipped(ROOT / package), package
 
 
-def test_the_face_is_installed_whole__and_typed() -> None:
+def test_the_command_line_is_installed_whole__and_typed() -> None:
     own = {name for name in shipped(ROOT / "rebalance_check") if name.split("/")[0] not in PACKAGES}
     assert {name for name in shipped(INSTALLED) if name.split("/")[0] not in PACKAGES} == own
     assert "py.typed" in own

@@ -72,7 +72,7 @@ KNOWN: Final = (
         ClientName.AIOKAFKA,
         "reset_member_loses_everything",
         frozenset({"0.14.0"}),
-        "it has no callback for what is lost: a zombie is told that its partitions are revoked",
+        "it has no callback for what is lost: a zombie learns that its partitions are revoked",
         without_members,
     ),
     KnownDivergence(

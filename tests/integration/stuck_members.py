@@ -26,13 +26,13 @@ CLOSING: Final = (PartitionsRevoked, PartitionsLost, MemberLeft)
 
 def stuck_members(events: Sequence[Event], at: int) -> frozenset[str]:
     """The members that, when ``events[at]`` happened, had computed an assignment as leaders and were to do nothing
-    more in their lives: neither complete that rebalance nor begin another."""
+    more until they ended: neither complete that rebalance nor begin another."""
     names = {event.member for event in events[:at] if isinstance(event, MemberStarted)}
-    return frozenset(name for name in names if _computed_last(_life(events, name, at)))
+    return frozenset(name for name in names if _computed_last(_process_at(events, name, at)))
 
 
-def _life(events: Sequence[Event], name: str, at: int) -> tuple[list[Event], list[Event]]:
-    """What a member showed in the life that it had at ``at``: before, and afterwards."""
+def _process_at(events: Sequence[Event], name: str, at: int) -> tuple[list[Event], list[Event]]:
+    """What the process that a member had at ``at`` showed: before, and afterwards."""
     before = [event for event in events[:at] if event.source == name]
     starts = [index for index, event in enumerate(before) if isinstance(event, MemberStarted)]
     later = takewhile(lambda event: not isinstance(event, MemberStarted), _of(events[at:], name))
@@ -43,8 +43,8 @@ def _of(events: Sequence[Event], name: str) -> Iterator[Event]:
     return (event for event in events if event.source == name)
 
 
-def _computed_last(life: tuple[list[Event], list[Event]]) -> bool:
-    before, later = ([event for event in part if not isinstance(event, IDLE)] for part in life)
+def _computed_last(process: tuple[list[Event], list[Event]]) -> bool:
+    before, later = ([event for event in part if not isinstance(event, IDLE)] for part in process)
     ending = [type(event) for event in later]
     in_order = ending == [kind for kind in CLOSING if kind in ending]
     return isinstance(before[-1], AssignmentComputed) and in_order and ending[-1:] in ([], [MemberLeft])

@@ -54,9 +54,9 @@ BOTH = pytest.mark.parametrize("assignor_class", [SlowRange, SlowCooperativeStic
 
 @contextmanager
 def recording_broker() -> Iterator[tuple[EmbeddedBroker, list[Event]]]:
-    told: list[Event] = []
-    with EmbeddedBroker({"t": 4}, listener=told.append) as broker:
-        yield broker, told
+    events: list[Event] = []
+    with EmbeddedBroker({"t": 4}, listener=events.append) as broker:
+        yield broker, events
 
 
 @contextmanager
@@ -94,15 +94,15 @@ def is_stable(consumer: Any) -> bool:
 def test_a_leader_of_kafka_python_stays_in_its_join__when_a_poll_ends_before_its_sync(
     assignor_class: type[Any],
 ) -> None:
-    """Metadata bring it to join again, and computing the assignment settles that for it: `need_rejoin` compares the
+    """Metadata bring it to join again, and computing the assignment ends that for it: `need_rejoin` compares the
     metadata that it assigned with those that it has. When the poll ends there, no later one takes up the join."""
     assignor = assignor_class()
-    with recording_broker() as (broker, told), kafka_python(broker, "late", assignor) as consumer:
+    with recording_broker() as (broker, events), kafka_python(broker, "late", assignor) as consumer:
         poll_until(consumer, lambda: is_stable(consumer))
         computed, assignor.seconds = assignor.computed, 2 * POLL_MS / 1000
         create_topic(broker.bootstrap, "late", 2)
         poll_until(consumer, lambda: assignor.computed > computed)
-        poll_until(consumer, lambda: any(isinstance(event, MemberRemoved) for event in told))
+        poll_until(consumer, lambda: any(isinstance(event, MemberRemoved) for event in events))
         for _ in range(5):
             consumer.poll(timeout_ms=POLL_MS)
         assert not is_stable(consumer)
@@ -112,7 +112,7 @@ def test_a_leader_of_kafka_python_stays_in_its_join__when_a_poll_ends_before_its
 
 @BOTH
 def test_a_leader_of_kafka_python_completes_the_same_join__within_one_poll(assignor_class: type[Any]) -> None:
-    with recording_broker() as (broker, _told), kafka_python(broker, "late", assignor_class()) as consumer:
+    with recording_broker() as (broker, _events), kafka_python(broker, "late", assignor_class()) as consumer:
         poll_until(consumer, lambda: is_stable(consumer))
         create_topic(broker.bootstrap, "late", 2)
         time.sleep(5 * METADATA_AGE_MS / 1000)  # so that the join begins with the poll
@@ -125,11 +125,11 @@ def test_kafka_python_joins_again__when_a_join_completes_between_two_polls() -> 
     """The result of a join that nobody waited for when it came is thrown away."""
     assignor = SlowRange()
     assignor.seconds = 2 * POLL_MS / 1000
-    with recording_broker() as (broker, told), kafka_python(broker, "t", assignor) as consumer:
+    with recording_broker() as (broker, events), kafka_python(broker, "t", assignor) as consumer:
         for _ in range(3):
             consumer.poll(timeout_ms=POLL_MS)
             time.sleep(2 * assignor.seconds)  # the application works, and the join completes meanwhile
-    assert len([event for event in told if isinstance(event, GenerationStarted)]) > 1
+    assert len([event for event in events if isinstance(event, GenerationStarted)]) > 1
 
 
 @pytest.mark.parametrize(
@@ -141,14 +141,14 @@ def test_aiokafka_joins_once_for_each_assignor_that_it_offers(
     """Each JoinGroup but the last says less than the member offers, so the next one begins a generation more."""
     pytest.importorskip("aiokafka", reason="live clients need the extra 'brokers'")
     settings = LiveOptions(clients=(ClientName.AIOKAFKA,), assignors=assignors, session_timeout_ms=6_000)
-    with recording_broker() as (broker, told):
+    with recording_broker() as (broker, events):
         order = MemberOrder(
             bootstrap=broker.bootstrap, group="g", topic="t", member="m0", recording="",
             choice=settings.choice(0), settings=settings,
         )  # fmt: skip
         consumer = open_consumer(order, Observer("m0", Recorder("g", "m0", lambda: 0, lambda _event: None)))
         poll_until_owned(consumer)
-        assert [event.generation for event in told if isinstance(event, GenerationStarted)] == generations
+        assert [event.generation for event in events if isinstance(event, GenerationStarted)] == generations
         consumer.close()
 
 

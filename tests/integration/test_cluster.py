@@ -22,19 +22,19 @@ def sentence(spec: str) -> str:
 
 @pytest.mark.parametrize("spec", ["kafka", "localhost:", ":9092", "localhost:99999", "localhost:http", ""])
 def test_what_is_no_broker_is_refused_at_once(spec: str) -> None:
-    told = sentence(spec)
-    assert told.startswith(f"{spec!r} is no broker: write embedded, local, testcontainers, ")
-    assert told.endswith("or HOST:PORT")
+    message = sentence(spec)
+    assert message.startswith(f"{spec!r} is no broker: write embedded, local, testcontainers, ")
+    assert message.endswith("or HOST:PORT")
 
 
-def test_nobody_at_the_address__is_told_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_without_broker_is_refused_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rebalance_check.integration.brokers.open.EXTERNAL_TIMEOUT_S", 0.3)
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{unused.getsockname()[1]}"
-        told = sentence(address)
-    assert told.startswith(f"the broker at {address} does not coordinate groups after 0.3 s ([Errno 111]")
-    assert told.endswith("check that Apache Kafka listens there")
+        message = sentence(address)
+    assert message.startswith(f"the broker at {address} does not coordinate groups after 0.3 s ([Errno 111]")
+    assert message.endswith("check that Apache Kafka listens there")
 
 
 def test_a_local_kafka_without_jars__names_the_setting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_containers_without_docker__name_docker(monkeypatch: pytest.MonkeyPatch,
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_an_order_to_end_becomes_an_exit__and_only_inside(number: signal.Signals) -> None:
-    before = signal.signal(number, signal.SIG_DFL)  # whoever started the tests may have it ignored
+    before = signal.signal(number, signal.SIG_DFL)  # the shell that started the tests may ignore it
     try:
         with pytest.raises(SystemExit) as ended, orderly_end():
             os.kill(os.getpid(), number)
@@ -79,7 +79,7 @@ def test_an_order_to_end_that_was_ignored__stays_ignored() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
-def test_a_node_binds_what_it_is_told__and_tells_clients_loopback() -> None:
+def test_a_node_binds_the_given_address__and_advertises_loopback() -> None:
     text = server_properties(
         listen="0.0.0.0", port=9092, controller_port=9093, advertised_port=12345, log_dir="/tmp/kafka-data"
     )

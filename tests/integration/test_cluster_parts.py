@@ -1,4 +1,4 @@
-"""The parts of a cluster that need no cluster: where a group lives, how nodes are set up, whose incarnation it is."""
+"""The parts of a cluster that need no cluster: where a group is kept, how nodes are set up, whose incarnation it is."""
 
 from functools import partial
 
@@ -41,7 +41,7 @@ from rebalance_check.model.vocabulary.schedule import Schedule, run
         ("live-group", 1, 0),
     ],
 )
-def test_a_group_lives_in_the_partition_that_kafka_computes(group: str, partitions: int, partition: int) -> None:
+def test_a_group_is_kept_in_the_partition_that_kafka_computes(group: str, partitions: int, partition: int) -> None:
     assert partition_of(group, partitions) == partition
 
 
@@ -50,7 +50,7 @@ def test_a_hash_below_zero_loses_its_sign_and_nothing_else() -> None:
     assert partition_of("rebalance", 50) == 300_379_831 % 50 == 31
 
 
-def test_nodes_of_a_cluster_know_each_other__and_clients_are_told_loopback() -> None:
+def test_nodes_of_a_cluster_know_each_other__and_clients_learn_loopback() -> None:
     nodes = [
         NodeAddress(n, "0.0.0.0:9092", f"127.0.0.1:{5000 + n}", "0.0.0.0:9093", f"k{n}:9093", "0.0.0.0:9094",
                     f"k{n}:9094")
@@ -83,9 +83,9 @@ def test_coordinator_faults_are_drawn_from_the_seed__and_leave_a_quorum() -> Non
     starts = tuple(Action(ActionKind.START_MEMBER, slot) for slot in range(3))
     drawn = []
     for seed in range(40):
-        calm = Schedule(Bounds(members=3, partitions=1), (*starts, Action(ActionKind.HEAL)), seed)
-        disturbed = with_coordinator_faults(calm)
-        assert disturbed == with_coordinator_faults(calm)
+        fault_free = Schedule(Bounds(members=3, partitions=1), (*starts, Action(ActionKind.HEAL)), seed)
+        disturbed = with_coordinator_faults(fault_free)
+        assert disturbed == with_coordinator_faults(fault_free)
         kinds = [action.kind for action in disturbed.actions]
         assert (kinds[0], kinds[-1]) == (ActionKind.START_MEMBER, ActionKind.HEAL)
         assert tuple(a for a in disturbed.actions if a.kind is ActionKind.START_MEMBER) == starts
@@ -149,6 +149,6 @@ def test_a_leader_says_whom_it_talks_to_before_it_says_what_it_computed() -> Non
 
 
 def test_what_no_client_shows_stays_unknown() -> None:
-    lost = MembershipLost(member="m0", generation=-1, reason="not told")
+    lost = MembershipLost(member="m0", generation=-1, reason="not notified")
     history = [CoordinatorElected(node=1, incarnation=4), completed(100, 1), lost]
     assert incarnations(history) == [-1, -1]

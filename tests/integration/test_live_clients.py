@@ -70,8 +70,8 @@ def test_what_was_pending_at_any_heal_is_named_at_the_end(
     broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stuck = Unsettled(("m0 runs, and the group does not hold it",), ("m0",))
-    told = iter([Unsettled(), stuck, Unsettled()])
-    monkeypatch.setattr("rebalance_check.integration.live.subject.await_settled", lambda *_, **__: next(told))
+    answers = iter([Unsettled(), stuck, Unsettled()])
+    monkeypatch.setattr("rebalance_check.integration.live.subject.await_settled", lambda *_, **__: next(answers))
     history = live(broker, LiveOptions(), HEAL, HEAL, HEAL)
     (end,) = [event for event in history if isinstance(event, RunEnded)]
     assert end.pending == ("at heal 2, m0 runs, and the group does not hold it",)
@@ -85,11 +85,11 @@ def test_aiokafka_in_a_cooperative_group_is_refused() -> None:
         LiveOptions(protocol=LiveProtocol.COOPERATIVE, clients=(KAFKA_PYTHON, AIOKAFKA))
 
 
-def test_a_client_that_is_not_installed_is_told_how(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_is_not_installed__the_error_says_how_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    with pytest.raises(RebalanceCheckError) as told:
+    with pytest.raises(RebalanceCheckError) as refused:
         require_installed(AIOKAFKA)
-    assert str(told.value) == "the client aiokafka is not installed: pip install 'rebalance-check[brokers]'"
+    assert str(refused.value) == "the client aiokafka is not installed: pip install 'rebalance-check[brokers]'"
 
 
 def test_librdkafkas_group_metadata_are_read() -> None:
@@ -99,7 +99,7 @@ def test_librdkafkas_group_metadata_are_read() -> None:
         read_metadata(b"CGMDv9:" + data[7:])
 
 
-def test_a_seat_is_dealt_to_each_member_in_turn() -> None:
+def test_a_choice_is_dealt_to_each_member_in_turn() -> None:
     settings = LiveOptions(clients=(LIBRDKAFKA, AIOKAFKA))
     assert [settings.choice(slot).client for slot in range(3)] == [LIBRDKAFKA, AIOKAFKA, LIBRDKAFKA]
     assert [settings.choice(slot).assignors for slot in range(2)] == [("range", "roundrobin"), ("range",)]

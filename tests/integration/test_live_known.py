@@ -68,7 +68,7 @@ def revoked_as_a_zombie(client: str, release: str | None = None) -> list[Event]:
     return numbered(
         started("m0", client, release),
         of(PartitionsAssigned, "m0", 1, **owned),
-        of(MembershipLost, "m0", 1, reason="not told"),
+        of(MembershipLost, "m0", 1, reason="not notified"),
         of(PartitionsRevoked, "m0", -1, **owned),
         end(),
     )
@@ -153,7 +153,7 @@ NOT_STUCK = {
     "it was given partitions before": {"meanwhile": [of(PartitionsAssigned, "m0", 2, partitions=("t-0",))]},
     "it was given partitions afterwards": {"later": [of(PartitionsAssigned, "m0", 3, partitions=("t-0",))]},
     "it joined again afterwards": {"later": [of(PartitionsRevoked, "m0", 2, partitions=("t-0",))]},
-    "it lost its membership": {"meanwhile": [of(MembershipLost, "m0", 2, reason="not told")]},
+    "it lost its membership": {"meanwhile": [of(MembershipLost, "m0", 2, reason="not notified")]},
     "it was started again and is missing": {"meanwhile": [started("m0", KAFKA_PYTHON)]},
     "the others did not come to rest": {"pending": [ABSENT, "at heal 1, the group is PreparingRebalance, not Stable"]},
     "another is missing, too": {

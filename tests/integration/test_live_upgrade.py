@@ -27,7 +27,7 @@ from tests.integration.known_clients import judge_clients
 
 
 def restarts(path: str, members: int, *, of: tuple[int, ...]) -> Iterator[Action]:
-    """All start; those of ``of`` are restarted along the path, one after the other, and the group settles each time."""
+    """All start; those of ``of`` restart along the path, one after the other, and the group stabilises each time."""
     yield from (Action(ActionKind.START_MEMBER, member) for member in range(members))
     yield Action(ActionKind.AWAIT_GROUP)
     for step in range(1, len(path_named(path).lists)):
@@ -54,7 +54,7 @@ def broken(history: list[Event]) -> dict[str, str]:
     }
 
 
-def test_two_rolling_bounces_of_real_consumers_hold(broker: EmbeddedBroker) -> None:
+def test_two_rolling_restarts_of_real_consumers_hold(broker: EmbeddedBroker) -> None:
     history = upgraded(broker.bootstrap, "legal", 2, of=(0, 1))
     assert broken(history) == {}
     assert [event.pending for event in history if isinstance(event, RunEnded)] == [()]
@@ -67,7 +67,7 @@ def test_two_rolling_bounces_of_real_consumers_hold(broker: EmbeddedBroker) -> N
     assert list(dict.fromkeys(voted)) == ["range", "cooperative-sticky"]
 
 
-def test_a_single_bounce_is_refused_by_the_group__and_the_client_gives_up(broker: EmbeddedBroker) -> None:
+def test_a_single_rolling_restart_is_refused_by_the_group__and_the_client_gives_up(broker: EmbeddedBroker) -> None:
     history = upgraded(broker.bootstrap, "single-upgrade", 2, of=(1,), settle_ms=4_000)
     assert (
         "m1 gave up; its last lines: JoinGroup failed with INCONSISTENT_GROUP_PROTOCOL"
@@ -82,7 +82,7 @@ def test_a_reused_name_takes_a_partition_from_a_consumer_that_still_owns_it(brok
     assert "before m1 could revoke it" in broken(history)["revoked_before_reassigned"]
 
 
-def test_kafka_python_as_it_is_cannot_take_the_first_bounce() -> None:
+def test_kafka_python_as_it_is_cannot_take_the_first_rolling_restart() -> None:
     with pytest.raises(errors.KafkaConfigurationError, match="Mixing EAGER and COOPERATIVE assignors"):
         KafkaConsumer(
             bootstrap_servers="127.0.0.1:1",
@@ -92,7 +92,7 @@ def test_kafka_python_as_it_is_cannot_take_the_first_bounce() -> None:
         )
 
 
-def test_librdkafka_cannot_take_the_first_bounce() -> None:
+def test_librdkafka_cannot_take_the_first_rolling_restart() -> None:
     confluent = pytest.importorskip("confluent_kafka", reason="live clients need the extra 'brokers'")
     strategies = {"partition.assignment.strategy": "cooperative-sticky,range"}
     with pytest.raises(confluent.KafkaException, match="assignor"):

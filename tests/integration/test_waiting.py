@@ -1,10 +1,10 @@
-"""`await_until`: what it returns, and what its error says."""
+"""`await_until` and `ask_until`: what they return, and what the error says."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from rebalance_check.integration.waiting import NotYet, await_until
+from rebalance_check.integration.waiting import NotYet, ask_until, await_until
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
@@ -27,3 +27,9 @@ def test_an_error_of_the_probe_ends_the_wait() -> None:
 
     with pytest.raises(RebalanceCheckError, match="the process ended"):
         await_until(probe, timeout_s=60, pause_s=0, otherwise="it is not there")
+
+
+def test_the_last_answer_is_returned__accepted_or_not() -> None:
+    answers = iter([1, 2, 3, 4])
+    assert ask_until(lambda: next(answers), lambda n: n == 3, timeout_s=60, pause_s=0) == 3
+    assert ask_until(lambda: next(answers), lambda n: n == 3, timeout_s=0, pause_s=0) == 4

@@ -42,10 +42,10 @@ def test_a_join_is_parked_until_the_other_member_joins(group: RawGroup) -> None:
     assert {reply.error for reply in replies.values()} == {Error.NONE}
 
 
-def test_a_new_member_is_first_told_its_id__from_version_4(group: RawGroup) -> None:
-    told = joined(group, 0, join(version=4))
-    assert (told.error, told.member_id[:3]) == (Error.MEMBER_ID_REQUIRED, "m0-")
-    assert joined(group, 0, join(told.member_id, version=4)).error is Error.NONE
+def test_a_new_member_first_learns_its_id__from_version_4(group: RawGroup) -> None:
+    reply = joined(group, 0, join(version=4))
+    assert (reply.error, reply.member_id[:3]) == (Error.MEMBER_ID_REQUIRED, "m0-")
+    assert joined(group, 0, join(reply.member_id, version=4)).error is Error.NONE
 
 
 def test_sessions_expire_in_real_time(broker: EmbeddedBroker, group: RawGroup) -> None:

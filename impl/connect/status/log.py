@@ -1,6 +1,6 @@
 """The port between a status store and its topic: what a store asks of a log, and what a log tells a store.
 
-A log is the store's producer and its reader in one. The store calls `StatusLog.send`; whoever owns the log then calls
+A log is the store's producer and its reader in one. The store calls `StatusLog.send`; the owner of the log then calls
 
 - ``store.completed(attempt, send, outcome, partition, offset)`` once for each send, when the producer's callback runs,
   and never from inside ``send``. ``partition`` and ``offset`` are given where the producer's answer is the only witness
@@ -12,8 +12,8 @@ A log is the store's producer and its reader in one. The store calls `StatusLog.
 
 Settings that a real log needs (``KafkaStatusBackingStore``): acks=all, one request in flight, no retries of its own, no
 idempotence; its consumer reads all partitions without a group. Kafka's record is key and value only; ``attempt`` and
-``send`` travel with them (in memory or as record headers) so that an append can be told apart from its copies. A store
-is not thread-safe: an adapter holds one lock around every call. Time is the recorder's clock; a store has none.
+``send`` travel with them (in memory or as record headers) so that an append and its copies can be distinguished. A
+store is not thread-safe: an adapter holds one lock around every call. Time is the recorder's clock; a store has none.
 """
 
 from __future__ import annotations

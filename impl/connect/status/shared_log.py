@@ -1,6 +1,6 @@
-"""A compacted topic in memory: partitions, one channel per store, and every step of a record told apart.
+"""A compacted topic in memory: partitions, one channel per store, and every step of a record done on its own.
 
-Nothing happens by itself. Whoever owns the log decides when the head of a channel is appended, when and how it is
+Nothing happens by itself. The owner of the log decides when the head of a channel is appended, when and how it is
 answered (also after the append, which is how an acknowledgement is lost), and when a store reads its next record.
 """
 
@@ -38,7 +38,7 @@ class InFlight:
 
 
 class SharedLog:
-    """The topic. ``recorder`` tells of each append at the moment when it happens."""
+    """The topic. ``recorder`` records each append when it happens."""
 
     def __init__(self, partitions: int, recorder: Recorder) -> None:
         self.partitions: list[list[StatusRecord]] = [[] for _ in range(partitions)]
@@ -46,7 +46,7 @@ class SharedLog:
         self._recorder = recorder
 
     def partition_of(self, key: str) -> int:
-        """Where a key lives; any stable hash will do, as order exists per key only."""
+        """The partition of a key; any stable hash will do, as order exists per key only."""
         return crc32(key.encode()) % len(self.partitions)
 
     def end(self, partition: int) -> int:

@@ -124,7 +124,7 @@ def kafka_name(failure: Exception) -> str | None:
 
 
 def _watched(assignor: Any, observer: Observer) -> Any:
-    """The assignor, which aiokafka uses as a class, telling ``observer`` what it computes; no claims."""
+    """The assignor, which aiokafka uses as a class; it notifies ``observer`` of what it computes. No claims."""
 
     class Watched(assignor):  # type: ignore[misc] # a class that is known when it runs
         @classmethod

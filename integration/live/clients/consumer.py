@@ -32,7 +32,7 @@ class Membership(NamedTuple):
 
 
 class Committed(NamedTuple):
-    """How the commit of one partition ended: Kafka's name of the error, ``NONE``, or None where no answer told."""
+    """How the commit of one partition ended: Kafka's name of the error, ``NONE``, or None where no answer says."""
 
     partition: str
     offset: int

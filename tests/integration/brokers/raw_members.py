@@ -2,7 +2,7 @@
 
 They look at what a client hides: which generation a new coordinator knows, what an old one still answers. `converge` is
 the least that a client must do after a fault; what the members come to belong to is recorded, with the incarnation of
-the coordinator that told it.
+the coordinator that said so.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ NOT_YET: Final = ELSEWHERE - {Error.NOT_COORDINATOR}
 
 @dataclass(slots=True)
 class RawMember:
-    """What one member knows: its id, the last generation it was told of, whether it leads it and has completed it.
+    """What one member knows: its id, the last generation that it learned of, whether it leads it and has completed it.
 
     It may be waiting for an answer; ``beaten`` when a heartbeat was accepted since it was stable.
     """
@@ -294,7 +294,7 @@ class RawMembers:
         )  # fmt: skip
 
     def _heed(self, number: int, error: Error) -> None:
-        """What a client does about an error: whoever must join again gives up what it has first (EAGER)."""
+        """What a client does about an error: a member that must join again gives up what it has first (EAGER)."""
         member = self.members[number]
         if error in ELSEWHERE:
             self._elsewhere()

@@ -1,4 +1,4 @@
-"""Three nodes: the coordinator is killed, paused and moved in the middle of a rebalance, and what survives is told."""
+"""Three nodes: the coordinator is killed, paused and moved in the middle of a rebalance; what survives is checked."""
 
 import subprocess
 import uuid
@@ -91,8 +91,8 @@ def test_what_was_completed_survives_a_killed_coordinator(cluster: Cluster, raw:
     assert group.converge() == generation
 
 
-def told_to_rejoin(group: RawMembers) -> set[int]:
-    """Both members join again, the leader first, since that begins a rebalance: the generation that they are told."""
+def rejoined(group: RawMembers) -> set[int]:
+    """Both members join again, the leader first, since that begins a rebalance: the generations of the replies."""
     leader, follower = group.leader_first
     group.send(leader, group.join(leader))
     group.await_status("PreparingRebalance")
@@ -105,7 +105,7 @@ def test_a_generation_that_was_not_persisted_is_forgotten__and_its_number_given_
 ) -> None:
     group = raw(2)
     generation = group.converge()
-    assert told_to_rejoin(group) == {generation + 1}
+    assert rejoined(group) == {generation + 1}
     # Nobody has synced, so no record tells of that generation.
     cluster.kill(group.coordinator.node)
     group.find_coordinator()
@@ -113,7 +113,7 @@ def test_a_generation_that_was_not_persisted_is_forgotten__and_its_number_given_
     for member in group.members:
         member.generation += 1
     assert [group.heartbeat(number) for number in (0, 1)] == [Error.ILLEGAL_GENERATION, Error.ILLEGAL_GENERATION]
-    assert told_to_rejoin(group) == {generation + 1}
+    assert rejoined(group) == {generation + 1}
     assert group.converge() > generation
 
 
@@ -179,7 +179,7 @@ def test_live_members_converge__when_the_coordinator_fails_in_the_middle_of_thei
     three_nodes: Broker, cluster: Cluster, tmp_path: Path, protocol: str, clients: tuple[ClientName, ...], fault: str
 ) -> None:
     settings = LiveOptions(protocol=LiveProtocol(protocol), clients=clients).for_cluster()
-    # The third member has just begun to join when the fault strikes, and the others have not heard of it yet; should
+    # The third member has just begun to join when the fault strikes, and the others do not know of it yet; should
     # they have been quicker than the fault, its departure begins a generation that the next coordinator completes.
     actions = (Action(START, 0), Action(START, 1), HEAL, Action(START, 2), *FAULTS[fault], HEAL, Action(STOP, 2), HEAL)
     schedule = Schedule(Bounds(protocol=RebalanceProtocol(protocol), members=3, partitions=6), actions)
@@ -195,9 +195,9 @@ def test_live_members_converge__when_the_coordinator_fails_in_the_middle_of_thei
     assert elected == sorted(set(elected))
     assert len(elected) > 1
     assert len({event.node for event in history if isinstance(event, CoordinatorFound) and event.member == "m0"}) > 1
-    told = [e for e in history if isinstance(e, AssignmentCompleted) and e.member == "m0"]
-    assert {event.incarnation for event in told} <= set(elected)
-    assert told[-1].incarnation > elected[0]
+    completed = [e for e in history if isinstance(e, AssignmentCompleted) and e.member == "m0"]
+    assert {event.incarnation for event in completed} <= set(elected)
+    assert completed[-1].incarnation > elected[0]
 
 
 # ---------------------------------------------------------------------------------------- a log that is long to read
@@ -290,7 +290,7 @@ def test_a_sync_at_a_coordinator_that_loads_is_refused__by_each_kind_in_its_way(
 
 @contextmanager
 def slow_leader(broker: Broker, group: str) -> Iterator[tuple[IO[str], IO[str]]]:
-    """Kafka's own consumer, alone in a group: what it is told, and what it says (see ``SlowLeader.java``)."""
+    """Kafka's own consumer, alone in a group: its input and its output (see ``SlowLeader.java``)."""
     command = [java_command(), *JVM_OPTIONS, "-cp", f"{jars_of(release_of(broker))}/*", str(SLOW_LEADER)]
     pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
     with subprocess.Popen(
@@ -309,11 +309,11 @@ def test_kafkas_own_consumer_throws_a_sync_that_meets_a_coordinator_that_loads__
     three_nodes: Broker, cluster: Cluster, raw: Callable[..., RawMembers]
 ) -> None:
     group = slow_group()
-    stranger = raw(1, group)
-    with slow_leader(three_nodes, group) as (told, said):
+    observer = raw(1, group)
+    with slow_leader(three_nodes, group) as (orders, said):
         assert said.readline() == "assigning\n"
-        with coordinator_that_loads(cluster, stranger):
-            told.write("\n")
+        with coordinator_that_loads(cluster, observer):
+            orders.write("\n")
             if refusal_of(three_nodes) is Error.COORDINATOR_LOAD_IN_PROGRESS:
                 thrown = said.readline()
                 assert thrown.startswith(
@@ -321,5 +321,5 @@ def test_kafkas_own_consumer_throws_a_sync_that_meets_a_coordinator_that_loads__
                 )
                 assert "coordinator is loading" in thrown
         assert said.readline() == "assigning\n"
-        told.write("\n")
+        orders.write("\n")
         assert said.readline() == "assigned\n"

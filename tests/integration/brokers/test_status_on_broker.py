@@ -15,7 +15,7 @@ pytestmark = pytest.mark.broker
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_stores_that_write_at_once_keep_their_promises(real: Broker, tmp_path: Path, seed: int) -> None:
+def test_stores_that_write_at_once_keep_the_invariants(real: Broker, tmp_path: Path, seed: int) -> None:
     path = tmp_path / "history.jsonl"
     write_history(path, run_status_stores(real.bootstrap, seed, StatusRun(workers=3, writes=40), tmp_path / "raw"))
     history = list(read_history(path))

@@ -36,7 +36,7 @@ def broken(history: list[Event]) -> dict[str, str]:
     }
 
 
-def test_two_rolling_bounces_hold(real: Broker) -> None:
+def test_two_rolling_restarts_hold(real: Broker) -> None:
     history = upgraded(real, "legal", (0, 1), (1, 1), (2, 1), (2, 2), (0, 2), (1, 2))
     assert broken(history) == {}
     assert [event.pending for event in history if isinstance(event, RunEnded)] == [()]
@@ -44,12 +44,12 @@ def test_two_rolling_bounces_hold(real: Broker) -> None:
     assert list(dict.fromkeys(voted)) == ["range", "cooperative-sticky"]
 
 
-def test_a_single_bounce_is_refused_by_the_group(real: Broker) -> None:
+def test_a_single_rolling_restart_is_refused_by_the_group(real: Broker) -> None:
     history = upgraded(real, "single-upgrade", (1, 1), settle_ms=4_000)
     assert "INCONSISTENT_GROUP_PROTOCOL" in broken(history)["rebalance_completes"]
 
 
-def test_the_second_bounce_before_the_first_is_over_is_refused_by_the_group(real: Broker) -> None:
+def test_the_second_rolling_restart_before_the_first_is_over_is_refused_by_the_group(real: Broker) -> None:
     history = upgraded(real, "wrong-order", (0, 1), (0, 2), settle_ms=4_000)
     assert "INCONSISTENT_GROUP_PROTOCOL" in broken(history)["rebalance_completes"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from rebalance_check.integration.oracle.courses import play
 from rebalance_check.integration.oracle.endless import DoesNotEnd, within
-from rebalance_check.integration.oracle.played import play
 from rebalance_check.properties.assignment.courses import COURSE_CLAIMS, Course, broken_course_claims
 from rebalance_check.properties.assignment.problem import ASSIGNORS, Answer, Member, Problem
 from rebalance_check.properties.assignment.problems import random_problem

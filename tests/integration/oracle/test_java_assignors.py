@@ -1,4 +1,4 @@
-"""Kafka's own assignors: ours beside them, and defects of releases found by claims that know none."""
+"""Kafka's own assignors: ours compared with them, and defects of releases found by claims that know none."""
 
 import hashlib
 import re
@@ -54,7 +54,7 @@ def test_the_sticky_family_equals_kafkas__on_more_than_ten_thousand_problems(ver
 
 @pytest.mark.parametrize("name", ["sticky", "cooperative-sticky"])
 @pytest.mark.parametrize("shape", MEANINGLESS)
-def test_ours_is_what_kafka_answers_when_it_is_not_told_what_means_nothing(
+def test_ours_is_what_kafka_answers_when_the_problem_leaves_out_what_means_nothing(
     latest: JavaAssignors, name: str, shape: str
 ) -> None:
     problems = [random_problem(shape, seed) for seed in range(600)]

@@ -20,11 +20,11 @@ from rebalance_check.properties.assignment.problems import SHAPES, random_proble
 
 
 class Greedy:
-    """Gives the first member all that exists, whoever wants or holds it."""
+    """Gives the first member all that exists, whatever the members want or hold."""
 
     name = "greedy"
 
-    def answer_all(self, assignor: str, problems: Iterable[Problem]) -> Iterator[Answer]:  # noqa: ARG002 - the door's
+    def answer_all(self, assignor: str, problems: Iterable[Problem]) -> Iterator[Answer]:  # noqa: ARG002 - the protocol's
         for problem in problems:
             everything = tuple((topic, n) for topic, count in problem.topics.items() for n in range(count))
             yield Answer({name: everything if not i else () for i, name in enumerate(problem.members)})

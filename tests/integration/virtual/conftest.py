@@ -20,7 +20,7 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[VirtualKafka]:
 
 @pytest.fixture
 def environment(kafka: VirtualKafka) -> Iterator[VirtualEnvironment]:
-    """A fresh environment without initial rebalance delay."""
+    """A new environment without initial rebalance delay."""
     taken = kafka.environment()
     taken.reset(1, TOPICS, AT_ONCE)
     yield taken

@@ -87,7 +87,7 @@ IN_SCALA: Final[Mapping[str, tuple[str, ...]]] = {
         "size: the join phase in which a member lost its place ends by its deadline",
         "size: a pending member id that meets a full group is dropped",
     ),
-    "the leave of a pending id makes nobody rebalance": (
+    "the leave of a pending id starts no rebalance": (
         "leave: the leave of a pending member id makes a Stable group rebalance",
         "leave: the leave of a pending member id makes a CompletingRebalance group start over",
     ),
@@ -125,7 +125,7 @@ IN_JAVA_3_9: Final[Mapping[str, tuple[str, ...]]] = {
         "expiry: an Empty group with nothing but an open transaction stays",
         "expiry: an aborted transaction leaves nothing to keep",
     ),
-    "a read that waits in vain for writes is told REQUEST_TIMED_OUT, which no client expects of a read": (
+    "a read that waits in vain for writes is answered REQUEST_TIMED_OUT, which no client expects of a read": (
         "writes: a stable read whose wait times out is answered with NOT_COORDINATOR",
     ),
 }

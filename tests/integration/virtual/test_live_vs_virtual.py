@@ -1,4 +1,4 @@
-"""A broker on a socket and virtual Kafka are told the same; one that answers otherwise is told apart."""
+"""A broker on a socket and virtual Kafka get the same requests; a broker that answers otherwise is found."""
 
 from collections.abc import Iterator
 
@@ -35,14 +35,14 @@ def newest() -> Iterator[VirtualKafka]:
         yield kafka
 
 
-def told_to(kafka: VirtualKafka, scenarios: list[list[str]], mutant: str = "") -> ComparisonResult:
+def compared_on(kafka: VirtualKafka, scenarios: list[list[str]], mutant: str = "") -> ComparisonResult:
     with planted(mutant), EmbeddedBroker({"t": 2}) as broker:
         return hold_equal(Broker(broker.bootstrap, "embedded"), kafka, scenarios)
 
 
 @pytest.mark.virtual
 def test_equal_coordinators_are_found_equal(newest: VirtualKafka) -> None:
-    result = told_to(newest, [SCENARIO, SCENARIO])
+    result = compared_on(newest, [SCENARIO, SCENARIO])
 
     assert result.parted == ()
     assert result.replies == 2 * (len(SCENARIO) - 1)
@@ -50,7 +50,7 @@ def test_equal_coordinators_are_found_equal(newest: VirtualKafka) -> None:
 
 @pytest.mark.virtual
 def test_a_wrong_answer_is_found__with_the_scenario_until_then(newest: VirtualKafka) -> None:
-    (parted,) = told_to(newest, [SCENARIO], "heartbeat-accepts-stale-generation").parted
+    (parted,) = compared_on(newest, [SCENARIO], "heartbeat-accepts-stale-generation").parted
 
     assert parted.scenario[-1] == "heartbeat a 1"
     assert "ILLEGAL_GENERATION" in parted.virtual
@@ -60,7 +60,7 @@ def test_a_wrong_answer_is_found__with_the_scenario_until_then(newest: VirtualKa
 @pytest.mark.virtual
 def test_another_choice_of_leader_is_found(newest: VirtualKafka) -> None:
     """Ours elects by another rule than Kafka's hash order: replies are compared whole, the leader included."""
-    parted = told_to(newest, [timeless_scenario(seed, steps=24) for seed in range(64)]).parted
+    parted = compared_on(newest, [timeless_scenario(seed, steps=24) for seed in range(64)]).parted
 
     assert parted
     assert all("leader" in each.live for each in parted)
@@ -72,6 +72,6 @@ def test_in_a_timeless_scenario_no_time_passes() -> None:
     assert [line for line in lines if line.split()[0] in {"advance", "hold", "fail", "failover", "delete"}] == []
 
 
-def test_a_broker_of_unknown_release_has_no_twin() -> None:
-    with pytest.raises(RebalanceCheckError, match="cannot be told"):
+def test_a_broker_of_unknown_release_has_no_virtual_kafka() -> None:
+    with pytest.raises(RebalanceCheckError, match="cannot be found out"):
         virtual_counterpart(Broker("127.0.0.1:9092", "127.0.0.1:9092"))

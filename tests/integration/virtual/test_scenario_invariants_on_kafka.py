@@ -31,7 +31,7 @@ MUTANTS = [
 ]
 
 NO_VIOLATION = {
-    "in Scala the going of a refused member ends the join phase: who had the seats is answered in that step": [
+    "in Scala a refused member that goes ends the join phase: those that took its capacity are answered in that step": [
         "setting initial_rebalance_delay_ms=0 max_size=2",
         "join a version=2 session=3000 rebalance=60000",
         "join c version=2 session=3002 rebalance=60000",

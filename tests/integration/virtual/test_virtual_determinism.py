@@ -24,7 +24,7 @@ def schedules() -> list[Schedule]:
 
 
 def bytes_of(release: Release, seed: int, times: int = 1) -> list[bytes]:
-    """All that a fresh process sends, for each time that the schedules are run."""
+    """All that a new process sends, for each time that the schedules are run."""
     found = []
     with VirtualKafka(release) as kafka:
         for _ in range(times):
@@ -39,7 +39,7 @@ def bytes_of(release: Release, seed: int, times: int = 1) -> list[bytes]:
 
 
 @pytest.mark.parametrize("spec", ["virtual:4.3.1", "virtual:3.9.2", "virtual:3.9.2-scala"])
-def test_two_fresh_processes_send_equal_bytes(spec: str) -> None:
+def test_two_new_processes_send_equal_bytes(spec: str) -> None:
     release = find_release(spec)
     first, second = bytes_of(release, seed=1), bytes_of(release, seed=1)
     assert len(first[0]) > 10_000

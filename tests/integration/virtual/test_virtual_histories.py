@@ -41,7 +41,7 @@ DEFECTS = {
 """A planted defect, the claim that it breaks, and a scenario in which it does."""
 
 
-def told_to_ours(scenario: list[str], mutant: str = "") -> list[Event]:
+def history_of_ours(scenario: list[str], mutant: str = "") -> list[Event]:
     config, made = settings_of(scenario[0]), count(1)
     assert config is not None
     ours = InProcess(config, new_member_id=lambda prefix: f"{prefix}-{next(made)}")
@@ -49,7 +49,7 @@ def told_to_ours(scenario: list[str], mutant: str = "") -> list[Event]:
         return observed_history(ours, "ours", scenario)
 
 
-def told_to_kafka(kafka: VirtualKafka, scenario: list[str], seed: int) -> list[Event]:
+def history_of_kafka(kafka: VirtualKafka, scenario: list[str], seed: int) -> list[Event]:
     config = settings_of(scenario[0])
     assert config is not None
     coordinator = VirtualCoordinator(kafka, config, seed)
@@ -59,7 +59,7 @@ def told_to_kafka(kafka: VirtualKafka, scenario: list[str], seed: int) -> list[E
         coordinator.close()
 
 
-def records_told(history: list[Event]) -> list[GroupMetadataWritten | GroupMetadataAppended]:
+def records_of(history: list[Event]) -> list[GroupMetadataWritten | GroupMetadataAppended]:
     return [event for event in history if isinstance(event, GroupMetadataWritten | GroupMetadataAppended)]
 
 
@@ -67,7 +67,7 @@ def records_told(history: list[Event]) -> list[GroupMetadataWritten | GroupMetad
 def test_kafkas_coordinators_keep_what_is_on_record__and_each_claim_hears_of_it(kafka: VirtualKafka) -> None:
     checked_events: Counter[str] = Counter()
     for seed in range(40):
-        for claim, verdict in judge(told_to_kafka(kafka, random_scenario(seed), seed), PERSISTENCE).verdicts.items():
+        for claim, verdict in judge(history_of_kafka(kafka, random_scenario(seed), seed), PERSISTENCE).verdicts.items():
             assert isinstance(verdict, Held), (seed, verdict)
             checked_events[claim.name] += verdict.checked_events
     print(checked_events)
@@ -79,7 +79,7 @@ def test_kafkas_coordinators_keep_what_is_on_record__and_each_claim_hears_of_it(
 @pytest.mark.virtual
 def test_a_record_is_written_when_it_is_appended__and_committed_when_the_log_says_so(kafka: VirtualKafka) -> None:
     scenario = ["setting initial_rebalance_delay_ms=0", "join a version=3", "hold", "sync a last give=a:A", "release"]
-    ends = [records_told(told_to_kafka(kafka, scenario[:length], 1))[-1] for length in (4, 5)]
+    ends = [records_of(history_of_kafka(kafka, scenario[:length], 1))[-1] for length in (4, 5)]
 
     assert [(type(event), event.generation) for event in ends] == [
         (GroupMetadataWritten, 1),
@@ -88,8 +88,8 @@ def test_a_record_is_written_when_it_is_appended__and_committed_when_the_log_say
 
 
 @pytest.mark.virtual
-def test_what_a_failover_loses_is_told(kafka: VirtualKafka) -> None:
-    history = told_to_kafka(kafka, ["setting max_size=100", "join a", "join a", "failover lose=1", "join b"], 1)
+def test_what_a_failover_loses_is_recorded(kafka: VirtualKafka) -> None:
+    history = history_of_kafka(kafka, ["setting max_size=100", "join a", "join a", "failover lose=1", "join b"], 1)
 
     assert [event.records for event in history if isinstance(event, LogTailLost)] == [1]
 
@@ -97,10 +97,10 @@ def test_what_a_failover_loses_is_told(kafka: VirtualKafka) -> None:
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_a_defect_in_kafkas_place_breaks_the_claim_about_the_log(defect: str) -> None:
     claim, scenario = DEFECTS[defect]
-    verdict = judge(told_to_ours(scenario, defect), PERSISTENCE).verdict(claim)
+    verdict = judge(history_of_ours(scenario, defect), PERSISTENCE).verdict(claim)
 
     assert verdict.outcome is Outcome.VIOLATED
-    assert judge(told_to_ours(scenario), PERSISTENCE).counterexamples == ()
+    assert judge(history_of_ours(scenario), PERSISTENCE).counterexamples == ()
 
 
 def test_every_claim_about_the_log_has_a_defect_that_breaks_it() -> None:
@@ -108,4 +108,4 @@ def test_every_claim_about_the_log_has_a_defect_that_breaks_it() -> None:
 
 
 def test_a_history_is_a_function_of_its_scenario() -> None:
-    assert told_to_ours(random_scenario(7)) == told_to_ours(random_scenario(7))
+    assert history_of_ours(random_scenario(7)) == history_of_ours(random_scenario(7))

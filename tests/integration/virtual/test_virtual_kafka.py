@@ -45,7 +45,7 @@ def ask(environment: VirtualEnvironment, request: GroupRequest, node: int = 0) -
     return None if body is None else decoded(request, body)
 
 
-def heard(environment: VirtualEnvironment, request: GroupRequest) -> GroupReply | None:
+def late_reply(environment: VirtualEnvironment, request: GroupRequest) -> GroupReply | None:
     """The reply that came for a parked request; there is at most one reply left in these tests."""
     replies = [body for _, body in environment.take_replies() if body is not None]
     return decoded(request, replies[0]) if replies else None
@@ -187,7 +187,7 @@ def test_one_session_alone_can_be_fired__the_others_are_late(environment: Virtua
     assert ask(environment, join(client="m1")) is None
     assert error(ask(environment, heartbeat(first))) is Error.REBALANCE_IN_PROGRESS
     environment.control(f"session {GROUP} {first}")
-    second = heard(environment, join(client="m1"))
+    second = late_reply(environment, join(client="m1"))
     assert isinstance(second, JoinGroupReply)
     assert (second.error, second.generation_id, second.leader) == (Error.NONE, 2, second.member_id)
     assert error(ask(environment, heartbeat(first, 2))) is Error.UNKNOWN_MEMBER_ID
@@ -208,9 +208,9 @@ def test_the_initial_delay_is_waited_for(environment: VirtualEnvironment) -> Non
     environment.reset(1, {"t": 2}, {"group.initial.rebalance.delay.ms": "3000"})
     assert ask(environment, join()) is None
     environment.control("advance 2999")
-    assert heard(environment, join()) is None
+    assert late_reply(environment, join()) is None
     environment.control("advance 1")
-    assert error(heard(environment, join())) is Error.NONE
+    assert error(late_reply(environment, join())) is Error.NONE
 
 
 def test_steps_fire_one_timer_each__in_the_order_of_their_deadlines(environment: VirtualEnvironment) -> None:
@@ -219,7 +219,7 @@ def test_steps_fire_one_timer_each__in_the_order_of_their_deadlines(environment:
     deadlines = [int(line.split()[-1]) for line in environment.control("timers").splitlines()]
     assert len(deadlines) >= 2
     assert environment.control("step") == "fired"
-    assert error(heard(environment, join())) is Error.NONE
+    assert error(late_reply(environment, join())) is Error.NONE
 
 
 # ------------------------------------------------------------------------------------------------ writes
@@ -230,7 +230,7 @@ def test_a_commit_waits_for_the_high_watermark(environment: VirtualEnvironment) 
     environment.control("acknowledge off")
     assert ask(environment, commit(member, 42)) is None
     environment.control("acknowledge on")
-    assert commit_error(heard(environment, commit(member, 42))) is Error.NONE
+    assert commit_error(late_reply(environment, commit(member, 42))) is Error.NONE
 
 
 def test_a_leaders_sync_waits_for_its_record__followers_with_it(environment: VirtualEnvironment) -> None:
@@ -240,7 +240,7 @@ def test_a_leaders_sync_waits_for_its_record__followers_with_it(environment: Vir
     environment.control("acknowledge off")
     assert ask(environment, mine) is None
     environment.control("acknowledge on")
-    reply = heard(environment, mine)
+    reply = late_reply(environment, mine)
     assert isinstance(reply, SyncGroupReply)
     assert reply.assignment == b"mine"
 
@@ -250,11 +250,11 @@ def test_a_write_that_is_never_acknowledged_times_out(environment: VirtualEnviro
     environment.control("acknowledge off")
     assert ask(environment, commit(member, 42)) is None
     environment.control(f"advance {WRITE_TIMEOUT_MS}")
-    told = Error.REQUEST_TIMED_OUT if environment.kafka.release.scala else Error.COORDINATOR_NOT_AVAILABLE
-    assert commit_error(heard(environment, commit(member, 42))) is told
+    expected = Error.REQUEST_TIMED_OUT if environment.kafka.release.scala else Error.COORDINATOR_NOT_AVAILABLE
+    assert commit_error(late_reply(environment, commit(member, 42))) is expected
 
 
-def test_a_failing_append_is_told__and_nothing_is_committed(environment: VirtualEnvironment) -> None:
+def test_a_failing_append_is_answered__and_nothing_is_committed(environment: VirtualEnvironment) -> None:
     member = stable_member(environment)
     environment.control("fail NOT_ENOUGH_REPLICAS")
     assert commit_error(ask(environment, commit(member, 42))) is Error.COORDINATOR_NOT_AVAILABLE
@@ -290,11 +290,11 @@ def test_a_coordinator_that_resigned_sends_members_away(environment: VirtualEnvi
     assert error(ask(environment, heartbeat(member), 1)) is Error.NONE
 
 
-def test_a_parked_join_is_told_when_its_coordinator_resigns(environment: VirtualEnvironment) -> None:
+def test_a_parked_join_is_answered_when_its_coordinator_resigns(environment: VirtualEnvironment) -> None:
     stable_member(environment)
     assert ask(environment, join(client="m1")) is None
     environment.control("resign 1")
-    assert error(heard(environment, join(client="m1"))) is Error.NOT_COORDINATOR
+    assert error(late_reply(environment, join(client="m1"))) is Error.NOT_COORDINATOR
 
 
 def test_a_zombie_coordinator_still_answers_heartbeats__and_cannot_commit(environment: VirtualEnvironment) -> None:
@@ -305,7 +305,7 @@ def test_a_zombie_coordinator_still_answers_heartbeats__and_cannot_commit(enviro
     assert ask(environment, commit(member, 42)) is None
     assert fetched(environment, 1) == -1
     environment.control("resign 1")
-    assert commit_error(heard(environment, commit(member, 42))) is Error.NOT_COORDINATOR
+    assert commit_error(late_reply(environment, commit(member, 42))) is Error.NOT_COORDINATOR
 
 
 def test_a_generation_that_was_never_written_is_given_out_again(environment: VirtualEnvironment) -> None:
@@ -346,7 +346,7 @@ def test_a_coordinator_that_loads_says_so(environment: VirtualEnvironment) -> No
 # ------------------------------------------------------------------------------------------------ environments
 
 
-def test_worlds_do_not_hear_of_each_other(kafka: VirtualKafka, environment: VirtualEnvironment) -> None:
+def test_environments_do_not_affect_each_other(kafka: VirtualKafka, environment: VirtualEnvironment) -> None:
     other = kafka.environment()
     other.reset(1, {"t": 2}, {"group.initial.rebalance.delay.ms": "0"})
     member = stable_member(environment)

@@ -1,4 +1,4 @@
-"""Which release runs virtually is read from a spec and found in a folder; what cannot be had is told in a sentence."""
+"""Which release runs virtually is read from a spec and found in a folder; a sentence says what cannot be had."""
 
 from pathlib import Path
 
@@ -48,7 +48,7 @@ def test_the_setting_may_hold_the_version(jars: Path, monkeypatch: pytest.Monkey
         ("virtual", "nowhere", "holds no Kafka"),
     ],
 )
-def test_what_cannot_be_had_is_told(jars: Path, spec: str, folder: str, complaint: str) -> None:
+def test_a_sentence_says_what_cannot_be_had(jars: Path, spec: str, folder: str, complaint: str) -> None:
     with pytest.raises(RebalanceCheckError, match=complaint):
         find_release(spec, str(jars / folder))
 

@@ -83,7 +83,7 @@ final class Environment {
         return node;
     }
 
-    /** Nothing of this environment is heard any more. */
+    /** Nothing of this environment is sent any more. */
     void end() {
         over = true;
         nodes.values().forEach(Node::crash);
@@ -136,8 +136,8 @@ final class Environment {
                 return;
             }
             pending.remove(frame);
-            AbstractResponse told = error == null ? response : request.getErrorResponse(0, Errors.maybeUnwrapException(error));
-            output.frame(Output.REPLY, frame, serialized(context.header, told));
+            AbstractResponse reply = error == null ? response : request.getErrorResponse(0, Errors.maybeUnwrapException(error));
+            output.frame(Output.REPLY, frame, serialized(context.header, reply));
         });
     }
 

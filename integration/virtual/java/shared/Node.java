@@ -68,7 +68,7 @@ public abstract class Node {
     public abstract AbstractResponse offsetFetchResponse(
         List<OffsetFetchResponseData.OffsetFetchResponseGroup> groups, short version);
 
-    // ------------------------------------------------------------------------------------------------ its life
+    // ------------------------------------------------------------------------------------------ start and end
 
     void elect(int epoch) {
         service.onElection(PARTITION_NUMBER, epoch);

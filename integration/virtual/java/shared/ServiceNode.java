@@ -30,7 +30,7 @@ abstract class ServiceNode extends Node {
     /** Where metadata come from: the offset of the last record in them. */
     protected abstract MetadataProvenance provenance(long offset);
 
-    /** The coordinator is told of new metadata. */
+    /** Notifies the coordinator of new metadata. */
     protected abstract void learn(MetadataDelta delta, MetadataImage after);
 
     @Override

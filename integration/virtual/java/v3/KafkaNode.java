@@ -181,7 +181,7 @@ public final class KafkaNode extends ServiceNode {
             return loaded;
         }
 
-        /** The offsets that are told grow strictly and are never 0: anything else makes the load fail silently. */
+        /** The offsets that a load reports grow strictly and are never 0: anything else makes the load fail silently. */
         private long replay(CoordinatorPlayback<CoordinatorRecord> to) {
             long count = 0;
             for (Journal.Batch stored : journal.batches()) {

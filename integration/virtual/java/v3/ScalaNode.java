@@ -60,7 +60,7 @@ import scala.runtime.BoxedUnit;
 import sun.misc.Unsafe;
 
 /**
- * Kafka 3's coordinator in Scala, which is what a broker of that release runs unless told otherwise. It appends through
+ * Kafka 3's coordinator in Scala, which is what a broker of that release runs by default. It appends through
  * a {@code ReplicaManager} and loads from a {@code UnifiedLog}; both are replaced by stubs whose constructors never run.
  */
 public final class ScalaNode extends Node {

@@ -7,7 +7,7 @@ import org.apache.kafka.clients.consumer.RangeAssignor;
 import org.apache.kafka.common.Cluster;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
-/** A consumer of Kafka's own client that takes its time to assign: it says so, and goes on when it is told to. */
+/** A consumer of Kafka's own client that takes its time to assign: it says so, and goes on when a line comes. */
 public final class SlowLeader {
     public static final class Waiting extends RangeAssignor {
         @Override
@@ -22,7 +22,7 @@ public final class SlowLeader {
         }
     }
 
-    /** Arguments: bootstrap, group, topic. Ends when the assignment has come; what poll throws is told, and polled on. */
+    /** Arguments: bootstrap, group, topic. Ends when the assignment has come; what poll throws is printed, and polled on. */
     public static void main(String[] arguments) {
         Map<String, Object> settings = Map.of(
             "bootstrap.servers", arguments[0], "group.id", arguments[1], "enable.auto.commit", false,

@@ -17,15 +17,15 @@ LINES = 24
 
 
 @pytest.fixture
-def twin(real: Broker) -> Iterator[VirtualKafka]:
+def virtual(real: Broker) -> Iterator[VirtualKafka]:
     with VirtualKafka(virtual_counterpart(real)) as kafka:
         yield kafka
 
 
-def test_a_thousand_random_scenarios_are_answered_alike(real: Broker, twin: VirtualKafka) -> None:
+def test_a_thousand_random_scenarios_are_answered_alike(real: Broker, virtual: VirtualKafka) -> None:
     create_topic(real.bootstrap, "t", 2)
 
-    result = hold_equal(real, twin, [timeless_scenario(seed, steps=LINES) for seed in range(SCENARIOS)])
+    result = hold_equal(real, virtual, [timeless_scenario(seed, steps=LINES) for seed in range(SCENARIOS)])
     print(result)
 
     assert [str(parted) for parted in result.parted] == []
