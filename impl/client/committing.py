@@ -15,6 +15,7 @@ from rebalance_check.impl.client.generation import Generation, MemberState
 from rebalance_check.impl.client.metrics import Sensor, commit_values
 from rebalance_check.impl.protocol.messages import CommittedOffset, GroupReply, OffsetCommitReply, OffsetCommitRequest
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import OffsetCommitted
 
@@ -151,7 +152,7 @@ class Committing(Coordinator, ABC):
     def _commit_fenced(self, sent: Sent) -> CommitOutcome:
         if self._unchanged(sent):
             meaning = "another process uses this group instance id"
-            self._fenced = GroupError("OffsetCommit", Error.FENCED_INSTANCE_ID, meaning)
+            self._fenced = GroupError(Api.OFFSET_COMMIT, Error.FENCED_INSTANCE_ID, meaning)
             return CommitOutcome.FENCED
         preparing = self._state is MemberState.PREPARING_REBALANCE
         return CommitOutcome.REBALANCE_IN_PROGRESS if preparing else CommitOutcome.COMMIT_FAILED

@@ -10,6 +10,7 @@ from rebalance_check.impl.client.core import CoordinatorCore, Sent
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.protocol.messages import GroupReply, HeartbeatRequest, LeaveGroupRequest, MemberIdentity
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.errors import Error
 
 _JOINED = (MemberState.COMPLETING_REBALANCE, MemberState.STABLE)
@@ -103,7 +104,7 @@ class Heartbeating(CoordinatorCore):
         self._timers.failed(self._now_ms)
         self._reset(keep_member=error is Error.ILLEGAL_GENERATION, reason=error.name)
         if error is Error.FENCED_INSTANCE_ID:
-            self._failure = GroupError("Heartbeat", error, "another process uses this group instance id")
+            self._failure = GroupError(Api.HEARTBEAT, error, "another process uses this group instance id")
 
     def request_rejoin(self, reason: str) -> None:
         """Join again at the next poll; membership stays what it is."""

@@ -19,6 +19,7 @@ from rebalance_check.impl.protocol.messages import (
     SyncGroupReply,
     SyncGroupRequest,
 )
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import MemberJoined
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
@@ -93,7 +94,7 @@ class Joining(CoordinatorCore):
 
     def _join_accepted(self, sent: Sent, reply: JoinGroupReply) -> None:
         if reply.protocol_type is not None and reply.protocol_type != self.protocol_type():
-            self._fail_join(Retry.NEVER, self._wrong_protocol("JoinGroup", reply.protocol_type))
+            self._fail_join(Retry.NEVER, self._wrong_protocol(Api.JOIN_GROUP, reply.protocol_type))
             return
         self.metrics.join.record(self._now_ms - sent.at_ms, self._now_ms)
         if self._state is not MemberState.PREPARING_REBALANCE:
@@ -135,7 +136,7 @@ class Joining(CoordinatorCore):
             self._fail_join(Retry.AFTER_BACKOFF)
             self._forget_coordinator()
         else:
-            self._fail_join(Retry.NEVER, GroupError("JoinGroup", error))
+            self._fail_join(Retry.NEVER, GroupError(Api.JOIN_GROUP, error))
 
     # ------------------------------------------------------------------------------------------------ SyncGroup
 
@@ -182,13 +183,13 @@ class Joining(CoordinatorCore):
 
     def _sync_accepted(self, sent: Sent, reply: SyncGroupReply) -> None:
         if reply.protocol_type is not None and reply.protocol_type != self.protocol_type():
-            self._fail_join(Retry.NEVER, self._wrong_protocol("SyncGroup", reply.protocol_type))
+            self._fail_join(Retry.NEVER, self._wrong_protocol(Api.SYNC_GROUP, reply.protocol_type))
             return
         self.metrics.sync.record(self._now_ms - sent.at_ms, self._now_ms)
         if self._generation.reset or self._state is not MemberState.COMPLETING_REBALANCE:
             self._fail_join(Retry.AT_ONCE)
         elif reply.protocol_name is not None and reply.protocol_name != self._generation.protocol:
-            self._fail_join(Retry.NEVER, self._wrong_protocol("SyncGroup", reply.protocol_name))
+            self._fail_join(Retry.NEVER, self._wrong_protocol(Api.SYNC_GROUP, reply.protocol_name))
         elif self._join is not None:
             self._state = MemberState.STABLE
             self._rejoin_needed = False
@@ -207,7 +208,7 @@ class Joining(CoordinatorCore):
             self._fail_join(Retry.AFTER_BACKOFF)
             self._forget_coordinator()
         else:
-            self._fail_join(Retry.NEVER, GroupError("SyncGroup", error))
+            self._fail_join(Retry.NEVER, GroupError(Api.SYNC_GROUP, error))
 
     def _wrong_protocol(self, api: str, echoed: str) -> GroupError:
         meaning = f"the coordinator echoes {echoed!r}, this member joined with {self.protocol_type()!r}"

@@ -23,8 +23,18 @@ from rebalance_check.model.classic.observer.protocol_names import replied_protoc
 from rebalance_check.model.classic.parts.network import is_error_reply
 from rebalance_check.model.classic.parts.protocol_vote import is_compatible_duplicate
 from rebalance_check.model.classic.parts.static_members import SKIPS_ASSIGNMENT
-from rebalance_check.model.classic.state import Config, GroupStatus, Message, MessageKind, State, has
+from rebalance_check.model.classic.state import (
+    REPLY_APIS,
+    REQUEST_APIS,
+    Config,
+    GroupStatus,
+    Message,
+    MessageKind,
+    State,
+    has,
+)
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.ids import NO_GENERATION, partition
@@ -36,19 +46,6 @@ ASSIGNORS: Mapping[RebalanceProtocol, str] = {
     RebalanceProtocol.COOPERATIVE: "cooperative-sticky",
 }
 """The one that all members offer, where they have no lists of assignors."""
-
-REQUESTS: Mapping[int, str] = {
-    MessageKind.JOIN_REQUEST: "JoinGroup",
-    MessageKind.SYNC_REQUEST: "SyncGroup",
-    MessageKind.LEAVE_REQUEST: "LeaveGroup",
-}
-
-REPLIES: Mapping[int, str] = {
-    MessageKind.JOIN_REPLY: "JoinGroup",
-    MessageKind.SYNC_REPLY: "SyncGroup",
-    MessageKind.HEARTBEAT_REPLY: "Heartbeat",
-    MessageKind.COMMIT_REPLY: "OffsetCommit",
-}
 
 
 class OwnedPartitions(NamedTuple):
@@ -94,20 +91,26 @@ def aside(action: Action, before: State, config: Config) -> tuple[Answer, ...]:
     m = action.member
     match action.kind:
         case ActionKind.LEAVE_GROUP:
-            return (Answer(f"m{m}", "LeaveGroup", leave_error(before, m).name),)
+            return (Answer(f"m{m}", Api.LEAVE_GROUP, leave_error(before, m).name),)
         case ActionKind.COMMIT_DURING_JOIN:
-            return (Answer(f"m{SIDE_CONNECTION}", "OffsetCommit", Error(commit_during_join_error(before, m)).name),)
+            return (Answer(f"m{SIDE_CONNECTION}", Api.OFFSET_COMMIT, Error(commit_during_join_error(before, m)).name),)
         case ActionKind.HEARTBEAT_DURING_SYNC:
             return (
-                Answer(f"m{SIDE_CONNECTION}", "Heartbeat", Error(fence(before, m, before.member[m].generation)).name),
+                Answer(f"m{SIDE_CONNECTION}", Api.HEARTBEAT, Error(fence(before, m, before.member[m].generation)).name),
             )
         case ActionKind.COMMIT_WITHOUT_GROUP:
             error = Error.NONE if before.status <= GroupStatus.EMPTY else Error.UNKNOWN_MEMBER_ID
-            return (Answer(f"m{SIDE_CONNECTION}", "OffsetCommit", error.name),)
+            return (Answer(f"m{SIDE_CONNECTION}", Api.OFFSET_COMMIT, error.name),)
         case ActionKind.DELETE_GROUP:
-            return (Answer("", "DeleteGroups", Error.NONE.name),)
+            return (Answer("", Api.DELETE_GROUPS, Error.NONE.name),)
         case ActionKind.DELIVER_DUPLICATE if before.duplicate.stale:
-            return (Answer(f"m{SIDE_CONNECTION}", REQUESTS[before.duplicate.kind], stale_error(before, config).name),)
+            return (
+                Answer(
+                    f"m{SIDE_CONNECTION}",
+                    REQUEST_APIS[MessageKind(before.duplicate.kind)],
+                    stale_error(before, config).name,
+                ),
+            )
     return ()
 
 
@@ -121,13 +124,13 @@ def stale_error(before: State, config: Config) -> Error:
 
 def is_reply(net: Message) -> bool:
     """Whether the message in a slot comes from the coordinator."""
-    return net.kind in REPLIES
+    return net.kind in REPLY_APIS
 
 
 def predicted_answer(state: State, m: int, bounds: Bounds) -> Answer:
     """The reply that lies in the slot of ``m``."""
     net = state.member[m].net
-    api, name = REPLIES[net.kind], f"m{m}"
+    api, name = REPLY_APIS[MessageKind(net.kind)], f"m{m}"
     if is_error_reply(net):
         return Answer(name, api, Error(net.error).name)
     if net.kind == MessageKind.JOIN_REPLY:
@@ -165,21 +168,21 @@ def observed_answer(m: int, reply: GroupReply) -> Answer:
         case JoinGroupReply(error=Error.NONE):
             claims = tuple(sorted(owned_partitions_in(member) for member in reply.members))
             return Answer(
-                name, "JoinGroup", error, reply.generation_id, member_of(reply.leader), claims,
+                name, Api.JOIN_GROUP, error, reply.generation_id, member_of(reply.leader), claims,
                 protocol=reply.protocol_name or "", skips_assignment=reply.skip_assignment,
             )  # fmt: skip
         case JoinGroupReply():
-            return Answer(name, "JoinGroup", error)
+            return Answer(name, Api.JOIN_GROUP, error)
         case SyncGroupReply():
-            return Answer(name, "SyncGroup", error, assignment=assigned(reply.assignment))
+            return Answer(name, Api.SYNC_GROUP, error, assignment=assigned(reply.assignment))
         case HeartbeatReply():
-            return Answer(name, "Heartbeat", error)
+            return Answer(name, Api.HEARTBEAT, error)
         case OffsetCommitReply():
             worst = next((error for _, _, error in reply.partitions if error is not Error.NONE), reply.error)
-            return Answer(name, "OffsetCommit", worst.name)
+            return Answer(name, Api.OFFSET_COMMIT, worst.name)
         case LeaveGroupReply():
             worst = next((member.error for member in reply.members if member.error is not Error.NONE), reply.error)
-            return Answer(name, "LeaveGroup", worst.name)
+            return Answer(name, Api.LEAVE_GROUP, worst.name)
         case _:
             return Answer(name, type(reply).__name__.removesuffix("Reply"), error)
 

@@ -19,6 +19,7 @@ from rebalance_check.model.checker.layout import NIL
 from rebalance_check.model.classic.observer.member_ids import id_prefix_of, slots_by_prefix
 from rebalance_check.model.classic.parts.network import is_error_reply
 from rebalance_check.model.vocabulary.actions import AT_ZOMBIE, Action, ActionKind
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
@@ -219,7 +220,7 @@ class ConformanceRun:
             case ActionKind.EXPIRE_SYNC:
                 self.transport.expire_sync()
             case ActionKind.DELETE_GROUP:
-                return (Answer("", "DeleteGroups", self.transport.delete_group().name),)
+                return (Answer("", Api.DELETE_GROUPS, self.transport.delete_group().name),)
             case ActionKind.COMMIT_DURING_JOIN:
                 self.transport.request(
                     SIDE_CONNECTION, self._requests.commit_during_join(m, before.member[m].generation)

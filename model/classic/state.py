@@ -24,6 +24,7 @@ from rebalance_check.model.checker.layout import (
     layout,
 )
 from rebalance_check.model.vocabulary import group_status
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 
 T = TypeVar("T")
@@ -85,6 +86,22 @@ class MessageKind(IntEnum):
     LEAVE_REQUEST = 7
     COMMIT_REQUEST = 8
     COMMIT_REPLY = 9
+
+
+REQUEST_APIS: Final = {
+    MessageKind.JOIN_REQUEST: Api.JOIN_GROUP,
+    MessageKind.SYNC_REQUEST: Api.SYNC_GROUP,
+    MessageKind.HEARTBEAT_REQUEST: Api.HEARTBEAT,
+    MessageKind.LEAVE_REQUEST: Api.LEAVE_GROUP,
+    MessageKind.COMMIT_REQUEST: Api.OFFSET_COMMIT,
+}
+REPLY_APIS: Final = {
+    MessageKind.JOIN_REPLY: Api.JOIN_GROUP,
+    MessageKind.SYNC_REPLY: Api.SYNC_GROUP,
+    MessageKind.HEARTBEAT_REPLY: Api.HEARTBEAT,
+    MessageKind.COMMIT_REPLY: Api.OFFSET_COMMIT,
+}
+"""Of which request each message is, and which request each reply answers."""
 
 
 class Phase(IntEnum):

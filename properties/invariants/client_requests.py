@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     Event,
     MemberCrashed,
@@ -51,8 +52,8 @@ class _Chain(Fold):
     def on_sent(self, event: RequestSent) -> None:
         """One at a time; and no heartbeat while a JoinGroup waits, which shows that the member is there."""
         before = self._open.get(event.member)
-        chained = event.api in {"JoinGroup", "SyncGroup"}
-        if before is not None and (chained or (event.api == "Heartbeat" and before.api == "JoinGroup")):
+        chained = event.api in {Api.JOIN_GROUP, Api.SYNC_GROUP}
+        if before is not None and (chained or (event.api == Api.HEARTBEAT and before.api == Api.JOIN_GROUP)):
             self.contradiction(
                 f"{event.member} sends {event.api} while its {before.api} is on its way",
                 (f"{event.member} sent {before.api} at {STEP}, and no answer followed.", before),
@@ -60,7 +61,7 @@ class _Chain(Fold):
             )
         if chained:
             self._open[event.member] = event
-        elif event.api == "LeaveGroup":
+        elif event.api == Api.LEAVE_GROUP:
             self._open.pop(event.member, None)
 
     def on_answered(self, event: RequestAnswered) -> None:
@@ -98,14 +99,14 @@ class _Commits(Fold):
 
     def on_sent(self, event: RequestSent) -> None:
         """From JoinGroup on it is not settled, and what it commits meanwhile it may not own any more."""
-        if event.api == "JoinGroup":
+        if event.api == Api.JOIN_GROUP:
             self._unsettled[event.member] = event
-        elif event.api == "OffsetCommit" and event.generation != NO_GENERATION:
+        elif event.api == Api.OFFSET_COMMIT and event.generation != NO_GENERATION:
             self._look(event)
 
     def on_answered(self, event: RequestAnswered) -> None:
         """With the answer to its SyncGroup it is."""
-        if event.api == "SyncGroup" and event.error == "NONE" and event.member in self._joined:
+        if event.api == Api.SYNC_GROUP and event.error == "NONE" and event.member in self._joined:
             self._unsettled.pop(event.member, None)
 
     def _look(self, event: RequestSent) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
@@ -111,9 +112,9 @@ class _CooperativeMembers(Memory):
         """A LeaveGroup explains that it gave up everything; a JoinGroup is what a revocation must lead to."""
         self.tells_requests = True
         given_up = self.members.get(event.member)
-        if given_up is not None and event.api == "LeaveGroup":
+        if given_up is not None and event.api == Api.LEAVE_GROUP:
             given_up.early = given_up.late = None
-        elif given_up is not None and event.api == "JoinGroup":
+        elif given_up is not None and event.api == Api.JOIN_GROUP:
             given_up.late = None
 
     def on_joined(self, event: MemberJoined) -> None:
@@ -289,7 +290,7 @@ class _Reset(Fold):
         """Everything is given up before the member joins again."""
         reset = self._reset.get(event.member)
         owned = self._owned.get(event.member)
-        if reset is not None and owned and event.api == "JoinGroup":
+        if reset is not None and owned and event.api == Api.JOIN_GROUP:
             self._report(f"{event.member} joins again and still owns {', '.join(sorted(owned))}", reset, event)
 
     def _report(self, headline: str, reset: MembershipLost, event: Event) -> None:

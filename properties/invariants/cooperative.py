@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import AssignmentComputed, Event, MemberJoined, RequestSent
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
@@ -27,7 +28,7 @@ class _Transfer(GrantFold):
 
     def on_sent(self, event: RequestSent) -> None:
         """A member that asked to join speaks for what it holds; one that is silent does not."""
-        if event.api == "JoinGroup":
+        if event.api == Api.JOIN_GROUP:
             self._rejoining.add(event.member)
 
     def on_joined(self, event: MemberJoined) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import RequestIssued
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Invariant
@@ -83,8 +84,8 @@ class _Known(StepFold):
 
     def look(self, step: Step) -> Finding:
         """Once no JoinGroup waits, every member of a formed group has an id that was in a reply."""
-        self._known |= {reply.event.assigned_member_id for reply in step.replies_to("JoinGroup")}
-        if step.after.status not in FORMED or any(sent.api == "JoinGroup" for sent in step.waiting.values()):
+        self._known |= {reply.event.assigned_member_id for reply in step.replies_to(Api.JOIN_GROUP)}
+        if step.after.status not in FORMED or any(sent.api == Api.JOIN_GROUP for sent in step.waiting.values()):
             return False
         unknown = members_of(step.after) - self._known
         if unknown:
@@ -120,13 +121,13 @@ class _ParkedStays(StepFold):
         """No JoinGroup that waits is answered UNKNOWN_MEMBER_ID while time passes."""
         if step.verb != "advance" or step.now_ms >= NEW_MEMBER_MS:
             return False
-        for reply in step.replies_to("JoinGroup"):
+        for reply in step.replies_to(Api.JOIN_GROUP):
             if reply.error == "UNKNOWN_MEMBER_ID":
                 return Broken(
                     f"{reply.request.client} waited in JoinGroup, and is answered UNKNOWN_MEMBER_ID when its session "
                     f"ends", reply.event,
                 )  # fmt: skip
-        return any(sent.api == "JoinGroup" for sent in step.waiting.values())
+        return any(sent.api == Api.JOIN_GROUP for sent in step.waiting.values())
 
 
 class _NoServerError(StepFold):
@@ -165,7 +166,7 @@ class _FencedStays(StepFold):
         holders = {member: instance for member, instance in step.after.members if instance}
         back = sorted(holders.keys() & self._fenced)
         compared = bool(holders and self._fenced)
-        for reply in step.replies_to("JoinGroup"):
+        for reply in step.replies_to(Api.JOIN_GROUP):
             if reply.error == "FENCED_INSTANCE_ID":
                 self._fenced.add(reply.event.assigned_member_id)
         return Broken(f"{back[0]} was fenced, and holds instance {holders[back[0]]}", step.after) if back else compared
@@ -196,17 +197,17 @@ class _JoinPhaseEnds(StepFold):
 
     def _waiting(self, step: Step) -> list[RequestIssued]:
         """The JoinGroups that count: of two under one id only one is answered, the earlier one is given up."""
-        for reply in step.replies_to("JoinGroup"):
+        for reply in step.replies_to(Api.JOIN_GROUP):
             if reply.request.member_id:
                 self._joined[reply.request.member_id] = reply.request.request
-        joins = (sent for sent in step.waiting.values() if sent.api == "JoinGroup")
+        joins = (sent for sent in step.waiting.values() if sent.api == Api.JOIN_GROUP)
         return [sent for sent in joins if sent.request > self._joined.get(sent.member_id, 0)]
 
 
 class _NoTrace(StepFold):
     def look(self, step: Step) -> Finding:
         """What DescribeGroups shows is as before, assignments included."""
-        refused = [r for r in step.replies_to("JoinGroup") if r.request in step.sent and r.error != ACCEPTED]
+        refused = [r for r in step.replies_to(Api.JOIN_GROUP) if r.request in step.sent and r.error != ACCEPTED]
         if step.verb != "join" or not refused or step.before.status not in FORMED:
             return False
         if step.before.digest != step.after.digest:
@@ -255,9 +256,9 @@ class _KeptOffsets(StepFold):
         for reply in step.replies:
             if not reply.event.partition_errors or any(error != ACCEPTED for _, error in reply.event.partition_errors):
                 continue
-            if reply.api == "TxnOffsetCommit":
+            if reply.api == Api.TXN_OFFSET_COMMIT:
                 self._producers.add(reply.request.producer_id)
-            elif reply.api == "OffsetCommit":
+            elif reply.api == Api.OFFSET_COMMIT:
                 self._until_ms = step.now_ms + step.offsets_retention_ms
 
 

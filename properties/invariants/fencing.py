@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     GenerationEvent,
@@ -25,7 +26,7 @@ from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
 
-FENCED_APIS: Final = frozenset({"SyncGroup", "Heartbeat", "OffsetCommit"})
+FENCED_APIS: Final = frozenset({Api.SYNC_GROUP, Api.HEARTBEAT, Api.OFFSET_COMMIT})
 """The requests that carry a generation and are refused when it is not the current one."""
 
 ACCEPTED: Final = "NONE"

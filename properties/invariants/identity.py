@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     Event,
@@ -21,7 +22,7 @@ from rebalance_check.properties.verdict import STEP, Because, Violation
 
 ENDS_MEMBERSHIP: Final = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID"})
 ENDS_IDENTITY: Final = ENDS_MEMBERSHIP - {"ILLEGAL_GENERATION"}
-SPEAKS_FOR_A_GENERATION: Final = frozenset({"Heartbeat", "SyncGroup", "OffsetCommit"})
+SPEAKS_FOR_A_GENERATION: Final = frozenset({Api.HEARTBEAT, Api.SYNC_GROUP, Api.OFFSET_COMMIT})
 GIVEN_UP_FREELY: Final = ("poll timeout", "unsubscribed", "taking too long")
 """How the reasons of a member that left by itself are recorded."""
 
@@ -82,7 +83,7 @@ class _Refusals(Fold):
 
 def _is_of_another_generation(sent: RequestSent | None, event: MembershipLost) -> bool:
     """Kafka's client gives up also after a late answer to OffsetCommit; JoinGroup is sent for no generation."""
-    return sent is not None and sent.api in {"Heartbeat", "SyncGroup"} and sent.generation != event.generation
+    return sent is not None and sent.api in {Api.HEARTBEAT, Api.SYNC_GROUP} and sent.generation != event.generation
 
 
 class _Identities(Fold):
@@ -105,14 +106,14 @@ class _Identities(Fold):
 
     def on_sent(self, event: RequestSent) -> None:
         """Who leaves comes back as somebody else."""
-        if event.api == "LeaveGroup":
+        if event.api == Api.LEAVE_GROUP:
             self._joined.pop(event.member, None)
 
     def on_answered(self, event: RequestAnswered) -> None:
         """The id means nothing to the coordinator any more; or an assignment is known, and to be applied."""
         if event.error in ENDS_IDENTITY:
             self._joined.pop(event.member, None)
-        elif event.api == "SyncGroup" and event.error == "NONE":
+        elif event.api == Api.SYNC_GROUP and event.error == "NONE":
             self._completing.add(event.member)
 
     def on_completed(self, event: AssignmentCompleted) -> None:
@@ -150,7 +151,7 @@ class _Heartbeats(Fold):
 
     def on_sent(self, event: RequestSent) -> None:
         """A heartbeat carries a generation."""
-        if event.api == "Heartbeat" and event.generation < 0:
+        if event.api == Api.HEARTBEAT and event.generation < 0:
             self.violated(
                 f"{event.member} sent a Heartbeat, and is in no generation",
                 [Because(f"the Heartbeat of {STEP} carries generation {event.generation}: contradiction.", event)],
@@ -171,9 +172,9 @@ class _Leaves(Fold):
 
     def on_sent(self, event: RequestSent) -> None:
         """After LeaveGroup only JoinGroup makes sense."""
-        if event.api == "LeaveGroup":
+        if event.api == Api.LEAVE_GROUP:
             self._left[event.member] = event
-        elif event.api == "JoinGroup":
+        elif event.api == Api.JOIN_GROUP:
             self._left.pop(event.member, None)
         elif event.api in SPEAKS_FOR_A_GENERATION and event.member in self._left:
             self.contradiction(

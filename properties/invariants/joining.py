@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     Event,
     GenerationStarted,
@@ -58,7 +59,7 @@ class _Parked(IncarnationFold):
         group = self.incarnations.current
         if group is None or not group.status:
             return
-        if event.api == "SyncGroup" and group.status != GroupStatus.COMPLETING_REBALANCE:
+        if event.api == Api.SYNC_GROUP and group.status != GroupStatus.COMPLETING_REBALANCE:
             self._report(event, group, event)
         self._look(group, event)
 

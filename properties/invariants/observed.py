@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Violation
@@ -80,7 +81,7 @@ class _NewIds(StepFold):
     def look(self, step: Step) -> Finding:
         """The id that a JoinGroup without one is assigned was assigned to no other before."""
         compared = False
-        for reply in step.replies_to("JoinGroup"):
+        for reply in step.replies_to(Api.JOIN_GROUP):
             assigned = reply.event.assigned_member_id if reply.error in {ACCEPTED, MEMBER_ID_REQUIRED} else ""
             if assigned and not reply.request.member_id:
                 compared = True
@@ -100,11 +101,11 @@ class _KnownIds(StepFold):
 
     def look(self, step: Step) -> Finding:
         """From JoinGroup v4 on, the id of a dynamic member that is admitted was in a reply before."""
-        joins = [sent for sent in step.sent if sent.api == "JoinGroup"]
+        joins = [sent for sent in step.sent if sent.api == Api.JOIN_GROUP]
         exempt = any(join.version < MEMBER_ID_REQUIRED_SINCE or join.instance_id for join in joins)
         self._known |= {sent.member_id for sent in step.sent}
         unknown = members_of(step.after) - members_of(step.before) - self._known
-        self._known |= {reply.event.assigned_member_id for reply in step.replies_to("JoinGroup")}
+        self._known |= {reply.event.assigned_member_id for reply in step.replies_to(Api.JOIN_GROUP)}
         self._known |= members_of(step.after)
         if not joins or exempt:
             return False
@@ -114,7 +115,7 @@ class _KnownIds(StepFold):
 class _HeartbeatErrors(StepFold):
     def look(self, step: Step) -> Finding:
         """A client knows each error that a heartbeat may be answered with."""
-        replies = list(step.replies_to("Heartbeat"))
+        replies = list(step.replies_to(Api.HEARTBEAT))
         for reply in replies:
             if reply.error not in HEARTBEAT_ERRORS:
                 return Broken(
@@ -135,7 +136,7 @@ class _Leave(StepFold):
     def look(self, step: Step) -> Finding:
         """Every member that goes with a LeaveGroup is named in it, by its id or its instance id."""
         self._instances.update(step.before.members)
-        left = list(step.replies_to("LeaveGroup"))
+        left = list(step.replies_to(Api.LEAVE_GROUP))
         if step.verb != "leave" or step.after.error != ACCEPTED or step.after.status == GroupStatus.DEAD:
             return False
         for reply in left:
@@ -159,7 +160,7 @@ class _EndsWhenAllJoined(StepFold):
         """A group in PreparingRebalance awaits a member or a pending id."""
         self._times.note(step)
         self._pending = pending_after(self._pending, step)
-        self._latest.update({sent.member_id: sent.request for sent in step.sent if sent.api == "JoinGroup"})
+        self._latest.update({sent.member_id: sent.request for sent in step.sent if sent.api == Api.JOIN_GROUP})
         members = members_of(step.after)
         if (
             step.after.status != GroupStatus.PREPARING_REBALANCE
@@ -184,7 +185,7 @@ class _RefusedWhenFull(StepFold):
         Removing a member may end the join phase, so that the JoinGroups that waited are answered in the same step.
         """
         compared = False
-        for reply in step.replies_to("JoinGroup"):
+        for reply in step.replies_to(Api.JOIN_GROUP):
             was_member = reply.request.member_id in members_of(step.before)
             if (
                 reply.error != "GROUP_MAX_SIZE_REACHED"
@@ -193,8 +194,8 @@ class _RefusedWhenFull(StepFold):
             ):
                 continue
             compared = True
-            answered = [r for r in step.replies_to("JoinGroup") if r.request.request < reply.request.request]
-            waiting = len(answered) + sum(sent.api == "JoinGroup" for sent in step.waiting.values())
+            answered = [r for r in step.replies_to(Api.JOIN_GROUP) if r.request.request < reply.request.request]
+            waiting = len(answered) + sum(sent.api == Api.JOIN_GROUP for sent in step.waiting.values())
             if waiting < step.max_size:
                 return Broken(
                     f"{reply.request.client} is refused for the group's size; {waiting} members wait, and there is "
@@ -218,7 +219,7 @@ class _LoadingEnds(StepFold):
         if step.verb in {"load", "unload"}:
             self._loading = False
         for reply in step.replies:
-            if reply.api == "TxnOffsetCommit":
+            if reply.api == Api.TXN_OFFSET_COMMIT:
                 continue
             if reply.error == "COORDINATOR_LOAD_IN_PROGRESS" and not self._loading:
                 return Broken(
@@ -242,7 +243,7 @@ class _CommittedIsFetched(StepFold):
         if step.loses_records() or step.verb in LOSES_OFFSETS:
             self._last.clear()
         compared, broken = False, None
-        for reply in step.replies_to("OffsetFetch") if self._last else ():
+        for reply in step.replies_to(Api.OFFSET_FETCH) if self._last else ():
             for partition, offset in reply.event.offsets if is_accepted(reply) else ():
                 expected = self._expected(partition, step)
                 compared |= expected is not None
@@ -261,10 +262,10 @@ class _CommittedIsFetched(StepFold):
     def _note_commits(self, step: Step) -> None:
         """Which commits were accepted; those without a reply may count already, or not yet."""
         for sent in step.sent:
-            if sent.api == "OffsetCommit":
+            if sent.api == Api.OFFSET_COMMIT:
                 self._last.update({partition: None for partition, _ in sent.offsets})
-        in_doubt = any(sent.api == "OffsetCommit" for sent in step.waiting.values())
-        for reply in step.replies_to("OffsetCommit"):
+        in_doubt = any(sent.api == Api.OFFSET_COMMIT for sent in step.waiting.values())
+        for reply in step.replies_to(Api.OFFSET_COMMIT):
             offsets = dict(reply.request.offsets)
             for partition, error in reply.event.partition_errors:
                 accepted = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     Event,
     HeartbeatReplied,
@@ -82,21 +83,21 @@ class _Fenced(IncarnationFold):
 
 
 class _Sync(_Fenced):
-    api, statuses = "SyncGroup", frozenset({GroupStatus.STABLE})
+    api, statuses = Api.SYNC_GROUP, frozenset({GroupStatus.STABLE})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {SyncGroupReplied: self.on_replied})
 
 
 class _Heartbeat(_Fenced):
-    api, statuses = "Heartbeat", frozenset({GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE})
+    api, statuses = Api.HEARTBEAT, frozenset({GroupStatus.COMPLETING_REBALANCE, GroupStatus.STABLE})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {HeartbeatReplied: self.on_replied})
 
 
 class _Commit(_Fenced):
-    api, statuses = "OffsetCommit", frozenset({GroupStatus.PREPARING_REBALANCE, GroupStatus.STABLE})
+    api, statuses = Api.OFFSET_COMMIT, frozenset({GroupStatus.PREPARING_REBALANCE, GroupStatus.STABLE})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {OffsetCommitReplied: self.on_commit})

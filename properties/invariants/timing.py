@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     CoordinatorEvent,
     Event,
@@ -204,7 +205,7 @@ class _PendingIds(_TimeFold):
 
     def on_parked(self, event: RequestParked) -> None:
         """It is used."""
-        given = self._given.pop((event.incarnation, event.member_id), None) if event.api == "JoinGroup" else None
+        given = self._given.pop((event.incarnation, event.member_id), None) if event.api == Api.JOIN_GROUP else None
         if given is None or not self.sessions.punctual or event.session_timeout_ms <= 0:
             return
         if self.compare(given, event, event.session_timeout_ms) > 0:

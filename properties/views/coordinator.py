@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Final, NamedTuple, TypeVar
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     CoordinatorEvent,
     Event,
@@ -213,11 +214,11 @@ class Incarnations(Memory):
         group = self._at(event)
         if group is None:
             return
-        if event.api == "JoinGroup":
+        if event.api == Api.JOIN_GROUP:
             group.joins[event.member_id] = event
             group.joined.add(event.member_id)
             group.listed[event.member_id] = event.protocols
-        elif event.api == "SyncGroup":
+        elif event.api == Api.SYNC_GROUP:
             group.syncs[event.member_id] = event
             group.synced.add(event.member_id)
         else:

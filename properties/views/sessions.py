@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     CoordinatorEvent,
     Event,
@@ -82,7 +83,7 @@ class Sessions(Memory):
 
     def on_parked(self, event: RequestParked) -> None:
         """A JoinGroup has its timeouts; version 0 has one for both."""
-        if event.api == "JoinGroup":
+        if event.api == Api.JOIN_GROUP:
             self._note_timeouts(event)
             longest = max(
                 event.rebalance_timeout_ms, event.session_timeout_ms if event.rebalance_timeout_ms <= 0 else 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import RequestIssued
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.views.coordinator import ACCEPTED
@@ -54,7 +55,7 @@ class StepTimes:
     def note(self, step: Step) -> None:
         """Take a step into account."""
         self._note_requests(step)
-        for reply in step.replies_to("JoinGroup"):
+        for reply in step.replies_to(Api.JOIN_GROUP):
             self._note_join(step, reply)
         if step.after.generation != self.generation:
             self.generation, self.generation_ms = step.after.generation, step.now_ms
@@ -75,9 +76,9 @@ class StepTimes:
             if times is None:
                 continue
             error = next((reply.error for reply in step.replies if reply.request is sent), None)
-            if sent.api == "Heartbeat" and error in PROLONG_A_SESSION:
+            if sent.api == Api.HEARTBEAT and error in PROLONG_A_SESSION:
                 times.seen_ms = step.now_ms
-            if sent.api == "SyncGroup":
+            if sent.api == Api.SYNC_GROUP:
                 times.synced |= error in {None, ACCEPTED}
 
     def _note_join(self, step: Step, reply: Reply) -> None:

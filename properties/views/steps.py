@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     CoordinatorConfigured,
     Event,
@@ -192,7 +193,7 @@ class StepFold(Fold, ABC):
 def pending_after(pending: dict[str, int], step: Step) -> dict[str, int]:
     """The member ids that were handed out (KIP-394), each with the end of its session in ms, after one more step."""
     pending = dict(pending)
-    for reply in step.replies_to("JoinGroup"):
+    for reply in step.replies_to(Api.JOIN_GROUP):
         if reply.error == MEMBER_ID_REQUIRED:
             pending[reply.event.assigned_member_id] = step.now_ms + reply.request.session_timeout_ms
     return {one: until for one, until in pending.items() if one not in members_of(step.after) and until > step.now_ms}

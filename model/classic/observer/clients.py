@@ -27,6 +27,7 @@ from rebalance_check.model.classic.state import (
     minus,
 )
 from rebalance_check.model.vocabulary.actions import ActionKind
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import (
@@ -67,7 +68,7 @@ class Members:
         revoked = minus(before.member[m].owned, after.member[m].owned)
         if revoked:
             yield self.revoked(m, before.member[m].generation, revoked)
-        yield self.sent(m, "JoinGroup", NO_GENERATION)
+        yield self.sent(m, Api.JOIN_GROUP, NO_GENERATION)
 
     def receive_join(self, m: int, before: State, after: State) -> Iterator[Event]:
         """ReceiveJoinGroup: a new generation, and the leader's work."""
@@ -83,7 +84,7 @@ class Members:
         )  # fmt: skip
         if leads:
             yield self.computed(m, me, protocol)
-        yield self.sent(m, "SyncGroup", me.generation)
+        yield self.sent(m, Api.SYNC_GROUP, me.generation)
 
     def computed(self, m: int, me: Member, protocol: str) -> AssignmentComputed:
         """What the leader decided, from the metadata that it was shown."""
@@ -110,14 +111,14 @@ class Members:
 
     def send_heartbeat(self, m: int, before: State, after: State) -> Iterator[Event]:
         """SendHeartbeat."""
-        yield self.sent(m, "Heartbeat", before.member[m].generation)
+        yield self.sent(m, Api.HEARTBEAT, before.member[m].generation)
 
     def heartbeat_during_sync(self, m: int, before: State, after: State) -> Iterator[Event]:
         """HeartbeatDuringSync: what the process sends, and the coordinator answers at once."""
-        sent = self.numbered(m, "Heartbeat", before.member[m].generation)
+        sent = self.numbered(m, Api.HEARTBEAT, before.member[m].generation)
         yield sent
         error = Error(after.member[m].heartbeat_reply - HEARTBEAT_ACCEPTED).name
-        yield RequestAnswered(source=COORDINATOR, member=name(m), api="Heartbeat", request=sent.request, error=error)
+        yield RequestAnswered(source=COORDINATOR, member=name(m), api=Api.HEARTBEAT, request=sent.request, error=error)
 
     def receive_heartbeat_during_sync(self, m: int, before: State, after: State) -> Iterator[Event]:
         """ReceiveHeartbeatDuringSync: the process may learn that it has lost its generation."""
@@ -138,7 +139,7 @@ class Members:
         """ReceiveError: what the error makes the process forget, and lose."""
         was, me = before.member[m], after.member[m]
         if was.net.kind == MessageKind.NOTHING:
-            api = "JoinGroup" if was.status == MemberStatus.JOINING else "SyncGroup"
+            api = Api.JOIN_GROUP if was.status == MemberStatus.JOINING else Api.SYNC_GROUP
             yield replace(self.answered(m, api, None), source=name(m))
             return
         error = Error(was.net.error)
@@ -159,14 +160,14 @@ class Members:
     def lost(self, m: int, before: State, after: State) -> Iterator[Event]:
         """LoseRequest, LoseReply: who does not wait for the answer gives it up at once, the others in ReceiveError."""
         if before.member[m].net.kind in {MessageKind.HEARTBEAT_REQUEST, MessageKind.HEARTBEAT_REPLY}:
-            yield replace(self.answered(m, "Heartbeat", None), source=name(m))
+            yield replace(self.answered(m, Api.HEARTBEAT, None), source=name(m))
         if before.member[m].net.kind in {MessageKind.COMMIT_REQUEST, MessageKind.COMMIT_REPLY}:
-            yield replace(self.answered(m, "OffsetCommit", None), source=name(m))
+            yield replace(self.answered(m, Api.OFFSET_COMMIT, None), source=name(m))
             yield from self.committed(m, before, None)
 
     def send_commit(self, m: int, before: State, after: State) -> Iterator[Event]:
         """SendOffsetCommit."""
-        yield self.sent(m, "OffsetCommit", before.member[m].generation)
+        yield self.sent(m, Api.OFFSET_COMMIT, before.member[m].generation)
 
     def receive_commit(self, m: int, before: State, after: State) -> Iterator[Event]:
         """ReceiveOffsetCommit."""
@@ -186,7 +187,7 @@ class Members:
         if was.owned:
             yield self.revoked(m, was.generation, was.owned)
         if after.member[m].net.kind == MessageKind.LEAVE_REQUEST:
-            yield self.sent(m, "LeaveGroup", NO_GENERATION)
+            yield self.sent(m, Api.LEAVE_GROUP, NO_GENERATION)
         yield MemberLeft(source=name(m), member=name(m))
         self.memory.held_id[m] = ""
 

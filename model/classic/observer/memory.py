@@ -8,7 +8,6 @@ from typing import Final, TypedDict
 from rebalance_check.model.classic.observer.logged_ids import LoggedIds
 from rebalance_check.model.classic.observer.replies import Replies
 from rebalance_check.model.classic.state import (
-    MessageKind,
     has,
 )
 from rebalance_check.model.vocabulary.errors import Error
@@ -17,13 +16,6 @@ COORDINATOR: Final = "coordinator"
 HARNESS: Final = "harness"
 TOPIC: Final = "t"
 """The topic whose partitions the members share."""
-
-REPLY_APIS: Final = {
-    MessageKind.JOIN_REPLY: "JoinGroup",
-    MessageKind.SYNC_REPLY: "SyncGroup",
-    MessageKind.HEARTBEAT_REPLY: "Heartbeat",
-    MessageKind.COMMIT_REPLY: "OffsetCommit",
-}
 
 RESETS: Final = frozenset({Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION, Error.FENCED_INSTANCE_ID})
 """The errors after which a process belongs to no generation."""

@@ -12,13 +12,13 @@ from rebalance_check.model.classic.observer.member_ids import REASONS, leader_in
 from rebalance_check.model.classic.observer.memory import (
     COORDINATOR,
     HARNESS,
-    REPLY_APIS,
     elements,
     name,
 )
 from rebalance_check.model.classic.observer.protocol_names import replied_protocol, selected_protocol
 from rebalance_check.model.classic.observer.replies import incarnation_of, place_after
 from rebalance_check.model.classic.state import (
+    REPLY_APIS,
     STATUS_NAMES,
     Config,
     GroupStatus,
@@ -27,6 +27,7 @@ from rebalance_check.model.classic.state import (
     minus,
 )
 from rebalance_check.model.vocabulary.actions import TAKEOVERS, Action, ActionKind
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import (
@@ -102,7 +103,7 @@ class Observer(Members):
             if after.member[m].net.kind in REPLY_APIS and before.member[m].net.kind not in REPLY_APIS:
                 yield self.answer(m, after)
         if action.kind is ActionKind.LEAVE_GROUP:
-            yield self.answered(action.member, "LeaveGroup", leave_error(before, action.member).name)
+            yield self.answered(action.member, Api.LEAVE_GROUP, leave_error(before, action.member).name)
 
     def new_ids(self, before: State, after: State, replaced: int) -> Iterator[Event]:
         """Slots that got a member id in this step, and those that became members; ``replaced`` lost an older one."""

@@ -7,6 +7,7 @@ from typing import Final, TypedDict
 
 from rebalance_check.model.classic.state import GroupStatus, Phase, State
 from rebalance_check.model.vocabulary.actions import AT_ZOMBIE, Action
+from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import (
     UNKNOWN_INCARNATION,
@@ -69,7 +70,7 @@ class Replies:
             "member_id": sent_id[slot], "request_generation": self.request_generation.get(slot, NO_GENERATION), "error": event.error or "",
         }  # fmt: skip
         match event.api:
-            case "JoinGroup":
+            case Api.JOIN_GROUP:
                 return JoinGroupReplied(
                     **who,
                     reply_generation=event.generation,
@@ -78,11 +79,11 @@ class Replies:
                     protocol=event.protocol,
                     listed_members=tuple(id_of(int(member[1:])) for member, _ in event.members),
                 )
-            case "SyncGroup":
+            case Api.SYNC_GROUP:
                 return SyncGroupReplied(**who, assignment=" ".join(event.assignment))
-            case "Heartbeat":
+            case Api.HEARTBEAT:
                 return HeartbeatReplied(**who)
-            case "OffsetCommit":
+            case Api.OFFSET_COMMIT:
                 return OffsetCommitReplied(**who)
             case _:
                 return LeaveGroupReplied(**who)
