@@ -1,6 +1,5 @@
 """What all tests share: the Hypothesis profiles, and the option that makes a skipped test a failure."""
 
-import os
 from collections.abc import Generator
 from importlib.util import find_spec
 
@@ -8,18 +7,15 @@ import pytest
 
 from tests.expectations import Expectations
 
-PROFILE_VARIABLE = "REBALANCE_CHECK_PROFILE"
-
 
 def register_profiles() -> None:
-    """quick (default) and ci draw the same examples every time; nightly draws new ones and prints how to repeat."""
+    """quick draws the same examples every time, ``--hypothesis-profile=long`` new ones; it prints how to repeat them."""
     from hypothesis import HealthCheck, settings  # noqa: PLC0415 - the docs need no Hypothesis
 
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
     settings.register_profile("quick", derandomize=True, deadline=None, max_examples=50, suppress_health_check=slow)
-    settings.register_profile("ci", derandomize=True, deadline=None, max_examples=300, suppress_health_check=slow)
-    settings.register_profile("nightly", deadline=None, max_examples=5000, print_blob=True, suppress_health_check=slow)
-    settings.load_profile(os.environ.get(PROFILE_VARIABLE, "quick"))
+    settings.register_profile("long", deadline=None, max_examples=5000, print_blob=True, suppress_health_check=slow)
+    settings.load_profile("quick")
 
 
 if find_spec("hypothesis"):
@@ -44,10 +40,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def expectations(request: pytest.FixtureRequest) -> Expectations:
     """Compares answers and texts with the files that have the expected ones; ``--update-scenarios`` rewrites these."""
     return Expectations(update=request.config.getoption("--update-scenarios"))
-
-
-def pytest_report_header() -> str:
-    return f"rebalance-check: Hypothesis profile {os.environ.get(PROFILE_VARIABLE, 'quick')}"
 
 
 @pytest.hookimpl(wrapper=True)
