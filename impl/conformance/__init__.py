@@ -6,7 +6,7 @@ in virtual time, or a broker on a socket.
 
 from rebalance_check.impl.conformance.answers import Answer, OwnedPartitions
 from rebalance_check.impl.conformance.exhaustive import DivergentSchedule, ExhaustiveResult, every_transition
-from rebalance_check.impl.conformance.outcome import Divergence, Outcome, Step
+from rebalance_check.impl.conformance.outcome import Divergence, Step, StepOutcome
 from rebalance_check.impl.conformance.run import ConformanceRun
 from rebalance_check.impl.conformance.steered_transport import SteeredTransport
 from rebalance_check.impl.conformance.subject import ConformanceSubject
@@ -20,10 +20,10 @@ __all__ = [
     "Divergence",
     "DivergentSchedule",
     "ExhaustiveResult",
-    "Outcome",
     "OwnedPartitions",
     "SteeredTransport",
     "Step",
+    "StepOutcome",
     "Transport",
     "every_transition",
 ]

@@ -11,13 +11,13 @@ from rebalance_check.model.vocabulary.actions import Action
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class StepOutcome:
     """What a step of the coordinator leads to: the answers it gives, sorted, and the group afterwards."""
 
     answers: tuple[Answer, ...]
     view: View
 
-    def agrees_with(self, seen: Outcome) -> bool:
+    def agrees_with(self, seen: StepOutcome) -> bool:
         """Whether the answers are the same, and the group wherever both show it."""
         return self.answers == seen.answers and self.view.agrees_with(seen.view)
 
@@ -32,8 +32,8 @@ class Divergence:
 
     step: int
     action: Action
-    predicted: tuple[Outcome, ...]
-    observed: Outcome
+    predicted: tuple[StepOutcome, ...]
+    observed: StepOutcome
 
     def __str__(self) -> str:
         """A few lines that can stand in a report."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from rebalance_check.impl.conformance.action_kinds import FAILOVER
 from rebalance_check.impl.conformance.answers import predicted_answers
-from rebalance_check.impl.conformance.outcome import Outcome
+from rebalance_check.impl.conformance.outcome import StepOutcome
 from rebalance_check.impl.conformance.view import predicted_view
 from rebalance_check.model.checker.interpreter import Call, Machine, positional
 from rebalance_check.model.checker.specification import Model
@@ -23,7 +23,7 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 REMEMBERED: Final = 1 << 15
 """How many states are kept before all are forgotten: a state with all that is known of it takes some kilobytes."""
 
-Allowed = tuple[Outcome, Any, Any]
+Allowed = tuple[StepOutcome, Any, Any]
 """An outcome that the model allows, with the states before and after it."""
 
 
@@ -93,10 +93,10 @@ class Predictions:
         count = 0 if choices is None else choices(self.machine.config, state, action.member, 0)
         return [action, *(action._replace(choice=k) for k in range(count) if k != action.choice)]
 
-    def _predicted(self, action: Action, before: Any, after: Any) -> Outcome:
+    def _predicted(self, action: Action, before: Any, after: Any) -> StepOutcome:
         """What the model says of one step."""
         answers = predicted_answers(action, before, after, self.machine.config, self.machine.bounds)
-        return Outcome(answers, predicted_view(after))
+        return StepOutcome(answers, predicted_view(after))
 
     def _place(self, state: Any) -> _Place:
         place = self._by_id.get(id(state))

@@ -8,7 +8,7 @@ from typing import Any
 
 from rebalance_check.impl.conformance.action_kinds import BREAKS_THE_CONNECTION, COORDINATOR_STEPS, FAILOVER
 from rebalance_check.impl.conformance.answers import Answer, member_of, observed_answer
-from rebalance_check.impl.conformance.outcome import Divergence, Outcome, Step
+from rebalance_check.impl.conformance.outcome import Divergence, Step, StepOutcome
 from rebalance_check.impl.conformance.predictions import Allowed, Predictions
 from rebalance_check.impl.conformance.requests import RequestWriter
 from rebalance_check.impl.conformance.steered_transport import SteeredTransport
@@ -165,7 +165,7 @@ class ConformanceRun:
         answers = self._collect(begun) if begun.answers is None else begun.answers
         patience = 0
         while True:
-            seen = Outcome(answers, observed_view(self.transport.observe()))
+            seen = StepOutcome(answers, observed_view(self.transport.observe()))
             agreed = [(b, a) for outcome, b, a in allowed if outcome.agrees_with(seen)]
             if agreed:
                 return self._agree(action, answers, agreed)
