@@ -9,7 +9,7 @@ from tests.expectations import Expectations
 
 
 def register_profiles() -> None:
-    """quick draws the same examples every time, ``--hypothesis-profile=long`` new ones; it prints how to repeat them."""
+    """quick draws the same examples every time, ``--hypothesis-profile=long`` new ones; it prints how to repeat."""
     from hypothesis import HealthCheck, settings  # noqa: PLC0415 - the docs need no Hypothesis
 
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
