@@ -183,7 +183,7 @@ COORDINATOR_MUTANTS: Final = [
         caught_by="member_id_is_known_before_membership",
         where="impl",
         find=ScenarioSearch(first=0, last=5),
-        catalogue_id="join-retry-creates-abandoned-members",
+        catalogue_id="join-retry-creates-ghost-members",
     ),
     Mutant(
         name="max-size-evicts-first-rejoiner",

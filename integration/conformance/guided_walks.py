@@ -45,8 +45,8 @@ SIZES: Final = {
     "leaves": (0, 1, 2), "expiries": (0, 1, 2), "duplicates": (0, 1, 2), "deletions": (0, 1),
 }  # fmt: skip
 DISTURBANCE_WEIGHT: Final = 0.2
-"""How much rarer a disturbance is chosen: the budgets are small, and a walk that spent them
-at once would disturb young groups alone."""
+"""How much rarer a disturbance is chosen: the budgets are small, and a walk without it
+would spend all faults on young groups."""
 
 Choose = Callable[[Sequence[Action]], Action | None]
 """Which of the enabled actions is next; None ends the walk."""
@@ -78,7 +78,7 @@ def _concerns(random: Random) -> dict[str, Any]:
 
 
 class Curious:
-    """Chooses what was chosen least, and disturbs now and then."""
+    """Chooses what was chosen least, and takes a disturbing one now and then."""
 
     def __init__(self, random: Random) -> None:
         self._random = random
@@ -191,7 +191,7 @@ class GuidedWalk:
         return None if divergence is None else self._end("ours", divergence)
 
     def _follow(self, step: Step) -> Divergence | None:
-        """Ours chooses as Kafka did where it can be told to; where it cannot, it goes its own way from there."""
+        """Ours chooses as Kafka did where it can be steered; where it cannot, it goes its own way from there."""
         if not self.follows:
             return None
         predictions, wanted = self._predictions, self._predictions.pack(step.after)
@@ -238,7 +238,7 @@ def guided(
     tally = _Tally(kafka)
     waiting = iter(seeds)
 
-    def fresh(count: int) -> Iterator[GuidedWalk]:
+    def begun(count: int) -> Iterator[GuidedWalk]:
         return (walk_of(kafka, seed, steps) for seed in itertools.islice(waiting, count))
 
     def finish(walk: GuidedWalk) -> GuidedWalk | None:
@@ -247,7 +247,7 @@ def guided(
             tally.add(walk, found)
         return walk if found is None else None
 
-    rounds = Rounds(kafka, fresh, finish, lambda walk: tally.add(walk, None), WALKS_AT_ONCE)
+    rounds = Rounds(kafka, begun, finish, lambda walk: tally.add(walk, None), WALKS_AT_ONCE)
     while rounds.go() and len(tally.found) < stop_after:
         progress("walks", tally.walks, len(seeds))
     for walk in rounds.stop():

@@ -22,8 +22,8 @@ from rebalance_check.model.vocabulary.schedule import Schedule
 DEFAULT_STEPS: Final = 60
 
 UNDISTURBED: Final = 0.85
-"""How often a walk leaves out what disturbs: the budgets are small, and a walk that spent them
-at once would disturb young groups alone."""
+"""How often a walk leaves out disturbances: the budgets are small, and a walk without it
+would spend all of them on young groups."""
 
 WHIM: Final = 0.5
 """How often a walk takes any transition instead of the kind that was rarest so far."""
@@ -63,12 +63,12 @@ class _Walker:
         if self._random.random() < UNDISTURBED:
             successors = [pair for pair in successors if pair[0].kind not in DISTURBANCES] or successors
         here = self.machine.pack(state)
-        fresh = [pair for pair in successors if (here, pair[0]) not in self._taken] or successors
+        untaken = [pair for pair in successors if (here, pair[0]) not in self._taken] or successors
         if self._random.random() < WHIM:
-            chosen = self._random.choice(fresh)
+            chosen = self._random.choice(untaken)
         else:
-            rarest = min(self._seen[_happening(state, *pair)] for pair in fresh)
-            chosen = self._random.choice([p for p in fresh if self._seen[_happening(state, *p)] == rarest])
+            rarest = min(self._seen[_happening(state, *pair)] for pair in untaken)
+            chosen = self._random.choice([p for p in untaken if self._seen[_happening(state, *p)] == rarest])
         self._taken.add((here, chosen[0]))
         self._seen[_happening(state, *chosen)] += 1
         return chosen[0]

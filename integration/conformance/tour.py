@@ -98,7 +98,7 @@ class Tour:
             self._miss(node, action)
 
     def close(self, node: bytes, action: Action) -> None:
-        """A walk ends here, whoever takes this transition: it is done with, and what lies beyond it alone is out of
+        """Every walk that takes this transition ends here: it is done with, and what lies beyond it alone is out of
         reach."""
         self._left[node] = [each for each in self._left[node] if each != action]
         self._closed.add((node, action))
