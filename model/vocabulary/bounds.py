@@ -134,7 +134,7 @@ class Bounds:
             )
 
     def _check_static_members(self) -> None:
-        """Two static processes share an instance id; what a zombie coordinator answers static members is not modelled."""
+        """Two static processes share an instance id, so there are at least two for each id that is shared."""
         if not 2 * self.shared_instances <= self.static_members <= self.members:
             raise RebalanceCheckError(
                 f"static_members is {self.static_members} and shared_instances is {self.shared_instances}: there can "
@@ -177,7 +177,7 @@ class Bounds:
         return f"i{member - member % 2 if member < 2 * self.shared_instances else member}"
 
     def address(self) -> str:
-        """``eager?members=2&generations=3&crashes=0&initial_delay=off&timeouts``: the bounds that differ from a default.
+        """The bounds that differ from a default, as text: ``eager?members=2&generations=3&initial_delay=off&timeouts``.
 
         Bounds that the protocol does not read are left out, too. An upgrade path stands with its name.
         """

@@ -13,7 +13,10 @@ from rebalance_check.model.vocabulary.event_base import Event
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoordinatorConfigured(Event):
-    """The broker's settings that invariants depend on: ``group.max.size`` and ``offsets.retention.minutes`` in ms."""
+    """The broker's settings that invariants depend on.
+
+    ``max_size`` is ``group.max.size`` (members), ``offsets_retention_ms`` is ``offsets.retention.minutes`` in ms.
+    """
 
     max_size: int
     offsets_retention_ms: int
@@ -21,7 +24,7 @@ class CoordinatorConfigured(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepStarted(Event):
-    """The runner performs a step of a scenario; ``step`` is its line, such as ``failover lose=1`` or ``advance 100``."""
+    """The runner performs a step of a scenario; ``step`` is its line, as in ``failover lose=1`` or ``advance 100``."""
 
     step: str
 

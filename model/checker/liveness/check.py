@@ -1,4 +1,8 @@
-"""``check_liveness``: builds the fault-free graph of a bound, judges every liveness property on it, and makes lassos of what is broken."""
+"""``check_liveness``: the entry point of the liveness check, and its result.
+
+The work is done by `judge.Judge`, which builds the fault-free graph of the bounds and looks for lassos on it. The
+package says what a verdict means.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +21,32 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 class LivenessCheck:
     """The outcome: a verdict for each liveness property, and a lasso for each that is violated.
 
-    ``reached`` states were explored, up to renaming of members; the fault-free graph that begins there has ``states`` and
-    ``steps``, and a fair run can stay for ever in ``components`` places of it. ``undecided`` says why nothing could be
-    concluded, where that is so.
+    The faults of a run end in one of the ``reached`` states; what it does from there on is a path in the fault-free
+    graph, which ends up in one of the ``components``.
     """
 
     bounds: Bounds
+    """The bounds of the part with faults; the part without them has no bound on generations."""
     mutant: str
+    """The name of the model's defect, empty for none."""
     compiled: bool
+    """Whether the compiled backend explored and built the graph; lassos are confirmed by the interpreter always."""
     reached: int
+    """Distinct states explored, up to renaming of members."""
     states: int
+    """States of the fault-free graph: folded, and members distinguished."""
     steps: int
+    """Its edges."""
     components: int
+    """Fair components of it: in each of them a fair run can stay for ever."""
     seconds: float
+    """Wall-clock time of the whole check, compilation included."""
     undecided: str
+    """Why nothing could be concluded; empty where the check was complete."""
     verdicts: Mapping[str, str]
+    """For each liveness property, by name: ``held``, ``violated`` or ``undecided``."""
     counterexamples: Mapping[str, Path]
+    """For each violated property a lasso: a path with a ``loop``."""
 
     @property
     def violated(self) -> str:

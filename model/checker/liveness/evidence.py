@@ -1,7 +1,12 @@
 """A lasso as evidence: a path of the interpreted model whose last part repeats for ever, made and judged.
 
-`broken_liveness_properties` knows nothing about how the path was found: it steps the model along, sees that the part leads back to
-where it began but for spent budgets and the names of generations, that it is fault-free and fair, and what is lacking on it.
+`broken_liveness_properties` knows nothing about how the path was found. It steps the model along, sees that the
+repeated part leads back to where it began but for spent budgets and the names of generations, that it is fault-free and
+fair, and what is lacking on it. So a counterexample does not depend on the compiled backend, on the search for
+components or on 64-bit fingerprints; it depends on the interpreter and on `quotient` alone. Replays of an address judge
+lassos here, too.
+
+The lower half of the file makes such a path from steps of the graph, whose states are folded and renamed.
 """
 
 from __future__ import annotations

@@ -77,7 +77,13 @@ class Index:
 def fault_free_graph(
     backend: Backend, quotient: Quotient, reached: Any, most_states: int = MOST_STATES
 ) -> StateGraph | None:
-    """The fault-free steps from all states reached, and on from where they lead; None where it grows beyond all bounds."""
+    """The fault-free steps from all states reached, and on from where they lead.
+
+    A breadth-first search over whole levels at once: ``frontier`` holds the rows found in the last round. ``reached``
+    are packed states as rows, one for each state of the exploration, and is left unchanged. ``most_states`` limits the
+    growth. Returns None where the graph is larger, or a step was cut: without some of its steps, a graph would show
+    fair components that are not fair.
+    """
     index = Index()
     folded = quotient.fold(reached.copy())
     _, seeds = index.number(folded)

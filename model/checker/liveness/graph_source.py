@@ -1,4 +1,9 @@
-"""Where the state graph comes from: the reachable states, the steps from them, and which liveness properties hold; either backend."""
+"""Where the state graph comes from: the reachable states, the steps from them, and which liveness properties hold.
+
+Two backends give the same answers. `Compiled` reuses the compiled search of `model.checker.safety` and one of its
+workers; `Interpreted` is written for obviousness, and a test compares the two. Rows, here and in the graph, are packed
+states padded to whole 8-byte words: an array of bytes with one state in each row.
+"""
 
 from __future__ import annotations
 

@@ -10,8 +10,9 @@ folded states are equal when they behave alike:
 - from the lowest counter on, distances are kept, because a counter may still reach what is above it;
 - 0 stays 0, "none".
 
-So a state and its folded form allow the same fault-free steps, to states whose folded forms are equal (a bisimulation; a test
-walks both side by side): the folded graph has exactly the fault-free runs of the model, in any number of generations.
+So a state and its folded form allow the same fault-free steps, to states whose folded forms are equal (a bisimulation;
+a test walks both side by side): the folded graph has exactly the fault-free runs of the model, in any number of
+generations.
 """
 
 from __future__ import annotations

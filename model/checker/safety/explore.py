@@ -106,7 +106,11 @@ def concrete(machine: Machine, labels: Iterable[Action], violated: str) -> list[
 
 
 def step_towards(machine: Machine, real: object, goal: bytes, violated: str) -> Action:
-    """The action that leads to a state like ``goal``, if possible one that breaks the invariant or is the reachable step."""
+    """The action that leads from ``real`` to a state like ``goal``, which is a canonical packed state.
+
+    Where several do, one that breaks the step invariant ``violated`` (or is the reachable step of that name) comes
+    first, because two actions may lead to one state and only one of them be the violation; then the first in order.
+    """
     found = [
         (
             machine.violated_step(real, after) != violated and violated not in machine.happened(real, after),

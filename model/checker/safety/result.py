@@ -13,33 +13,46 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 class Exploration:
     """The outcome of exploring a bound.
 
-    ``distinct`` states were found along ``generated`` transitions (the initial state counts as one), ``depth`` levels
-    deep; ``cut`` successors were beyond the bounds. ``verdicts`` has for each invariant held, violated or, when the search
-    stopped early, undecided; ``reachable_states`` whether each was met. ``actions`` counts how often each action fired.
-    ``complete`` is False when a violation or a limit ended the search. ``peak_bytes`` is the peak resident memory of
-    the process.
+    "Held" means held in every state (or step) within the bounds, up to renaming of members under symmetry.
 
     The compiled backend distinguishes states by 64 bits of hash, so that of n distinct states one is missed with a
     probability of about n*n / 2**65 (one in 37 million for a million states); the interpreted one compares them whole.
     """
 
     bounds: Bounds
+    """What was explored."""
     symmetry: bool
+    """Whether states that differ only in how members are named counted as one."""
     threads: int
+    """Threads that searched; 1 when interpreted."""
     compiled: bool
+    """Whether the compiled backend searched."""
     mutant: str
+    """The name of the model's defect, empty for none."""
     distinct: int
+    """Distinct states found within the bounds, the initial one included."""
     generated: int
+    """Transitions between them, to states found before too; the initial state counts as one."""
     cut: int
+    """Successors beyond the bounds (`Model.within_bounds`), which were not judged."""
     depth: int
+    """Levels of the search: 1 more than the steps to the state farthest from the initial one, when complete."""
     seconds: float
+    """Wall-clock time of the search alone."""
     compile_seconds: float
+    """Wall-clock time of compiling, or of loading from the cache; 0 when interpreted."""
     peak_bytes: int
+    """Peak resident memory of the process so far, in bytes; 0 where the platform does not say."""
     complete: bool
+    """False when a violation or a limit ended the search."""
     verdicts: Mapping[str, str]
+    """For each invariant and step invariant: ``held``, ``violated``, or ``undecided`` when the search ended early."""
     reachable_states: Mapping[str, bool]
+    """For each reachable state and reachable step, whether it was met: one that is not shows a model too narrow."""
     actions: Mapping[str, int]
+    """How often each kind of action fired within the bounds; 0 shows a guard that is never true."""
     counterexample: Path | None
+    """A shortest path to the violation; None when there is none."""
 
     @property
     def violated(self) -> str:

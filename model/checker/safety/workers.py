@@ -32,8 +32,11 @@ SHARED_CHUNK = 16384
 """... and when rounds cost a meeting of threads."""
 
 SLACK = 16384
-"""Capacity of the buffer for the successors of one more state: six leaders, each with the 1,800 balanced targets of five
-members and six partitions, fit."""
+"""Capacity of the buffer for the successors of one more state.
+
+A worker begins a state while its chunk is not full, so the buffer must hold all successors of that state on top: six
+leaders, each with the 1,800 balanced targets of five members and six partitions, fit.
+"""
 
 SMALL = 256
 """A frontier below this size isn't worth a thread."""

@@ -1,4 +1,12 @@
-"""The events that the processes of the classic model emit in a step: a generator for each of their actions."""
+"""The events that the processes of the classic model emit in a step: a generator for each of their actions.
+
+Each generator takes the member that acts and the states before and after, and yields events without the fields that
+`Observer.stamp` adds (group, number, time). They use the names of Kafka's clients: the callbacks of
+``ConsumerRebalanceListener`` (revoked, assigned, lost) and the requests of ``AbstractCoordinator``.
+
+The order of a generator's events is part of what it claims: a member revokes before it sends JoinGroup, and the
+invariants on events rely on it. ``CLIENT`` at the end of the file says which generator belongs to which action.
+"""
 
 from __future__ import annotations
 
@@ -58,22 +66,30 @@ class Members:
         self.memory = Memory.for_members(config.members)
 
     def started(self, m: int, protocol: str) -> Event:
-        """A process starts."""
+        """A process starts; ``protocol`` is the one that it will join with (``eager`` or ``cooperative``)."""
         return MemberStarted(
             source=name(m), member=name(m), protocol=protocol, group_instance_id=self.bounds.instance(m) or ""
         )
 
     def send_join(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """SendJoinGroup: EAGER revokes first."""
+        """SendJoinGroup: EAGER revokes first.
+
+        Source: ``ConsumerCoordinator.onJoinPrepare``, which runs before the request is sent.
+        """
         revoked = minus(before.member[m].owned, after.member[m].owned)
         if revoked:
             yield self.revoked(m, before.member[m].generation, revoked)
         yield self.sent(m, Api.JOIN_GROUP, NO_GENERATION)
 
     def receive_join(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """ReceiveJoinGroup: a new generation, and the leader's work."""
+        """ReceiveJoinGroup: a new generation, and the leader's work.
+
+        The reply's flag is 1 for a leader that computes the assignment. A static leader that rejoins a stable group is
+        named leader too, but skips the assignment (KIP-814): it emits no AssignmentComputed.
+        """
         me, flag = after.member[m], before.member[m].net.to_leader
         leads = flag == 1
+        # without an upgrade path members have one assignor, and the reply does not name it
         protocol = replied_protocol(before.member[m].net) or self.bounds.protocol.value
         self.memory.held_id[m] = self.memory.replied_id[m]
         self.memory.joined_incarnation[m] = self.memory.replied_incarnation[m]
@@ -87,7 +103,11 @@ class Members:
         yield self.sent(m, Api.SYNC_GROUP, me.generation)
 
     def computed(self, m: int, me: Member, protocol: str) -> AssignmentComputed:
-        """What the leader decided, from the metadata that it was shown."""
+        """What the leader decided, from the metadata that it was shown.
+
+        The metadata is what the reply carried, not what members own by now: another member may have been removed while
+        the reply was in flight. Events name members by member id, the reply's list names them by process.
+        """
         shown, tags = self.memory.listed_members[m]
         ids = dict(zip((who for who, _ in shown), (member_id for member_id, _ in tags), strict=True))
         return AssignmentComputed(
@@ -101,7 +121,7 @@ class Members:
     def receive_sync(self, m: int, before: State, after: State) -> Iterator[Event]:
         """ReceiveSyncGroup: what is missing is revoked, what is new is assigned; nothing after a reset."""
         if is_reset(before.member[m]):
-            return
+            return  # a heartbeat's reply took the generation meanwhile, and the client ignores this reply
         old, me = before.member[m].owned, after.member[m]
         if minus(old, me.owned):
             yield self.revoked(m, me.generation, minus(old, me.owned))
@@ -114,7 +134,11 @@ class Members:
         yield self.sent(m, Api.HEARTBEAT, before.member[m].generation)
 
     def heartbeat_during_sync(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """HeartbeatDuringSync: what the process sends, and the coordinator answers at once."""
+        """HeartbeatDuringSync: what the process sends, and the coordinator answers at once.
+
+        The model makes one step of both, because the member's message slot is taken by its SyncGroup. For the same
+        reason the request gets a number of its own (`numbered`) and does not become the outstanding one.
+        """
         sent = self.numbered(m, Api.HEARTBEAT, before.member[m].generation)
         yield sent
         error = Error(after.member[m].heartbeat_reply - HEARTBEAT_ACCEPTED).name
@@ -129,14 +153,22 @@ class Members:
                 self.memory.held_id[m] = ""
 
     def reset(self, m: int, was: Member, error: Error) -> Iterator[Event]:
-        """A process loses its generation, and what it owns."""
+        """A process loses its generation, and what it owns.
+
+        Its partitions are lost, not revoked: another member may own them already, so nothing may be committed for them
+        (``ConsumerRebalanceListener.onPartitionsLost``).
+        """
         common = self.membership(m, was.generation or NO_GENERATION)
         yield MembershipLost(**common, reason=error.name)
         if was.owned:
             yield PartitionsLost(**common, partitions=self.partitions(was.owned))
 
     def receive_error(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """ReceiveError: what the error makes the process forget, and lose."""
+        """ReceiveError: what the error makes the process forget, and lose.
+
+        Source: the response handlers of ``AbstractCoordinator``. A member that waits for a reply that cannot come any
+        more (the network lost it) acts here, too: its message slot is empty, and the request ends without an answer.
+        """
         was, me = before.member[m], after.member[m]
         if was.net.kind == MessageKind.NOTHING:
             api = Api.JOIN_GROUP if was.status == MemberStatus.JOINING else Api.SYNC_GROUP
@@ -146,11 +178,13 @@ class Members:
         if was.net.kind == MessageKind.COMMIT_REPLY:
             yield from self.committed(m, before, error.name)
         if error is Error.INCONSISTENT_GROUP_PROTOCOL:
+            # fatal for a consumer: the exception reaches the application, and the process ends
             yield from self.crash(m, before, after)
             return
         if error in RESETS and not is_reset(was):
             yield from self.reset(m, was, error)
         if error is Error.MEMBER_ID_REQUIRED:
+            # KIP-394: the reply refuses the JoinGroup, but carries the id to send with the next one
             self.memory.held_id[m] = self.memory.replied_id[m]
         elif not me.has_id:
             self.memory.held_id[m] = ""
@@ -174,7 +208,11 @@ class Members:
         yield from self.committed(m, before, Error.NONE.name)
 
     def committed(self, m: int, before: State, error: str | None) -> Iterator[Event]:
-        """What a process knows of its last commit."""
+        """What a process knows of its last commit: one event for each partition that it owns.
+
+        ``error`` is Kafka's name of the error code, None where no reply comes. The model has no offsets; the number of
+        the member's next request stands for the offset, so that later commits have larger ones.
+        """
         me = before.member[m]
         for each in self.partitions(me.owned):
             yield OffsetCommitted(
@@ -206,18 +244,21 @@ class Members:
         yield self.started(m, protocol_of(self.bounds, after, m))
 
     def nothing(self, m: int, before: State, after: State) -> Iterator[Event]:
-        """No event."""
+        """No event: the step concerns the network, or changes nothing that a client would report."""
         yield from ()
 
     def sent(self, m: int, api: str, generation: int) -> RequestSent:
-        """A process sends its next request."""
+        """A process sends its next request, the one that its message slot holds from now on.
+
+        ``api`` is Kafka's name of the request, ``generation`` the one that it carries (NO_GENERATION for none).
+        """
         self.memory.outstanding[m] = self.memory.requests[m]
         self.memory.sent_id[m] = self.memory.held_id[m]
         self.memory.replies.request_generation[m] = generation
         return self.numbered(m, api, generation)
 
     def numbered(self, m: int, api: str, generation: int) -> RequestSent:
-        """The next request of a process."""
+        """The next request of a process; numbers count from 0 for each process, across its incarnations."""
         self.memory.requests[m] += 1
         return RequestSent(
             source=name(m), member=name(m), api=api, request=self.memory.requests[m] - 1, generation=generation
@@ -235,7 +276,7 @@ class Members:
         }  # fmt: skip
 
     def answered(self, m: int, api: str, error: str | None) -> RequestAnswered:
-        """An answer to m's last request that carries nothing but an error."""
+        """An answer to m's last request that carries nothing but an error; None for a request that gets no answer."""
         return RequestAnswered(
             source=COORDINATOR, member=name(m), api=api, request=self.memory.outstanding[m], error=error
         )
@@ -243,11 +284,14 @@ class Members:
     # ------------------------------------------------------------------------------------------------ names
 
     def id_of(self, m: int) -> str:
-        """The name of the member id that the coordinator knows, or knew last, of the slot."""
+        """The name of the member id that the coordinator knows, or knew last, of the slot.
+
+        Kafka appends a random UUID to the client id or instance id; here it is a counter, so that runs are repeatable.
+        """
         return f"{self.id_prefix(m)}-{self.memory.known[m]}"
 
     def id_prefix(self, m: int) -> str:
-        """What the slot's member ids begin with."""
+        """What the slot's member ids begin with: the instance id of a static member, else the process's name."""
         return self.bounds.instance(m) or name(m)
 
     def partitions(self, mask: int) -> tuple[str, ...]:

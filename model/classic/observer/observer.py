@@ -1,4 +1,13 @@
-"""What an observer sees of a step of the classic model: events of coordinator and clients, and the answers between."""
+"""What an observer sees of a step of the classic model: events of coordinator and clients, and the answers between.
+
+The events of processes come from `clients`, chosen by the kind of action. Those of the coordinator are mostly derived
+from the difference between two states, whatever the action was: members that are gone were removed, a higher generation
+began, a reply that was not in a member's slot before was sent. So a new action of the coordinator needs no code here
+unless it does something that a difference does not show (TAKEOVERS: the group itself is replaced).
+
+One step of the model may be several transitions of Kafka's coordinator; the events of a step are in the order in which
+Kafka makes them: members removed, members added, status changes with the new generation, replies.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +53,12 @@ from rebalance_check.model.vocabulary.events import (
 
 
 class Observer(Members):
-    """Turns steps of the classic model into events; ``memory`` is all that it remembers."""
+    """Turns steps of the classic model into events; ``memory`` is all that it remembers.
+
+    ``config`` and ``bounds`` are those of the run, ``mutant`` is the name of the model's defect ("" for none) and
+    ``group`` the group's name: the last two are only written into events. Call `begin` once, then `observe` for every
+    step in turn; an observer of a second run is another object.
+    """
 
     def __init__(self, config: Config, bounds: Bounds, mutant: str, group: str) -> None:
         super().__init__(config, bounds)
@@ -62,18 +76,26 @@ class Observer(Members):
         ]
 
     def observe(self, action: Action, before: State, after: State) -> list[Event]:
-        """The events of one step, stamped, in the order in which they happen."""
+        """The events of one step, stamped, in the order in which they happen.
+
+        ``before`` and ``after`` are the states around ``action``; ``before`` must be a copy, because the model steps in
+        place.
+        """
         self.memory.steps += 1
         speak = CLIENT.get(action.kind)
         events = speak(self, action.member, before, after) if speak else self.coordinator(action, before, after)
         place = place_after(action, before, after, self.memory.zombie_incarnation)
         replied = self.memory.replies.with_replies(events, place, self.memory.sent_id, self.id_of)
+        # the generators run here, and read the memory while they do: only then may the log be brought up to date
         stamped = [self.stamp(event) for event in replied]
         self.memory.log.note(action, before, after, self.memory.known)
         return stamped
 
     def stamp(self, event: Event) -> Event:
-        """Add what every event carries."""
+        """Add what every event carries: the group, its number among the events of its source, and the time.
+
+        Time is the number of the step, as milliseconds: the model has no clock, its timers expire by actions.
+        """
         seq = self.memory.seq.get(event.source, 0)
         self.memory.seq[event.source] = seq + 1
         return replace(event, group=self.group, seq=seq, time_ms=self.memory.steps)
@@ -86,6 +108,7 @@ class Observer(Members):
             yield from self.failover(action, before, after)
             return
         incarnation, gone = incarnation_of(after), minus(before.members, after.members)
+        # a group that is DEAD in the model does not exist: the first JoinGroup creates it
         if before.status == GroupStatus.DEAD and after.status != GroupStatus.DEAD:
             yield IncarnationStarted(source=COORDINATOR, incarnation=incarnation, generation=0)
         replaced = replaced_by(action, before, after)
@@ -106,7 +129,12 @@ class Observer(Members):
             yield self.answered(action.member, Api.LEAVE_GROUP, leave_error(before, action.member).name)
 
     def new_ids(self, before: State, after: State, replaced: int) -> Iterator[Event]:
-        """Slots that got a member id in this step, and those that became members; ``replaced`` lost an older one."""
+        """Slots that got a member id in this step, and those that became members; ``replaced`` lost an older one.
+
+        An id may be known before its member is added: MEMBER_ID_REQUIRED hands it out and the next JoinGroup uses it
+        (``pending``, KIP-394). Ids of one prefix are counted together, so that processes that share an instance id
+        never get the same one.
+        """
         known, members = minus(before.members | before.pending, replaced), minus(before.members, replaced)
         for m in elements(minus(after.members | after.pending, known)):
             self.memory.ids[m] = 1 + max(
@@ -143,7 +171,11 @@ class Observer(Members):
             )
 
     def answer(self, m: int, after: State) -> RequestAnswered:
-        """The answer that lies in m's slot."""
+        """The answer that lies in m's slot, with the fields of its kind.
+
+        A successful JoinGroup reply also goes into the memory: the process and, if it leads, its assignment speak of
+        the group as it was now, and by the time they do the state may have changed.
+        """
         net = after.member[m].net
         api = REPLY_APIS[MessageKind(net.kind)]
         answered = self.answered(m, api, Error(net.error).name)
@@ -170,7 +202,12 @@ class Observer(Members):
     # ------------------------------------------------------------------------------------------------ failover
 
     def failover(self, action: Action, before: State, after: State) -> Iterator[Event]:
-        """A coordinator goes, or another one has loaded its log."""
+        """A coordinator goes, or another one has loaded its log.
+
+        Members and statuses before and after belong to different coordinators, so nothing is derived from comparing
+        them. An IncarnationEnded with ``deposed`` says that the old coordinator goes on answering as a zombie; when it
+        learns of its successor, it ends once more, now with its own generation.
+        """
         ends = action.kind in {ActionKind.CRASH_COORDINATOR, ActionKind.RESIGN_COORDINATOR}
         if ends and before.status != GroupStatus.DEAD:
             incarnation = incarnation_of(before)
@@ -184,6 +221,7 @@ class Observer(Members):
             incarnation, generation = self.memory.zombie_incarnation, before.zombie_coordinator.generation
             yield IncarnationEnded(source=COORDINATOR, incarnation=incarnation, generation=generation)
         if action.kind is ActionKind.LOAD_COORDINATOR and after.status != GroupStatus.DEAD:
+            # the log may hold an older id than the one that was handed out last
             for m in elements(after.members):
                 self.memory.known[m] = self.memory.log.ids[m]
             yield IncarnationStarted(source=COORDINATOR, incarnation=incarnation_of(after), generation=after.generation)
@@ -198,6 +236,8 @@ def statuses_between(before: int, after: int, generation_started: bool) -> list[
     """The statuses that a group goes through in one step, the first and the last included.
 
     A step may hold several transitions: a group is created, a rebalance prepared, and its join phase completed.
+    ``generation_started`` says that the join phase ended in this step, which it can only do from PREPARING: so the
+    group went through that status even where neither state shows it (a lone member rejoins).
     """
     path = [before]
     if before == GroupStatus.DEAD and after != GroupStatus.DEAD:

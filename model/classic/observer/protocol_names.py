@@ -1,4 +1,8 @@
-"""What the numbers of lists and votes in a state are called, by members and in replies."""
+"""What the numbers of lists and votes in a state are called, by members and in replies.
+
+Assignor names occur only on an upgrade path (`model.vocabulary.upgrade_paths`), where each member lists assignors and
+the coordinator selects one that all of them list. Elsewhere there is one assignor, and the state has no number for it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,11 @@ def list_of(bounds: Bounds, state: State, m: int) -> AssignorList:
 
 
 def protocol_of(bounds: Bounds, state: State, m: int) -> str:
-    """``eager`` or ``cooperative``: how m treats its partitions."""
+    """``eager`` or ``cooperative``: how m treats its partitions.
+
+    On an upgrade path it follows from the member's list, not from the selected assignor: a consumer is COOPERATIVE only
+    if every assignor that it lists supports that (KIP-429, ``ConsumerCoordinator``).
+    """
     if not bounds.upgrade:
         return bounds.protocol.value
     cooperative = is_cooperative_list(list_of(bounds, state, m))
@@ -31,5 +39,5 @@ def selected_protocol(state: State) -> str:
 
 
 def protocol_name(number: int) -> str:
-    """The name of a protocol; empty for 0."""
+    """The name of a protocol; empty for 0, "none": states count from 1, because every field of an empty state is 0."""
     return NAMES[number - 1] if number else ""

@@ -1,4 +1,9 @@
-"""The replies of the model's coordinator as events (`model.vocabulary.reply_events`)."""
+"""The replies of the model's coordinator as events (`model.vocabulary.reply_events`).
+
+Two kinds of events speak of a reply. `RequestAnswered` belongs to the member's request and is what a client or a packet
+capture shows. A reply event belongs to the coordinator and adds what only it knows: incarnation and generation of the
+group when it replied. Invariants on the coordinator's API read the second; this module derives it from the first.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +34,7 @@ NOWHERE: Final[Place] = (UNKNOWN_INCARNATION, NO_GENERATION)
 """There is no group, or it is still being read from the log."""
 
 KNOWN_TO_ITS_HOLDER: Final = frozenset({Error.NONE.name, Error.MEMBER_ID_REQUIRED.name})
+"""The outcomes of a JoinGroup whose reply carries a member id: other errors carry none."""
 
 
 class RequestFields(TypedDict):
@@ -44,7 +50,11 @@ class RequestFields(TypedDict):
 
 
 class Replies:
-    """Remembers what each member asked last, and numbers the answers; ``request_generation`` is by the number of its slot."""
+    """Numbers the replies, and remembers the generation in each member's last request.
+
+    ``request_generation`` has it by slot. ``answers`` counts the replies; a reply's number also stands for that of its
+    request, because each request is answered at most once.
+    """
 
     def __init__(self) -> None:
         self.request_generation: dict[int, int] = {}
@@ -53,7 +63,12 @@ class Replies:
     def with_replies(
         self, events: Iterable[Event], place: Place, sent_id: list[str], id_of: Callable[[int], str]
     ) -> Iterator[Event]:
-        """The events, each answer of the coordinator followed by its reply event."""
+        """The events, each answer of the coordinator followed by its reply event.
+
+        ``place`` is where the replies of this step come from, ``sent_id`` has by slot the member id in the last
+        request, ``id_of`` names the member id that the coordinator knows of a slot. An answer whose ``error`` is None
+        (the network lost it) or that the client reports itself is no reply of the coordinator.
+        """
         for event in events:
             yield event
             if isinstance(event, RequestAnswered) and event.error is not None and event.source != event.member:
@@ -67,7 +82,8 @@ class Replies:
         slots = {f"m{m}" for m in range(len(sent_id))}
         who: RequestFields = {
             "source": event.source, "incarnation": place[0], "generation": place[1], "request": self.answers,
-            "member_id": sent_id[slot], "request_generation": self.request_generation.get(slot, NO_GENERATION), "error": event.error or "",
+            "member_id": sent_id[slot], "request_generation": self.request_generation.get(slot, NO_GENERATION),
+            "error": event.error or "",
         }  # fmt: skip
         match event.api:
             case Api.JOIN_GROUP:
@@ -90,12 +106,20 @@ class Replies:
 
 
 def incarnation_of(state: State) -> int:
-    """The number of the group's incarnation."""
+    """The number of the group's incarnation: it grows whenever the group is deleted, or the coordinator changes.
+
+    (group id, incarnation, generation) identifies a generation; the generation alone does not, because a group that is
+    created again, or loaded from a log that lacks the last record, begins numbers anew.
+    """
     return state.deletions + state.incarnation
 
 
 def place_after(action: Action, before: State, after: State, zombie_incarnation: int) -> Place:
-    """Where the answers of a step come from; one that was deposed speaks of its own incarnation, ``zombie_incarnation``."""
+    """Where the answers of a step come from.
+
+    A zombie coordinator answers from its own memory, so with the incarnation ``zombie_incarnation`` and the generation
+    that it had before the step: a step at a zombie begins no generation.
+    """
     return (zombie_incarnation, before.zombie_coordinator.generation) if action.kind in AT_ZOMBIE else place_of(after)
 
 
