@@ -37,7 +37,7 @@ OUT_OF_REACH: Final[dict[str, str]] = {
     "cooperative-validation-rejects-on-stale-claims": (
         "what our assignor answers passes the check of raw claims, too: it withholds what any claim names"
     ),
-    "static-id-sent-without-membership": "consumers here have no manual assignment: every client that commits is a member",
+    "static-id-sent-without-membership": "consumers here have no manual assignment: a client that commits is a member",
     "kip848-partial-resolution-treated-as-full-target": _KIP_848,
     "kip848-heartbeat-while-fenced": _KIP_848,
     "kip848-inflight-by-timestamp-duplicates-member": _KIP_848,

@@ -44,7 +44,7 @@ def settle(environment: Environment) -> tuple[str, ...]:
 
 
 def await_group(environment: Environment) -> None:
-    """Let time pass until the group has held nobody but processes that run, for longer than any late request is on its way.
+    """Let time pass until the group has held only processes that run, for longer than any late request is on its way.
 
     Not for ever: the operator of a group that never gets there goes on.
     """

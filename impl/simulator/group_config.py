@@ -26,10 +26,10 @@ SETTLED_MS: Final = 7_000
 """For how long everything must stay settled before a healed run may end: two heartbeats of everybody."""
 
 HEALING_MS: Final = 240_000
-"""How long a healed group may take: late requests, request time-outs, sessions and several rebalances in a row, and more."""
+"""How long a healed group may take: late requests, request time-outs, sessions and several rebalances in a row."""
 
 HEALING_EVENTS: Final = 5_000
-"""How many events a healed group may take; one that becomes stable takes some hundred, one that runs in circles any number."""
+"""How many events a healed group may take; a group that becomes stable takes some hundred."""
 
 AWAITED_MS: Final = 600_000
 """How long the operator of an upgrade waits, at most, until the group has forgotten older processes."""

@@ -32,7 +32,7 @@ NEEDED_FAULT: Final = {ActionKind.CRASH_MEMBER: FaultKind.CRASH, ActionKind.PAUS
 
 
 def applicable(actions: Iterable[Action], at_first: MemberState = MemberState.DOWN) -> Iterator[Action]:
-    """The actions without those that cannot happen to a member in its state; all members are ``at_first`` to begin with."""
+    """The actions without those that a member's state rules out; all members are ``at_first`` to begin with."""
     members: dict[int, MemberState] = {}
     for action in actions:
         if action.kind in CHURN_STEPS:

@@ -56,7 +56,7 @@ class SimulatedNetwork:
         return Connection(self, receive)
 
     def answer(self, token: Token | None, reply: GroupReply) -> None:
-        """Send a reply back; a token whose connection broke meanwhile (None: the request came late) is answered to nobody."""
+        """Send a reply back; a reply whose connection broke meanwhile (None: the request came late) is dropped."""
         if token is not None and token[0] in self._connections:
             self._connections[token[0]].carry_reply(token[1], reply)
 
@@ -154,7 +154,7 @@ class Connection:
             self._receive(correlation_id, None)
 
     def _let_go(self, chance: float) -> None:
-        """Forget the old number; each request on its way is lost, or by ``chance`` arrives after its connection broke."""
+        """Forget the old number; each request under way is lost, or by ``chance`` arrives after its connection broke."""
         network = self._network
         network.forget(self._number)
         for request in self._on_the_way.values():

@@ -1,4 +1,4 @@
-"""The churn of an upgrade: rolling restarts along a path (`model.vocabulary.upgrade_paths`), with other churn in between.
+"""The churn of an upgrade: rolling restarts along a path (`vocabulary.upgrade_paths`), with other churn in between.
 
 ``StartMember m1 [2]`` starts m1 with the list of assignors at place 2 of the path. On a legal path ``AwaitGroup``
 stands between the restarts: the operator looks that the group has forgotten every member that had an older list.

@@ -66,7 +66,7 @@ def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
     """The schedule of ``seed``: members start, ``options.steps`` churn actions, at least one member left, then `Heal`.
 
     Actions listed in ``options.omit`` are left out, and with them those that no longer apply (a resume without its
-    pause). On an upgrade path it is the rolling restarts with ``options.steps`` // 2 others between them. The bounds say
+    pause). On an upgrade path it is the rolling restarts with ``options.steps`` // 2 others between. The bounds say
     how many members and partitions there are; their budgets count what the schedule holds.
     """
     protocol = drawn_protocol(seed, options)

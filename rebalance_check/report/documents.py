@@ -38,7 +38,7 @@ def counterexample_document(found: Counterexample | None) -> dict[str, Any] | No
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
-    """One verdict: held with the number of events that it checked, undecided with its reason, violated with its count."""
+    """One verdict: held with the number of events checked, undecided with its reason, violated with its count."""
     document: dict[str, Any] = {"verdict": verdict.outcome.value}
     if isinstance(verdict, Held):
         document["checked_events"] = verdict.checked_events

@@ -20,7 +20,8 @@ def test_one_seed_draws_one_plan() -> None:
 
 def test_the_plan_does_not_depend_on_the_hash_seed() -> None:
     code = (
-        "from rebalance_check.impl.runtime.faults import draw_plan; from rebalance_check.impl.runtime.options import SimulationOptions;"
+        "from rebalance_check.impl.runtime.faults import draw_plan; "
+        "from rebalance_check.impl.runtime.options import SimulationOptions;"
         "print([draw_plan(seed, SimulationOptions()) for seed in range(20)])"
     )
     command = [sys.executable, "-c", code]
