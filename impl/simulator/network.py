@@ -154,7 +154,7 @@ class Connection:
             self._receive(correlation_id, None)
 
     def _let_go(self, chance: float) -> None:
-        """Forget the old number; each request under way is lost, or by ``chance`` arrives after its connection broke."""
+        """Forget the old number; a request under way is lost, or by ``chance`` arrives after its connection broke."""
         network = self._network
         network.forget(self._number)
         for request in self._on_the_way.values():
