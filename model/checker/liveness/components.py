@@ -5,6 +5,10 @@ action (a fair rule, of one member) that stays enabled is taken some time. So a 
 each fair action is taken inside of it, or is disabled in one of its states: it then goes round through all its steps.
 If a component is not fair, no part of it is: an action enabled everywhere and taken nowhere in the whole is so in the
 part. A single state is a component, too, in which a run stays that stops: fair if no fair action is enabled.
+
+Since no part of an unfair component is fair, one pass over the components is enough; under strong fairness the parts
+would have to be searched again. The components are those of Tarjan's algorithm in the implementation of networkx, on
+a graph that is trimmed before (`cyclic`). Arrays hold one element for each state or step, as in `graph.StateGraph`.
 """
 
 from __future__ import annotations
@@ -19,7 +23,11 @@ from rebalance_check.model.checker.safety.compiled import LABEL_MEMBER, LABEL_RU
 
 
 class Fairness:
-    """The fair actions of a graph, and the states in which each is enabled."""
+    """The fair actions of a graph, and the states in which each is enabled.
+
+    An *action* is a rule of one member: fairness is owed to each member, not to whichever member the rule serves.
+    ``fair_rules`` says of each rule, by number, whether it is fair (an array of bool).
+    """
 
     def __init__(self, graph: StateGraph, fair_rules: Any) -> None:
         self.graph = graph
@@ -47,13 +55,19 @@ class Fairness:
         return np.where(inside & held[component], component, -1)
 
     def fair_ones(self, component: Any, kept: Any) -> Any:
-        """Of each component whether it is fair, when only the steps ``kept`` count."""
+        """Of each component whether it is fair, when only the steps ``kept`` count.
+
+        ``component`` names the component of each state (-1: none), ``kept`` holds the numbers of steps. The result is
+        indexed by the name of a component, and False for numbers that name none.
+        """
         graph, count = self.graph, self.count
         size = np.bincount(component[component >= 0], minlength=graph.states)
         node, action = self.enabled // count, self.enabled % count
         lies = component[node] >= 0
+        # (component, action) as one number, and in how many of the component's states the action is enabled
         pairs, states = np.unique(component[node[lies]] * count + action[lies], return_counts=True)
         always = pairs[states == size[pairs // count]]
+        # an action enabled everywhere in the component, and taken by no step inside of it, makes the component unfair
         stays = kept[component[graph.source[kept]] == component[graph.target[kept]]]
         taken = np.unique(component[graph.source[stays]] * count + self.action[stays])
         fair = size > 0

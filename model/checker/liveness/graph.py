@@ -1,4 +1,10 @@
-"""The fault-free state graph: every run of a model from where its last fault left it, in any number of generations."""
+"""The fault-free state graph: every run of a model from where its last fault left it, in any number of generations.
+
+Faults are finite by their budgets, so each infinite run has a last one. From then on its steps are fault-free, and they
+are the edges here: the graph leaves faults out, and begins in every state that a fault may have led to. That is every
+state of the exploration, since a run may also be without a fault. States are folded (`quotient`) and numbered in the
+order of finding; arrays of NumPy hold one element for each state or step.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +54,10 @@ class StateGraph:
 
 
 class Index:
-    """Numbers states in the order of finding, by fingerprint."""
+    """Numbers states in the order of finding, by fingerprint.
+
+    A sorted array and binary search instead of a dict: a level of the graph is numbered by a few operations on arrays.
+    """
 
     def __init__(self) -> None:
         self.keys: Any = np.zeros(0, np.uint64)

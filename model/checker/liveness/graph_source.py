@@ -22,11 +22,14 @@ from rebalance_check.model.vocabulary.actions import Action
 
 
 class Steps(NamedTuple):
-    """All successors of some states: their rows, the place of each one's parent, and the label of the step."""
+    """All successors of some states, those beyond even the endless bounds left out."""
 
     rows: Any
+    """The successors, packed, not folded."""
     parents: Any
+    """Of each the place of its parent among the states that were asked about."""
     labels: Any
+    """Of each the step's rule, member and choice in 32 bits (`compiled.LABEL_RULE`)."""
 
 
 class Reached(NamedTuple):
@@ -36,8 +39,11 @@ class Reached(NamedTuple):
     """
 
     outcome: Outcome
+    """What the search says; its ``violated`` and ``complete`` decide whether the graph is worth building."""
     rows: Any
+    """The states, packed."""
     depths: Any
+    """Distances in steps, ascending."""
 
 
 class Backend(Protocol):

@@ -1,4 +1,9 @@
-"""From a model at its bounds to what is known about its progress."""
+"""From a model at its bounds to a verdict on each liveness property: the order of the liveness check's steps.
+
+A violation is reported only after the interpreted model has confirmed its lasso (`Judge.keep`), so an error in the
+graph could hide a violation, but not invent one. Where the exploration or the graph is incomplete, nothing is concluded:
+a state whose steps were left out looks like one where a run stops.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +34,7 @@ from rebalance_check.model.checker.safety.search import Limits
 
 @dataclass(slots=True)
 class Findings:
-    """What is known; `check.LivenessCheck` says what the fields mean."""
+    """What is known so far, in the fields of `check.LivenessCheck`; ``lassos`` are its counterexamples."""
 
     reached: int = 0
     states: int = 0
@@ -40,7 +45,11 @@ class Findings:
 
 
 class Judge:
-    """Judges the liveness properties of one model at one bound."""
+    """Judges the liveness properties of one model at one bound.
+
+    ``machine`` has the bounds of the part with faults. ``most_states`` limits the exploration and the graph, each for
+    itself; None leaves the exploration unlimited and the graph at `graph.MOST_STATES`.
+    """
 
     def __init__(self, machine: Machine, *, compiled: bool, most_states: int | None) -> None:
         self.machine = machine
@@ -72,7 +81,7 @@ class Judge:
         return self.findings
 
     def give_up(self, why: str) -> Findings:
-        """Nothing can be concluded."""
+        """Nothing can be concluded; ``why`` becomes `LivenessCheck.undecided`."""
         self.findings.undecided = why
         return self.findings
 
@@ -83,6 +92,8 @@ class Judge:
         self.findings.components = len(np.unique(places[places >= 0]))
         held = self.backend.survey(graph.rows)
         lassos, found = Lassos(graph, fairness, depths), defaultdict[str, list[Lasso]](list)
+        # []<> is broken where a fair component lacks it in every state: search among the states that lack it.
+        # <>[] is broken where a fair component lacks it in some state: the components of the whole graph will do.
         for number, instance in enumerate(instances(self.machine.model, self.machine.bounds)):
             lacks = ~held[:, number] & (places >= 0)
             where = places if instance.liveness_property.stabilises or not lacks.any() else fairness.components(lacks)
@@ -102,7 +113,11 @@ class Judge:
         self.findings.lassos[name] = path
 
     def path(self, lasso: Lasso, graph: StateGraph, rows: Any) -> Path:
-        """A lasso of the graph as a path of the model."""
+        """A lasso of the graph as a path of the model.
+
+        The exploration's path to the seed comes first, made concrete; then the steps of the graph are followed on the
+        real model, member by member renamed (`evidence.followed`). ``rows`` are the states of the exploration.
+        """
         seed = int(graph.seeds[lasso.seed])
         size = len(self.machine.pack(self.machine.initial()))
         begin = concrete(self.machine, self.backend.path_to(seed), "")

@@ -1,4 +1,10 @@
-"""Lassos: the shortest way that was found into a fair component, and a fair round trip in it."""
+"""Lassos: the shortest way that was found into a fair component, and a fair round trip in it.
+
+A fair component proves that a violating run exists; a reader wants to see one, and a short one. The way into the
+component is a shortest one. For the round trip, shortest would be a travelling-salesman problem: from a state, every
+fair action that is enabled there must be taken or be seen disabled before the trip returns. So `Lassos.round_trip` is
+greedy, it always goes to the nearest step that pays something, and tries the states nearest to the start.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +32,11 @@ class Lasso(NamedTuple):
     """
 
     seed: int
+    """A number of a state, below ``len(graph.seeds)``: the run was there when its last fault had happened."""
     way: list[int]
+    """Numbers of steps, from the seed to where the round begins; empty where it begins at the seed."""
     round: list[int]
+    """Numbers of steps that lead back to where they begin; empty for a run that stops."""
 
 
 class Lassos:
@@ -57,6 +66,7 @@ class Lassos:
     def ways(self) -> tuple[Any, Any]:
         """Of each state how many steps from the initial one it lies, and the last of them (-1: it is a seed)."""
         graph = self.graph
+        # breadth first with many starts: a seed enters at the level that is its distance in the exploration
         depth, last = np.full(graph.states, -1), np.full(graph.states, -1)
         level, seed_depth = 0, self.depths[graph.seeds]
         while (depth < 0).any():
@@ -103,7 +113,7 @@ class Lassos:
         return still - {int(self.fairness.action[step])}
 
     def enabled(self, node: int) -> set[int]:
-        """The fair actions that are enabled in a state."""
+        """The fair actions that are enabled in a state, whether or not their steps stay in the component."""
         steps = range(int(self.graph.first[node]), int(self.graph.first[node + 1]))
         actions = {int(self.fairness.action[step]) for step in steps}
         return {action for action in actions if self.fairness.is_fair[action]}

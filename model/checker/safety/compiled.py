@@ -2,6 +2,11 @@
 
 The compiled code is cached on disk, in a folder named by a hash of everything that it was made from, because Numba's
 own key does not cover the functions that a cached function calls.
+
+A model's functions are plain Python on objects. To run on packed records they take three steps: `lowering` rewrites
+attribute accesses in their syntax trees, this module generates the glue that tries all rules and claims in one loop,
+and `jit` compiles both together with `kernel`. Then a search step is one call into machine code for thousands of
+states, without Python objects and without the interpreter's lock, so that threads run in parallel.
 """
 
 from __future__ import annotations
@@ -46,10 +51,15 @@ class Program:
     """The compiled entry points of a model at given sizes, and its configuration as a record."""
 
     expand: Callable[..., tuple[int, int]]
+    """`kernel.expand`: the successors of a part of the frontier."""
     absorb: Callable[..., None]
+    """`kernel.absorb`: takes new states out of a buffer of successors."""
     rehash: Callable[..., None]
+    """`kernel.rehash`: moves fingerprints into a larger table."""
     survey: Callable[..., None]
+    """`kernel.survey`: evaluates the liveness properties on states."""
     config: Any
+    """The first argument of the model's functions, see `as_record`."""
 
 
 def cache_directory() -> Path:
@@ -62,7 +72,11 @@ def cache_directory() -> Path:
 
 
 def glue(model: Model, sizes: Sizes) -> str:
-    """Source of the functions through which the kernel reaches the model's tables."""
+    """Source of the functions through which the kernel reaches the model's tables.
+
+    Rules and claims are lists in Python; compiled, a list of functions would cost an indirect call each, so they are
+    written out one after the other, and the compiler inlines them. The names are those that `kernel` declares.
+    """
     return "\n".join(
         [
             successors_source(model, sizes),
@@ -83,7 +97,11 @@ def successors_source(model: Model, sizes: Sizes) -> str:
 
 
 def rule_source(number: int, rule: Rule, members: int) -> list[str]:
-    """The lines that try one rule."""
+    """The lines that try one rule for each of ``members`` members and each choice.
+
+    The step works on slot z of the output, which holds a copy of the parent. A step that returns False has not touched
+    it, so that the next one can use the same slot: this is why a guard must come before every effect.
+    """
     label = f"{number << LABEL_RULE} | (m << {LABEL_MEMBER})"
     lines = [f"    for m in range({members}):"]
     indent = " " * 8
@@ -99,7 +117,10 @@ def rule_source(number: int, rule: Rule, members: int) -> list[str]:
 
 
 def claims_source(model: Model) -> str:
-    """Source of ``violated`` and ``violated_step``."""
+    """Source of ``violated`` and ``violated_step``, which return the number of the first broken claim, 0 for none.
+
+    Step invariants are numbered on from the invariants, so that one number names a claim (`ParallelSearch.outcome`).
+    """
     lines = ["def violated(c, s):"]
     for number, claim in enumerate(model.invariants, 1):
         lines += [f"    if not {call(claim)}:", f"        return {number}"]
@@ -137,7 +158,13 @@ def achieved_source(model: Model) -> str:
 
 
 def compile_model(model: Model, bounds: Bounds) -> Program:
-    """Compile a model, or take it from the cache; `RebalanceCheckError` when Numba is not installed."""
+    """Compile a model, or take it from the cache.
+
+    Compiled code is shared by all bounds of the same sizes: those that differ only in the values of budgets use the
+    same, except where a value is 0, which `lowering` may treat as a constant.
+
+    Raises `RebalanceCheckError` when Numba is not installed.
+    """
     try:
         import numba  # noqa: PLC0415  # an extra; judging and interpreting do without it
 

@@ -1,4 +1,8 @@
-"""``explore``: chooses the backend, runs it, and turns what it found into an `Exploration`."""
+"""``explore``: chooses the backend, runs it, and turns what it found into an `Exploration`.
+
+Imports of the compiled backend stand inside of functions, because Numba and NumPy are an extra: interpreting a model,
+replaying a path and reading a report must work without them.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener
 
 MOST_THREADS = 64
+"""Threads share one process and its memory; more than this is a mistyped number."""
 
 
 def explore(
@@ -75,7 +80,10 @@ def explore(
 def run_compiled(
     machine: Machine, *, symmetry: bool, threads: int, limits: Limits, progress: ProgressListener | None
 ) -> Outcome:
-    """Search with the compiled model."""
+    """Search with the compiled model; `Outcome.seconds` leaves compilation out, which `warm_up` does beforehand.
+
+    Raises `RebalanceCheckError` when Numba is not installed.
+    """
     from rebalance_check.model.checker.safety.compiled import compile_model  # noqa: PLC0415  # needs an extra
 
     program = compile_model(machine.model, machine.bounds)
@@ -94,7 +102,12 @@ def verdicts(model: Model, outcome: Outcome) -> dict[str, str]:
 
 
 def concrete(machine: Machine, labels: Iterable[Action], violated: str) -> list[Action]:
-    """A real path for one found under symmetry, whose actions belong to representatives of the states."""
+    """A real path for one found under symmetry, whose actions belong to representatives of the states.
+
+    Each label was recorded in a canonical state, where members may have other names than on the way there. The two runs
+    go side by side: ``stand_in`` follows the labels, made canonical after each; ``real`` takes any action that leads to
+    a state with the same canonical form. There is one, because renaming members maps runs to runs.
+    """
     real, stand_in, path = machine.initial(), machine.unpack(machine.canonical(machine.initial())), []
     for label in labels:
         machine.step(stand_in, label)

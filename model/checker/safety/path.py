@@ -1,4 +1,11 @@
-"""Paths: a run of a model as an address that can be written down, sent to someone, and replayed."""
+"""Paths: a run of a model as an address that can be written down, sent to someone, and replayed.
+
+A path holds actions, and its address their indices among the enabled actions: short, and each index that is in range
+leads somewhere. The price is that an address holds for one version of a model only, because indices shift when a rule
+is added.
+
+`model.execution` runs a path for a report, and `model.registry.path_at` finds the model that an address belongs to.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +21,13 @@ from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 VERSION = "v1"
+"""The version of the notation; that of the model is not written."""
+
 BOUNDS = r"\w+(?:\?[\w=&-]*|/(?:\d+[a-z])+)?"
+"""Bounds in an address, in either form that `Bounds.from_address` reads."""
+
 INDICES = r"(?:\d+(?:\.\d+)*)?"
+"""Steps in an address; none for a path that stays in the initial state."""
 
 
 class Run(NamedTuple):
@@ -33,9 +45,13 @@ class Path:
     """
 
     model: Model = field(repr=False)
+    """The model, a mutant where the path belongs to one."""
     bounds: Bounds
+    """The bounds within which actions count as enabled: an index of the address depends on them."""
     actions: tuple[Action, ...]
+    """From the initial state on."""
     loop: int | None = None
+    """The index in ``actions`` from which they repeat (a lasso); None for a run that ends."""
 
     @property
     def mutant(self) -> str:
@@ -98,7 +114,10 @@ class Path:
 
 
 def follow(machine: Machine, indices: Sequence[int], text: str) -> list[Action]:
-    """The actions that the indices name. Raises `RebalanceCheckError` when an index names no enabled action."""
+    """The actions that the indices name; ``text`` is the address, for the message.
+
+    Raises `RebalanceCheckError` when an index names no enabled action.
+    """
     state, actions = machine.initial(), []
     for number, index in enumerate(indices, 1):
         enabled = machine.enabled(state)

@@ -1,4 +1,8 @@
-"""Breadth-first search of a model, interpreted: slow, obvious, and the reference for the compiled one."""
+"""Breadth-first search of a model, interpreted: slow, obvious, and the reference for the compiled one.
+
+States are compared whole, as packed bytes, so there are no hash collisions. A test runs this search and the compiled
+one on the same bounds and expects the same numbers; `workers.ParallelSearch` fills in the same `Outcome`.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +21,20 @@ from rebalance_check.model.vocabulary.progress import ProgressListener
 class Outcome:
     """What a search found, before it becomes an `Exploration`. ``path`` leads to the violation of ``violated``."""
 
+    # counts and time, as the fields of `Exploration` of the same names
     distinct: int = 1
     generated: int = 1
     cut: int = 0
     depth: int = 0
     complete: bool = True
     violated: str = ""
+    """The first claim that was seen broken, empty for none; the search ends there, so there is never a second one."""
     path: list[Action] = field(default_factory=list)
+    """The labels on the way to it. Under symmetry they belong to representatives: see `explore.concrete`."""
     met: set[str] = field(default_factory=set)
+    """The reachable states and steps met so far, by name; one met once is not evaluated again."""
     fired: Counter[str] = field(default_factory=Counter)
+    """How often each kind of action fired."""
     seconds: float = 0.0
 
 
@@ -37,7 +46,7 @@ class Limits:
     seconds: float | None = None
 
     def reached(self, distinct: int, seconds: float) -> bool:
-        """Whether it is time to stop."""
+        """Whether it is time to stop, after ``distinct`` states and ``seconds`` of searching."""
         return (self.states is not None and distinct >= self.states) or (
             self.seconds is not None and seconds >= self.seconds
         )
@@ -48,7 +57,10 @@ Seen = dict[bytes, tuple[bytes, Action] | None]
 
 
 class Search:
-    """One interpreted search; ``seen`` holds the packed (and canonical, under symmetry) states afterwards."""
+    """One interpreted search; ``seen`` holds the packed (and canonical, under symmetry) states afterwards.
+
+    ``seen`` keeps the order of finding, so its states stand nearest first; the liveness check relies on that.
+    """
 
     def __init__(self, machine: Machine, *, symmetry: bool, limits: Limits, progress: ProgressListener | None) -> None:
         self.machine = machine
@@ -75,7 +87,11 @@ class Search:
         return self.outcome
 
     def level(self, frontier: list[bytes]) -> list[bytes]:
-        """Expand every state of one depth; the states found new."""
+        """Expand every state of one depth; the states found new.
+
+        A violation ends the search after the state in which it was found, not at once, so that the counts do not depend
+        on the order of that state's successors.
+        """
         found = []
         for parent in frontier:
             state = self.machine.unpack(parent)
@@ -85,6 +101,7 @@ class Search:
                     continue
                 self.outcome.generated += 1
                 self.outcome.fired[action.kind] += 1
+                # a step is judged even where it leads to a state seen before: another step may have led there first
                 self.judge_step(state, after, parent, action)
                 child = self.key(after)
                 if child not in self.seen:

@@ -1,4 +1,8 @@
-"""A shortest path to a reachable state, or to the end of a reachable step, of a model (`Model.reachable_states`)."""
+"""A shortest path to a reachable state, or to the end of a reachable step, of a model (`Model.reachable_states`).
+
+An exploration says *that* a reachable state was met; a witness shows how, as an example of the model or as the start of
+a scenario. It is found as a counterexample to "never ``goal``", by the same search.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,7 @@ class WitnessSearch(Search):
     """A search that ends where ``goal`` is reached first, as it would end at a violation."""
 
     goal = ""
+    """The name of the reachable state or step to find; set before `run`."""
 
     def judge(self, state: Any, packed: bytes) -> None:
         """Check the invariants on a new state, and whether it is the goal."""

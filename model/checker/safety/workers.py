@@ -3,6 +3,10 @@
 Fingerprints are shared out among the workers by hash. A level of the search goes in rounds: every worker expands a
 chunk of its own frontier into its buffer; when all have, every worker absorbs what it owns from all buffers. The order
 is fixed, so a search gives the same numbers and the same counterexample each time, whatever the threads do.
+
+What is kept of a state after its level is done: its fingerprint (8 bytes, in a table at most half full), its parent and
+its label (4 bytes each). The packed states themselves live for two levels, in the frontier being expanded and in the
+next one. A parent is numbered over all workers: index at its worker times the number of workers, plus the worker.
 """
 
 from __future__ import annotations
@@ -52,6 +56,7 @@ class States:
 
     def __init__(self, dtype: np.dtype[Any], capacity: int) -> None:
         self.dtype = dtype
+        # two views of the same memory: words to copy, hash and compare, records for the model's functions
         self.words = np.zeros((capacity, dtype.itemsize // WORD), np.uint64)
         self.records: Any = self.words.reshape(-1).view(dtype)
 
@@ -70,7 +75,13 @@ def grown(array: Any, capacity: int) -> Any:
 
 
 class Worker:
-    """One share of the search: its frontier, its fingerprints, where its states came from, and its buffer."""
+    """One share of the search: its frontier, its fingerprints, where its states came from, and its buffer.
+
+    ``me`` of ``workers`` is its number. ``this`` is the frontier being expanded, from ``at`` up to ``size``; its first
+    state has the number ``base``; ``next`` is the frontier being found. ``table`` is an open-addressing hash set of
+    fingerprints. ``parents`` and ``labels`` say of each state where it came from. ``out`` and its companions are the
+    buffer of the round, ``filled`` of which are in use. ``st`` are the counters that `kernel` names.
+    """
 
     def __init__(self, program: Program, machine: Machine, me: int, workers: int, symmetry: bool) -> None:
         self.program = program
@@ -89,6 +100,7 @@ class Worker:
         self.filled = 0
         self.base = self.size = self.at = 0
         perms, spare = relabellings(machine.sizes), States(dtype, 2)
+        # the last arguments of `kernel.expand`: scratch space, and every renaming of members, also as a map of sets
         self.symmetry = (
             symmetry,
             spare.records,
@@ -110,14 +122,14 @@ class Worker:
             self.at, self.filled = self.run_expand(self.at, self.size)
 
     def run_expand(self, first: int, last: int) -> tuple[int, int]:
-        """Run the compiled `kernel.expand`."""
+        """Run the compiled `kernel.expand` on states ``first`` to ``last``; the next state and the buffer's fill."""
         return self.program.expand(
             self.program.config, self.this.records, self.this.words, first, last, self.base, 0, self.chunk,
             self.out.records, self.out.words, self.out_fp, self.out_parent, self.out_label, self.st, *self.symmetry,
         )  # fmt: skip
 
     def absorb(self, others: Iterable[Worker]) -> None:
-        """Take what is new and mine from every buffer."""
+        """Take what is new and mine from every buffer, in the order of the workers: it decides which parent counts."""
         for other in others:
             if other.filled:
                 self.reserve(other.filled)
@@ -193,7 +205,7 @@ class ParallelSearch:
         self.kept = [[] for _ in self.workers]
 
     def warm_up(self) -> None:
-        """Compile (or load from the cache) before the clock starts."""
+        """Compile (or load from the cache) before the clock starts: Numba does so at a function's first call."""
         worker = self.workers[0]
         worker.run_expand(0, 0)
         worker.run_absorb(worker)
@@ -218,7 +230,12 @@ class ParallelSearch:
         return self.outcome(complete)
 
     def level(self, pool: ThreadPoolExecutor | None) -> bool:
-        """Expand the present frontier, round by round; False when the search ends here."""
+        """Expand the present frontier, round by round; False when the search ends here.
+
+        `each` waits for all workers, so that no buffer is absorbed before it is filled, nor filled again before every
+        worker has absorbed it. A violation is looked for after the round, when it no longer matters which thread was
+        first.
+        """
         while any(worker.at < worker.size for worker in self.workers):
             each(pool, Worker.expand, self.workers)
             each(pool, lambda worker: worker.absorb(self.workers), self.workers)
