@@ -1,4 +1,8 @@
-"""What is known about a mutant of a model."""
+"""What is known about a mutant of a model.
+
+A mutant answers the question whether a claim could fail at all: a claim that no mutant breaks may be vacuous. Its
+``bounds`` are small, so that a test can explore every mutant. `model.registry.MUTANTS` has them all.
+"""
 
 from __future__ import annotations
 

@@ -61,10 +61,15 @@ class Rule:
     """
 
     kind: ActionKind
+    """How schedules, paths and reports name the action; one rule for each kind."""
     step: Callable[..., bool]
+    """Guard and effect in one function: True if the action happened, False if it was not enabled."""
     choices: Callable[..., int] | None = None
+    """The number of outcomes to try in a state, as ``k`` from 0; None for one outcome."""
     members: bool = True
+    """Whether it is an action of each member; if not, it is tried once, with m=0."""
     fair: bool = False
+    """Whether weak fairness holds for it, for each member (`model.checker.liveness`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,9 @@ class LivenessProperty:
     """
 
     holds: Callable[..., bool]
+    """The predicate over ``c``, ``s`` and at most one of ``m`` and ``p``."""
     stabilises: bool = False
+    """``<>[]`` instead of ``[]<>``."""
 
     @property
     def name(self) -> str:
@@ -115,8 +122,11 @@ class Edit:
     """A one-line change of a model's source: ``old``, which stands once in the file of ``module``, becomes ``new``."""
 
     module: str
+    """The dotted name of one of `Model.modules`."""
     old: str
+    """It must occur exactly once in the module, or `sources` refuses the edit."""
     new: str
+    """What stands there in the mutant."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,11 @@
 """Bounds: how large a run of the model is explored, and how many faults may happen in it.
 
-Every fault has a budget; actions that lead back to convergence have none.
+Every fault has a budget; actions that lead back to convergence have none. So the state space is finite, and what is
+proven is proven for every run with at most that many faults, in any order and at any time.
+
+A bound is a number of a state's dimension or of a budget; both change the state space, so an address of bounds
+(`Bounds.address`) belongs to every figure and every counterexample. `model.classic.state.sizes` says how the model's
+state follows from them.
 """
 
 from __future__ import annotations
@@ -50,6 +55,7 @@ SHORT_FORM: Final = {
 """The letters of the short form of an address, ``eager/2m1p3g0c``: read, and never written."""
 
 OFF, ON = "off", "on"
+"""How an address writes a switch, and the upgrade path that is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,29 +90,29 @@ class Bounds:
     """
 
     protocol: RebalanceProtocol = RebalanceProtocol.EAGER
-    members: int = 3
-    partitions: int = 3
-    generations: int = 4
-    crashes: int = 1
-    leaves: int = 0
-    expiries: int = 0
-    duplicates: int = 0
-    deletions: int = 0
-    initial_delay: bool = True
-    member_id_required: bool = False
-    timeouts: bool = False
-    upgrade: int = 0
-    rolling_restarts: int = 0
-    static_members: int = 0
-    shared_instances: int = 0
-    writes: int = 3
-    failures: int = 1
-    losses: int = 0
-    failovers: int = 0
-    commits: int = 0
-    zombie_coordinators: int = 0
-    new_members: bool = False
-    heartbeats_during_sync: int = 0
+    members: int = 3  # processes, each with one slot in the model
+    partitions: int = 3  # of one topic, which all members subscribe to
+    generations: int = 4  # the highest one; a step to the next is cut
+    crashes: int = 1  # processes that die without LeaveGroup
+    leaves: int = 0  # processes that close and send LeaveGroup
+    expiries: int = 0  # sessions of live members that expire
+    duplicates: int = 0  # requests delivered a second time
+    deletions: int = 0  # removals of the empty group
+    initial_delay: bool = True  # group.initial.rebalance.delay.ms > 0
+    member_id_required: bool = False  # KIP-394
+    timeouts: bool = False  # rebalance and sync timeouts as actions of their own
+    upgrade: int = 0  # number of an upgrade path (KIP-429), 0 for none
+    rolling_restarts: int = 0  # restarts to the next list of the path, over all members
+    static_members: int = 0  # processes with an instance id (KIP-345)
+    shared_instances: int = 0  # pairs of them that share one
+    writes: int = 3  # status store: calls of put and putSafe
+    failures: int = 1  # status store: sends that fail retriably
+    losses: int = 0  # requests, replies and connections lost
+    failovers: int = 0  # changes of the coordinator
+    commits: int = 0  # OffsetCommits
+    zombie_coordinators: int = 0  # failovers after which the old coordinator goes on answering
+    new_members: bool = False  # a first JoinGroup may expire or be given up
+    heartbeats_during_sync: int = 0  # heartbeats sent while a SyncGroup is in flight
 
     def __post_init__(self) -> None:
         for name in self._names():
@@ -215,6 +221,7 @@ SIZES: Final = {
 """The least and the most of what is no budget."""
 
 BUDGET: Final = (0, 100)
+"""The least and the most of a budget: a state keeps it in one byte."""
 
 CONCERNS: Final = frozenset(
     {
@@ -231,6 +238,7 @@ CONCERNS: Final = frozenset(
         "heartbeats_during_sync",
     }
 )
+"""What is off by default: a bound of 0 takes the concern's fields out of the state (`layout.When`)."""
 
 STATUS_BOUNDS: Final = frozenset({"members", "partitions", "generations", "crashes", "writes", "failures"})
 """What the status protocol reads."""

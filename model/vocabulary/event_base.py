@@ -14,9 +14,13 @@ class Event:
     """What all events carry; `model.vocabulary.events` explains the fields."""
 
     group: str = ""
+    """The group id."""
     source: str = ""
+    """The observer: a process, ``coordinator``, ``network`` or ``harness``."""
     seq: int = -1
+    """The number of the event among those of its source, from 0; -1 until it is stamped."""
     time_ms: int = 0
+    """Milliseconds on the observer's clock; clocks of two sources are not comparable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,4 +28,6 @@ class CoordinatorEvent(Event):
     """Observed at the coordinator. ``incarnation`` counts how often the group was created or loaded there."""
 
     incarnation: int
+    """With the group id it identifies the group: numbers of generations may begin anew in the next incarnation."""
     generation: int
+    """The group's generation, that of the event itself where it begins one."""

@@ -9,10 +9,19 @@ from __future__ import annotations
 from typing import Final, NewType
 
 Member = NewType("Member", str)
+"""A process, by the name that the harness gave it; it keeps the name across restarts."""
+
 MemberId = NewType("MemberId", str)
+"""``member.id``: client id or instance id, a hyphen, and a UUID (in the model a counter)."""
+
 GroupId = NewType("GroupId", str)
+"""``group.id``; a group that is deleted and created again has the same one, and another incarnation."""
+
 InstanceId = NewType("InstanceId", str)
+"""``group.instance.id`` of a static member (KIP-345): the identity that survives a restart."""
+
 WorkerId = NewType("WorkerId", str)
+"""A Connect worker as statuses name it: its advertised host and port."""
 
 Partition = NewType("Partition", str)
 """A topic partition as Kafka prints it: ``topic-0``; the number stands behind the last hyphen."""

@@ -21,8 +21,11 @@ class Schedule:
     """A run before it happens: its bounds, the seed of what stays random, and its actions."""
 
     bounds: Bounds
+    """The protocol, the size of the group, and which concerns are on; a subject sets itself up by them."""
     actions: tuple[Action, ...]
+    """What is done, in order; all of kinds that the subject understands (`Subject.actions`)."""
     seed: int = 0
+    """Decides what the actions leave open, such as delays in the simulator."""
 
 
 class Subject(Protocol):

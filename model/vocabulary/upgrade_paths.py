@@ -57,10 +57,15 @@ class UpgradePath:
     """The lists that each member has in turn, what the operator waits for, and the smallest group that matters."""
 
     name: str
+    """How addresses name it (``upgrade=NAME``)."""
     lists: tuple[AssignorList, ...]
+    """The lists in turn: a member starts with the first, and each restart takes the next."""
     order: Order
+    """What the operator waits for between two restarts."""
     what: str
+    """A sentence for reports: what is upgraded, and how."""
     members: int = 2
+    """The smallest group in which the path shows all that it can do."""
 
     @property
     def legal(self) -> bool:

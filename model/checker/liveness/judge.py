@@ -1,8 +1,8 @@
 """From a model at its bounds to a verdict on each liveness property: the order of the liveness check's steps.
 
 A violation is reported only after the interpreted model has confirmed its lasso (`Judge.keep`), so an error in the
-graph could hide a violation, but not invent one. Where the exploration or the graph is incomplete, nothing is concluded:
-a state whose steps were left out looks like one where a run stops.
+graph could hide a violation, but not invent one. Where the exploration or the graph is incomplete, nothing is
+concluded: a state whose steps were left out looks like one where a run stops.
 """
 
 from __future__ import annotations
