@@ -2,6 +2,9 @@
 
 A mutant is a one-line edit of a model's source. It proves that a claim can fail: exploring it in its bounds finds a
 shortest counterexample to exactly that claim. The checker knows none of these names: it takes a model.
+
+This is the only module that knows every model and every mutant; a new model is added to ``MODELS``, new mutants to
+``MUTANTS``, and then the command line, replays and reports know them.
 """
 
 from __future__ import annotations

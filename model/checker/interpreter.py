@@ -1,4 +1,10 @@
-"""A model interpreted: its state stepped one action at a time, on plain objects."""
+"""A model interpreted: its state stepped one action at a time, on plain objects.
+
+Everything but the compiled explorer runs a model through `Machine`: subjects, scenarios, replays of paths, the
+interpreted search and the confirmation of lassos. It needs the standard library alone. A state is an object of
+`Model.state`; its packed form (`Machine.pack`) is what searches keep and compare, because objects are large and can
+change. Read `specification` for what a model consists of, and `safety.search` for how a machine is explored.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +42,9 @@ class Machine:
     """A model at given bounds, interpreted. It holds no state of its own: states are passed in.
 
     ``step`` performs an action on a state in place; ``enabled`` lists the actions that may happen in it, always in the
-    same order; both leave out what leads beyond the bounds.
+    same order. ``enabled`` and ``successors`` leave out what leads beyond the bounds (`Model.within_bounds`);
+    ``transitions`` and ``step`` do not. One machine may serve many runs, but not two threads: `canonical` reuses a
+    state of its own.
     """
 
     def __init__(self, model: Model, bounds: Bounds) -> None:
@@ -72,11 +80,11 @@ class Machine:
         return state
 
     def copy(self, state: Any) -> Any:
-        """An independent copy of a state."""
+        """An independent copy of a state; take one before `step` if the state before is still needed."""
         return self.helpers.clone(state)
 
     def pack(self, state: Any) -> bytes:
-        """The bytes of a state; equal bytes, equal states."""
+        """The bytes of a state; equal bytes, equal states. Of the same length for all states of one machine."""
         return self.helpers.pack(state)
 
     def unpack(self, data: bytes) -> Any:
@@ -98,7 +106,11 @@ class Machine:
         return bool(step(self.config, state, action.member, action.choice))
 
     def transitions(self, state: Any) -> Iterator[tuple[Action, Any]]:
-        """Every action that the protocol allows, with the state it leads to: an object that is reused, so copy it."""
+        """Every action that the protocol allows, with the state it leads to: an object that is reused, so copy it.
+
+        A step that is not enabled leaves the state untouched, so the scratch state is restored only after a step that
+        happened. ``state`` itself does not change, and must not change while the iteration goes on.
+        """
         c, copy = self.config, self.helpers.copy
         scratch = self.copy(state)
         for kind, members, step, choices in self._rules:
@@ -121,7 +133,12 @@ class Machine:
         return [action for action, _ in self.successors(state)]
 
     def canonical(self, state: Any) -> bytes:
-        """The bytes of the representative of all states that differ only in how members are named."""
+        """The bytes of the representative of all states that differ only in how members are named.
+
+        It is the least relabelling among those that sort members by a signature, which does not depend on names; only
+        members with equal signatures are permuted. `kernel.canonicalise` chooses the same one, so that both backends
+        find the same representatives.
+        """
         signature, relabel = self.helpers.signature, self.helpers.relabel
         signs = [signature(state, m) for m in range(self.sizes.get(SYMMETRIC, 0))]
         best: tuple[tuple[int, ...], bytes] | None = None
@@ -133,7 +150,7 @@ class Machine:
         return best[1] if best else self.pack(state)
 
     def orbit(self, state: Any) -> set[bytes]:
-        """The bytes of all states that differ from this one only in how members are named."""
+        """The bytes of all states that differ from this one only in how members are named, itself included."""
         found = set()
         for perm, sets in self.relabellings:
             self.helpers.relabel(self._spare, state, perm, sets)

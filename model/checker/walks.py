@@ -1,4 +1,9 @@
-"""Walks through the state graph of a model: walks that a policy chooses, and tours that take every transition."""
+"""Walks through the state graph of a model: walks that a policy chooses, and tours that take every transition.
+
+An exploration checks the model; a walk uses the model to test something else. Its actions are a schedule, which is
+performed on another subject (the simulator, a broker) and the outcome compared. `walk` follows a policy, such as a
+random one; `tour` covers a small graph completely, which is transition coverage in the terms of model-based testing.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +33,11 @@ def walk(machine: Machine, choose: Callable[[Any], Action | None], length: int) 
 
 
 class Graph:
-    """The state graph of a model, by packed states, expanded on demand."""
+    """The state graph of a model, by packed states, expanded on demand.
+
+    No symmetry: a schedule names members, so states that differ in their names count as different. A state that was
+    expanded stays in memory with its transitions.
+    """
 
     def __init__(
         self,

@@ -1,7 +1,8 @@
 """The status model as a subject: protocol steps in, the events of stores, log and readers out.
 
 No rule of the model depends on attempt numbers, so the state has none. The subject keeps them in two lists per worker,
-which follow the worker's queues.
+which follow the worker's queues: the sends without an acknowledgement, and the writes that wait for a retry. So the
+invariants on events that judge real status stores judge the model as well.
 """
 
 from __future__ import annotations
@@ -50,8 +51,11 @@ class Flight:
     """A write on its way: the number of its call, and how often it was sent."""
 
     attempt: int
+    """The number of the call of ``put`` or ``putSafe``, among those of its worker."""
     key: int
+    """The number of the record key."""
     sends: int = 1
+    """How often the record was given to the producer; more than once after a retriable failure."""
 
 
 @dataclass(slots=True)
@@ -59,9 +63,13 @@ class Process:
     """What a worker's events need: its incarnation (from 1), its calls, and its sends and retries, oldest first."""
 
     incarnation: int = 1
+    """How often the worker was started; a restart empties its cache and both lists."""
     calls: int = 0
+    """Calls of ``put`` and ``putSafe`` in this incarnation."""
     queue: list[Flight] = field(default_factory=list)
+    """Sends without an acknowledgement."""
     retries: list[Flight] = field(default_factory=list)
+    """Writes whose last send failed."""
 
 
 class StatusModelSubject:
