@@ -150,7 +150,7 @@ def test_members_without_lists_cost_nothing() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"upgrade": len(PATHS) + 1}, f"upgrade is {len(PATHS) + 1}: choose a number from 0 .none. to {len(PATHS)}"),
+        ({"upgrade": len(PATHS) + 1}, f"upgrade is {len(PATHS) + 1}: choose a number from 0 to {len(PATHS)}"),
         ({"rolling_restarts": 2}, "rolling_restarts is 2 without an upgrade path: choose a path, too"),
         (
             {"upgrade": path_number("downgrade")},
