@@ -129,6 +129,8 @@ class _Disjoint(Fold):
 class _Complete(Fold):
     """The last computed assignment, and who holds what when the run ends with nothing pending."""
 
+    bookkeeping = frozenset({AssignmentComputed, GenerationStarted})
+
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             AssignmentComputed: self.on_computed,

@@ -32,6 +32,8 @@ class EagerOwnsNothingWhileJoiningViolated(Violation):
 class _Callbacks(Fold):
     """Per member: each partition that is assigned, and the event since when."""
 
+    bookkeeping = frozenset({MemberCrashed, MemberLeft, MemberStarted})
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
             invariant,
@@ -92,6 +94,8 @@ class _Callbacks(Fold):
 
 class _EagerBarrier(Fold):
     """Per EAGER member: what it owns when it joins."""
+
+    bookkeeping = frozenset({AssignmentCompleted, MemberStarted, PartitionsAssigned, PartitionsLost, PartitionsRevoked})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(

@@ -32,6 +32,8 @@ class CommitsWhenStableViolated(Violation):
 class _Chain(Fold):
     """Per member: the JoinGroup or SyncGroup that is not answered yet."""
 
+    bookkeeping = frozenset({MemberCrashed, MemberLeft, MemberStarted, RequestAnswered})
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
             invariant,
@@ -73,6 +75,8 @@ class _Chain(Fold):
 
 class _Commits(Fold):
     """Per member: whether it is settled, and in which generation."""
+
+    bookkeeping = frozenset({MemberJoined, MemberStarted, MembershipLost, RequestAnswered})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(

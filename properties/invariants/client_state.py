@@ -194,6 +194,8 @@ class _Rejoins(_CooperativeFold):
 class _Owned(Fold):
     """The assignments that leaders computed for a member id in a generation; a leader may compute one twice."""
 
+    bookkeeping = frozenset({AssignmentComputed})
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {AssignmentComputed: self.on_computed, AssignmentCompleted: self.on_completed})
         self._computed: dict[tuple[int, str], list[tuple[frozenset[str], AssignmentComputed]]] = {}
@@ -226,6 +228,18 @@ def _listed(things: frozenset[str]) -> str:
 
 class _Reset(Fold):
     """Per member: what it owns, and the loss of its membership that it has not answered with a join yet."""
+
+    bookkeeping = frozenset(
+        {
+            AssignmentCompleted,
+            MemberCrashed,
+            MemberLeft,
+            MemberStarted,
+            MembershipLost,
+            PartitionsAssigned,
+            PartitionsLost,
+        }
+    )
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(

@@ -18,6 +18,8 @@ class RevokedBeforeReassignedViolated(Violation):
 class _Transfer(GrantFold):
     """Looks at each assignment that a leader computed, and at each grant that a member received."""
 
+    bookkeeping = frozenset({RequestSent})
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
             invariant,

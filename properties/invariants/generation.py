@@ -36,6 +36,8 @@ class GenerationMonotonicityViolated(Violation):
 class _Monotonicity(Fold):
     """Keeps the last event that named a generation: of the coordinator, of its log, and of each member id."""
 
+    bookkeeping = frozenset({LogTailLost})
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
             invariant,

@@ -46,6 +46,8 @@ class LeaveIsLastViolated(Violation):
 class _Refusals(Fold):
     """Per member: the generation of each request, and the last answer that may end a membership."""
 
+    bookkeeping = frozenset({RequestAnswered, RequestSent})
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
             invariant, {RequestSent: self.on_sent, RequestAnswered: self.on_answered, MembershipLost: self.on_lost}
@@ -88,6 +90,10 @@ def _is_of_another_generation(sent: RequestSent | None, event: MembershipLost) -
 
 class _Identities(Fold):
     """Per member: the join under its present member id, until something allows another one."""
+
+    bookkeeping = frozenset(
+        {AssignmentCompleted, MemberCrashed, MemberLeft, MemberStarted, MembershipLost, RequestAnswered, RequestSent}
+    )
 
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
@@ -161,6 +167,8 @@ class _Heartbeats(Fold):
 
 class _Leaves(Fold):
     """Per member: the LeaveGroup that ended its membership, until it joins again."""
+
+    bookkeeping = frozenset({MemberStarted})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {MemberStarted: self.on_started, RequestSent: self.on_sent})

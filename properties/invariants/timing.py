@@ -198,6 +198,8 @@ class _PendingIds(_TimeFold):
         super().__init__(invariant, {JoinGroupReplied: self.on_replied, RequestParked: self.on_parked})
         self._given: dict[Key, JoinGroupReplied] = {}
 
+    bookkeeping = frozenset({JoinGroupReplied})
+
     def on_replied(self, event: JoinGroupReplied) -> None:
         """An id is handed out."""
         if event.error == "MEMBER_ID_REQUIRED":

@@ -60,6 +60,8 @@ class _Key:
 class _Quiescent(Fold):
     """Follows the log itself, not the caches: what counts for a key after each append, by the stale rule."""
 
+    bookkeeping = frozenset({StatusAnswered, StatusAttempted, StatusIgnored, StatusRead, StatusSent})
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
             invariant,

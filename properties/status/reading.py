@@ -18,6 +18,8 @@ Place = tuple[int, int]
 class _InOrder(Fold):
     """Skipped offsets are judged at the end: only then is it known what stood there and what came later."""
 
+    bookkeeping = frozenset({StatusAppended})
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {StatusRead: self._read, StatusIgnored: self._read, StatusAppended: self._appended})
         self._last: dict[tuple[str, int], Seen] = {}

@@ -83,6 +83,8 @@ class _SameBytes(Fold):
         self._attempts: dict[tuple[str, int], StatusAttempted] = {}
         self._first: dict[tuple[str, int], StatusSent] = {}
 
+    bookkeeping = frozenset({StatusAttempted})
+
     def _attempted(self, event: StatusAttempted) -> None:
         self._attempts[event.worker, event.attempt] = event
 
@@ -112,6 +114,8 @@ class _SameBytes(Fold):
 
 class _SendOrder(Fold):
     """Per store and partition: first sends by the order of sending, with the offsets that they got."""
+
+    bookkeeping = frozenset({StatusSent})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {StatusSent: self._sent, StatusAppended: self._appended})

@@ -35,6 +35,8 @@ class _FlushWaits(Fold):
         self._open: dict[str, dict[tuple[int, int], StatusSent]] = {}
         self._waiting: dict[str, tuple[StatusFlushStarted, dict[tuple[int, int], StatusSent]]] = {}
 
+    bookkeeping = frozenset({StatusAnswered, StatusFlushStarted, StatusSent})
+
     def _sent(self, event: StatusSent) -> None:
         self._open.setdefault(event.worker, {})[event.attempt, event.send] = event
 
@@ -73,6 +75,8 @@ class _ComesToRest(StatusFold):
         super().__init__(invariant, handlers)
         self._crashed: set[str] = set()
         self._ended = False
+
+    bookkeeping = frozenset({MemberCrashed, MemberLeft})
 
     def _gone(self, event: MemberCrashed | MemberLeft) -> None:
         self._crashed.add(event.member)

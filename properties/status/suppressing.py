@@ -50,6 +50,8 @@ class _IffCached(StatusFold):
 class _OnceRead(StatusFold):
     """Remembers, per store and item, the highest generation that was read of each worker, and where."""
 
+    bookkeeping = frozenset({StatusRead})
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {StatusRead: self._read, StatusSuppressed: self._suppressed})
         self._highest: dict[tuple[str, Item | None], dict[str, Seen]] = {}

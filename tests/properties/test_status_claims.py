@@ -246,4 +246,4 @@ def test_a_counterexample_names_the_reads_and_the_writes_that_contradict(history
 
 def test_a_pass_counts_what_it_observed(history: History) -> None:
     claim = named("flush_waits")
-    assert judge(history(*FLUSH), [claim]).verdict(claim.name) == Held(checked_events=2)
+    assert judge(history(*FLUSH), [claim]).verdict(claim.name) == Held(checked_events=1)  # that flush returned
