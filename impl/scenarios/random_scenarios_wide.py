@@ -1,7 +1,7 @@
 """Random scenarios for our own coordinator alone: what clients may send, old and lost ones, too, in whatever order.
 
-They are drawn apart from those that Kafka's coordinators perform (`random_scenarios`): the seeds that find planted
-defects keep their scenarios when `random_scenarios` gains new lines, as long as `random_lines` stays as it is.
+They are drawn apart from those that Kafka's coordinators perform (`random_scenarios`): the seeds that find the
+mutants keep their scenarios when `random_scenarios` gains new lines, as long as `random_lines` stays as it is.
 """
 
 from __future__ import annotations
