@@ -229,17 +229,7 @@ def _listed(things: frozenset[str]) -> str:
 class _Reset(Fold):
     """Per member: what it owns, and the loss of its membership that it has not answered with a join yet."""
 
-    bookkeeping = frozenset(
-        {
-            AssignmentCompleted,
-            MemberCrashed,
-            MemberLeft,
-            MemberStarted,
-            MembershipLost,
-            PartitionsAssigned,
-            PartitionsLost,
-        }
-    )
+    bookkeeping = frozenset({MemberCrashed, MemberLeft, MemberStarted, MembershipLost, PartitionsLost})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
@@ -282,12 +272,15 @@ class _Reset(Fold):
         reset = self._reset.get(event.member)
         if reset is not None and event.generation > reset.generation:
             del self._reset[event.member]
+            self._kept(reset, event)
         self._owned.setdefault(event.member, set()).update(event.partitions)
 
     def on_completed(self, event: AssignmentCompleted) -> None:
         """It owns exactly these, in a generation."""
+        reset = self._reset.pop(event.member, None)
+        if reset is not None:
+            self._kept(reset, event)
         self._owned[event.member] = set(event.owned)
-        self._reset.pop(event.member, None)
 
     def on_revoked(self, event: PartitionsRevoked) -> None:
         """Revoked is what a member gives up as its owner, and this one is none."""
@@ -306,6 +299,15 @@ class _Reset(Fold):
         owned = self._owned.get(event.member)
         if reset is not None and owned and event.api == Api.JOIN_GROUP:
             self._report(f"{event.member} joins again and still owns {', '.join(sorted(owned))}", reset, event)
+
+    def _kept(self, reset: MembershipLost, event: PartitionsAssigned | AssignmentCompleted) -> None:
+        """In its new generation a member has nothing left of what it owned before the loss."""
+        if kept := self._owned.get(event.member):
+            self._report(
+                f"{event.member} is in generation {event.generation} and never lost {', '.join(sorted(kept))}",
+                reset,
+                event,
+            )
 
     def _report(self, headline: str, reset: MembershipLost, event: Event) -> None:
         self.contradiction(

@@ -7,12 +7,27 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rebalance_check.integration.live.settings import ClientName
-from rebalance_check.model.vocabulary.events import Event, HealEnded, MemberStarted, RunEnded
+from rebalance_check.model.vocabulary.events import (
+    AssignmentCompleted,
+    Event,
+    HealEnded,
+    MemberCrashed,
+    MemberLeft,
+    MembershipLost,
+    MemberStarted,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
+    RunEnded,
+)
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Verdict
 from tests.integration.stuck_members import stuck_members
+
+SHOWS_OWNED = PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted
+GONE = MemberStarted | MemberCrashed | MemberLeft
 
 Excuse = Callable[[Sequence[Event], frozenset[str]], Iterable[Event]]
 """The history as if what is excused had not been seen; the names are those of the members that may be excused."""
@@ -52,6 +67,25 @@ def without_stuck_leaders(events: Sequence[Event], members: frozenset[str]) -> I
     return _less_pending(events, forgiven)
 
 
+def without_losses_during_a_join(events: Sequence[Event], members: frozenset[str]) -> Iterator[Event]:
+    """The history as if these members had notified their application of a loss where they rather went on with the join
+    that was under way: the next that they show of what they own belongs to a later generation."""
+    for at, event in enumerate(events):
+        if isinstance(event, MembershipLost) and event.member in members and _rejoined(events[at + 1 :], event):
+            yield PartitionsLost(
+                group=event.group, source=event.source, seq=event.seq, time_ms=event.time_ms, member=event.member,
+                generation=event.generation, member_id=event.member_id, partitions=(),
+            )  # fmt: skip
+        else:
+            yield event
+
+
+def _rejoined(later: Sequence[Event], lost: MembershipLost) -> bool:
+    shown = (e for e in later if isinstance(e, SHOWS_OWNED | GONE) and e.member == lost.member)
+    following = next(shown, None)
+    return isinstance(following, SHOWS_OWNED) and following.generation > lost.generation
+
+
 def _less_pending(events: Iterable[Event], forgiven: set[str]) -> Iterator[Event]:
     for event in events:
         if isinstance(event, RunEnded):
@@ -67,6 +101,14 @@ KNOWN: Final = (
         frozenset({"3.0.12"}),
         "on_partitions_revoked is called a second time for what was revoked already, when the join in between failed",
         without_members,
+    ),
+    KnownDivergence(
+        ClientName.KAFKA_PYTHON,
+        "reset_member_loses_everything",
+        frozenset({"3.0.12"}),
+        "a member whose JoinGroup or SyncGroup is answered UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION prepares no second "
+        "time for the join: without on_partitions_lost it keeps what it owned, and claims it, until a join completes",
+        without_losses_during_a_join,
     ),
     KnownDivergence(
         ClientName.AIOKAFKA,

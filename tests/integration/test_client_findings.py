@@ -12,8 +12,10 @@ pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
 
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
+from rebalance_check.integration.embedded.faults import Effect, Fault
 from rebalance_check.integration.live.clients import open_consumer
 from rebalance_check.integration.live.kafka_python_api import (
+    ConsumerRebalanceListener,
     CooperativeStickyAssignor,
     KafkaConsumer,
     MemberState,
@@ -60,7 +62,7 @@ def recording_broker() -> Iterator[tuple[EmbeddedBroker, list[Event]]]:
 
 
 @contextmanager
-def kafka_python(broker: EmbeddedBroker, topic: str, assignor: Any) -> Iterator[Any]:
+def kafka_python(broker: EmbeddedBroker, topic: str, assignor: Any, listener: Any = None) -> Iterator[Any]:
     consumer = KafkaConsumer(
         bootstrap_servers=broker.bootstrap,
         group_id="g",
@@ -71,7 +73,7 @@ def kafka_python(broker: EmbeddedBroker, topic: str, assignor: Any) -> Iterator[
         metrics_enabled=False,
         metadata_max_age_ms=METADATA_AGE_MS,
     )
-    consumer.subscribe([topic])
+    consumer.subscribe([topic], listener=listener)
     consumer.topics()  # what it learns of its topic after it has joined makes it join again
     try:
         yield consumer
@@ -130,6 +132,48 @@ def test_kafka_python_joins_again__when_a_join_completes_between_two_polls() -> 
             consumer.poll(timeout_ms=POLL_MS)
             time.sleep(2 * assignor.seconds)  # the application works, and the join completes meanwhile
     assert len([event for event in events if isinstance(event, GenerationStarted)]) > 1
+
+
+class Lost(ConsumerRebalanceListener):
+    """Counts the partitions that the application was notified to be lost."""
+
+    def __init__(self) -> None:
+        self.partitions = 0
+
+    def on_partitions_assigned(self, assigned: Any) -> None: ...
+
+    def on_partitions_revoked(self, revoked: Any) -> None: ...
+
+    def on_partitions_lost(self, lost: Any) -> None:
+        self.partitions += len(lost)
+
+
+def poll_both_until(one: Any, other: Any, reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not reached():
+        assert time.monotonic() < deadline, (one.group_metadata(), other.group_metadata())
+        one.poll(timeout_ms=POLL_MS)
+        other.poll(timeout_ms=POLL_MS)
+
+
+def test_a_cooperative_member_of_kafka_python_keeps_what_it_lost__when_it_is_removed_during_its_join() -> None:
+    """Its JoinGroup arrives after its session ended, and is answered UNKNOWN_MEMBER_ID. `reset_generation` leaves
+    ``rejoining`` set, so `_on_join_prepare_async` does not run again: the application is not notified that its
+    partitions are lost, and another member owns them meanwhile."""
+    lost = Lost()
+    with (
+        recording_broker() as (broker, events),
+        kafka_python(broker, "t", CooperativeStickyAssignor(), lost) as zombie,
+        kafka_python(broker, "t", CooperativeStickyAssignor()) as other,
+    ):
+        poll_until(zombie, lambda: len(zombie.assignment()) == 4)
+        late = zombie.group_metadata().member_id
+        broker.faults.add(Fault("JoinGroup", Effect.DELAY, when=lambda request: request.member_id == late, delay_s=2.0))
+        poll_both_until(zombie, other, lambda: len(other.assignment()) == 4)
+        assert [event.member_id for event in events if isinstance(event, MemberRemoved)] == [late]
+        poll_both_until(zombie, other, lambda: zombie.group_metadata().member_id != late)
+        assert zombie.assignment() == other.assignment()
+        assert lost.partitions == 0
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
 
 from rebalance_check.integration.live.settings import ClientName
 from rebalance_check.model.vocabulary.events import (
+    AssignmentCompleted,
     AssignmentComputed,
     Event,
     HealEnded,
@@ -18,6 +19,7 @@ from rebalance_check.model.vocabulary.events import (
     MemberStarted,
     OffsetCommitted,
     PartitionsAssigned,
+    PartitionsLost,
     PartitionsRevoked,
     RunEnded,
 )
@@ -88,6 +90,39 @@ def test_aiokafka_may_revoke_what_it_has_lost__and_nobody_else() -> None:
         LIBRDKAFKA: ["reset_member_loses_everything"],
         AIOKAFKA: [],
     }
+
+
+def removed_during_a_join(client: str, *later: Event) -> list[Event]:
+    """m0 is removed during its join; what it shows ``later``."""
+    return numbered(
+        started("m0", client),
+        of(PartitionsAssigned, "m0", 1, partitions=("t-0",)),
+        of(MembershipLost, "m0", 1, reason="not notified"),
+        *later,
+        end(),
+    )
+
+
+def kept_over_a_join(client: str) -> list[Event]:
+    """m0 is removed during its join, and is in a later generation with what it owned before."""
+    return removed_during_a_join(client, of(AssignmentCompleted, "m0", 3, owned=("t-0",)))
+
+
+def test_kafka_python_may_keep_what_it_lost_during_a_join__and_nobody_else() -> None:
+    assert {client: broken(kept_over_a_join(client)) for client in ClientName} == {
+        KAFKA_PYTHON: [],
+        LIBRDKAFKA: ["reset_member_loses_everything"],
+        AIOKAFKA: [],
+    }
+    assert broken(numbered(started("m0", KAFKA_PYTHON, "3.0.11"), *kept_over_a_join(KAFKA_PYTHON)[1:])) == [
+        "reset_member_loses_everything"
+    ]
+
+
+def test_a_client_that_notifies_of_the_loss_keeps_nothing() -> None:
+    lost = of(PartitionsLost, "m0", -1, partitions=("t-0",))
+    rejoined = of(AssignmentCompleted, "m0", 3, owned=())
+    assert [broken(removed_during_a_join(client, lost, rejoined)) for client in ClientName] == [[], [], []]
 
 
 @pytest.mark.parametrize("release", ["3.0.11", "3.0.13", ""])
