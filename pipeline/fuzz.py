@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,6 +10,7 @@ from typing import Final
 
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.simulator import simulate as simulator
+from rebalance_check.model.version import __version__
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 from rebalance_check.pipeline.campaign import Campaign, Runner, Simulate, Work, check_seeds
@@ -46,7 +46,7 @@ def fuzz(
     """
     check_seeds(seeds)
     require_engine(engine, workers)
-    campaign = Campaign(subject, options, version("rebalance-check"))
+    campaign = Campaign(subject, options, __version__)
     work = Work(seeds, Runner(simulate, campaign), tuple(invariant.name for invariant in select(invariants)))
     if out is None and engine == "local":
         return fuzz_in_memory(work, workers, progress)

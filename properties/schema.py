@@ -1,16 +1,22 @@
 """The JSON Schema of a history line, generated from the event classes.
 
-Write it anew after a change of the events: ``python -m rebalance_check.properties.schema docs/history.schema.json``.
+It is installed with the package as ``rebalance_check/properties/history.schema.json``, to which
+``docs/history.schema.json`` is a link, and ``rebalance-check schema`` prints it. Write it anew after a change of the
+events: ``python -m rebalance_check.properties.schema docs/history.schema.json``.
 """
 
 from __future__ import annotations
 
+import difflib
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import EVENT_TYPES
 from rebalance_check.properties.history import LINE
 
 
@@ -32,9 +38,22 @@ def history_schema() -> dict[str, Any]:
     }
 
 
-def schema_text() -> str:
-    """The schema as it stands in ``docs/history.schema.json``."""
-    return msgspec.json.format(msgspec.json.encode(history_schema()), indent=2).decode() + "\n"
+def event_schema(name: str) -> dict[str, Any]:
+    """JSON Schema (2020-12) of the lines of one event, which is one of `EVENT_TYPES`.
+
+    Raises: RebalanceCheckError when there is no event of that name; it proposes one that is spelled nearly so.
+    """
+    if name not in EVENT_TYPES:
+        near = difflib.get_close_matches(name, EVENT_TYPES, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "docs/events.md lists the events"
+        raise RebalanceCheckError(f"{name!r} is no event: {hint}")
+    whole = history_schema()
+    return {"$schema": whole["$schema"], **whole["$defs"][name]}
+
+
+def schema_text(schema: Mapping[str, Any] | None = None) -> str:
+    """A schema as indented JSON, by default that of all events, as it stands in ``docs/history.schema.json``."""
+    return msgspec.json.format(msgspec.json.encode(schema or history_schema()), indent=2).decode() + "\n"
 
 
 if __name__ == "__main__":

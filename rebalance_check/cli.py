@@ -13,13 +13,13 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Final
 
 import click
 import msgspec
 
 from rebalance_check.integration.interrupts import orderly_end
+from rebalance_check.model.version import __version__
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.exit_codes import ExitCode
 
@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "assignors": "Judge Kafka's own assignors of any release, or hold ours against them.",
     "judge": "Judge recorded histories.",
     "convert": "Rewrite histories of an older format into the present one.",
+    "schema": "Print the JSON Schema of histories, or of one event.",
     "report": "Show a recorded history as text or as a page, a lane per member.",
     "mutants": "List the planted defects, what catches each, and the command that finds it.",
     "invariants": "List the invariants, with their claims, sources and premises.",
@@ -84,7 +85,7 @@ class Commands(click.Group):
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
-@click.version_option(version("rebalance-check"), prog_name="rebalance-check")
+@click.version_option(__version__, prog_name="rebalance-check")
 def cli() -> None:
     """Prove, fuzz and replay Kafka group rebalancing until "exactly one owner" is a fact.
 

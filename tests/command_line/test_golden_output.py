@@ -53,6 +53,8 @@ OUTPUT: Final = {
     "replay-bad-address": "replay v1/eager",
     "report": "report {history}",
     "report-last": "report {history} --last 3",
+    "schema": "schema MemberJoined",
+    "schema-unknown-event": "schema MemberJoint",
     "run-bad-seeds": "run --seeds five",
 }
 """The arguments by the name of the golden file; ``{history}`` is one in which two members own t-1."""

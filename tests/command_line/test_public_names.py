@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import json
 import subprocess
 import sys
+from importlib.metadata import version
+from importlib.resources import files
 from types import ModuleType
 
 import pytest
 
 import rebalance_check
 from rebalance_check import CATALOGUE, Invariant
+from rebalance_check.model.vocabulary.events import EVENT_TYPES
 
 
 def test_each_name__is_exported_once_and_sorted() -> None:
@@ -26,7 +30,26 @@ def test_nothing_else__is_public() -> None:
         for name, value in vars(rebalance_check).items()
         if not name.startswith("_") and (not isinstance(value, ModuleType) or name == "events")
     }
-    assert public == set(rebalance_check.__all__)
+    assert public | {"__version__"} == set(rebalance_check.__all__)
+
+
+def test_each_event__is_public() -> None:
+    assert {name: getattr(rebalance_check, name) for name in EVENT_TYPES} == EVENT_TYPES
+
+
+def test_the_version__stands_in_one_place() -> None:
+    assert rebalance_check.__version__ == version("rebalance-check")
+
+
+def test_the_module__runs_as_the_command() -> None:
+    line = [sys.executable, "-m", "rebalance_check", "--version"]
+    said = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    assert said == f"rebalance-check, version {rebalance_check.__version__}\n"
+
+
+def test_the_schema_of_histories__is_installed_and_what_the_function_returns() -> None:
+    installed = files("rebalance_check") / "properties" / "history.schema.json"
+    assert json.loads(installed.read_text(encoding="utf-8")) == json.loads(json.dumps(rebalance_check.history_schema()))
 
 
 @pytest.mark.parametrize("name", rebalance_check.__all__)

@@ -106,6 +106,6 @@ def test_command_lines_of_the_documents_have_the_options_that_they_show(name: st
 def test_the_readme_has_exactly_two_commands_for_a_new_machine() -> None:
     commands = {m["name"]: m["command"] for m in MARKED.finditer((ROOT / "README.md").read_text(encoding="utf-8"))}
     assert commands == {
-        "main": "python -m pip install -e '.[all]' && rebalance-check run",
-        "tests": "python -m pip install tox && python -m tox -e py",
+        "main": "python3 -m venv .venv && .venv/bin/pip install -e '.[all]' && .venv/bin/rebalance-check run",
+        "tests": "python3 -m venv .venv && .venv/bin/pip install tox && .venv/bin/tox -e py",
     }

@@ -18,7 +18,7 @@ ROOT = "rebalance_check"
 
 FLOORS = (
     # The vocabulary, the model checker, the models.
-    ("model.vocabulary", "model.shrink"),
+    ("model.vocabulary", "model.shrink", "model.version"),
     ("model.checker.layout",),
     ("model.checker.layout_source", "model.checker.lowering"),
     ("model.checker.layout_objects", "model.checker.specification"),
@@ -62,6 +62,7 @@ FLOORS = (
     ("rebalance_check.commands._console", "rebalance_check.commands._upgrade_option"),
     ("rebalance_check.commands",),
     ("rebalance_check.cli",),
+    ("rebalance_check.__main__",),
 )
 """From the lowest to the highest. A floor has groups, which do not import each other."""
 
