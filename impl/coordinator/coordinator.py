@@ -236,6 +236,7 @@ class GroupCoordinator:
         shard = self._shard
         if self._phase is Phase.ACTIVE and self._cleanup_ms is None:
             self._cleanup_ms = now_ms + shard.config.offsets_retention_check_interval_ms
+        shard.timers.recall()
         while True:
             cleanup_ms = self._cleanup_ms
             is_due = cleanup_ms is not None and cleanup_ms <= now_ms
@@ -243,6 +244,7 @@ class GroupCoordinator:
             if timer is not None:
                 shard.now_ms = max(shard.now_ms, timer.deadline_ms)
                 self._fire(timer)
+                shard.timers.settle(timer, shard.now_ms)
             elif cleanup_ms is not None and is_due:
                 shard.now_ms = max(shard.now_ms, cleanup_ms)
                 self._cleanup_ms = cleanup_ms + shard.config.offsets_retention_check_interval_ms

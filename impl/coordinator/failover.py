@@ -23,6 +23,9 @@ from rebalance_check.impl.protocol.messages import JoinGroupReply, JoinProtocol,
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 
+NO_REBALANCE_TIMEOUT = -1
+"""The rebalance timeout, in ms, of a record that has none (``GroupMetadataValue``, version 0)."""
+
 
 def unload(shard: Shard) -> None:
     """Fail what is not committed, then let every group die: whatever is parked is answered NOT_COORDINATOR."""
@@ -129,12 +132,18 @@ def restored_member(record: GroupRecord, member: MemberRecord) -> GroupMember:
         group_instance_id=member.group_instance_id,
         client_id=member.client_id,
         client_host=member.client_host,
-        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        rebalance_timeout_ms=timeout_on_record(member),
         session_timeout_ms=member.session_timeout_ms,
         protocol_type=record.protocol_type,
         protocols=(JoinProtocol(record.protocol_name or "", member.subscription),),
         assignment=member.assignment,
     )
+
+
+def timeout_on_record(member: MemberRecord) -> int:
+    """The rebalance timeout, in ms: a record that says -1 has none, and the session timeout serves (``replay``)."""
+    is_missing = member.rebalance_timeout_ms == NO_REBALANCE_TIMEOUT
+    return member.session_timeout_ms if is_missing else member.rebalance_timeout_ms
 
 
 def resume(shard: Shard, group: Group) -> None:

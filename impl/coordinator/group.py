@@ -87,8 +87,8 @@ class Group:
             return None
 
     def rebalance_timeout_ms(self) -> int:
-        """The longest rebalance timeout of the present members, in ms; 0 without members."""
-        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+        """The longest rebalance timeout of the present members, in ms; at least 0, also without members."""
+        return max((0, *(member.rebalance_timeout_ms for member in self.members.values())))
 
     def supports_protocols(self, protocol_type: str, protocols: tuple[JoinProtocol, ...]) -> bool:
         """The protocol check: the same type, and one of the names listed by every member (``supportsProtocols``)."""

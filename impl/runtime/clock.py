@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from heapq import heappop, heappush
+from typing import Final
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+
+MAX_ACTIONS: Final = 1_000_000
+"""How much may happen at one millisecond: more means that something schedules itself again without delay."""
 
 
 class Timer:
@@ -61,17 +65,30 @@ class VirtualClock:
     def run_until(self, end_ms: int) -> None:
         """Let everything due up to and including ``end_ms`` happen, then stand at ``end_ms``.
 
-        Raises `RebalanceCheckError` when ``end_ms`` lies in the past: this clock does not run backwards.
+        Raises `RebalanceCheckError` when ``end_ms`` lies in the past: this clock does not run backwards; and when more
+        than `MAX_ACTIONS` things happen at one millisecond.
         """
         if end_ms < self.now_ms:
             raise RebalanceCheckError(
                 f"cannot run until {end_ms} ms: it is already {self.now_ms} ms; choose a later time"
             )
-        queue = self._queue
+        queue, done = self._queue, 0
         while queue and queue[0][0] <= end_ms:
             deadline_ms, _, timer = heappop(queue)
             action, timer.action = timer.action, None
             if action is not None:
+                done = done + 1 if deadline_ms == self.now_ms else 0
                 self.now_ms = deadline_ms
+                if done > MAX_ACTIONS:
+                    raise RebalanceCheckError(endless(action, deadline_ms))
                 action()
         self.now_ms = end_ms
+
+
+def endless(action: Callable[[], None], now_ms: int) -> str:
+    """The error for an ``action`` that is always due: it, or what it causes, schedules it again for the same time."""
+    name = getattr(action, "__qualname__", repr(action))
+    return (
+        f"more than {MAX_ACTIONS:,} things happened at {now_ms} ms, the last of them {name}: it is scheduled again "
+        "whenever it is due; find out what does that without delay"
+    )

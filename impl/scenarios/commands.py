@@ -278,7 +278,7 @@ def until(runner: ScenarioRunner, words: list[str], options: Options) -> str:
         deadline = runner.coordinator.next_deadline()
         if deadline is None:
             return "never"
-        runner.advance(deadline - runner.now)
+        runner.advance(max(deadline - runner.now, 1))
     return str(runner.now - start)
 
 

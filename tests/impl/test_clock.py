@@ -74,3 +74,14 @@ def test_the_clock_does_not_run_backwards() -> None:
 
     with pytest.raises(RebalanceCheckError, match="until 9 ms: it is already 10 ms"):
         clock.run_until(9)
+
+
+def test_something_that_schedules_itself_again_without_delay_is_an_error_that_names_it() -> None:
+    clock = VirtualClock()
+
+    def again() -> None:
+        clock.after(0, again)
+
+    clock.after(3, again)
+    with pytest.raises(RebalanceCheckError, match=r"things happened at 3 ms, the last of them .*again"):
+        clock.run_until(5)

@@ -113,3 +113,39 @@ def test_a_setting_that_kafka_refuses_is_refused__with_the_value_seen(setting: s
     changed: dict[str, Any] = {setting: value}
     with pytest.raises(RebalanceCheckError, match=f"{setting} is {value}"):
         GroupConfig(**changed)
+
+
+def test_a_timer_that_arms_itself_again_without_delay_stands_aside_until_something_else_happens() -> None:
+    timers = Timers()
+    timers.arm(key("again"), 5)
+    timers.arm(key("other"), 7)
+
+    def fire_all(now_ms: int) -> list[str]:
+        names = []
+        timers.recall()
+        while (timer := timers.pop_due(now_ms)) is not None:
+            names.append(timer.key.member_id)
+            if timer.key == key("again"):
+                timers.arm(timer.key, timer.deadline_ms)
+            timers.settle(timer, now_ms)
+        return names
+
+    assert fire_all(6) == ["again"]
+    assert timers.next_deadline() == 7
+    assert key("again") in timers
+    assert fire_all(7) == ["again", "other", "again"]
+    timers.cancel(key("again"))
+    assert fire_all(8) == []
+
+
+def test_timers_that_arm_each_other_without_delay_are_an_error_that_names_one_of_them() -> None:
+    timers = Timers()
+    timers.arm(key("a"), 5)
+
+    def fire_all() -> None:
+        while (timer := timers.pop_due(5)) is not None:
+            timers.arm(key("b" if timer.key == key("a") else "a"), 5)
+            timers.settle(timer, 5)
+
+    with pytest.raises(RebalanceCheckError, match=r"session timer of group 'g', member '[ab]' fired 1,000 times at 5"):
+        fire_all()

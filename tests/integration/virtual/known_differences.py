@@ -105,6 +105,9 @@ IN_SCALA: Final[Mapping[str, tuple[str, ...]]] = {
         "transactions: a commit with a generation needs a group, and gets ILLEGAL_GENERATION as old commits do",
         "sync: before the first generation there is no protocol to differ from",
     ),
+    "a rebalance timeout of -1 stays one when another coordinator takes over": (
+        "rebalance-timeout: a timeout of -1 is the session timeout after a failover",
+    ),
     "which requests restart a session's timer differs": (
         "join: a heartbeat of a waiting new member shortens its five minutes to the session timeout",
         "sync: a SyncGroup in Stable does not prolong the session",

@@ -18,11 +18,17 @@ import org.apache.kafka.server.util.timer.TimerTaskEntry;
 public final class VirtualTime implements Time {
     static final long START_MS = 1_000_000_000_000L;
 
+    /** A timer whose firing arms it again without delay would fire for ever at one instant: see {@code Timers.add}. */
+    private static final int MOST_WITHOUT_DELAY = 100;
+
     private long nowMs = START_MS;
     private long scheduled;
     private final PriorityQueue<Due> due = new PriorityQueue<>();
     /** Due, and held back until time passes. */
     private final List<Due> late = new ArrayList<>();
+    /** Armed without delay once too often at this instant, and held back until something else happens. */
+    private final List<Due> again = new ArrayList<>();
+    private int withoutDelay;
     private final ArrayDeque<Runnable> events = new ArrayDeque<>();
     private final ArrayDeque<Runnable> background = new ArrayDeque<>();
     private String thrown = "";
@@ -59,6 +65,7 @@ public final class VirtualTime implements Time {
 
     /** Run what is to be done at this instant: events first, then background tasks, then timers without delay. */
     void settle() {
+        recallAgain();
         do {
             for (Runnable next = nextWork(); next != null; next = nextWork()) {
                 guarded(next);
@@ -113,13 +120,14 @@ public final class VirtualTime implements Time {
 
     /** The timers of one node that run, late ones too, by deadline. */
     public List<TimerTask> running(Timers owner) {
-        return Stream.concat(late.stream(), due.stream()).filter(each -> each.owner == owner && !each.isOver()).sorted()
+        return Stream.of(late, again, due).flatMap(each -> each.stream()).filter(each -> each.owner == owner && !each.isOver()).sorted()
             .map(each -> each.entry.timerTask).toList();
     }
 
     /** When a timer fires; -1 if it does not run. */
     long deadlineMs(TimerTask task) {
-        return entry(task).or(() -> late.stream().filter(each -> each.entry.timerTask == task).findFirst())
+        return entry(task)
+            .or(() -> Stream.concat(late.stream(), again.stream()).filter(each -> each.entry.timerTask == task).findFirst())
             .map(each -> each.atMs).orElse(-1L);
     }
 
@@ -130,6 +138,13 @@ public final class VirtualTime implements Time {
     private void recallLate() {
         due.addAll(late);
         late.clear();
+        recallAgain();
+    }
+
+    private void recallAgain() {
+        withoutDelay = 0;
+        due.addAll(again);
+        again.clear();
     }
 
     private boolean fireNext(long untilMs) {
@@ -178,10 +193,16 @@ public final class VirtualTime implements Time {
     public final class Timers implements Timer {
         private boolean stopped;
 
+        /**
+         * A broker, too, fires a timer without delay at once. Kafka's coordinator may arm one again each time that it
+         * fires; on a broker requests come in between, so here that timer waits for the next of them, or for another timer.
+         */
         @Override
         public void add(TimerTask task) {
             long at = nowMs + Math.max(0, task.delayMs);
-            due.add(new Due(at, scheduled++, new TimerTaskEntry(task, at), this));
+            Due timer = new Due(at, scheduled++, new TimerTaskEntry(task, at), this);
+            boolean tooOften = task.delayMs <= 0 && ++withoutDelay > MOST_WITHOUT_DELAY;
+            (tooOften ? again : due).add(timer);
         }
 
         @Override
