@@ -13,7 +13,7 @@ from typing import Final
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_exit_code
-from rebalance_check.properties.kinds import Fold, Handler, Invariant, Kind, Memories, Memory, listeners
+from rebalance_check.properties.kinds import NOT_FOUND, Fold, Handler, Invariant, Kind, Memories, Memory, listeners
 from rebalance_check.properties.verdict import (
     Counterexample,
     Held,
@@ -136,16 +136,23 @@ class _Panel:
                 self.faults[name] = f"{_blame(fault)} at event {event.seq} of {event.source}"
         self._index()
 
+    def found_at(self, invariant: Invariant) -> int:
+        """The number of the first violation of this claim, by which those of several groups are put in order."""
+        fold = self.folds.get(invariant.name)
+        return NOT_FOUND if fold is None else fold.found_at
+
     def verdict(self, invariant: Invariant, ended: bool) -> Verdict:
-        if invariant.name in self.faults:
-            return Undecided(self.faults[invariant.name])
-        fold = self.folds[invariant.name]
+        fault, fold = self.faults.get(invariant.name, ""), self.folds.get(invariant.name)
+        if fold is None:
+            return Undecided(fault)
         try:
             verdict = fold.verdict()
-        except Exception as fault:  # a checker's fault is a verdict, not a crash
-            return Undecided(_blame(fault))
+        except Exception as found:  # a checker's fault is a verdict, not a crash
+            return Undecided(fault or _blame(found))
         if isinstance(verdict, Violated):
             return verdict
+        if fault:
+            return Undecided(fault)
         if self.broken:
             return Undecided(self.broken)
         if isinstance(verdict, Held):
@@ -193,8 +200,9 @@ class Judge:
         panels = list(self._panels.values())
         verdicts: dict[Invariant, Verdict] = {}
         for invariant in self.invariants:
-            said = [panel.verdict(invariant, self._ended) for panel in panels]
-            verdicts[invariant] = worst(said) if self._events else Undecided(EMPTY)
+            said = [(panel.verdict(invariant, self._ended), panel.found_at(invariant)) for panel in panels]
+            said.sort(key=lambda pair: pair[1])  # so that the first counterexample of all groups stays the first
+            verdicts[invariant] = worst([verdict for verdict, _ in said]) if self._events else Undecided(EMPTY)
         return Judgement(verdicts, self._events, self._ended)
 
     def _open(self, group: str) -> _Panel:

@@ -11,14 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import count
 from types import MappingProxyType
-from typing import Any, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.verdict import Because, Counterexample, Held, Undecided, Verdict, Violated, Violation
 
 Handler: TypeAlias = Callable[[Any], None]
 """Takes an event of the type it is registered for."""
+
+_DISCOVERIES: Final = count()
+"""Numbers the first violations of all folds, so that the earlier of two is known."""
+
+NOT_FOUND: Final = -1
+"""The number of a violation that was not found."""
 
 
 class Kind(StrEnum):
@@ -63,8 +70,10 @@ class Fold:
 
     ``invariant`` is the claim it speaks for, ``handlers`` maps each event type it listens to to the method that takes
     it, ``memories`` is what it shares with others, if anything. `verdict` may be asked at any time; it speaks about
-    what was observed so far. ``compared`` counts how often the claim was put to the test, in a fold that tells it; else
-    each event that it listens to counts, but for those in ``bookkeeping``, which cannot break the claim.
+    what was observed so far and changes nothing: a claim about the last state is judged when it takes `RunEnded`.
+    ``found_at`` orders the first violations of folds (`NOT_FOUND` while there is none). ``compared`` counts how often
+    the claim was put to the test, in a fold that tells it; else each event that it listens to counts, but for those in
+    ``bookkeeping``, which cannot break the claim.
     """
 
     compared: int | None = None
@@ -75,6 +84,7 @@ class Fold:
         self.invariant = invariant
         self.handlers = handlers
         self.count = 0
+        self.found_at = NOT_FOUND
         self._found: Counterexample | None = None
         self._doubt = ""
 
@@ -93,6 +103,7 @@ class Fold:
         """
         self.count += 1
         if self._found is None:
+            self.found_at = next(_DISCOVERIES)
             self._found = Counterexample(
                 invariant=self.invariant.name,
                 headline=headline,
@@ -132,8 +143,10 @@ class Either(Fold):
         self.memories = tuple(memory for fold in self._folds for memory in fold.memories)
 
     def verdict(self) -> Verdict:
-        """The first violation; otherwise the first doubt; otherwise held, with all that was compared."""
-        verdicts = [fold.verdict() for fold in self._folds]
+        """The earliest violation; otherwise the first doubt; otherwise held, with all that was compared."""
+        broken = sorted((fold for fold in self._folds if fold.found_at != NOT_FOUND), key=lambda fold: fold.found_at)
+        self.found_at = broken[0].found_at if broken else NOT_FOUND
+        verdicts = [fold.verdict() for fold in (*broken, *self._folds)]
         counts = [fold.compared for fold in self._folds]
         self.compared = None if None in counts else sum(count for count in counts if count)
         return min(verdicts, key=lambda verdict: (Violated, Undecided, Held).index(type(verdict)))

@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final
 
-from rebalance_check.model.vocabulary.events import Event, StatusAppended, StatusIgnored, StatusRead
-from rebalance_check.properties.kinds import Fold, Invariant
+from rebalance_check.model.vocabulary.events import Event, RunEnded, StatusAppended, StatusIgnored, StatusRead
+from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.status.stores import DESTROYED, Item, Seen, described, is_removal, item_of
 from rebalance_check.properties.status.violations import ReadersDiverged, ReadsOutOfOrder
-from rebalance_check.properties.verdict import STEP, Because, Verdict
+from rebalance_check.properties.verdict import STEP, Because, Held, Undecided, Verdict
 
 Place = tuple[int, int]
 """Partition and offset."""
 
 
 class _InOrder(Fold):
-    """Skipped offsets are judged at the end: only then is it known what stood there and what came later."""
+    """Skipped offsets are judged when the run ends: only then is it known what stood there and what came later."""
 
-    bookkeeping = frozenset({StatusAppended})
+    bookkeeping = frozenset({StatusAppended, RunEnded})
 
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {StatusRead: self._read, StatusIgnored: self._read, StatusAppended: self._appended})
+        handlers: dict[type[Event], Handler] = {
+            StatusRead: self._read,
+            StatusIgnored: self._read,
+            StatusAppended: self._appended,
+            RunEnded: self._run_ended,
+        }
+        super().__init__(invariant, handlers)
         self._last: dict[tuple[str, int], Seen] = {}
         self._keys: dict[Place, str] = {}
         self._newest: dict[tuple[int, str], int] = {}
@@ -52,16 +58,29 @@ class _InOrder(Fold):
         if event.offset > position + 1:
             self._skipped.append((position + 1, event.offset, event))
 
-    def verdict(self) -> Verdict:
+    def _run_ended(self, _event: RunEnded) -> None:
         """What was skipped and not compacted away is a violation."""
         skipped, self._skipped = self._skipped, []
         for first, end, event in skipped:
-            lost = [o for o in range(first, end) if self._is_lost(event.partition, o)]
-            if lost:
-                self._report(lost[0], event)
-            else:
-                self._skipped.append((first, end, event))
-        return super().verdict()
+            lost = self._first_lost(first, end, event)
+            if lost is not None:
+                self._report(lost, event)
+
+    def verdict(self) -> Verdict:
+        """A record that was skipped may yet turn out to be compacted away, until the run ends."""
+        verdict = super().verdict()
+        for first, end, event in self._skipped if isinstance(verdict, Held) else ():
+            lost = self._first_lost(first, end, event)
+            if lost is not None:
+                return Undecided(
+                    f"{event.worker} skipped offset {lost} of partition {event.partition}, and without RunEnded a "
+                    f"later record of its key may be missing: judge the complete history"
+                )
+        return verdict
+
+    def _first_lost(self, first: int, end: int, event: Seen) -> int | None:
+        """The first of the skipped offsets whose record was not compacted away, None where there is none."""
+        return next((offset for offset in range(first, end) if self._is_lost(event.partition, offset)), None)
 
     def _is_lost(self, partition: int, offset: int) -> bool:
         """Whether a record stood there which no later one of its key replaced."""
@@ -85,14 +104,20 @@ class _InOrder(Fold):
 class _Converge(Fold):
     """Keeps what each store *reports* to have taken, and compares it record by record and at the end cache by cache."""
 
+    bookkeeping = frozenset({RunEnded})
+
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {StatusRead: self._read, StatusIgnored: self._read})
+        handlers: dict[type[Event], Handler] = {
+            StatusRead: self._read,
+            StatusIgnored: self._read,
+            RunEnded: self._run_ended,
+        }
+        super().__init__(invariant, handlers)
         self._records: dict[Place, Seen] = {}
         self._caches: dict[str, dict[Item, Seen]] = defaultdict(dict)
         self._read_by: dict[str, dict[int, int]] = defaultdict(dict)
         self._gaps: set[str] = set()
         self._cascades: set[str] = set()
-        self._reported: set[tuple[str, str, Item]] = set()
 
     def _read(self, event: Seen) -> None:
         first = self._records.setdefault((event.partition, event.offset), event)
@@ -130,7 +155,7 @@ class _Converge(Fold):
             [first, event],
         )
 
-    def verdict(self) -> Verdict:
+    def _run_ended(self, _event: RunEnded) -> None:
         """Compare the caches of stores that read the same records, all of them."""
         groups: dict[tuple[Place, ...], list[str]] = defaultdict(list)
         for worker in sorted(set(self._read_by) - self._gaps):
@@ -138,7 +163,6 @@ class _Converge(Fold):
         for workers in groups.values():
             for other in workers[1:]:
                 self._compare(workers[0], other)
-        return super().verdict()
 
     def _compare(self, one: str, other: str) -> None:
         """Tasks of a connector that was ever removed are left out: the removal stands in another partition."""
@@ -147,9 +171,8 @@ class _Converge(Fold):
             here, there = mine.get(item), theirs.get(item)
             cascaded = item[0] == "task" and item[1] in self._cascades
             same = (here and here.offset) == (there and there.offset)
-            if same or cascaded or (one, other, item) in self._reported:
+            if same or cascaded:
                 continue
-            self._reported.add((one, other, item))
             seen: list[Event] = [event for event in (here, there) if event is not None]
             self.violated(
                 f"{one} and {other} read the same records and hold different statuses",
@@ -182,11 +205,13 @@ ReadersConverge: Final = Invariant(
     claim="stores that read the same records hold the same statuses",
     source="KafkaStatusBackingStore.read",
     premises=(
+        "the run ended in an orderly way: what stores hold is compared then, what each read of one record at once",
         "compared are stores that read every offset: the stale rule makes the fold depend on what compaction removed",
         "tasks of a connector whose tombstone was read are left out: it stands in another partition, in no fixed order",
     ),
     violation=ReadersDiverged,
     fold=_Converge,
+    needs_end=True,
 )
 """P7. The smallest history that breaks it::
 

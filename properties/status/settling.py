@@ -18,7 +18,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Kind
 from rebalance_check.properties.status.stores import StatusFold, Write
 from rebalance_check.properties.status.violations import FlushReturnedEarly, WriteNeverSettled
-from rebalance_check.properties.verdict import STEP, Because, Verdict
+from rebalance_check.properties.verdict import STEP, Because
 
 
 class _FlushWaits(Fold):
@@ -74,7 +74,6 @@ class _ComesToRest(StatusFold):
         }
         super().__init__(invariant, handlers)
         self._crashed: set[str] = set()
-        self._ended = False
 
     bookkeeping = frozenset({MemberCrashed, MemberLeft})
 
@@ -86,13 +85,9 @@ class _ComesToRest(StatusFold):
         self._look()
 
     def _run_ended(self, _event: RunEnded) -> None:
-        self._ended = True
-
-    def verdict(self) -> Verdict:
-        """Before the run has ended there is nothing to complain about."""
-        if self._ended and not self.count:
+        """What is not at rest now never comes to rest, unless that was found when the run settled."""
+        if not self.count:
             self._look()
-        return super().verdict()
 
     def _look(self) -> None:
         for worker in sorted(set(self.memory.stores) - self._crashed):
