@@ -37,9 +37,9 @@ make_base() {
 # in_root COMMAND...: as the root user of that Debian, in name spaces of its own: mounts and processes end with it.
 # Settings of pip and of a proxy, and certificates of this machine, hold there, too.
 in_root() {
-  local kept=()
+  local name kept=()
   for name in ${!PIP_@} http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
-    [[ -v $name && $name != PIP_FIND_LINKS ]] && kept+=("$name=${!name}")
+    if [[ -v $name && $name != PIP_FIND_LINKS ]]; then kept+=("$name=${!name}"); fi
   done
   # shellcheck disable=SC2016 # the inner shell expands them
   unshare --mount --pid --fork --kill-child bash -euo pipefail -c '

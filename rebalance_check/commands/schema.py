@@ -8,16 +8,20 @@ import msgspec
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.model.vocabulary.events import EVENT_TYPES, FORMAT
 from rebalance_check.properties.schema import event_schema, schema_text
+from rebalance_check.report.events_page import events_markdown
 
 
 @click.command("schema")
 @click.argument("event", required=False, metavar="[EVENT]")
+@click.option("--markdown", is_flag=True, help="Print the page docs/events.md.")
 @json_option
-def command(event: str | None, as_json: bool) -> int:
+def command(event: str | None, markdown: bool, as_json: bool) -> int:
     """Print the JSON Schema of a line of a history, or of the one EVENT that is named, such as MemberJoined."""
     console = Console(as_json)
     text = schema_text() if event is None else schema_text(event_schema(event))
-    if not as_json:
+    if markdown:
+        click.echo(events_markdown(), nl=False, err=as_json)
+    elif not as_json:
         click.echo(text, nl=False)
     names = list(EVENT_TYPES) if event is None else [event]
     return console.finish({"format": FORMAT, "events": names, "schema": msgspec.json.decode(text)})
