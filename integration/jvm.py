@@ -91,7 +91,7 @@ def compile_java(javac: str, sources: Sequence[Path], class_path: str, target: P
     call = [javac, "-nowarn", "-proc:none", "-encoding", "UTF-8", "-d", str(target), "-cp", class_path]
     done = subprocess.run([*call, *map(str, sources)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise RebalanceCheckError(f"{otherwise}\n{done.stderr.strip()}")
+        raise RebalanceCheckError(f"{otherwise} {one_line(done.stderr)}")
 
 
 def fingerprint(sources: Sequence[Path]) -> str:
@@ -100,6 +100,11 @@ def fingerprint(sources: Sequence[Path]) -> str:
     for path in sources:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+def one_line(text: str) -> str:
+    """What a program printed, for a sentence: its lines with bars between them."""
+    return " | ".join(line.strip() for line in text.splitlines() if line.strip())
 
 
 class JavaChild:
@@ -125,7 +130,7 @@ class JavaChild:
         code = self._process.wait()
         self._log.seek(0, os.SEEK_END)
         self._log.seek(-min(self._log.tell(), _LOG_TAIL_BYTES), os.SEEK_END)
-        said = self._log.read().decode(errors="replace").strip() or "it printed nothing"
+        said = one_line(self._log.read().decode(errors="replace")) or "it printed nothing"
         return RebalanceCheckError(f"{self._name} ended with exit code {code} while it was needed: {said}")
 
     def close(self) -> None:

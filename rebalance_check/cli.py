@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
 import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 import click
-import msgspec
 
+from rebalance_check.commands._console import json_line
 from rebalance_check.integration.interrupts import orderly_end
 from rebalance_check.model.version import __version__
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.report.terminal import visible, visible_lines
 
 COMMANDS: Final = {
     "run": "The whole job at small bounds: explore, fuzz, replay, judge; one table, one verdict.",
@@ -55,13 +58,8 @@ EXTRAS: Final = {
 }
 """Which extra brings which library."""
 
-OUTSIDE: Final = frozenset(
-    {
-        errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG,
-        errno.ENOSPC, errno.EDQUOT, errno.EMFILE,
-    }
-)  # fmt: skip
-"""What the system refuses for reasons that lie in the command or in the machine, not in this program."""
+OURS: Final = frozenset({errno.EBADF, errno.ECHILD, errno.EFAULT, errno.ENOTSOCK, errno.ESRCH})
+"""What the system refuses because this program uses it wrongly; all else lies in the command or in the machine."""
 
 
 class Commands(click.Group):
@@ -100,15 +98,14 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result = cli.main(list(arguments), prog_name="rebalance-check", standalone_mode=False)
     except click.ClickException as fault:
-        fault.show()
-        return _print_error(fault.format_message(), ExitCode.USAGE, as_json)
+        return _misused(fault, as_json)
     except RebalanceCheckError as fault:
         return _fail(str(fault), ExitCode.USAGE, as_json)
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted; what was recorded is kept", ExitCode.INTERRUPTED, as_json)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.USAGE
+    except MemoryError:
+        return _fail("the memory ran out before there was a verdict: ask for less, or give it more memory",
+                     ExitCode.UNDECIDED, as_json)  # fmt: skip
     except ModuleNotFoundError as fault:
         extra = EXTRAS.get((fault.name or "").split(".")[0])
         if extra is None:
@@ -124,34 +121,79 @@ def run(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """The console script. Asked to end, it still gives back what it holds: temporary folders, processes, brokers."""
+    _open_standard_streams()
     with orderly_end():
         code = run(sys.argv[1:])
     sys.exit(code)
 
 
+def _open_standard_streams() -> None:
+    """Have all three: a closed one would lend its number to the next file, and children would print into that.
+
+    Characters that the terminal's encoding lacks are escaped.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free: this one
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _misused(fault: click.ClickException, as_json: bool) -> int:
+    """What Click refuses, with how the command is used."""
+    sentence = fault.format_message()
+    if not sentence.replace("\n", "").replace("\t", "").isprintable():
+        sentence = visible(sentence)
+        fault = click.UsageError(sentence, getattr(fault, "ctx", None))
+    with suppress(OSError):
+        fault.show()
+    return _print_error(sentence, ExitCode.USAGE, as_json)
+
+
 def _fail(sentence: str, code: int, as_json: bool) -> int:
-    click.echo(f"rebalance-check: {sentence}", err=True)
+    with suppress(OSError):  # the exit code is left where nothing can be printed
+        click.echo(f"rebalance-check: {visible(sentence)}", err=True)
     return _print_error(sentence, code, as_json)
 
 
 def _print_error(sentence: str, code: int, as_json: bool) -> int:
     if as_json:
-        click.echo(msgspec.json.encode({"error": sentence, "exit_code": code}))
+        with suppress(OSError):
+            click.echo(json_line({"error": sentence, "exit_code": code}))
     return code
 
 
 def _refused(fault: OSError, as_json: bool) -> int:
-    """A path that cannot be written, a full disk, a broker that went away; anything else is a fault of our own."""
+    """A path that cannot be used, a full disk, a reader or a broker that went away; the rest is a fault of our own."""
+    if not _output_works():
+        lost = f"the output cannot be written ({fault.strerror}): have a program that reads to the end take it"
+        return _fail(lost, ExitCode.USAGE, as_json=False)
     if isinstance(fault, ConnectionError | TimeoutError):
         return _fail(f"the connection to the broker broke ({fault}): check that it still runs", ExitCode.USAGE, as_json)
-    if fault.errno not in OUTSIDE:
+    if fault.errno is None or fault.errno in OURS:
         return _our_fault(fault, as_json)
     where = f"{str(fault.filename)!r} cannot be used" if fault.filename else "the system refuses"
     return _fail(f"{where} ({fault.strerror}): name another path, or free some space there", ExitCode.USAGE, as_json)
 
 
+def _output_works() -> bool:
+    """Whether standard output takes what is printed; where it does not, what is left of it is thrown away."""
+    if sys.stdout is None:
+        return True
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
+
+
 def _our_fault(fault: BaseException, as_json: bool) -> int:
-    traceback.print_exception(fault, file=sys.stderr)
+    with suppress(OSError):
+        click.echo(visible_lines("".join(traceback.format_exception(fault))), err=True)
     sentence = (
         f"this is a fault of rebalance-check, not of what it looked at ({type(fault).__name__}: {fault}): please "
         f"report the lines above together with the command"

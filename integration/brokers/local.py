@@ -131,4 +131,4 @@ def _death(process: subprocess.Popen[bytes], log: Path) -> str | None:
 def log_tail(log: Path) -> str:
     """The last lines of a log, for an error."""
     lines = log.read_text(errors="replace").splitlines()
-    return "\n".join(["its last lines were:", *lines[-LOG_TAIL_LINES:]]) if lines else "it printed nothing"
+    return f"its last lines: {' | '.join(lines[-LOG_TAIL_LINES:])}" if lines else "it printed nothing"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+import io
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -16,6 +17,7 @@ from rich.table import Table
 
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.report.terminal import visible, visible_lines
 
 _WIDEST = 160
 """A table is never squeezed below this: a terminal wraps it, a file keeps it."""
@@ -30,17 +32,31 @@ def json_option(command: F) -> F:
     )(command)
 
 
+def json_line(document: Mapping[str, Any]) -> bytes:
+    r"""The document as one line of UTF-8, without its end, whatever the encoding of the terminal.
+
+    What a terminal would obey is written as an escape of JSON (``\u202e``), so that the text it stands for is exact;
+    so is a lone surrogate (``\udcff``), a byte of a file name that is no UTF-8.
+    """
+    try:
+        text = msgspec.json.encode(document).decode()
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(document)).encode()
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
+    return text.encode()
+
+
 class Console:
     """Where a sub-command says things. ``as_json``: prose goes to standard error, and `finish` prints the document."""
 
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
-        self.console = RichConsole(stderr=as_json, highlight=False, soft_wrap=True)
         self._errors = RichConsole(stderr=True, highlight=False, soft_wrap=True)
 
     def say(self, text: str = "") -> None:
-        """One line or several, exactly as they are."""
-        self.console.print(escape(text), emoji=False)
+        """One line or several; of the control characters in them only the line feeds reach the terminal."""
+        click.echo(visible_lines(text), err=self.as_json)
 
     def table(self, title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
         """A small table."""
@@ -48,9 +64,11 @@ class Console:
         for column in columns:
             table.add_column(column, no_wrap=True)
         for row in rows:
-            table.add_row(*(escape(cell) for cell in row))
-        wide = RichConsole(file=self.console.file, width=max(self.console.width, _WIDEST), highlight=False)
-        wide.print(table)
+            table.add_row(*(escape(visible(cell)) for cell in row))
+        wide = RichConsole(file=io.StringIO(), width=max(self._errors.width, _WIDEST), highlight=False)
+        with wide.capture() as drawn:
+            wide.print(table)
+        self.say(drawn.get().removesuffix("\n"))
 
     @contextmanager
     def progress(self) -> Iterator[ProgressListener]:
@@ -61,7 +79,7 @@ class Console:
 
             def advance(what: str, done: int, total: int) -> None:
                 if what not in tasks:
-                    tasks[what] = bar.add_task(escape(what), total=total or None)
+                    tasks[what] = bar.add_task(escape(visible(what)), total=total or None)
                 bar.update(tasks[what], completed=done, total=total or None)
 
             yield advance
@@ -69,6 +87,5 @@ class Console:
     def finish(self, document: Mapping[str, Any], exit_code: ExitCode = ExitCode.HELD) -> ExitCode:
         """Print the document if it was asked for; the exit code stands in it, too, and is returned."""
         if self.as_json:
-            sys.stdout.write(msgspec.json.encode({**document, "exit_code": exit_code}).decode() + "\n")
-            sys.stdout.flush()
+            click.echo(json_line({**document, "exit_code": exit_code}))
         return exit_code

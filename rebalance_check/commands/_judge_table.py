@@ -10,6 +10,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.fuzz import judge_table
 from rebalance_check.report.documents import counterexample_document
 from rebalance_check.report.runs import explained
+from rebalance_check.report.terminal import suggested
 
 
 def judge_folder(console: Console, paths: tuple[Path, ...], names: tuple[str, ...], engine: str) -> int:
@@ -28,7 +29,7 @@ def judge_folder(console: Console, paths: tuple[Path, ...], names: tuple[str, ..
     texts: list[str] = []
     found: list[dict[str, Any]] = []
     for run in result.counterexamples:
-        replay = f"rebalance-check judge {paths[0]} --invariant {run.counterexample.invariant}"
+        replay = suggested("judge", paths[0], "--invariant", run.counterexample.invariant)
         text, _, _ = explained(run.history, run.counterexample, replay)
         texts.append(text)
         found.append({"seed": run.seed, **(counterexample_document(run.counterexample) or {})})

@@ -61,8 +61,8 @@ def command(*, version: str, names: tuple[str, ...], shapes: tuple[str, ...], cl
 def read_problem(text: str) -> Problem:
     """A problem from its JSON; `RebalanceCheckError` when it is none."""
     try:
-        return msgspec.json.decode(text.encode(), type=Problem)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        return msgspec.json.decode(text, type=Problem)
+    except (msgspec.DecodeError, UnicodeError) as error:
         raise RebalanceCheckError(f"--input is no assignment problem ({error}): take one that a finding printed") from (
             error
         )

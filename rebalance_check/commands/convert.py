@@ -9,6 +9,7 @@ import click
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.model.vocabulary.events import FORMAT
 from rebalance_check.properties.convert import convert_file
+from rebalance_check.report.terminal import visible
 
 
 @click.command("convert")
@@ -32,6 +33,6 @@ def command(histories: tuple[Path, ...], out: Path | None, as_json: bool) -> int
     for path in histories:
         target = path if out is None else out / path.name
         changed = convert_file(path, target)
-        console.say(f"{target}: format {FORMAT}, {changed} lines changed")
+        console.say(f"{visible(str(target))}: format {FORMAT}, {changed} lines changed")
         files.append({"file": str(target), "changed": changed})
     return console.finish({"format": FORMAT, "files": files})

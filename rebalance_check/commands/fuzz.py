@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.commands._upgrade_option import path_option
-from rebalance_check.impl.mutants import planted
+from rebalance_check.impl.mutants import find_mutant, planted
 from rebalance_check.impl.runtime.options import (
     ALL_FAULTS,
     COMMON_FAULTS,
@@ -40,6 +40,7 @@ from rebalance_check.properties.history import write_history
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.documents import counterexample_document
 from rebalance_check.report.runs import explained
+from rebalance_check.report.terminal import visible
 
 DEFAULTS = SimulationOptions()
 FAULT_SETS = {"common": COMMON_FAULTS, "all": ALL_FAULTS}
@@ -113,7 +114,7 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     if subject == SUBJECT:
         options, names = scenario_options(options), names or tuple(invariant.name for invariant in KEPT)
         simulate, header = simulate_scenario, f"fuzz --subject {subject} --seeds {seeds}"
-    console.say(header)
+    console.say(visible(header))
     with console.progress() as advance:
         result = fuzz(
             chosen, options, engine=engine, out=out, invariants=names, simulate=simulate, subject=subject,
@@ -124,7 +125,7 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     show_result(console, result, [text for text, _ in found])
     if history is not None and result.counterexamples:
         write_history(history, result.counterexamples[0].history)
-        console.say(f"history of seed {result.counterexamples[0].seed}: {history}")
+        console.say(f"history of seed {result.counterexamples[0].seed}: {visible(str(history))}")
     document = fuzz_document(result) | {"counterexamples": [one for _, one in found]}
     return console.finish(document, result.exit_code)
 
@@ -142,7 +143,7 @@ def options_of(
 ) -> SimulationOptions:
     """The options of the simulation as the command line spells them.
 
-    Raises: RebalanceCheckError for a fault or an index that is none, and for a size out of range.
+    Raises: RebalanceCheckError for a fault, an index or a mutant that is none, and for a size out of range.
     """
     try:
         kinds = faults_named(faults)
@@ -151,6 +152,8 @@ def options_of(
         raise RebalanceCheckError(
             f"{fault}: --faults takes {', '.join(FaultKind)}, common, all or none, and --omit numbers, parted by commas"
         ) from None
+    if mutant:
+        find_mutant(mutant)  # refused here, before a process is started for it
     return SimulationOptions(
         protocol=SimulatedProtocol(protocol), members=members, partitions=partitions, steps=steps, faults=kinds,
         omit=omitted, upgrade=path or "", mutant=mutant,
@@ -218,7 +221,7 @@ def show_result(console: Console, result: FuzzResult, texts: list[str]) -> None:
     for name, claim in result.verdicts.items():
         runs = claim.outcomes[Outcome.VIOLATED] or claim.outcomes[Outcome.UNDECIDED]
         more = f" in {runs} runs" if claim.outcome is not Outcome.HELD else ""
-        reason = f": {claim.reason}" if claim.outcome is Outcome.UNDECIDED else ""
+        reason = f": {visible(claim.reason)}" if claim.outcome is Outcome.UNDECIDED else ""
         console.say(f"  {claim.outcome:<9} {name}{more}{reason}")
     if result.failing_seeds:
         shown = ", ".join(map(str, result.failing_seeds[:20]))

@@ -18,6 +18,7 @@ from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Held, Outcome, Undecided
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.runs import explained
+from rebalance_check.report.terminal import suggested, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | No
         show_judged(console, one)
     if html is not None:
         write_page(html, judged)
-        console.say(f"page: {html}")
+        console.say(f"page: {visible(str(html))}")
     worst = max(judged, key=lambda one: list(Outcome).index(one.judgement.outcome))
     document = judgement_document(worst.judgement) | {
         "events": sum(one.judgement.events for one in judged),
@@ -79,12 +80,12 @@ def show_judged(console: Console, one: Judged) -> None:
     """The verdict on one history, then every counterexample, then what is undecided."""
     judgement = one.judgement
     held = sum(verdict.outcome is Outcome.HELD for verdict in judgement.verdicts.values())
-    console.say(f"{one.path}: {judgement.outcome} ({held} of {len(judgement.verdicts)} invariants held on "
-             f"{judgement.events} events)")  # fmt: skip
+    figures = f"{held} of {len(judgement.verdicts)} invariants held on {judgement.events} events"
+    console.say(f"{visible(str(one.path))}: {judgement.outcome} ({figures})")
     if judgement.counterexamples:
         history = list(read_history(one.path))
         for found in judgement.counterexamples:
-            text, _, _ = explained(history, found, f"rebalance-check judge {one.path} --invariant {found.invariant}")
+            text, _, _ = explained(history, found, suggested("judge", one.path, "--invariant", found.invariant))
             console.say(f"\n{text}\n")
     show_undecided(console, judgement)
     show_vacuous(console, judgement)
@@ -106,13 +107,13 @@ def show_undecided(console: Console, judgement: Judgement) -> None:
         if isinstance(verdict, Undecided):
             doubts.setdefault(verdict.reason, []).append(invariant.name)
     for reason, names in doubts.items():
-        console.say(f"  undecided: {', '.join(names)}: {reason}")
+        console.say(f"  undecided: {', '.join(names)}: {visible(reason)}")
 
 
 def write_page(html: Path, judged: list[Judged]) -> None:
     """The page of all these runs."""
     from rebalance_check.report.history_page import history_page  # noqa: PLC0415 - needs the extra `report`
 
-    text = history_page([(str(one.path), list(read_history(one.path)), one.judgement) for one in judged])
+    text = history_page([(one.path, list(read_history(one.path)), one.judgement) for one in judged])
     html.parent.mkdir(parents=True, exist_ok=True)
-    html.write_text(text, encoding="utf-8")
+    html.write_text(text, encoding="utf-8", errors="backslashreplace")

@@ -32,6 +32,7 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.documents import judgement_document
+from rebalance_check.report.terminal import visible
 
 BROKER_HELP = "embedded, local (jars and java), testcontainers (Docker), or the HOST:PORT of a running broker."
 
@@ -150,7 +151,8 @@ def command(*, broker: str, protocol: str, clients: str, assignors: str, path: s
     runs = LiveRuns(protocol, members, partitions, steps, poll_timeout_ms, asked, nodes, out, claims, path, offered)
     chosen = parse_seeds(seeds)
     with open_broker(broker) if nodes == 1 else open_cluster(broker, nodes) as opened:
-        console.say(f"live on {opened.name} ({opened.bootstrap}): {runs.name}, seeds {seeds}, histories in {out}")
+        what = f"{runs.name}, seeds {seeds}, histories in {out}"
+        console.say(visible(f"live on {opened.name} ({opened.bootstrap}): {what}"))
         judged = live_runs(console, opened, runs, chosen)
     for one in judged:
         show_judged(console, one)

@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 import click
@@ -33,6 +32,7 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.paths import path_document
+from rebalance_check.report.terminal import suggested, visible
 
 VIRTUAL_HELP = "Or virtual, virtual:4.3.1, virtual:3.9.2, virtual:3.9.2-scala: Kafka's coordinator in virtual time."
 
@@ -65,13 +65,16 @@ def command(*, addresses: tuple[str, ...], broker: str | None, schedules: int, s
         return show(console, paths)
     bounds = Bounds(initial_delay=False, member_id_required=False, **chosen_sizes(sizes, protocol, path))
     on_socket = not (broker or "").startswith(BrokerSpec.VIRTUAL)
+    broker_named = open_broker(
+        broker or "embedded", or_virtual=True
+    )  # refuses what names no broker; nothing starts yet
     chosen = [schedule_of(path, on_socket=on_socket) for path in paths]
     chosen = chosen or list(walks(bounds, schedules, seed=seed, steps=steps))
     with ExitStack() as stack:
         folder = out or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rebalance-check-replay-")))
-        opened = stack.enter_context(open_broker(broker or "embedded", or_virtual=True))
+        opened = stack.enter_context(broker_named)
         what = f"{len(paths)} paths" if paths else f"{schedules} schedules of {bounds.address()}, seed {seed}"
-        console.say(f"replay on {opened.name} ({opened.bootstrap}): {what}")
+        console.say(visible(f"replay on {opened.name} ({opened.bootstrap}): {what}"))
         result = replay_watched(console, opened, chosen, folder, real_timers=real_timers)
         judged = judge_replayed(result)
         return finish(console, result, judged, broker or "embedded", real_timers=real_timers)
@@ -161,8 +164,8 @@ def address_of(schedule: Schedule) -> str:
 
 def command_of(schedule: Schedule, broker: str, *, real_timers: bool = False) -> str:
     """The command that sends the schedule to the broker again."""
-    timers = " --real-timers" if real_timers else ""
-    return f"rebalance-check replay --broker {broker}{timers} {quote(address_of(schedule))}"
+    timers = ["--real-timers"] if real_timers else []
+    return suggested("replay", "--broker", broker, *timers, address_of(schedule))
 
 
 def replay_document(result: ReplayResult, judged: Sequence[Judged]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.lanes import LaneTable, history_lanes
 from rebalance_check.report.runs import explained, origin_of_history
+from rebalance_check.report.terminal import suggested, visible
 from rebalance_check.report.text import table_text
 
 
@@ -41,12 +42,12 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
     judgement = judge(events, select(()))
     if html is not None:
         write_page(html, [Judged(history, judgement)])
-        console.say(f"page: {html}")
+        console.say(f"page: {visible(str(html))}")
     else:
-        console.say(origin_of_history(events, "").run)
+        console.say(visible(origin_of_history(events, "").run))
         console.say(table_text(history_lanes(events, context=last)))
         for found in judgement.counterexamples:
-            console.say(f"\n{explained(events, found, f'rebalance-check judge {history}')[0]}")
+            console.say(f"\n{explained(events, found, suggested('judge', history))[0]}")
     show_undecided(console, judgement)
     console.say(f"\nverdict: {judgement.outcome}")
     document = {"steps": table_document(history_lanes(events, context=last)), **judgement_document(judgement)}

@@ -30,6 +30,7 @@ from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_
 from rebalance_check.report.documents import counterexample_document
 from rebalance_check.report.paths import path_text
 from rebalance_check.report.runs import explained
+from rebalance_check.report.terminal import visible
 
 EXPLORED: Final = (
     Bounds(protocol=RebalanceProtocol.EAGER, members=3, partitions=2, generations=3, crashes=1),
@@ -69,7 +70,8 @@ def command(*, seeds: str, schedules: int, table_seeds: str, broker: str, as_jso
     for asked in (seeds, table_seeds):
         parse_seeds(asked)  # here, before the first minute is spent
     open_broker(broker)  # refuses what names no broker; nothing starts before it is entered
-    console.say(f"run: seeds {seeds}, {schedules} schedules per protocol on {broker}, table of seeds {table_seeds}")
+    what = f"{schedules} schedules per protocol on {broker}, table of seeds {table_seeds}"
+    console.say(visible(f"run: seeds {seeds}, {what}"))
     work: list[Callable[[], Part]] = [
         *(lambda bounds=bounds: explored(console, bounds) for bounds in EXPLORED),
         *(lambda bounds=bounds: live_in(bounds) for bounds in EXPLORED if has_liveness(bounds)),

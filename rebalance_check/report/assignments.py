@@ -11,20 +11,21 @@ from rebalance_check.integration.oracle.compare import Comparison
 from rebalance_check.integration.oracle.search import Finding
 from rebalance_check.properties.assignment.claims import CLAIMS
 from rebalance_check.properties.assignment.problem import Answer, Member, Partition, Problem, partition_name
+from rebalance_check.report.terminal import visible
 
 
 def finding_text(finding: Finding, whose: str) -> str:
     """What is wrong first, then the claim, where it was found, and the smallest problem with its answer."""
     sentence = next(claim.sentence for claim in CLAIMS if claim.name == finding.broken.claim)
     origin = finding.origin
-    return "\n".join([
+    return "\n".join(map(visible, [
         f"{finding.broken.claim}: {finding.broken.finding}",
         f"  claim     {sentence}",
         f"  assignor  {origin.assignor} of {whose}",
         f"  found     shape {origin.shape}, seed {origin.seed}; {finding.count} answers break it; shrunk",
         *problem_lines(finding.problem, finding.answer),
         f"  input     {problem_json(finding.problem)}",
-    ])  # fmt: skip
+    ]))  # fmt: skip
 
 
 def problem_lines(problem: Problem, answer: Answer) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.judge import Judgement
@@ -11,19 +12,21 @@ from rebalance_check.report.lanes import history_lanes
 from rebalance_check.report.page import page
 from rebalance_check.report.runs import origin_of_history
 from rebalance_check.report.section import Section
+from rebalance_check.report.terminal import suggested
 
 SHOWN = 400
 """So many steps of a run are shown, the last ones; quiet ones are folded."""
 
 
-def history_page(runs: Iterable[tuple[str, Sequence[Event], Judgement]]) -> str:
-    """The page of these runs: name, history, judgement."""
+def history_page(runs: Iterable[tuple[Path, Sequence[Event], Judgement]]) -> str:
+    """The page of these runs: file, history, judgement."""
     return page("rebalance-check", [section for run in runs for section in sections(*run)])
 
 
-def sections(name: str, history: Sequence[Event], judgement: Judgement) -> Iterator[Section]:
+def sections(path: Path, history: Sequence[Event], judgement: Judgement) -> Iterator[Section]:
     """What is shown of one run."""
-    origin = origin_of_history(history, f"rebalance-check judge {name}")
+    name = str(path)
+    origin = origin_of_history(history, suggested("judge", path))
     for found in judgement.counterexamples:
         table = history_lanes(history, found, context=SHOWN)
         yield Section(f"{found.invariant}: {found.headline}", "violated", table, origin, found, [name])

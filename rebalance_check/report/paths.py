@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from shlex import quote
 from typing import Any, Final
 
 from rebalance_check.model.checker.specification import Model
@@ -16,6 +15,7 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import STEP, Counterexample
 from rebalance_check.report.lanes import LaneTable, lanes
 from rebalance_check.report.section import Section
+from rebalance_check.report.terminal import suggested
 from rebalance_check.report.text import Origin, table_text
 
 
@@ -51,7 +51,7 @@ def explanation(run: Execution, violated: str) -> Counterexample | None:
 
 def replay_command(run: Execution) -> str:
     """The command that shows a path again, quoted for a shell."""
-    return f"rebalance-check replay {quote(run.address)}"
+    return suggested("replay", run.address)
 
 
 def origin_of(run: Execution, steps: str = "") -> Origin:

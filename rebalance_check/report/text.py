@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rebalance_check.properties.verdict import STEP, Counterexample
 from rebalance_check.report.lanes import LaneTable, Row
+from rebalance_check.report.terminal import visible
 
 _LABEL = 8
 
@@ -25,7 +26,7 @@ def counterexample_text(counterexample: Counterexample, table: LaneTable, origin
     blocks = [
         "\n".join(
             [
-                f"{counterexample.invariant}: {counterexample.headline}",
+                f"{counterexample.invariant}: {visible(counterexample.headline)}",
                 _labelled("claim", counterexample.claim),
                 *(_labelled("" if number else "because", reason) for number, reason in enumerate(reasons)),
                 _labelled("run", origin.run),
@@ -44,6 +45,7 @@ def because_texts(counterexample: Counterexample, table: LaneTable) -> list[str]
 
 def table_text(table: LaneTable) -> str:
     """The steps, a column per member, the step where the claim broke marked with ``>``."""
+    table = visible_table(table)
     action_width = max([len("action"), *(len(row.action) for row in table.rows)])
     widths = [max(len(name), *(len(row.cells[i]) for row in table.rows), 1) for i, name in enumerate(table.columns)]
     digits = max(2, len(str(max((row.number for row in table.rows), default=0))))
@@ -54,6 +56,12 @@ def table_text(table: LaneTable) -> str:
     if any(row.repeats for row in table.rows):
         lines.append(f"   {'':>{digits}}  ~ = repeats for ever")
     return "\n".join(lines)
+
+
+def visible_table(table: LaneTable) -> LaneTable:
+    """The table with every name in it as a terminal may print it."""
+    rows = tuple(replace(row, action=visible(row.action), cells=tuple(map(visible, row.cells))) for row in table.rows)
+    return replace(table, columns=tuple(map(visible, table.columns)), rows=rows)
 
 
 def _row(row: Row, digits: int, action_width: int, widths: list[int]) -> str:
@@ -67,4 +75,4 @@ def _cells(cells: tuple[str, ...], widths: list[int]) -> str:
 
 
 def _labelled(label: str, text: str) -> str:
-    return f"  {label:<{_LABEL}} {text}".rstrip()
+    return f"  {label:<{_LABEL}} {visible(text)}".rstrip()
