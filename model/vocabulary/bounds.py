@@ -267,6 +267,10 @@ def word(name: str, value: int) -> str:
     return f"{name}={value}"
 
 
+MOST_DIGITS: Final = 9
+"""Of a number in an address; Python itself refuses to read one of 4,300."""
+
+
 def value_of(text: str, address: str) -> tuple[str, Any]:
     """Name and value of one part of an address.
 
@@ -279,7 +283,7 @@ def value_of(text: str, address: str) -> tuple[str, Any]:
     if name == "upgrade" and value not in {"", OFF} and not value.isdecimal():
         return name, path_number(value)
     switches = {"": 1, ON: 1, OFF: 0}
-    if value not in switches and not value.isdecimal():
+    if value not in switches and not (value.isdecimal() and len(value) <= MOST_DIGITS):
         raise RebalanceCheckError(f"{text!r} in the address {address!r} cannot be read: write {name}=NUMBER")
     number = switches.get(value, 0) if value in switches else int(value)
     if isinstance(DEFAULTS[name], bool) and number in {0, 1}:

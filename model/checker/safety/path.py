@@ -26,8 +26,8 @@ VERSION = "v1"
 BOUNDS = r"\w+(?:\?[\w=&-]*|/(?:\d+[a-z])+)?"
 """Bounds in an address, in either form that `Bounds.from_address` reads."""
 
-INDICES = r"(?:\d+(?:\.\d+)*)?"
-"""Steps in an address; none for a path that stays in the initial state."""
+INDICES = r"(?:\d{1,9}(?:\.\d{1,9})*)?"
+"""Steps in an address; none for a path that stays in the initial state. No state has 10^9 actions."""
 
 
 class Run(NamedTuple):
