@@ -18,15 +18,15 @@ SHOWN = 400
 """So many steps of a run are shown, the last ones; quiet ones are folded."""
 
 
-def history_page(runs: Iterable[tuple[Path, Sequence[Event], Judgement]]) -> str:
+def history_page(runs: Iterable[tuple[str | Path, Sequence[Event], Judgement]]) -> str:
     """The page of these runs: file, history, judgement."""
     return page("rebalance-check", [section for run in runs for section in sections(*run)])
 
 
-def sections(path: Path, history: Sequence[Event], judgement: Judgement) -> Iterator[Section]:
+def sections(path: str | Path, history: Sequence[Event], judgement: Judgement) -> Iterator[Section]:
     """What is shown of one run."""
     name = str(path)
-    origin = origin_of_history(history, suggested("judge", path))
+    origin = origin_of_history(history, suggested("judge", Path(path)))
     for found in judgement.counterexamples:
         table = history_lanes(history, found, context=SHOWN)
         yield Section(f"{found.invariant}: {found.headline}", "violated", table, origin, found, [name])

@@ -21,8 +21,9 @@ from rebalance_check.cli import run
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.report.terminal import suggested, visible, visible_lines
 
-hypothesis = pytest.importorskip("hypothesis", reason="drawn names need the extra 'hypothesis'")
-from hypothesis import strategies as st  # noqa: E402 - after the extra is known to be there
+pytest.importorskip("hypothesis", reason="drawn names need the extra 'hypothesis'")
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 HOSTILE = {
     "colour": "\x1b[31mred\x1b[0m",
@@ -97,8 +98,8 @@ def test_a_history_with_hostile_names__is_shown_in_plain_characters(
     assert not any(line.startswith("verdict: held") for line in text.splitlines())
 
 
-@hypothesis.given(name=st.text(st.characters(exclude_categories=["Cs"]), max_size=8))
-@hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
+@given(name=st.text(st.characters(exclude_categories=["Cs"]), max_size=8))
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_name_of_a_history__is_shown_in_plain_characters(
     name: str, tmp_path: Path, double_ownership: list[Event]
 ) -> None:
