@@ -1,4 +1,4 @@
-"""Clients and a group coordinator in one process, without a network between them: the calmest of all environments.
+"""Clients and a group coordinator in one process, without a network between them.
 
 For trying out a `Coordinator` of one's own, and for tests. Nothing is late and nothing is lost; `impl.simulator` is
 the place for bad days.
@@ -7,7 +7,7 @@ the place for bad days.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final, cast
+from typing import Final, TypeVar, cast
 
 from rebalance_check.impl.client.coordinator import Coordinator
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
@@ -17,6 +17,9 @@ from rebalance_check.model.vocabulary.events import Event
 
 POLL_EVERY_MS: Final = 50
 """How often an application polls."""
+
+Client = TypeVar("Client", bound=Coordinator)
+"""The class of a client that is added."""
 
 
 class Loopback:
@@ -42,9 +45,10 @@ class Loopback:
         """A recorder that appends to ``events``."""
         return Recorder(group, source, lambda: self.now_ms, self.events.append)
 
-    def add(self, make: Callable[[Recorder], Coordinator], *, group: str, member: str) -> None:
-        """Start a client under the name ``member``; ``make`` builds it around its recorder."""
-        self.clients[member] = make(self.recorder(group, member))
+    def add(self, make: Callable[[Recorder], Client], *, group: str, member: str) -> Client:
+        """Start a client under the name ``member`` and return it; ``make`` builds it around its recorder."""
+        client = self.clients[member] = make(self.recorder(group, member))
+        return client
 
     def close(self, member: str) -> None:
         """Close a client and let its last words arrive."""
