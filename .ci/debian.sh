@@ -59,6 +59,7 @@ as_user() {
 make_base
 tar --directory "$root" --extract --file "$base"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
+printf '127.0.0.1 localhost %s\n' "$(hostname)" >"$root/etc/hosts"
 find /usr/local/share/ca-certificates -name '*.crt' -exec cp -t "$root/usr/local/share/ca-certificates" {} + 2>/dev/null || true
 
 packages=$(readme_packages)
