@@ -70,7 +70,9 @@ def judge_table(
 ) -> FuzzResult:
     """Judge every run of a history table that `fuzz` wrote to ``path``; the table is read only.
 
-    Raises `RebalanceCheckError` when it is no table, damaged, or holds what is no event.
+    A shard or an event that cannot be read hides no verdict: `FuzzResult.faults` and undecided verdicts name it.
+
+    Raises `RebalanceCheckError` when it is no table, or nothing in it can be read.
     """
     require_engine(engine, workers)
     require_tables()

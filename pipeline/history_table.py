@@ -31,6 +31,7 @@ import pyarrow.parquet as pq
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.pipeline.campaign import Campaign, missing, overlap
+from rebalance_check.pipeline.judging import UnreadableRun
 from rebalance_check.pipeline.schema import RUNS, SCHEMA_VERSION, require_columns
 from rebalance_check.properties.history import decode
 
@@ -107,13 +108,13 @@ def runs_in(batch: pa.RecordBatch) -> Iterator[tuple[int, list[str]]]:
 def decode_run(seed: int, lines: Iterable[str]) -> Iterator[Event]:
     """The events of one row.
 
-    Raises: RebalanceCheckError for a line that is no event; it names the seed and the line.
+    Raises: UnreadableRun for a line that is no event; it names the seed and the line.
     """
     for number, line in enumerate(lines, start=1):
         try:
             yield decode(line.encode())
         except RebalanceCheckError as fault:
-            raise RebalanceCheckError(f"event {number} of seed {seed} in the table: {fault}") from fault
+            raise UnreadableRun(f"event {number} of seed {seed} in the table: {fault}") from fault
 
 
 class HistoryTable:
@@ -125,6 +126,7 @@ class HistoryTable:
         self.verdicts = path / "verdicts.parquet"
         self._marker = path / "campaign.json"
         self._staging = path / "staging"
+        self._left_out: frozenset[Path] = frozenset()
 
     def shards(self, seeds: range | None = None) -> list[Shard]:
         """The committed shards that hold some of ``seeds`` (default: all shards), in order of their seeds.
@@ -133,6 +135,8 @@ class HistoryTable:
         """
         found: list[Shard] = []
         for path in self.runs.iterdir() if self.runs.is_dir() else ():
+            if path in self._left_out:
+                continue
             match = SHARD_NAME.fullmatch(path.name)
             if match is None:
                 raise BrokenTableError(f"{path} is no shard of a history table: move it out of {self.runs}")
@@ -155,6 +159,21 @@ class HistoryTable:
         self.campaign_json()
         for shard in self.shards(seeds):
             shard.check()
+
+    def leave_out_broken(self) -> tuple[str, ...]:
+        """From here on pass over each shard that cannot be read; gives what is wrong with them.
+
+        Raises: BrokenTableError when this is no table at all.
+        """
+        self.campaign_json()
+        faults: dict[Path, str] = {}
+        for shard in self.shards():
+            try:
+                shard.check()
+            except BrokenTableError as fault:
+                faults[shard.path] = str(fault)
+        self._left_out = frozenset(faults)
+        return tuple(faults.values())
 
     def totals(self, seeds: range) -> tuple[int, int]:
         """How many runs of ``seeds`` there are, and how many events in them."""

@@ -11,7 +11,12 @@ from rebalance_check.model.vocabulary.events import Event, RunEnded
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.judge import Judge, Judgement, judge
 from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.malformed import UnreadLine
 from rebalance_check.properties.verdict import Counterexample, Outcome, Undecided, Verdict, Violated
+
+
+class UnreadableRun(RebalanceCheckError):  # noqa: N818 - named for what is wrong with the input
+    """An event of a stored run cannot be read: names the seed, the event and the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +70,15 @@ class JudgedRun:
 def judge_run(seed: int, events: Iterable[Event], invariants: Sequence[Invariant] | None = None) -> JudgedRun:
     """Judge the run of a seed, wherever its events come from: a simulation, a list, or a row of a history table.
 
-    ``invariants`` default to the whole catalogue.
+    ``invariants`` default to the whole catalogue. A run whose history cannot be read to its end is judged up to there:
+    a violation stands, everything else is undecided.
     """
     judging, event = Judge(invariants), None
-    for event in events:
-        judging.observe(event)
+    try:
+        for event in events:
+            judging.observe(event)
+    except UnreadableRun as fault:
+        judging.miss(UnreadLine(str(fault)))
     pending = event.pending if isinstance(event, RunEnded) else ()
     return JudgedRun(seed, judging.judgement(), pending)
 

@@ -17,7 +17,8 @@ class FuzzResult:
 
     ``runs`` and ``events`` are what was judged; ``resumed`` counts the runs that stood in the table before.
     ``verdicts`` has a tally per claim, in the order of the catalogue, ``counterexamples`` one run per violated claim.
-    ``seconds`` are wall time from the first seed to the last verdict, without the start of a Spark session.
+    ``seconds`` are wall time from the first seed to the last verdict, without the start of a Spark session. ``faults``
+    name the shards of the table that could not be read, and were not judged.
     """
 
     engine: str
@@ -28,6 +29,7 @@ class FuzzResult:
     counterexamples: tuple[FoundRun, ...]
     failing_seeds: tuple[int, ...]
     seconds: float
+    faults: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -36,5 +38,6 @@ class FuzzResult:
 
     @property
     def exit_code(self) -> ExitCode:
-        """0 held, 10 a safety invariant is violated, 11 only a liveness invariant is, 12 undecided."""
-        return worst_exit_code(exit_code_of(self.verdicts[i.name].outcome, i.kind) for i in select(self.verdicts))
+        """0 held, 10 a safety invariant is violated, 11 only a liveness invariant is, 2 bad shards, 12 undecided."""
+        codes = [exit_code_of(self.verdicts[i.name].outcome, i.kind) for i in select(self.verdicts)]
+        return worst_exit_code([*codes, *(ExitCode.USAGE for _ in self.faults)])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,8 +19,8 @@ from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.pipeline.campaign import Work
 from rebalance_check.pipeline.engines import Engine
-from rebalance_check.pipeline.history_table import HistoryTable, decode_run
-from rebalance_check.pipeline.judging import ClaimTally, VerdictRow, explain, failing_seeds, tally
+from rebalance_check.pipeline.history_table import BrokenTableError, HistoryTable, decode_run
+from rebalance_check.pipeline.judging import ClaimTally, UnreadableRun, VerdictRow, explain, failing_seeds, tally
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.verdict import Outcome
@@ -46,12 +47,14 @@ def fuzz_on_table(work: Work, engine: Engine, out: Path, progress: ProgressListe
 def judge_stored_runs(path: Path, engine: Engine, invariants: Sequence[str], progress: ProgressListener) -> FuzzResult:
     """What `rebalance_check.pipeline.fuzz.judge_table` does, on this engine.
 
-    Raises: RebalanceCheckError when the table holds no run yet, or is damaged.
+    Raises: RebalanceCheckError when the table holds no run yet, and BrokenTableError when no shard can be read.
     """
     names = tuple(invariant.name for invariant in select(invariants))
     table = HistoryTable(path.resolve())
-    table.check()
+    faults = table.leave_out_broken()
     pieces = table.shards()
+    if not pieces and faults:
+        raise BrokenTableError("; ".join(faults))
     if not pieces:
         raise RebalanceCheckError(f"{path} holds no run yet: run `fuzz --out {path}` to its end first")
     seeds = range(pieces[0].seeds.start, pieces[-1].seeds.stop)
@@ -59,7 +62,8 @@ def judge_stored_runs(path: Path, engine: Engine, invariants: Sequence[str], pro
         started = time.perf_counter()
         engine.judge(table, Path(scratch) / "verdicts", names, seeds, progress)
         verdicts = tally_verdicts(Path(scratch) / "verdicts", names)
-        return replace(_result(engine.name, table, seeds, verdicts), seconds=time.perf_counter() - started)
+        result = _result(engine.name, table, seeds, verdicts)
+        return replace(result, faults=faults, seconds=time.perf_counter() - started)
 
 
 def _result(engine: str, table: HistoryTable, seeds: range, verdicts: Mapping[str, ClaimTally]) -> FuzzResult:
@@ -77,12 +81,21 @@ def _result(engine: str, table: HistoryTable, seeds: range, verdicts: Mapping[st
 
 
 def stored_run(table: HistoryTable, seed: int) -> list[Event]:
-    """The history of one seed, from the table; raises `RebalanceCheckError` when it is not in there."""
+    """The history of one seed, from the table, up to an event that cannot be read.
+
+    Raises: RebalanceCheckError when the seed is not in there.
+    """
     for shard in table.shards(range(seed, seed + 1)):
         for found, lines in shard.histories():
             if found == seed:
-                return list(decode_run(seed, lines))
+                return list(readable(decode_run(seed, lines)))
     raise RebalanceCheckError(f"{table.path} holds no run of seed {seed}: choose one that `fuzz` has run")
+
+
+def readable(events: Iterator[Event]) -> Iterator[Event]:
+    """The events up to the first that cannot be read."""
+    with suppress(UnreadableRun):
+        yield from events
 
 
 def tally_verdicts(path: Path, names: Sequence[str]) -> dict[str, ClaimTally]:

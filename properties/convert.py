@@ -9,7 +9,8 @@ import msgspec
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import FORMAT, RunStarted
-from rebalance_check.properties.history import RENAMED_IN_FORMAT_2, TAG, decode, encode
+from rebalance_check.properties.history import decode, encode
+from rebalance_check.properties.malformed import RENAMED_IN_FORMAT_2, TAG
 
 
 def convert_line(line: bytes, where: str = "this line") -> bytes:

@@ -35,7 +35,8 @@ _OUTCOMES: Final = {
 }
 """The verdicts in order of precedence, the least first: safety outweighs liveness, and liveness outweighs doubt."""
 
-_PRECEDENCE: Final = tuple(_OUTCOMES)
+_PRECEDENCE: Final = (ExitCode.HELD, ExitCode.UNDECIDED, ExitCode.USAGE, ExitCode.LIVENESS, ExitCode.SAFETY)
+"""Bad input outweighs doubt, as what stands in it is not judged at all; a violation outweighs both."""
 
 
 def exit_code_of(outcome: Outcome, kind: Kind = Kind.SAFETY) -> ExitCode:
@@ -46,8 +47,8 @@ def exit_code_of(outcome: Outcome, kind: Kind = Kind.SAFETY) -> ExitCode:
 
 
 def worst_exit_code(codes: Iterable[ExitCode]) -> ExitCode:
-    """Of several verdicts the one that a command ends with; ``HELD`` when there is none.
+    """Of several verdicts and bad inputs the one that a command ends with; ``HELD`` when there is none.
 
-    Raises `ValueError` for a code that is no verdict.
+    Raises `ValueError` for any other code.
     """
     return max(codes, key=_PRECEDENCE.index, default=ExitCode.HELD)

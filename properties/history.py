@@ -8,28 +8,25 @@ whatever happens afterwards.
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, Union, get_type_hints
+from typing import BinaryIO, Final, Self, TypeAlias, Union, get_type_hints
 
 import msgspec
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import EVENT_TYPES, FORMAT, Event, RunStarted
-
-TAG: Final = "event"
-"""The JSON field that names the event."""
-
-_SHOWN = 60
-_TOO_DEEP = "its JSON is nested too deeply to be an event: write one flat JSON object per line"
-
-
-class MalformedHistory(RebalanceCheckError):  # noqa: N818 - named for what is wrong with the input
-    """A line of a history cannot be read: names the file, the line, the offending value and the next move."""
+from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event
+from rebalance_check.properties.malformed import (
+    MAX_LINE,
+    TAG,
+    MalformedHistory,
+    UnreadLine,
+    is_of_other_format,
+    unread,
+    unread_long,
+)
 
 
 def _shape(event_type: type[Event]) -> type[msgspec.Struct]:
@@ -52,25 +49,11 @@ SHAPES: Final = {name: _shape(event_type) for name, event_type in EVENT_TYPES.it
 LINE: Final = Union[tuple(SHAPES.values())]  # noqa: UP007 - a union of a computed list has no other spelling
 """What a line of a history is: one of the shapes, distinguished by its tag."""
 
-RENAMED_IN_FORMAT_2: Final[dict[str, dict[str, str]]] = {
-    "RequestParked": {"asked": "request_generation"},
-    "JoinGroupReplied": {
-        "asked": "request_generation",
-        "told": "reply_generation",
-        "given_id": "assigned_member_id",
-        "shown": "listed_members",
-        "skip": "skip_assignment",
-    },
-    "SyncGroupReplied": {"asked": "request_generation"},
-    "HeartbeatReplied": {"asked": "request_generation"},
-    "LeaveGroupReplied": {"asked": "request_generation"},
-    "OffsetCommitReplied": {"asked": "request_generation"},
-    "MemberJoined": {"claims": "owned_partitions"},
-    "AssignmentComputed": {"claims": "owned_partitions", "claim_generations": "owned_generations"},
-}
-"""Per event, the field names of format 1 and what they are called since."""
+Scanned: TypeAlias = Event | UnreadLine
+"""What a line of a file turns out to be."""
 
-
+_PIECE: Final = 64 * 1024
+_UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _encoder = msgspec.json.Encoder()
 _checker: msgspec.json.Decoder[msgspec.Struct] = msgspec.json.Decoder(LINE)
 _builders = {SHAPES[name]: msgspec.json.Decoder(event_type) for name, event_type in EVENT_TYPES.items()}
@@ -88,12 +71,9 @@ def decode(line: bytes, where: str = "this line") -> Event:
     Raises `MalformedHistory`, which says what is wrong with the line and shows the value.
     """
     try:
-        event = _builders[type(_checker.decode(line))].decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
-        raise MalformedHistory(f"{where}: {_explain(line, fault)}") from None
-    except RecursionError:
-        raise MalformedHistory(f"{where}: {_TOO_DEEP}") from None
-    return event
+        return _builders[type(_checker.decode(line))].decode(line)
+    except _UNREADABLE as fault:
+        raise MalformedHistory(unread(line, where, fault).fault) from None
 
 
 def read_history(path: str | Path) -> Iterator[Event]:
@@ -102,10 +82,20 @@ def read_history(path: str | Path) -> Iterator[Event]:
     Raises `MalformedHistory` at the first line that cannot be read (what came before has been yielded), and
     `RebalanceCheckError` when there is no such file.
     """
+    return _strictly(scan_history(path))
+
+
+def scan_history(path: str | Path) -> Iterator[Scanned]:
+    """As `read_history`, but a line that cannot be read is passed on as an `UnreadLine`, and reading goes on.
+
+    No line of more than `MAX_LINE` bytes is held in memory.
+
+    Raises: RebalanceCheckError when there is no such file, and MalformedHistory when it has another format.
+    """
     name = str(path)
     try:
-        with Path(path).open("rb") as lines:
-            yield from read_lines(lines, name)
+        with Path(path).open("rb") as file:
+            yield from scan_lines(_lines_of(file), name)
     except OSError as fault:
         raise RebalanceCheckError(
             f"the history {name!r} cannot be opened ({fault.strerror}): name a file of JSON lines"
@@ -117,14 +107,45 @@ def read_lines(lines: Iterable[bytes], name: str) -> Iterator[Event]:
 
     Raises: MalformedHistory for a line that is no event; it names the source and the line.
     """
+    return _strictly(scan_lines(lines, name))
+
+
+def _strictly(scanned: Iterable[Scanned]) -> Iterator[Event]:
+    for one in scanned:
+        if isinstance(one, UnreadLine):
+            raise MalformedHistory(one.fault)
+        yield one
+
+
+def scan_lines(lines: Iterable[bytes], name: str) -> Iterator[Scanned]:
+    """The events of lines, and an `UnreadLine` for each that is none; ``name`` is what faults call the source.
+
+    Raises: MalformedHistory for the `RunStarted` of another version of the format: then no line means what it says.
+    """
     check, builders = _checker.decode, _builders
     for number, line in enumerate(lines, 1):
         try:
             yield builders[type(check(line))].decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
-            raise MalformedHistory(f"{name}, line {number}: {_explain(line, fault)}") from None
-        except RecursionError:
-            raise MalformedHistory(f"{name}, line {number}: {_TOO_DEEP}") from None
+        except _UNREADABLE as fault:
+            where = f"{name}, line {number}"
+            if len(line) > MAX_LINE:
+                yield unread_long(where)
+                continue
+            found = unread(line, where, fault)
+            if is_of_other_format(line):
+                raise MalformedHistory(found.fault) from None
+            yield found
+
+
+def _lines_of(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file; one that is too long is cut there, and its rest is passed over piece by piece."""
+    read = file.readline
+    while line := read(MAX_LINE + 1):
+        if len(line) > MAX_LINE:
+            piece = line
+            while piece and not piece.endswith(b"\n"):
+                piece = read(_PIECE)
+        yield line
 
 
 class HistoryWriter:
@@ -178,85 +199,3 @@ def recorded(path: str | Path, events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
             write(event)
             yield event
-
-
-def _explain(line: bytes, fault: Exception) -> str:
-    """Why a line cannot be read, the value seen, and what to do about it."""
-    try:
-        seen = msgspec.json.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as broken:
-        return _explain_text(line, broken)
-    except RecursionError:
-        return _TOO_DEEP
-    if not isinstance(seen, dict):
-        return f"{_short(seen)} is no event: write one JSON object per line"
-    name = seen.get(TAG)
-    if (version := seen.get("format")) is not None and version != FORMAT and name == RunStarted.__name__:
-        return _explain_format(version)
-    if name not in EVENT_TYPES:
-        return _explain_name(seen, name)
-    return _explain_fields(seen, name, str(fault))
-
-
-def _explain_text(line: bytes, fault: Exception) -> str:
-    if not line.strip():
-        return "the line is empty: remove it, a history has one JSON object per line"
-    if not line.endswith((b"\n", b"}")):
-        return (
-            f"the line is cut off after {len(line)} bytes ({_short(line.decode(errors='replace')[-_SHOWN:])}): the "
-            f"recording was interrupted; remove this last line to judge what came before it"
-        )
-    return f"{_short(line.decode(errors='replace').strip())} is not JSON ({fault}): write one JSON object per line"
-
-
-def _explain_format(version: object) -> str:
-    if isinstance(version, int) and version < FORMAT:
-        return f"this history has format {version}, not {FORMAT}: run `rebalance-check convert` on it"
-    return (
-        f"this history has format {_short(version)}, and this version of rebalance-check reads format {FORMAT}: "
-        "install the version that wrote it, or a later one"
-    )
-
-
-def _explain_name(seen: dict[str, Any], name: object) -> str:
-    if TAG not in seen:
-        return f"the field {TAG!r} is missing in {_short(seen)}: add the name of the event, such as 'MemberJoined'"
-    near = difflib.get_close_matches(str(name), EVENT_TYPES, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "see docs/history.schema.json for the events there are"
-    return f"{_short(name)} is no event: {hint}"
-
-
-def _explain_fields(seen: dict[str, Any], name: str, fault: str) -> str:
-    known = [f.name for f in fields(EVENT_TYPES[name])]
-    unknown = re.search(r"unknown field `(.*?)`", fault)
-    if unknown and (now := RENAMED_IN_FORMAT_2.get(name, {}).get(unknown[1])):
-        return (
-            f"{name} has a field {unknown[1]!r}, which is {now!r} since format {FORMAT} of histories: run "
-            "`rebalance-check convert` on it"
-        )
-    if unknown:
-        return (
-            f"{name} has no field {unknown[1]!r} (value {_short(seen.get(unknown[1]))}): remove it; its fields are "
-            f"{', '.join(known)}"
-        )
-    missing = re.search(r"missing required field `(.*?)`", fault)
-    if missing:
-        return f"{name} lacks the field {missing[1]!r} in {_short(seen)}: add it; its fields are {', '.join(known)}"
-    path = re.search(r"`\$(.*?)`$", fault)
-    value = _walk(seen, path[1]) if path else seen
-    return f"{name}: {fault}, value {_short(value)}: write the type that docs/history.schema.json asks for"
-
-
-def _walk(seen: Any, path: str) -> Any:
-    """The value at a path such as ``.members[0][1]``; as deep as the path can be followed."""
-    for field, index in re.findall(r"\.(\w+)|\[(\d+)\]", path):
-        try:
-            seen = seen[field] if field else seen[int(index)]
-        except (KeyError, IndexError, TypeError):
-            break
-    return seen
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

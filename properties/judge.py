@@ -14,6 +14,7 @@ from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_exit_code
 from rebalance_check.properties.kinds import NOT_FOUND, Fold, Handler, Invariant, Kind, Memories, Memory, listeners
+from rebalance_check.properties.malformed import UnreadLine
 from rebalance_check.properties.verdict import (
     Counterexample,
     Held,
@@ -29,6 +30,8 @@ NOT_ENDED: Final = (
     "the history has no RunEnded, so it may be cut off: judge the complete history, or leave this claim out"
 )
 EMPTY: Final = "the history holds no event: check that it is the right file and that recording was switched on"
+NAMED_LINES: Final = 10
+"""So many lines that cannot be read are named; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +40,14 @@ class Judgement:
 
     ``verdicts`` maps each invariant that was asked for, in that order, to the worst of its verdicts over the groups of
     the history; ``events`` is the number of events read; ``ended`` says whether the run ended in an orderly way.
+    ``unread`` are the first lines that could not be read, ``unread_count`` counts all of them.
     """
 
     verdicts: Mapping[Invariant, Verdict]
     events: int
     ended: bool
+    unread: tuple[UnreadLine, ...] = ()
+    unread_count: int = 0
 
     @property
     def outcome(self) -> Outcome:
@@ -50,8 +56,9 @@ class Judgement:
 
     @property
     def exit_code(self) -> ExitCode:
-        """0 held, 10 a safety invariant is violated, 11 only a liveness invariant is, 12 undecided."""
-        return worst_exit_code(exit_code_of(v.outcome, i.kind) for i, v in self.verdicts.items())
+        """0 held, 10 a safety invariant is violated, 11 only a liveness invariant is, 12 undecided, 2 bad lines."""
+        bad_input = [ExitCode.USAGE for line in self.unread if not line.is_cut]
+        return worst_exit_code([*bad_input, *(exit_code_of(v.outcome, i.kind) for i, v in self.verdicts.items())])
 
     @property
     def counterexamples(self) -> tuple[Counterexample, ...]:
@@ -98,6 +105,8 @@ class _Panel:
     faults: dict[str, str] = field(default_factory=dict)
     hearings: dict[type[Event], _Hearing] = field(default_factory=dict)
     broken: str = ""
+    unread: str = ""
+    certain: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for invariant in self.invariants:
@@ -141,6 +150,12 @@ class _Panel:
         fold = self.folds.get(invariant.name)
         return NOT_FOUND if fold is None else fold.found_at
 
+    def miss(self, fault: str) -> None:
+        """An event of this group may be missing from here on; what is violated so far stands."""
+        if not self.unread:
+            self.certain = frozenset(i.name for i in self.invariants if isinstance(self.verdict(i, False), Violated))
+            self.unread = fault
+
     def verdict(self, invariant: Invariant, ended: bool) -> Verdict:
         fault, fold = self.faults.get(invariant.name, ""), self.folds.get(invariant.name)
         if fold is None:
@@ -150,7 +165,9 @@ class _Panel:
         except Exception as found:  # a checker's fault is a verdict, not a crash
             return Undecided(fault or _blame(found))
         if isinstance(verdict, Violated):
-            return verdict
+            return verdict if not self.unread or invariant.name in self.certain else _uncertain(self.unread, verdict)
+        if self.unread:
+            return Undecided(self.unread)
         if fault:
             return Undecided(fault)
         if self.broken:
@@ -176,6 +193,9 @@ class Judge:
         self._next: dict[tuple[str, str], int] = {}
         self._run: list[Event] = []
         self._broken = ""
+        self._unread: list[UnreadLine] = []
+        self._unread_count = 0
+        self._missed = ""
         self._events = 0
         self._ended = False
 
@@ -195,6 +215,24 @@ class Judge:
             if not panel.broken:
                 panel.observe(event)
 
+    def miss(self, line: UnreadLine) -> None:
+        """Take note of a line that cannot be read where the next event should be.
+
+        A violation before it stands. After it, an event of its group may be missing: what seems violated is undecided
+        and named, and nothing is held.
+        """
+        self._unread_count += 1
+        self._unread += [line] if len(self._unread) < NAMED_LINES else []
+        if line.is_foreign:
+            return
+        if line.group is None:
+            self._missed = self._missed or line.fault
+            concerned = list(self._panels.values())
+        else:
+            concerned = [self._panels.get(line.group) or self._open(line.group)]
+        for panel in concerned:
+            panel.miss(line.fault)
+
     def judgement(self) -> Judgement:
         """The verdict on all that was observed so far."""
         panels = list(self._panels.values())
@@ -202,11 +240,13 @@ class Judge:
         for invariant in self.invariants:
             said = [(panel.verdict(invariant, self._ended), panel.found_at(invariant)) for panel in panels]
             said.sort(key=lambda pair: pair[1])  # so that the first counterexample of all groups stays the first
-            verdicts[invariant] = worst([verdict for verdict, _ in said]) if self._events else Undecided(EMPTY)
-        return Judgement(verdicts, self._events, self._ended)
+            verdicts[invariant] = (
+                worst([verdict for verdict, _ in said]) if self._events else Undecided(self._missed or EMPTY)
+            )
+        return Judgement(verdicts, self._events, self._ended, tuple(self._unread), self._unread_count)
 
     def _open(self, group: str) -> _Panel:
-        panel = self._panels[group] = _Panel(self.invariants, broken=self._broken)
+        panel = self._panels[group] = _Panel(self.invariants, broken=self._broken, unread=self._missed)
         for event in self._run:
             panel.observe(event)
         return panel
@@ -240,6 +280,10 @@ class Judge:
         self._broken = self._broken or reason
         for panel in self._panels.values():
             panel.broken = panel.broken or reason
+
+
+def _uncertain(fault: str, seen: Violated) -> Undecided:
+    return Undecided(f"{fault}; without that line the claim looks violated ({seen.counterexample.headline})")
 
 
 def judge(history: Iterable[Event], invariants: Sequence[Invariant] | None = None) -> Judgement:

@@ -82,7 +82,6 @@ from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.history import (
     HistoryWriter,
-    MalformedHistory,
     decode,
     encode,
     read_history,
@@ -175,6 +174,7 @@ from rebalance_check.properties.invariants.timing import (
 )
 from rebalance_check.properties.judge import Judge, Judgement, judge
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.malformed import MalformedHistory
 from rebalance_check.properties.schema import history_schema
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import Because, Counterexample, Held, Outcome, Undecided, Violated, Violation

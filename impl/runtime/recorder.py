@@ -20,6 +20,8 @@ class Recorder:
 
     ``clock`` gives milliseconds on the observer's clock, ``listener`` receives each stamped event at once, in order;
     None listens to nothing and costs nothing.
+
+    Raises: MalformedEvent when group or source is no text, or the clock shows no whole milliseconds.
     """
 
     __slots__ = ("_clock", "_listener", "_seq", "group", "source")
@@ -27,6 +29,8 @@ class Recorder:
     def __init__(
         self, group: str, source: str, clock: Callable[[], int], listener: Callable[[Event], None] | None
     ) -> None:
+        if listener is not None:
+            Event(group=group, source=source, time_ms=clock())
         self.group = group
         self.source = source
         self._clock = clock

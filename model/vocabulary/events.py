@@ -21,6 +21,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from rebalance_check.model.vocabulary.event_base import UNKNOWN_INCARNATION as UNKNOWN_INCARNATION
 from rebalance_check.model.vocabulary.event_base import CoordinatorEvent as CoordinatorEvent
 from rebalance_check.model.vocabulary.event_base import Event as Event
+from rebalance_check.model.vocabulary.event_checks import check_when_made
 from rebalance_check.model.vocabulary.reply_events import HeartbeatReplied as HeartbeatReplied
 from rebalance_check.model.vocabulary.reply_events import JoinGroupReplied as JoinGroupReplied
 from rebalance_check.model.vocabulary.reply_events import LeaveGroupReplied as LeaveGroupReplied
@@ -427,3 +428,7 @@ AnyEvent: TypeAlias = (
 
 EVENT_TYPES: Final[dict[str, type[Event]]] = {cls.__name__: cls for cls in get_args(AnyEvent)}
 """The vocabulary by name, in the order above."""
+
+check_when_made(Event)
+for _event_type in EVENT_TYPES.values():
+    check_when_made(_event_type)

@@ -218,6 +218,8 @@ def show_result(console: Console, result: FuzzResult, texts: list[str]) -> None:
         f"{result.runs:,} runs, {result.events:,} events, {result.seconds:.1f} s ({speed:,.0f} events/s), "
         f"engine {result.engine}" + (f", {result.resumed:,} runs were there already" if result.resumed else "")
     )
+    for fault in result.faults:
+        console.say(f"  not judged: {visible(fault)}")
     for name, claim in result.verdicts.items():
         runs = claim.outcomes[Outcome.VIOLATED] or claim.outcomes[Outcome.UNDECIDED]
         more = f" in {runs} runs" if claim.outcome is not Outcome.HELD else ""
@@ -243,4 +245,5 @@ def fuzz_document(result: FuzzResult) -> dict[str, Any]:
             for name, claim in result.verdicts.items()
         },
         "failing_seeds": list(result.failing_seeds),
+        "faults": list(result.faults),
     }

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.exit_codes import worst_exit_code
-from rebalance_check.properties.history import read_history
-from rebalance_check.properties.judge import Judge, Judgement
+from rebalance_check.properties.exit_codes import ExitCode, worst_exit_code
+from rebalance_check.properties.files import judge_file, readable_events
+from rebalance_check.properties.judge import Judgement
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Held, Outcome, Undecided
 from rebalance_check.report.documents import judgement_document
@@ -29,6 +30,14 @@ class Judged:
     judgement: Judgement
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A history file that cannot be judged at all, and why."""
+
+    path: Path
+    fault: str
+
+
 @click.command("judge")
 @click.argument("histories", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="HISTORY...")
 @click.option("--invariant", "names", multiple=True, metavar="NAME", help="An invariant or a family; default: all.")
@@ -38,8 +47,8 @@ class Judged:
 def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | None, engine: str, as_json: bool) -> int:
     """Judge recorded histories (JSON lines, one run per file; docs/history.schema.json), or a folder of `fuzz --out`.
 
-    Exits with 0 when every claim held, 10 when a safety invariant is violated, 11 when a liveness invariant is, 12
-    undecided.
+    Exits with 0 when every claim held, 10 when a safety invariant is violated, 11 when a liveness invariant is, 2 when
+    a file or a line cannot be read, 12 undecided; the first of 10, 11, 2, 12, 0 that applies.
     """
     console = Console(as_json)
     invariants = select(names)
@@ -51,29 +60,50 @@ def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | No
                 "--html draws history files, not tables: leave it out, or keep a failing run with `fuzz --history FILE`"
             )
         return judge_folder(console, histories, names, engine)
-    with console.progress() as advance:
-        judged = [Judged(path, judge_file(path, invariants, advance)) for path in histories]
+    judged, refused = judge_files(console, histories, invariants)
     for one in judged:
         show_judged(console, one)
+    for bad in refused:
+        console.say(visible(f"{bad.path}: not judged: {bad.fault}"))
     if html is not None:
         write_page(html, judged)
         console.say(f"page: {visible(str(html))}")
+    return console.finish(judged_document(judged, refused), exit_code_of_files(judged, refused))
+
+
+def judge_files(
+    console: Console, paths: Iterable[Path], invariants: tuple[Invariant, ...]
+) -> tuple[list[Judged], list[Refused]]:
+    """Judge each file; one that cannot be read hides no verdict on another.
+
+    Raises: RebalanceCheckError when no file can be judged.
+    """
+    judged: list[Judged] = []
+    refused: list[Refused] = []
+    with console.progress() as advance:
+        for path in paths:
+            try:
+                judged.append(Judged(path, judge_file(path, invariants, advance)))
+            except RebalanceCheckError as fault:
+                refused.append(Refused(path, str(fault)))
+    if not judged:
+        raise RebalanceCheckError("; ".join(one.fault for one in refused))
+    return judged, refused
+
+
+def exit_code_of_files(judged: Sequence[Judged], refused: Sequence[Refused]) -> ExitCode:
+    """The worst of all files."""
+    return worst_exit_code([*(one.judgement.exit_code for one in judged), *(ExitCode.USAGE for _ in refused)])
+
+
+def judged_document(judged: Sequence[Judged], refused: Sequence[Refused]) -> dict[str, Any]:
+    """The JSON form: the worst judgement, then each file; ``faults`` has what could not be read."""
     worst = max(judged, key=lambda one: list(Outcome).index(one.judgement.outcome))
-    document = judgement_document(worst.judgement) | {
+    return judgement_document(worst.judgement) | {
         "events": sum(one.judgement.events for one in judged),
         "histories": [{"file": str(one.path), **judgement_document(one.judgement)} for one in judged],
+        "faults": [one.fault for one in refused] + [line.fault for one in judged for line in one.judgement.unread],
     }
-    return console.finish(document, worst_exit_code(one.judgement.exit_code for one in judged))
-
-
-def judge_file(path: Path, invariants: tuple[Invariant, ...], advance: ProgressListener) -> Judgement:
-    """Judge one file as it is read; nothing of it is kept."""
-    judging = Judge(invariants)
-    for number, event in enumerate(read_history(path), 1):
-        judging.observe(event)
-        if number % 10_000 == 0:
-            advance(f"judge {path.name}", number, 0)
-    return judging.judgement()
 
 
 def show_judged(console: Console, one: Judged) -> None:
@@ -83,12 +113,21 @@ def show_judged(console: Console, one: Judged) -> None:
     figures = f"{held} of {len(judgement.verdicts)} invariants held on {judgement.events} events"
     console.say(f"{visible(str(one.path))}: {judgement.outcome} ({figures})")
     if judgement.counterexamples:
-        history = list(read_history(one.path))
+        history = list(readable_events(one.path))
         for found in judgement.counterexamples:
             text, _, _ = explained(history, found, suggested("judge", one.path, "--invariant", found.invariant))
             console.say(f"\n{text}\n")
+    show_unread(console, judgement)
     show_undecided(console, judgement)
     show_vacuous(console, judgement)
+
+
+def show_unread(console: Console, judgement: Judgement) -> None:
+    """The lines that could not be read: the first of them in full, the others as a number."""
+    for line in judgement.unread:
+        console.say(f"  cannot be read: {visible(line.fault)}")
+    if judgement.unread_count > len(judgement.unread):
+        console.say(f"  cannot be read: {judgement.unread_count - len(judgement.unread):,} more lines")
 
 
 def show_vacuous(console: Console, judgement: Judgement) -> None:
@@ -114,6 +153,6 @@ def write_page(html: Path, judged: list[Judged]) -> None:
     """The page of all these runs."""
     from rebalance_check.report.history_page import history_page  # noqa: PLC0415 - needs the extra `report`
 
-    text = history_page([(one.path, list(read_history(one.path)), one.judgement) for one in judged])
+    text = history_page([(one.path, list(readable_events(one.path)), one.judgement) for one in judged])
     html.parent.mkdir(parents=True, exist_ok=True)
     html.write_text(text, encoding="utf-8", errors="backslashreplace")

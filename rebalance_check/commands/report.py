@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from rebalance_check.commands._console import Console, json_option
-from rebalance_check.commands.judge import Judged, show_undecided, write_page
+from rebalance_check.commands.judge import Judged, show_undecided, show_unread, write_page
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.history import read_history
-from rebalance_check.properties.judge import judge
+from rebalance_check.properties.files import judge_scanned
+from rebalance_check.properties.history import scan_history
+from rebalance_check.properties.malformed import UnreadLine
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.lanes import LaneTable, history_lanes
 from rebalance_check.report.runs import explained, origin_of_history
@@ -38,8 +39,12 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
     The verdict decides the exit code, as for `judge`.
     """
     console = Console(as_json)
-    events = of_group(list(read_history(history)), group)
-    judgement = judge(events, select(()))
+    scanned = list(scan_history(history))
+    events = of_group([one for one in scanned if not isinstance(one, UnreadLine)], group)
+    shown = frozenset((group or "", ""))
+    judgement = judge_scanned(
+        (one for one in scanned if group is None or isinstance(one, UnreadLine) or one.group in shown), select(())
+    )
     if html is not None:
         write_page(html, [Judged(history, judgement)])
         console.say(f"page: {visible(str(html))}")
@@ -48,6 +53,7 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
         console.say(table_text(history_lanes(events, context=last)))
         for found in judgement.counterexamples:
             console.say(f"\n{explained(events, found, suggested('judge', history))[0]}")
+    show_unread(console, judgement)
     show_undecided(console, judgement)
     console.say(f"\nverdict: {judgement.outcome}")
     document = {"steps": table_document(history_lanes(events, context=last)), **judgement_document(judgement)}

@@ -58,6 +58,7 @@ def judgement_document(judgement: Judgement) -> dict[str, Any]:
         "counterexample": counterexample_document(found[0]) if found else None,
         "events": judgement.events,
         "ended": judgement.ended,
+        "unread_lines": judgement.unread_count,
         "verdicts": {i.name: verdict_document(v) for i, v in judgement.verdicts.items()},
     }
 

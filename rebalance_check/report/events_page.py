@@ -10,7 +10,8 @@ from typing import Any, Final
 import msgspec
 
 from rebalance_check.model.vocabulary.event_base import Event
-from rebalance_check.properties.history import TAG, encode
+from rebalance_check.properties.history import encode
+from rebalance_check.properties.malformed import TAG
 from rebalance_check.properties.schema import history_schema
 from rebalance_check.report.event_examples import SECTIONS, Section
 

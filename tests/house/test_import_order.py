@@ -35,12 +35,14 @@ FLOORS = (
     ("model.classic.subject", "model.classic.mutants", "model.connect.status.mutants"),
     ("model.registry", "model.execution"),
     # Invariants over events, and the judge.
+    ("properties.malformed",),
     ("properties.verdict", "properties.history"),
     ("properties.kinds", "properties.schema", "properties.convert", "properties.coverage"),
     ("properties.views", "properties.exit_codes"),
     ("properties.invariants", "properties.status"),
     ("properties.catalogue",),
     ("properties.judge",),
+    ("properties.files",),
     # The protocol as it is implemented, without sockets, threads or clocks.
     ("impl.protocol", "impl.runtime"),
     ("impl.assignors", "impl.coordinator", "impl.connect.status"),

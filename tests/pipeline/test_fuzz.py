@@ -1,6 +1,7 @@
 """A local campaign finds what is there, keeps what it saw, goes on where it stopped, and refuses what does not fit."""
 
 import os
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.fuzz import fuzz, judge_table
 from rebalance_check.pipeline.history_table import BrokenTableError, HistoryTable
 from rebalance_check.pipeline.run_on_table import stored_run
+from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome
 
 CLAIM = "no_double_ownership"
@@ -142,8 +144,6 @@ def test_a_truncated_shard_is_named__and_repeated_once_it_is_gone(
     victim = sorted((tmp_path / "runs").iterdir())[0]
     os.truncate(victim, victim.stat().st_size // 2)
     with pytest.raises(BrokenTableError, match=f"{victim.name} cannot be read.*delete it"):
-        judge_table(tmp_path)
-    with pytest.raises(BrokenTableError, match=f"{victim.name} cannot be read.*delete it"):
         fuzz(range(40), options, simulate=toy.simulate, out=tmp_path)
     victim.unlink()
     fuzz(range(40), options, simulate=toy.simulate, workers=1, out=tmp_path)
@@ -157,15 +157,38 @@ def test_a_shard_that_lost_runs_or_doubles_them_is_named(toy: Any, options: Simu
     with pytest.raises(BrokenTableError, match="hold the same seeds"):
         judge_table(tmp_path)
     (tmp_path / "runs" / "seeds-5-12.parquet").rename(tmp_path / "runs" / "seeds-8-20.parquet")
-    with pytest.raises(BrokenTableError, match="should hold 13 runs by its name and holds 8"):
-        judge_table(tmp_path)
+    result = judge_table(tmp_path, workers=1)
+    assert result.failing_seeds == (0, 7)
+    assert "should hold 13 runs by its name and holds 8" in result.faults[0]
 
 
-def test_a_malformed_event_in_a_table_is_named(toy: Any, options: SimulationOptions, tmp_path: Path) -> None:
-    fuzz(range(3), options, simulate=toy.simulate, workers=1, out=tmp_path)
-    spoil(tmp_path / "runs" / "seeds-0-2.parquet", seed=1, event=4)
-    with pytest.raises(RebalanceCheckError, match=r"event 5 of seed 1 in the table: .*Nonsense"):
+def test_a_truncated_shard__hides_no_verdict_on_the_others(
+    toy: Any, options: SimulationOptions, tmp_path: Path
+) -> None:
+    fuzz(range(40), options, simulate=toy.simulate, workers=1, out=tmp_path)
+    shards = HistoryTable(tmp_path).shards()
+    os.truncate(shards[0].path, shards[0].path.stat().st_size // 2)
+    result = judge_table(tmp_path, workers=1)
+    assert len(result.faults) == 1
+    assert f"{shards[0].path.name} cannot be read" in result.faults[0]
+    assert result.failing_seeds == tuple(seed for seed in range(0, 40, 7) if seed not in shards[0].seeds)
+    assert result.exit_code is ExitCode.SAFETY
+    for shard in shards[1:]:
+        os.truncate(shard.path, shard.path.stat().st_size // 2)
+    with pytest.raises(BrokenTableError, match="cannot be read"):
         judge_table(tmp_path, workers=1)
+
+
+def test_a_malformed_event_in_a_table__is_named_and_hides_no_verdict(
+    toy: Any, options: SimulationOptions, tmp_path: Path
+) -> None:
+    fuzz(range(3), options, simulate=toy.simulate, workers=1, out=tmp_path)
+    spoil(tmp_path / "runs" / "seeds-0-2.parquet", seed=1, event=1)
+    result = judge_table(tmp_path, workers=1)
+    assert result.failing_seeds == (0,)
+    doubt = result.verdicts["generation_monotonicity"]
+    assert doubt.outcomes[Outcome.UNDECIDED] == 1
+    assert re.search("event 2 of seed 1 in the table: .*Nonsense", doubt.reason)
 
 
 def spoil(path: Path, seed: int, event: int) -> None:

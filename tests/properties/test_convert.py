@@ -18,7 +18,8 @@ from rebalance_check.model.vocabulary.events import (
     RunStarted,
 )
 from rebalance_check.properties.convert import convert_file, convert_line
-from rebalance_check.properties.history import MalformedHistory, decode, encode, read_history
+from rebalance_check.properties.history import decode, encode, read_history
+from rebalance_check.properties.malformed import MalformedHistory
 
 OLD: dict[bytes, Event] = {
     b'{"event":"RunStarted","subject":"simulator","seed":7}': RunStarted(subject="simulator", seed=7),

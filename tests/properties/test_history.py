@@ -15,13 +15,13 @@ import pytest
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event, MemberStarted, OffsetCommitted, RequestAnswered
 from rebalance_check.properties.history import (
-    MalformedHistory,
     decode,
     encode,
     read_history,
     recorded,
     write_history,
 )
+from rebalance_check.properties.malformed import MalformedHistory
 from rebalance_check.properties.schema import history_schema, schema_text
 
 ROOT = Path(__file__).parents[2]

@@ -1,0 +1,160 @@
+"""Events are checked when Python code makes them, so that a field of a wrong type never reaches a judge or a file.
+
+A string where a tuple of partitions belongs would pass for the partitions ``t``, ``-`` and ``1``. Decoding a
+line checks types by itself and does not come by here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from enum import Enum
+from functools import wraps
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+
+from rebalance_check.model.vocabulary.event_base import Event
+
+Fits: TypeAlias = Callable[[Any], bool]
+"""Whether a value is of a field's type."""
+
+_SHOWN: Final = 60
+_NOTHING: Final = object()
+
+
+class MalformedEvent(TypeError):  # noqa: N818 - named for what is wrong with the event
+    """An event was made with a value of a wrong type: names the event, the field, the value, and what to write."""
+
+
+E = TypeVar("E", bound=Event)
+
+
+def check_when_made(event_type: type[E]) -> None:
+    """Have each event of this type that Python code makes refuse fields of a wrong type, with `MalformedEvent`."""
+    hints = get_type_hints(event_type)
+    types = {f.name: hints[f.name] for f in fields(event_type)}
+    checks = {name: fits_of(hint) for name, hint in types.items()}
+    usual = {name: _usual_class(hint) for name, hint in types.items()}
+    unchecked = event_type.__init__
+
+    @wraps(unchecked)
+    def checked(self: E, /, **given: Any) -> None:
+        unchecked(self, **given)
+        for name, value in given.items():
+            if type(value) is not usual[name] and not checks[name](value):
+                raise MalformedEvent(explain_wrong(event_type, name, types[name], value))
+
+    type.__setattr__(event_type, "__init__", checked)
+
+
+def explain_wrong(event_type: type[Event], name: str, hint: Any, value: Any) -> str:
+    """Why the value does not belong in the field ``name`` of type ``hint``, and what to write instead."""
+    better = nearest(value, hint)
+    advice = f"{name}={_short(better)}" if better is not _NOTHING else described(hint)
+    return (
+        f"{event_type.__name__}.{name} is {_short(value)} ({type(value).__name__}), and {described(hint)} belongs "
+        f"there: write {advice}"
+    )
+
+
+def fits_of(hint: Any) -> Fits:
+    """The check for one type: ``str``, ``int``, ``bool``, a ``Literal``, tuples of these, or one of several."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return lambda value: type(value) is not bool and value in inner
+    if origin is UnionType:
+        choices = tuple(fits_of(one) for one in inner)
+        return lambda value: any(fits(value) for fits in choices)
+    if origin is tuple and inner[1:] == (...,):
+        fits_one, only = fits_of(inner[0]), frozenset((inner[0],))
+        return lambda value: (
+            isinstance(value, tuple) and (only.issuperset(map(type, value)) or all(map(fits_one, value)))
+        )
+    if origin is tuple:
+        parts = tuple(fits_of(one) for one in inner)
+        return lambda value: (
+            isinstance(value, tuple)
+            and len(value) == len(parts)
+            and all(fits(part) for fits, part in zip(parts, value, strict=True))
+        )
+    if hint is int:
+        return lambda value: isinstance(value, int) and not isinstance(value, bool)
+    return lambda value: isinstance(value, hint)
+
+
+def nearest(value: Any, hint: Any) -> Any:
+    """What the author probably meant: the value in the type of the field; `_NOTHING` where that is a guess."""
+    if fits_of(hint)(value):
+        return value
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is UnionType:
+        return next((found for one in inner if (found := nearest(value, one)) is not _NOTHING), _NOTHING)
+    if origin is tuple:
+        return _nearest_tuple(value, inner)
+    if hint is str:
+        return _nearest_text(value)
+    if hint is int and isinstance(value, bool | float) and value == int(value):
+        return int(value)
+    if hint is bool and isinstance(value, int) and value in (0, 1):
+        return bool(value)
+    return _NOTHING
+
+
+def _nearest_tuple(value: Any, inner: tuple[Any, ...]) -> Any:
+    if value is None:
+        return () if inner[1:] == (...,) else _NOTHING
+    if isinstance(value, dict):
+        value = tuple(value.items())
+    if isinstance(value, str | bytes | int):
+        value = (value,)
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=repr)
+    if not isinstance(value, list | tuple):
+        return _NOTHING
+    wanted = (inner[0],) * len(value) if inner[1:] == (...,) else inner
+    if len(wanted) != len(value):
+        return _NOTHING
+    parts = tuple(nearest(part, hint) for part, hint in zip(value, wanted, strict=True))
+    return _NOTHING if _NOTHING in parts else parts
+
+
+def _nearest_text(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    return str(value) if isinstance(value, int | float) else _NOTHING
+
+
+def described(hint: Any) -> str:
+    """A type in words: ``a tuple of str``."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return " or ".join(map(repr, inner))
+    if origin is UnionType:
+        return " or ".join(map(described, inner))
+    if origin is tuple and inner[1:] == (...,):
+        return f"a tuple of {_in_plural(inner[0])}"
+    if origin is tuple:
+        return f"({', '.join(map(_in_plural, inner))})"
+    return {NoneType: "None", int: "an int"}.get(hint, f"a {hint.__name__}")
+
+
+def _in_plural(hint: Any) -> str:
+    if get_origin(hint) is None:
+        return str(hint.__name__)
+    return described(hint).removeprefix("a ")
+
+
+def _usual_class(hint: Any) -> type | None:
+    """The class of nearly all values of a field; None where a value must be looked at (a tuple, a `Literal`)."""
+    if get_origin(hint) is UnionType:
+        return _usual_class(get_args(hint)[0])
+    return hint if isinstance(hint, type) and get_origin(hint) is None else None
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
