@@ -73,8 +73,10 @@ def live_run(
 
 
 def assert_sound(history: list[Event]) -> None:
-    verdicts = judge_clients(history).values()
-    assert [verdict.counterexample for verdict in verdicts if isinstance(verdict, Violated)] == []
+    violated = [verdict for verdict in judge_clients(history).values() if isinstance(verdict, Violated)]
+    assert not violated, "\n".join(
+        [*(str(verdict.counterexample) for verdict in violated), "the history:", *map(repr, history)]
+    )
     assert [type(event) for event in history].count(RunEnded) == 1
 
 
