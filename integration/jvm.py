@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
+from rebalance_check.integration.parent import ended_with_parent
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 JARS_SETTING: Final = "REBALANCE_CHECK_KAFKA_JARS"
@@ -80,7 +81,7 @@ def fetch_jars(pom: Path, version: str, target: Path, *, without_maven: str, oth
         raise RebalanceCheckError(without_maven)
     call = [maven, "--batch-mode", "--quiet", "--file", str(pom), f"-Dkafka.version={version}"]
     call += ["dependency:copy-dependencies", f"-DoutputDirectory={target}", "-DincludeScope=runtime"]
-    done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=MAVEN_TIMEOUT_S)
+    done = subprocess.run(ended_with_parent(call), capture_output=True, text=True, check=False, timeout=MAVEN_TIMEOUT_S)
     if done.returncode != 0:
         said = (done.stdout + done.stderr).strip().splitlines() or ["it said nothing"]
         raise RebalanceCheckError(f"Maven could not fetch the jars of Kafka {version} ({said[0]}): {otherwise}")
@@ -89,7 +90,8 @@ def fetch_jars(pom: Path, version: str, target: Path, *, without_maven: str, oth
 def compile_java(javac: str, sources: Sequence[Path], class_path: str, target: Path, *, otherwise: str) -> None:
     """Compile ``sources`` into ``target``; `RebalanceCheckError` with ``otherwise`` and what ``javac`` says."""
     call = [javac, "-nowarn", "-proc:none", "-encoding", "UTF-8", "-d", str(target), "-cp", class_path]
-    done = subprocess.run([*call, *map(str, sources)], capture_output=True, text=True, check=False)
+    call = ended_with_parent([*call, *map(str, sources)])
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RebalanceCheckError(f"{otherwise} {one_line(done.stderr)}")
 
@@ -110,7 +112,8 @@ def one_line(text: str) -> str:
 class JavaChild:
     """A Java process that is talked to on its standard streams, and whose complaints are kept for when it ends.
 
-    ``name`` is what errors call it; ``buffer_bytes`` of the streams, 0 for none. It ends when its input is closed.
+    ``name`` is what errors call it; ``buffer_bytes`` of the streams, 0 for none. It ends when its input is closed, and
+    with this process.
     """
 
     def __init__(self, name: str, command: Sequence[str], buffer_bytes: int = 0) -> None:
@@ -119,7 +122,12 @@ class JavaChild:
         pipe = subprocess.PIPE
         # A session of its own: an interrupt from the terminal reaches only who started it, who then closes it.
         self._process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=self._log, bufsize=buffer_bytes, start_new_session=True
+            ended_with_parent(command),
+            stdin=pipe,
+            stdout=pipe,
+            stderr=self._log,
+            bufsize=buffer_bytes,
+            start_new_session=True,
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None

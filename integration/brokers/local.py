@@ -22,6 +22,7 @@ from rebalance_check.integration.brokers.settings import (
     server_properties,
 )
 from rebalance_check.integration.jvm import JARS_SETTING, java_tool
+from rebalance_check.integration.parent import ended_with_parent
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 START_TIMEOUT_S: Final = 60.0
@@ -101,7 +102,9 @@ def free_ports(count: int) -> list[int]:
 def format_storage(command: list[str], properties: Path, output: IO[bytes]) -> None:
     """Prepare a node's folder with ``command``, the java to run; `RebalanceCheckError` with the log's end otherwise."""
     arguments = [FORMAT_CLASS, "format", "--cluster-id", CLUSTER_ID, "--config", str(properties)]
-    done = subprocess.run([*command, *arguments], stdout=output, stderr=output, check=False, timeout=START_TIMEOUT_S)
+    done = subprocess.run(
+        ended_with_parent([*command, *arguments]), stdout=output, stderr=output, check=False, timeout=START_TIMEOUT_S
+    )
     if done.returncode != 0:
         raise RebalanceCheckError(
             f"Kafka's StorageTool failed with exit code {done.returncode}: {log_tail(properties.parent / 'kafka.log')}"
@@ -112,9 +115,11 @@ def format_storage(command: list[str], properties: Path, output: IO[bytes]) -> N
 def _running(command: list[str], output: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
     """The process in a group of its own, so that an interrupt of ours does not race with its end.
 
-    Its data is thrown away, so it is killed rather than asked.
+    Its data is thrown away, so it is killed rather than asked; it also ends when this process is killed.
     """
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
+    process = subprocess.Popen(
+        ended_with_parent(command), stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+    )
     try:
         yield process
     finally:

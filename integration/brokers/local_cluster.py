@@ -20,6 +20,7 @@ from rebalance_check.integration.brokers.local import (
 )
 from rebalance_check.integration.brokers.nodes import Cluster
 from rebalance_check.integration.brokers.settings import JVM_OPTIONS, MAIN_CLASS, NodeAddress, cluster_properties
+from rebalance_check.integration.parent import ended_with_parent
 
 
 class LocalNode:
@@ -42,7 +43,7 @@ class LocalNode:
         """Start the process, on its disk; returns before it is ready."""
         with self._log.open("ab") as output:
             self._process = subprocess.Popen(
-                [*self._command, MAIN_CLASS, str(self._properties)],
+                ended_with_parent([*self._command, MAIN_CLASS, str(self._properties)]),
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
             )  # fmt: skip
 

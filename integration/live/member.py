@@ -20,6 +20,7 @@ from rebalance_check.integration.live.clients.consumer import GaveUpError, LiveC
 from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.recording import RawRecording
 from rebalance_check.integration.live.settings import GAVE_UP, MemberOrder
+from rebalance_check.integration.parent import end_with_parent
 from rebalance_check.model.vocabulary.events import MemberCrashed, MemberLeft, MemberStarted
 
 
@@ -68,6 +69,7 @@ def main() -> None:
     """Run the member that the command line orders."""
     # Ctrl-C reaches the whole process group; the harness decides what becomes of its members.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
     order = msgspec.json.decode(sys.argv[1], type=MemberOrder)
     leaving = threading.Event()
     threading.Thread(target=_await_end_of_input, args=(leaving,), daemon=True).start()

@@ -12,9 +12,14 @@ STARTED_HERE = ("local", "testcontainers")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests of starting and ending a broker concern only one that is started here."""
+    """Tests of starting and ending a broker concern only one that is started here; some, one that is a process."""
     spec = config.getoption("--broker")
-    elsewhere = [item for item in items if item.get_closest_marker("started_here") and spec not in STARTED_HERE]
+    concerned = {"started_here": STARTED_HERE, "local_process": ("local",)}
+    elsewhere = [
+        item
+        for item in items
+        if any(item.get_closest_marker(marker) and spec not in specs for marker, specs in concerned.items())
+    ]
     if elsewhere:
         config.hook.pytest_deselected(items=elsewhere)
         items[:] = [item for item in items if item not in elsewhere]
