@@ -1,4 +1,4 @@
-"""Answers about groups: DescribeGroups, ListGroups, DeleteGroups, from what the coordinator tells."""
+"""Answers about groups: DescribeGroups, ListGroups, DeleteGroups, from what the coordinator knows."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from rebalance_check.impl.protocol.messages import DescribedGroup, ListedGroup
+from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.wire.kafka_python import ApiMessage, admin
 from rebalance_check.model.vocabulary.errors import Error
 
 GROUP_TYPE: Final = "classic"
 
 
-def describe_groups(request: Any, describe: Callable[[str], DescribedGroup]) -> ApiMessage:
-    """Each group asked for."""
-    return admin.DescribeGroupsResponse(groups=[_described(describe(group_id)) for group_id in request.groups])
+async def describe_groups(request: Any, describe: Callable[[str], DescribedGroup]) -> ApiMessage:
+    """Each group that the request names, as often as it names it."""
+    groups = [_described(describe(group_id)) async for group_id in paced(request.groups)]
+    return admin.DescribeGroupsResponse(groups=groups)
 
 
 def _described(group: DescribedGroup) -> Any:
@@ -40,22 +42,25 @@ def _described(group: DescribedGroup) -> Any:
     )
 
 
-def list_groups(request: Any, groups: Sequence[ListedGroup]) -> ApiMessage:
+async def list_groups(request: Any, groups: Callable[[], Sequence[ListedGroup]]) -> ApiMessage:
     """The groups that pass the filters of v4 (states) and v5 (types); empty filters let all pass, case is ignored."""
     states = {state.lower() for state in request.states_filter or ()}
     types = {name.lower() for name in request.types_filter or ()}
     listed = admin.ListGroupsResponse.ListedGroup
     chosen = [
         listed(group_id=g.group_id, protocol_type=g.protocol_type, group_state=g.state, group_type=GROUP_TYPE)
-        for g in groups
+        async for g in paced(groups())
         if (not states or g.state.lower() in states) and (not types or GROUP_TYPE in types)
     ]
     return admin.ListGroupsResponse(error_code=0, groups=chosen)
 
 
-def delete_groups(request: Any, delete: Callable[[str], Error]) -> ApiMessage:
-    """Delete each group, or say why not."""
+async def delete_groups(request: Any, delete: Callable[[str], Error]) -> ApiMessage:
+    """Delete each group, or say why not; one that the request names twice is deleted once (``KafkaApis``: a set)."""
     result = admin.DeleteGroupsResponse.DeletableGroupResult
     return admin.DeleteGroupsResponse(
-        results=[result(group_id=name, error_code=int(delete(name))) for name in request.groups_names]
+        results=[
+            result(group_id=name, error_code=int(delete(name)))
+            async for name in paced(dict.fromkeys(request.groups_names))
+        ]
     )

@@ -3,33 +3,51 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from typing import Any
+from collections import Counter
+from typing import Any, Final
 
+from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.topics import CorruptBatch, Topics
 from rebalance_check.integration.wire.kafka_python import ApiMessage, consumer, errors, producer
 from rebalance_check.model.vocabulary.errors import Error
 
+ACKS: Final = frozenset({-1, 0, 1})
+NO_PRODUCER: Final = (-1, -1)
+FETCH_SESSION_ID_NOT_FOUND: Final[int] = errors.FetchSessionIdNotFoundError.errno
+INVALID_RECORD: Final[int] = errors.InvalidRecordError.errno
+INVALID_REQUIRED_ACKS: Final[int] = errors.InvalidRequiredAcksError.errno
+INVALID_REQUEST: Final[int] = errors.InvalidRequestError.errno
 
-def init_producer_id(producer_id: int) -> ApiMessage:
-    """A producer id that nobody else has, at epoch 0."""
+
+async def init_producer_id(request: Any, producer_id: int) -> ApiMessage:
+    """A producer id that no other producer has, at epoch 0.
+
+    A transactional id is not empty, and a producer names both its id and its epoch, or neither (``KafkaApis``).
+    """
+    named = (request.producer_id, request.producer_epoch)
+    is_valid = request.transactional_id != "" and (named == NO_PRODUCER or min(named) >= 0)
+    if not is_valid:
+        return producer.InitProducerIdResponse(
+            error_code=INVALID_REQUEST, producer_id=NO_PRODUCER[0], producer_epoch=NO_PRODUCER[1]
+        )
     return producer.InitProducerIdResponse(error_code=0, producer_id=producer_id, producer_epoch=0)
 
 
-def produce(request: Any, topics: Topics, *, error: Error = Error.NONE) -> ApiMessage:
-    """Append each partition's records, or answer ``error`` for all of them without appending."""
+async def produce(request: Any, topics: Topics, *, error_code: int = 0) -> ApiMessage:
+    """Append each partition's records, or answer ``error_code`` for all of them without appending."""
+    code = error_code if request.acks in ACKS else INVALID_REQUIRED_ACKS
     response_of = producer.ProduceResponse.TopicProduceResponse
     responses = []
-    for topic in request.topic_data:
-        partitions = [_produce_one(topic.name, data, topics, error) for data in topic.partition_data]
+    async for topic in paced(request.topic_data):
+        partitions = [_produce_one(topic.name, data, topics, code) async for data in paced(topic.partition_data)]
         responses.append(response_of(name=topic.name, partition_responses=partitions))
     topics.wake()
     return producer.ProduceResponse(responses=responses)
 
 
-def _produce_one(name: str, data: Any, topics: Topics, error: Error) -> Any:
-    code, offset = int(error), -1
-    if error is Error.NONE:
+def _produce_one(name: str, data: Any, topics: Topics, code: int) -> Any:
+    offset = -1
+    if code == 0:
         code, offset = _append(name, data, topics)
     return producer.ProduceResponse.TopicProduceResponse.PartitionProduceResponse(
         index=data.index,
@@ -46,8 +64,10 @@ def _append(name: str, data: Any, topics: Topics) -> tuple[int, int]:
     log = topics.log(name, data.index)
     if log is None:
         return int(Error.UNKNOWN_TOPIC_OR_PARTITION), -1
+    if not data.records:
+        return INVALID_RECORD, -1
     try:
-        return 0, log.append(bytes(data.records or b""))
+        return 0, log.append(bytes(data.records))
     except CorruptBatch:
         code: int = errors.CorruptRecordError.errno
         return code, -1
@@ -57,11 +77,15 @@ async def fetch(request: Any, topics: Topics) -> ApiMessage:
     """The records from each offset on; waits up to ``max_wait_ms`` until there are ``min_bytes`` of them.
 
     Incremental fetch sessions (KIP-227) are declined: session id 0 tells the client to name all partitions each time.
+    A partition that is named twice is read once, from the offset that was named last.
     """
+    if request.session_id != 0:
+        return consumer.FetchResponse(error_code=FETCH_SESSION_ID_NOT_FOUND, session_id=0, responses=[])
+    wanted = {(topic.topic, each.partition): each async for topic in paced(request.topics) for each in topic.partitions}
     loop = asyncio.get_running_loop()
     deadline = loop.time() + request.max_wait_ms / 1000
     while True:
-        partitions = list(_fetched(request, topics))
+        partitions = await _fetched(wanted, request.max_bytes, topics)
         size = sum(len(data.records) for _, data in partitions)
         left = deadline - loop.time()
         if size >= request.min_bytes or left <= 0 or any(data.error_code for _, data in partitions):
@@ -75,20 +99,24 @@ async def fetch(request: Any, topics: Topics) -> ApiMessage:
     return consumer.FetchResponse(error_code=0, session_id=0, responses=responses)
 
 
-def _fetched(request: Any, topics: Topics) -> Iterator[tuple[str, Any]]:
-    for topic in request.topics:
-        for wanted in topic.partitions:
-            yield topic.topic, _read(topic.topic, wanted, topics)
+async def _fetched(wanted: dict[tuple[str, int], Any], max_bytes: int, topics: Topics) -> list[tuple[str, Any]]:
+    """What each partition has, ``max_bytes`` in all; the first batch comes also when it is longer."""
+    found, left = [], max_bytes
+    async for (name, _), partition in paced(wanted.items()):
+        data = _read(name, partition, topics, left)
+        left -= len(data.records)
+        found.append((name, data))
+    return found
 
 
-def _read(name: str, wanted: Any, topics: Topics) -> Any:
+def _read(name: str, wanted: Any, topics: Topics, left: int) -> Any:
     code, end, records = int(Error.UNKNOWN_TOPIC_OR_PARTITION), -1, b""
     log = topics.log(name, wanted.partition)
     if log is not None:
         end = log.end_offset
         code = int(Error.NONE if 0 <= wanted.fetch_offset <= end else Error.OFFSET_OUT_OF_RANGE)
-        if code == 0:
-            records = log.read(wanted.fetch_offset, wanted.partition_max_bytes)
+        if code == 0 and left > 0:
+            records = log.read(wanted.fetch_offset, min(wanted.partition_max_bytes, left))
     return consumer.FetchResponse.FetchableTopicResponse.PartitionData(
         partition_index=wanted.partition,
         error_code=code,
@@ -101,20 +129,30 @@ def _read(name: str, wanted: Any, topics: Topics) -> Any:
     )
 
 
-def list_offsets(request: Any, topics: Topics) -> ApiMessage:
-    """The offset for each partition's timestamp (earliest, latest, or a time in ms)."""
+async def list_offsets(request: Any, topics: Topics) -> ApiMessage:
+    """The offset for each partition's timestamp (earliest, latest, or a time in ms); one named twice is refused."""
     topic_of = consumer.ListOffsetsResponse.ListOffsetsTopicResponse
-    return consumer.ListOffsetsResponse(
-        topics=[
-            topic_of(name=topic.name, partitions=[_offset(topic.name, p, topics) for p in topic.partitions])
-            for topic in request.topics
-        ]
+    named = Counter(
+        [(topic.name, p.partition_index) async for topic in paced(request.topics) for p in topic.partitions]
     )
+    wanted: dict[str, dict[int, Any]] = {}
+    for topic in request.topics:
+        wanted.setdefault(topic.name, {}).update({p.partition_index: p for p in topic.partitions})
+    found = [
+        topic_of(
+            name=name,
+            partitions=[_offset(name, p, topics, named[name, index]) async for index, p in paced(partitions.items())],
+        )
+        async for name, partitions in paced(wanted.items())
+    ]
+    return consumer.ListOffsetsResponse(topics=found)
 
 
-def _offset(name: str, wanted: Any, topics: Topics) -> Any:
+def _offset(name: str, wanted: Any, topics: Topics, times_named: int) -> Any:
     log = topics.log(name, wanted.partition_index)
     code = int(Error.UNKNOWN_TOPIC_OR_PARTITION if log is None else Error.NONE)
+    if times_named > 1:
+        code, log = INVALID_REQUEST, None
     return consumer.ListOffsetsResponse.ListOffsetsTopicResponse.ListOffsetsPartitionResponse(
         partition_index=wanted.partition_index,
         error_code=code,

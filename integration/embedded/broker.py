@@ -8,54 +8,60 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import logging
-import time
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import replace
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, TypeVar
 
 from rebalance_check.impl.coordinator import GroupCoordinator
-from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.embedded import answers_admin, answers_cluster, answers_log
+from rebalance_check.integration.embedded.connection import serve
 from rebalance_check.integration.embedded.faults import Effect, FaultPlan
+from rebalance_check.integration.embedded.groups import Groups, now_ms
+from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.refusals import refusal
 from rebalance_check.integration.embedded.topics import Topics
 from rebalance_check.integration.wire.apis import APIS, VERSIONS, api_name
-from rebalance_check.integration.wire.frames import (
-    MalformedFrame,
-    Prefix,
-    decode_request,
-    encode_response,
-    frame_length,
-    read_prefix,
-)
+from rebalance_check.integration.wire.frames import Prefix, decode_request, encode_response, read_prefix
 from rebalance_check.integration.wire.kafka_python import ApiMessage
-from rebalance_check.integration.wire.replies import replies_to_wire
+from rebalance_check.integration.wire.malformed import MalformedFrame
+from rebalance_check.integration.wire.replies import no_groups, replies_to_wire
 from rebalance_check.integration.wire.requests import GROUP_API_KEYS, requests_from_wire
 from rebalance_check.model.vocabulary.errors import Error
 
-log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 LOOPBACK: Final = "127.0.0.1"
+
+MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
+"""The longest request; Kafka's setting is ``socket.request.max.bytes``, and its default 100 MiB."""
+
+LONG_REQUEST_BYTES: Final = 16 * 1024
+"""A longer request is read, and answered in bytes, in another thread."""
 
 
 class WireBroker:
     """The broker inside an event loop; `embedded.EmbeddedBroker` runs it in a thread.
 
-    ``topics`` maps names to partition counts. It listens on loopback only, on a port that the system chooses.
+    ``topics`` maps names to partition counts; a connection that sends more than ``max_request_bytes`` as one request is
+    closed. ``clock`` has the time in ms. It listens on loopback only, on a port that the system chooses.
     """
 
-    def __init__(self, coordinator: GroupCoordinator, topics: Mapping[str, int], faults: FaultPlan) -> None:
+    def __init__(
+        self,
+        coordinator: GroupCoordinator,
+        topics: Mapping[str, int],
+        faults: FaultPlan,
+        max_request_bytes: int = MAX_REQUEST_BYTES,
+        clock: Callable[[], int] = now_ms,
+    ) -> None:
         self.coordinator = coordinator
         self.faults = faults
         self.topics = Topics()
         for name, partitions in topics.items():
             self.topics.create(name, partitions)
         self.address = answers_cluster.Address(LOOPBACK, 0)
-        self._parked: dict[Hashable, asyncio.Future[msg.GroupReply]] = {}
-        self._tokens = itertools.count()
+        self.groups = Groups(coordinator, self.topics, clock)
         self._producer_ids = itertools.count(1000)
-        self._alarm: asyncio.TimerHandle | None = None
+        self._max_request_bytes = max_request_bytes
         self._connections: dict[asyncio.StreamWriter, asyncio.Task[Any] | None] = {}
         self._server: asyncio.Server | None = None
 
@@ -68,8 +74,7 @@ class WireBroker:
 
     async def stop(self) -> None:
         """Close the port and every connection; parked requests stay unanswered."""
-        if self._alarm is not None:
-            self._alarm.cancel()
+        self.groups.stop()
         if self._server is not None:
             self._server.close()
         for writer in self._connections:
@@ -79,152 +84,81 @@ class WireBroker:
     # ----------------------------------------------------------------------------------- connections
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection: read ahead, so that its end is noticed while a request is parked; answer in order."""
         self._connections[writer] = asyncio.current_task()
-        frames: asyncio.Queue[bytes] = asyncio.Queue()
-        answering = asyncio.create_task(self._answer_all(frames, writer))
         try:
-            while True:
-                length = frame_length(await reader.readexactly(4))
-                frames.put_nowait(await reader.readexactly(length))
-        except (asyncio.IncompleteReadError, ConnectionError):
-            log.debug("%s closed its connection", _peer(writer))
-        except MalformedFrame as error:
-            log.warning("closing the connection of %s: it sent %s", _peer(writer), error)
+            await serve(reader, writer, self.answer, self._max_request_bytes)
         finally:
-            answering.cancel()
-            await asyncio.gather(answering, return_exceptions=True)
-            writer.close()
             del self._connections[writer]
 
-    async def _answer_all(self, frames: asyncio.Queue[bytes], writer: asyncio.StreamWriter) -> None:
-        try:
-            while (frame := await self._answer(await frames.get(), writer)) is not None:
-                if frame:
-                    writer.write(frame)
-                    await writer.drain()
-        except MalformedFrame as error:
-            log.warning("closing the connection of %s: it sent %s", _peer(writer), error)
-        except ConnectionError:
-            log.debug("%s went away before its answer", _peer(writer))
-        except Exception:
-            log.exception("closing the connection of %s: the broker failed to answer", _peer(writer))
-        finally:
-            # Closing here ends the reader as well.
-            writer.close()
+    async def answer(self, frame: bytes, peer: str) -> bytes | None:
+        """The bytes that answer a frame of ``peer``: none for a request without an answer, None to hang up.
 
-    async def _answer(self, frame: bytes, writer: asyncio.StreamWriter) -> bytes | None:
-        """The bytes that answer a frame: none for a request without an answer, None to close the connection."""
+        A long frame is read, and its answer written, in another thread: both take as long as the frame is.
+
+        Raises:
+            MalformedFrame: the frame is no request that is served.
+        """
         prefix = read_prefix(frame)
         api = APIS.get(prefix.api_key)
         if api is None:
             raise MalformedFrame(f"api key {prefix.api_key}, which is not served")
         if not api.low <= prefix.api_version <= api.high:
             return _unsupported_version(prefix)
-        request = decode_request(api.request, prefix, frame)
-        response = await self._with_faults(request, _peer(writer))
+        is_long = len(frame) > LONG_REQUEST_BYTES
+        request = await _apart(is_long, decode_request, api.request, prefix, frame)
+        response = await self._with_faults(request, peer, is_long=is_long)
         if isinstance(response, Effect):
             return None if response is Effect.CLOSE_BEFORE else b""
-        return encode_response(response, prefix.api_version, prefix.correlation_id)
+        return await _apart(is_long, encode_response, response, prefix.api_version, prefix.correlation_id)
 
-    async def _with_faults(self, request: Any, peer: str) -> ApiMessage | Effect:
+    async def _with_faults(self, request: Any, peer: str, *, is_long: bool) -> ApiMessage | Effect:
         """The response; DROP_REPLY when there is none, CLOSE_BEFORE when the connection is to be closed."""
         fault = self.faults.strike(api_name(request), request)
         if fault is None:
-            return await self._respond(request, peer)
+            return await self._respond(request, peer, is_long=is_long)
         if fault.effect is Effect.CLOSE_BEFORE:
             return Effect.CLOSE_BEFORE
         if fault.effect is Effect.ANSWER:
-            return refusal(request, fault.error, self.address, peer)
+            return await refusal(request, fault.error, self.address, peer)
         if fault.effect is Effect.DELAY:
             await asyncio.sleep(fault.delay_s)
-        response = await self._respond(request, peer)
+        response = await self._respond(request, peer, is_long=is_long)
         if fault.effect is Effect.CLOSE_AFTER:
             return Effect.CLOSE_BEFORE
         return Effect.DROP_REPLY if fault.effect is Effect.DROP_REPLY else response
 
     # ----------------------------------------------------------------------------------- requests
 
-    async def _respond(self, request: Any, peer: str) -> ApiMessage | Effect:
+    async def _respond(self, request: Any, peer: str, *, is_long: bool) -> ApiMessage | Effect:
         if request.API_KEY in GROUP_API_KEYS:
-            parts = requests_from_wire(request, client_host=peer)
-            return replies_to_wire([(part, await self._coordinate(part)) for part in parts])
+            parts = await _apart(is_long, lambda: requests_from_wire(request, client_host=peer))
+            answered = [(part, await self.groups.reply(part)) async for part in paced(parts)]
+            return await _apart(is_long, replies_to_wire, answered) if answered else no_groups(request)
         name = api_name(request)
         if name == "Fetch":
             return await answers_log.fetch(request, self.topics)
         if name == "Produce":
-            response = answers_log.produce(request, self.topics)
+            response = await answers_log.produce(request, self.topics)
             return response if request.acks != 0 else Effect.DROP_REPLY
-        return self._plain_answers()[name](request)
+        return await self._plain_answers()[name](request)
 
-    def _plain_answers(self) -> dict[str, Callable[[Any], ApiMessage]]:
+    def _plain_answers(self) -> dict[str, Callable[[Any], Awaitable[ApiMessage]]]:
         return {
-            "ApiVersions": lambda _request: answers_cluster.api_versions(VERSIONS),
+            "ApiVersions": answers_cluster.served_versions,
             "Metadata": lambda request: answers_cluster.metadata(request, self.topics, self.address),
             "FindCoordinator": lambda request: answers_cluster.find_coordinator(request, self.address),
             "CreateTopics": lambda request: answers_cluster.create_topics(request, self.topics),
             "ListOffsets": lambda request: answers_log.list_offsets(request, self.topics),
-            "InitProducerId": lambda _request: answers_log.init_producer_id(next(self._producer_ids)),
+            "InitProducerId": lambda request: answers_log.init_producer_id(request, next(self._producer_ids)),
             "DescribeGroups": lambda request: answers_admin.describe_groups(request, self.coordinator.describe),
-            "ListGroups": lambda request: answers_admin.list_groups(request, self.coordinator.list_groups()),
+            "ListGroups": lambda request: answers_admin.list_groups(request, self.coordinator.list_groups),
             "DeleteGroups": lambda request: answers_admin.delete_groups(request, self.coordinator.delete),
         }
 
-    async def _coordinate(self, request: msg.GroupRequest) -> msg.GroupReply:
-        if not isinstance(request, msg.OffsetCommitRequest | msg.TxnOffsetCommitRequest):
-            return await self._ask(request)
-        # As in Kafka, partitions that do not exist are answered before the coordinator sees the commit.
-        known = tuple(o for o in request.offsets if self.topics.log(o.topic, o.partition) is not None)
-        is_plain = isinstance(request, msg.OffsetCommitRequest)
-        reply: msg.GroupReply = msg.OffsetCommitReply() if is_plain else msg.TxnOffsetCommitReply()
-        if known or not request.offsets:
-            reply = await self._ask(replace(request, offsets=known))
-        assert isinstance(reply, msg.OffsetCommitReply | msg.TxnOffsetCommitReply)
-        errors = {(topic, index): error for topic, index, error in reply.partitions}
-        missing = Error.UNKNOWN_TOPIC_OR_PARTITION
-        partitions = tuple((o.topic, o.partition, errors.get((o.topic, o.partition), missing)) for o in request.offsets)
-        return replace(reply, partitions=partitions)
 
-    async def _ask(self, request: msg.GroupRequest) -> msg.GroupReply:
-        token = next(self._tokens)
-        answer: asyncio.Future[msg.GroupReply] = asyncio.get_running_loop().create_future()
-        self._parked[token] = answer
-        try:
-            self._deliver(self.coordinator.handle(token, request, now_ms()))
-            return await answer
-        finally:
-            del self._parked[token]
-
-    def _deliver(self, replies: list[tuple[Hashable, msg.GroupReply]]) -> None:
-        for token, reply in replies:
-            answer = self._parked.get(token)
-            if answer is not None and not answer.done():
-                answer.set_result(reply)
-        self._set_alarm()
-
-    def _set_alarm(self) -> None:
-        """Wake the coordinator when its next timer is due."""
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
-        deadline = self.coordinator.next_deadline()
-        if deadline is not None:
-            delay_s = max(deadline - now_ms(), 0) / 1000
-            self._alarm = asyncio.get_running_loop().call_later(delay_s, self._on_alarm)
-
-    def _on_alarm(self) -> None:
-        self._alarm = None
-        self._deliver(self.coordinator.advance(now_ms()))
-
-
-def now_ms() -> int:
-    """Milliseconds of the monotonic clock."""
-    return time.monotonic_ns() // 1_000_000
-
-
-def _peer(writer: asyncio.StreamWriter) -> str:
-    peer = writer.get_extra_info("peername")
-    return f"/{peer[0]}" if peer else "/unknown"
+async def _apart(is_long: bool, function: Callable[..., T], *arguments: Any) -> T:
+    """Call a function that shares nothing: where its work ``is_long``, in another thread."""
+    return await asyncio.to_thread(function, *arguments) if is_long else function(*arguments)
 
 
 def _unsupported_version(prefix: Prefix) -> bytes:
@@ -232,5 +166,5 @@ def _unsupported_version(prefix: Prefix) -> bytes:
     api = APIS[prefix.api_key]
     if api.name != "ApiVersions":
         raise MalformedFrame(f"{api.name} v{prefix.api_version}, but v{api.low} to v{api.high} are served")
-    response = answers_cluster.api_versions(VERSIONS, error=Error.UNSUPPORTED_VERSION)
+    response = answers_cluster.api_versions(VERSIONS, error_code=int(Error.UNSUPPORTED_VERSION))
     return encode_response(response, 0, prefix.correlation_id)

@@ -7,13 +7,15 @@ import random
 import threading
 import uuid
 from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.integration.embedded.broker import WireBroker, now_ms
+from rebalance_check.integration.embedded.broker import MAX_REQUEST_BYTES, WireBroker
 from rebalance_check.integration.embedded.faults import FaultPlan
+from rebalance_check.integration.embedded.groups import now_ms
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 
@@ -29,7 +31,8 @@ class EmbeddedBroker:
     """A context manager: listening inside, gone outside.
 
     ``topics`` maps names to partition counts; ``config`` are the broker's settings; ``listener`` receives the events of
-    the coordinator, in the broker's thread; ``seed`` decides the member ids.
+    the coordinator, in the broker's thread; ``seed`` decides the member ids; ``max_request_bytes`` is Kafka's
+    ``socket.request.max.bytes``: a connection that sends a longer request is closed.
     """
 
     def __init__(
@@ -40,7 +43,9 @@ class EmbeddedBroker:
         faults: FaultPlan | None = None,
         listener: Callable[[Event], None] | None = None,
         seed: int = 0,
+        max_request_bytes: int = MAX_REQUEST_BYTES,
     ) -> None:
+        self._max_request_bytes = max_request_bytes
         self.faults = faults or FaultPlan()
         self._topics = dict(topics or {})
         self._config = config
@@ -68,6 +73,10 @@ class EmbeddedBroker:
             return function()
 
         return self._await(calling())
+
+    def spawn(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        """Run ``coroutine`` in the broker's event loop, during its requests; the outcome comes in the future."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -102,7 +111,7 @@ class EmbeddedBroker:
             new_member_id=self._new_member_id,
             recorder_for=self._recorder_for if self._listener is not None else None,
         )
-        broker = WireBroker(coordinator, self._topics, self.faults)
+        broker = WireBroker(coordinator, self._topics, self.faults, self._max_request_bytes)
         await broker.start()
         return broker
 

@@ -9,7 +9,7 @@ from rebalance_check.integration.embedded import answers_cluster, answers_log
 from rebalance_check.integration.embedded.topics import Topics
 from rebalance_check.integration.wire.apis import api_name
 from rebalance_check.integration.wire.kafka_python import ApiMessage
-from rebalance_check.integration.wire.replies import replies_to_wire
+from rebalance_check.integration.wire.replies import no_groups, replies_to_wire
 from rebalance_check.integration.wire.requests import GROUP_API_KEYS, requests_from_wire
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
@@ -23,19 +23,19 @@ _REPLY_OF: Final[dict[type, type[Any]]] = {
 }
 
 
-def refusal(request: Any, error: Error, address: answers_cluster.Address, client_host: str) -> ApiMessage:
+async def refusal(request: Any, error: Error, address: answers_cluster.Address, client_host: str) -> ApiMessage:
     """The response to a decoded ``request`` that says ``error``, in the place where this api carries errors.
 
     `RebalanceCheckError` for an api whose response has no place for it.
     """
     if request.API_KEY in GROUP_API_KEYS:
         parts = requests_from_wire(request, client_host=client_host)
-        return replies_to_wire([(part, _refused(part, error)) for part in parts])
+        return replies_to_wire([(part, _refused(part, error)) for part in parts]) if parts else no_groups(request)
     name = api_name(request)
     if name == "FindCoordinator":
-        return answers_cluster.find_coordinator(request, address, error=error)
+        return await answers_cluster.find_coordinator(request, address, error_code=int(error))
     if name == "Produce":
-        return answers_log.produce(request, Topics(), error=error)
+        return await answers_log.produce(request, Topics(), error_code=int(error))
     raise RebalanceCheckError(f"a fault cannot answer {name} with {error.name}: choose a group api or Produce")
 
 

@@ -10,17 +10,14 @@ import struct
 from dataclasses import dataclass
 from typing import Any, Final
 
+from rebalance_check.integration.wire.decoder import Cursor, decode_body, read_client_id
 from rebalance_check.integration.wire.kafka_python import ApiMessage
+from rebalance_check.integration.wire.malformed import MalformedFrame
 
-MAX_FRAME_BYTES: Final = 16 * 1024 * 1024
-"""A longer request is refused; Kafka's own limit, ``socket.request.max.bytes``, is 100 MiB."""
+__all__ = ["MalformedFrame", "Prefix", "decode_request", "encode_response", "frame_length", "read_prefix"]
 
 _PREFIX: Final = struct.Struct(">hhi")
 PREFIX_BYTES: Final = _PREFIX.size
-
-
-class MalformedFrame(Exception):  # noqa: N818 - named for what was received, like Kafka's own exceptions
-    """The peer sent bytes that are no request; the message says what was wrong. Its connection is closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +29,15 @@ class Prefix:
     correlation_id: int
 
 
-def frame_length(header: bytes) -> int:
-    """The length of the frame that follows these four bytes; `MalformedFrame` when it cannot be one."""
+def frame_length(header: bytes, most: int) -> int:
+    """The length of the frame that follows these four bytes; it may have ``most`` bytes.
+
+    Raises:
+        MalformedFrame: it cannot be one, or is longer.
+    """
     length = int.from_bytes(header, "big", signed=True)
-    if not PREFIX_BYTES <= length <= MAX_FRAME_BYTES:
-        raise MalformedFrame(f"a frame of {length} bytes (expected {PREFIX_BYTES} to {MAX_FRAME_BYTES})")
+    if not PREFIX_BYTES <= length <= most:
+        raise MalformedFrame(f"a frame of {length} bytes (expected {PREFIX_BYTES} to {most})")
     return length
 
 
@@ -46,17 +47,16 @@ def read_prefix(frame: bytes) -> Prefix:
 
 
 def decode_request(message: type[ApiMessage], prefix: Prefix, frame: bytes) -> Any:
-    """The request in ``frame``, of the class that its api key names; `MalformedFrame` when the bytes do not parse.
+    """The request in ``frame``, of the class that its api key names.
 
-    A decoder fed with random bytes may fail in any way, so every exception of it means the same here.
+    Raises:
+        MalformedFrame: the bytes are no request that Kafka would read.
     """
-    try:
-        request = message.decode(frame, version=prefix.api_version, header=True)
-    except Exception as error:
-        raise MalformedFrame(
-            f"{message.name} v{prefix.api_version} of {len(frame)} bytes cannot be decoded ({error!r})"
-        ) from error
-    request.API_VERSION = prefix.api_version
+    cursor = Cursor(frame, PREFIX_BYTES)
+    is_flexible = bool(message.flexible_version_q(prefix.api_version))
+    client_id = read_client_id(cursor, is_flexible=is_flexible)
+    request = decode_body(message, prefix.api_version, cursor)
+    request.with_header(correlation_id=prefix.correlation_id, client_id=client_id)
     return request
 
 

@@ -34,6 +34,13 @@ def replies_to_wire(answered: Sequence[Answered]) -> ApiMessage:
     return message
 
 
+def no_groups(request: Any) -> ApiMessage:
+    """The message that answers an OffsetFetch of a list of no groups."""
+    message: ApiMessage = wire.OffsetFetchResponse(groups=[])
+    message.API_VERSION = request.API_VERSION
+    return message
+
+
 def _join_group_to_wire(version: int, reply: msg.JoinGroupReply) -> ApiMessage:
     member_of = wire.JoinGroupResponse.JoinGroupResponseMember
     # Below v7 a missing name travels as "", from v7 on an empty one as null (JoinGroupResponse's constructor).

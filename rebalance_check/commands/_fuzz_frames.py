@@ -1,0 +1,76 @@
+"""``rebalance-check fuzz --subject broker``: random frames at the embedded broker."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rebalance_check.commands._console import Console
+from rebalance_check.integration.frame_fuzz.in_process import fuzz_in_process
+from rebalance_check.integration.frame_fuzz.result import SERVED_WITHIN_MS, FrameRun
+from rebalance_check.integration.frame_fuzz.sockets import fuzz_over_sockets
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.properties.exit_codes import ExitCode
+
+SUBJECT: Final = "broker"
+WAYS: Final = {"in-process": fuzz_in_process, "sockets": fuzz_over_sockets}
+DEFAULT_FRAMES: Final = 1_000
+
+MAX_FINDINGS: Final = 20
+"""So many are printed; the others are counted."""
+
+
+def fuzz_frames(console: Console, seeds: range, frames: int, over: str) -> int:
+    """Send a new broker the ``frames`` frames of each seed, and report what must not happen.
+
+    Raises:
+        RebalanceCheckError: the number of frames is none.
+    """
+    if frames < 1:
+        raise RebalanceCheckError(f"--frames is {frames}: choose a number from 1")
+    total = FrameRun()
+    with console.progress() as advance:
+        for done, seed in enumerate(seeds, 1):
+            run = WAYS[over](seed, frames)
+            for finding in run.findings[: max(MAX_FINDINGS - len(total.findings), 0)]:
+                console.say(f"{finding.text}\n  replay: {command(finding.seed, frames, over)}")
+            total.add(run)
+            advance("seeds", done, len(seeds))
+    return _report(console, total, seeds, over)
+
+
+def command(seed: int, frames: int, over: str) -> str:
+    """The command that sends the frames of one seed again."""
+    return f"rebalance-check fuzz --subject {SUBJECT} --seeds {seed}:{seed + 1} --frames {frames} --over {over}"
+
+
+def _report(console: Console, total: FrameRun, seeds: range, over: str) -> int:
+    fates = ", ".join(f"{count:,} {fate}" for fate, count in sorted(total.fates.items()) if count)
+    p99, longest = total.served_ms(0.99), total.served_ms(1)
+    console.say(f"{total.frames:,} frames of {len(seeds):,} seeds {over.replace('-', ' ')}: {fates}")
+    console.say(f"{total.seconds:.1f} s ({total.frames / (total.seconds or 1):,.0f} frames/s)")
+    console.say(
+        f"a well-behaved client waited {p99:.1f} ms in 99% of {len(total.latencies_ms):,} requests, {longest:.1f} ms "
+        f"at most; the longest turn of the event loop took {total.longest_turn_ms:.1f} ms"
+    )
+    if p99 > SERVED_WITHIN_MS:
+        console.say(f"note: the 99th percentile is over {SERVED_WITHIN_MS:.0f} ms; measure on a machine that is idle")
+    console.say(f"verdict: {'violated' if total.findings else 'held'} ({len(total.findings):,} findings)")
+    return console.finish(_document(total, seeds, over), ExitCode.SAFETY if total.findings else ExitCode.HELD)
+
+
+def _document(total: FrameRun, seeds: range, over: str) -> dict[str, Any]:
+    return {
+        "subject": SUBJECT,
+        "over": over,
+        "seeds": len(seeds),
+        "frames": total.frames,
+        "fates": {fate.value: count for fate, count in sorted(total.fates.items())},
+        "seconds": round(total.seconds, 3),
+        "p99_ms": round(total.served_ms(0.99), 3),
+        "longest_turn_ms": round(total.longest_turn_ms, 3),
+        "verdict": "violated" if total.findings else "held",
+        "findings": [
+            {"seed": each.seed, "frame": each.frame, "what": each.what, "sent": each.sent.hex()}
+            for each in total.findings
+        ],
+    }
