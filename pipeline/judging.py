@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RunEnded
 from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.judge import Judge, Judgement, judge
+from rebalance_check.properties.judge import Judge, judge
+from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.malformed import UnreadLine
-from rebalance_check.properties.verdict import Counterexample, Outcome, Undecided, Verdict, Violated
+from rebalance_check.properties.verdict import Counterexample, Outcome, Undecided, Untested, Verdict, Violated
 
 
 class UnreadableRun(RebalanceCheckError):  # noqa: N818 - named for what is wrong with the input
@@ -90,31 +91,33 @@ def _count(verdict: Verdict) -> int:
 def _detail(verdict: Verdict) -> str:
     if isinstance(verdict, Violated):
         return verdict.counterexample.headline
-    return verdict.reason if isinstance(verdict, Undecided) else ""
+    return verdict.reason if isinstance(verdict, Undecided | Untested) else ""
 
 
 @dataclass(slots=True)
 class ClaimTally:
     """What became of one claim in many runs: how many runs per outcome, which runs broke it, and why one is open.
 
-    ``violations`` are the rows of the runs that broke the claim, in order of their seeds; ``first_undecided`` is the
-    row of the undecided run with the smallest seed.
+    ``violations`` are the rows of the runs that broke the claim, in order of their seeds; ``first_open`` has, for
+    undecided and for untested, the row of the run with the smallest seed.
     """
 
     invariant: str
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     violations: list[VerdictRow] = field(default_factory=list)
-    first_undecided: VerdictRow | None = None
+    first_open: dict[Outcome, VerdictRow] = field(default_factory=dict)
 
     @property
     def outcome(self) -> Outcome:
-        """The worst outcome of all runs."""
-        return max((o for o in Outcome if self.outcomes[o]), key=list(Outcome).index, default=Outcome.UNDECIDED)
+        """The worst outcome of all runs, where one that held makes up for those that are untested."""
+        order = (Outcome.VIOLATED, Outcome.UNDECIDED, Outcome.HELD, Outcome.UNTESTED)
+        return next((outcome for outcome in order if self.outcomes[outcome]), Outcome.UNDECIDED)
 
     @property
     def reason(self) -> str:
-        """Why the undecided run with the smallest seed is undecided; empty when there is none."""
-        return self.first_undecided.detail if self.first_undecided else ""
+        """Why the claim is undecided or untested, in the run of this kind with the smallest seed; otherwise empty."""
+        first = self.first_open.get(self.outcome)
+        return first.detail if first else ""
 
     @property
     def shortest(self) -> VerdictRow | None:
@@ -130,9 +133,9 @@ def tally(rows: Iterable[VerdictRow], invariants: Sequence[str]) -> dict[str, Cl
         claim.outcomes[row.outcome] += 1
         if row.outcome is Outcome.VIOLATED:
             claim.violations.append(row)
-        elif row.outcome is Outcome.UNDECIDED:
-            first = claim.first_undecided
-            claim.first_undecided = row if first is None or row.seed < first.seed else first
+        elif row.outcome is not Outcome.HELD:
+            first = claim.first_open.get(row.outcome, row)
+            claim.first_open[row.outcome] = min(row, first, key=lambda each: each.seed)
     for claim in tallies.values():
         claim.violations.sort(key=lambda row: row.seed)
     return tallies

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from rebalance_check.pipeline.judging import ClaimTally, FoundRun
 from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_exit_code
-from rebalance_check.properties.verdict import Outcome, worst_outcome
+from rebalance_check.properties.exit_codes import ExitCode, exit_code_of_claims, worst_exit_code
+from rebalance_check.properties.verdict import Outcome, overall_outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,8 @@ class FuzzResult:
     ``runs`` and ``events`` are what was judged; ``resumed`` counts the runs that stood in the table before.
     ``verdicts`` has a tally per claim, in the order of the catalogue, ``counterexamples`` one run per violated claim.
     ``seconds`` are wall time from the first seed to the last verdict, without the start of a Spark session. ``faults``
-    name the shards of the table that could not be read, and were not judged.
+    name the shards of the table that could not be read, and were not judged. ``require_tested``: a claim that no run
+    put to the test leaves the campaign undecided.
     """
 
     engine: str
@@ -30,14 +31,16 @@ class FuzzResult:
     failing_seeds: tuple[int, ...]
     seconds: float
     faults: tuple[str, ...] = ()
+    require_tested: bool = False
 
     @property
     def outcome(self) -> Outcome:
-        """The worst outcome of all claims."""
-        return worst_outcome(tally.outcome for tally in self.verdicts.values())
+        """What the claims amount to: violated, undecided or held. Where nothing was tested, it is undecided."""
+        return overall_outcome((claim.outcome for claim in self.verdicts.values()), require_tested=self.require_tested)
 
     @property
     def exit_code(self) -> ExitCode:
         """0 held, 10 a safety invariant is violated, 11 only a liveness invariant is, 2 bad shards, 12 undecided."""
-        codes = [exit_code_of(self.verdicts[i.name].outcome, i.kind) for i in select(self.verdicts)]
-        return worst_exit_code([*codes, *(ExitCode.USAGE for _ in self.faults)])
+        claims = [(self.verdicts[i.name].outcome, i.kind) for i in select(self.verdicts)]
+        code = exit_code_of_claims(claims, require_tested=self.require_tested)
+        return worst_exit_code([code, *(ExitCode.USAGE for _ in self.faults)])

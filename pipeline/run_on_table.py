@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -26,6 +27,7 @@ from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.verdict import Outcome
 
 IS_HELD: Final = pc.field("outcome") == Outcome.HELD.value
+IS_UNTESTED: Final = pc.field("outcome") == Outcome.UNTESTED.value
 
 
 def fuzz_on_table(work: Work, engine: Engine, out: Path, progress: ProgressListener) -> FuzzResult:
@@ -99,19 +101,38 @@ def readable(events: Iterator[Event]) -> Iterator[Event]:
 
 
 def tally_verdicts(path: Path, names: Sequence[str]) -> dict[str, ClaimTally]:
-    """Add up the verdict rows below ``path``. What held is counted in columns; only the rest becomes rows."""
+    """Add up the verdict rows below ``path``.
+
+    What held or was untested is counted in columns, since most rows are of these two; only the rest becomes rows, and
+    for each untested claim the run with the smallest seed.
+    """
     held: Counter[str] = Counter()
+    untested: Counter[str] = Counter()
     rest: list[VerdictRow] = []
     for file in sorted(path.glob("*.parquet")):
         with pq.ParquetFile(file) as parquet:
             for batch in parquet.iter_batches():
                 for found in batch.filter(IS_HELD)["invariant"].value_counts().to_pylist():
                     held[found["values"]] += found["counts"]
-                rest += [_verdict_row(row) for row in batch.filter(~IS_HELD).to_pylist()]
+                for row, count in _first_untested(batch):
+                    rest.append(row)
+                    untested[row.invariant] += count - 1  # the row itself is counted with the rest
+                rest += [_verdict_row(row) for row in batch.filter(~(IS_HELD | IS_UNTESTED)).to_pylist()]
     tallies = tally(rest, names)
-    for name, count in held.items():
-        tallies[name].outcomes[Outcome.HELD] += count
+    for outcome, counts in ((Outcome.HELD, held), (Outcome.UNTESTED, untested)):
+        for name, count in counts.items():
+            tallies[name].outcomes[outcome] += count
     return tallies
+
+
+def _first_untested(batch: pa.RecordBatch) -> Iterator[tuple[VerdictRow, int]]:
+    """For each claim that is untested in a run of ``batch``: the row with the smallest seed, and how many there are."""
+    rows = pa.Table.from_batches([batch.filter(IS_UNTESTED)]).sort_by("seed")
+    first = [(column, "first") for column in rows.column_names if column != "invariant"]
+    found = rows.group_by("invariant", use_threads=False).aggregate([*first, ("seed", "count")])
+    for one in found.to_pylist():
+        columns = {name: one[f"{name}_first"] for name, _ in first}
+        yield _verdict_row({"invariant": one["invariant"], **columns}), one["seed_count"]
 
 
 def _verdict_row(columns: dict[str, object]) -> VerdictRow:

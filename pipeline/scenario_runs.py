@@ -16,7 +16,8 @@ from rebalance_check.model.shrink import ddmin
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.invariants.expectations import FAMILY
-from rebalance_check.properties.judge import Judge, Judgement
+from rebalance_check.properties.judge import Judge
+from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Counterexample
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.properties.features import features
 from rebalance_check.properties.invariants import (
     agreement,
     callbacks,
@@ -76,3 +77,34 @@ def select(names: Iterable[str]) -> tuple[Invariant, ...]:
 
 def _plain(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
+
+
+Claims: TypeAlias = Invariant | str | Iterable[Invariant | str]
+"""One invariant or several; each may be named, by its own name or by that of a family."""
+
+
+def choose(wanted: Claims | None = None, *, exclude: Claims = (), without: Iterable[str] = ()) -> tuple[Invariant, ...]:
+    """The invariants that ``wanted`` means (None: the whole catalogue), but for those that ``exclude`` means.
+
+    ``without`` names features that the coordinator lacks; what relies on one of them is left out, too.
+
+    Raises: RebalanceCheckError for a name that is none, and when nothing is left of what was wanted.
+    """
+    chosen = CATALOGUE if wanted is None else meant(wanted)
+    left_out, lacking = set(meant(exclude)), features(without)
+    kept = tuple(i for i in chosen if i not in left_out and not i.relies_on & lacking)
+    if chosen and not kept:
+        raise RebalanceCheckError(
+            f"nothing is left to judge of the {len(chosen)} invariants that were asked for: exclude less"
+        )
+    return kept
+
+
+def meant(claims: Claims) -> tuple[Invariant, ...]:
+    """The invariants that are given or named, each once, in the order given; a family in that of the catalogue.
+
+    Raises: RebalanceCheckError for a name that is neither an invariant nor a family.
+    """
+    each = (claims,) if isinstance(claims, Invariant | str) else claims
+    found = (select([one]) if isinstance(one, str) else (one,) for one in each)
+    return tuple(dict.fromkeys(invariant for some in found for invariant in some))

@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Final
 
 from rebalance_check.properties.kinds import Kind
-from rebalance_check.properties.verdict import Outcome
+from rebalance_check.properties.verdict import Outcome, overall_outcome
 
 
 class ExitCode(IntEnum):
@@ -40,10 +40,26 @@ _PRECEDENCE: Final = (ExitCode.HELD, ExitCode.UNDECIDED, ExitCode.USAGE, ExitCod
 
 
 def exit_code_of(outcome: Outcome, kind: Kind = Kind.SAFETY) -> ExitCode:
-    """The exit code of the verdict on one claim of ``kind``."""
-    if outcome is Outcome.VIOLATED:
-        return ExitCode.SAFETY if kind is Kind.SAFETY else ExitCode.LIVENESS
-    return ExitCode.HELD if outcome is Outcome.HELD else ExitCode.UNDECIDED
+    """The exit code of the verdict on one claim of ``kind``; of an untested one by itself, that of success."""
+    match outcome:
+        case Outcome.HELD | Outcome.UNTESTED:
+            return ExitCode.HELD
+        case Outcome.UNDECIDED:
+            return ExitCode.UNDECIDED
+        case Outcome.VIOLATED:
+            return ExitCode.SAFETY if kind is Kind.SAFETY else ExitCode.LIVENESS
+
+
+def exit_code_of_claims(claims: Iterable[tuple[Outcome, Kind]], *, require_tested: bool = False) -> ExitCode:
+    """The exit code of several claims about the same history, each with its kind.
+
+    ``require_tested``: a claim that is untested counts as undecided. No tested claim at all is undecided anyhow.
+    """
+    claims = list(claims)
+    overall = overall_outcome((outcome for outcome, _ in claims), require_tested=require_tested)
+    if overall is not Outcome.VIOLATED:
+        return exit_code_of(overall)
+    return worst_exit_code(exit_code_of(outcome, kind) for outcome, kind in claims)
 
 
 def worst_exit_code(codes: Iterable[ExitCode]) -> ExitCode:

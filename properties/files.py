@@ -9,40 +9,31 @@ from typing import Final
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 from rebalance_check.properties.history import Scanned, scan_history
-from rebalance_check.properties.judge import Judge, Judgement
+from rebalance_check.properties.judge import judge_scanned
+from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.malformed import MalformedHistory, UnreadLine
+from rebalance_check.properties.malformed import UnreadLine
 
 _STEP: Final = 10_000
 
 
 def judge_file(
-    path: str | Path, invariants: Sequence[Invariant] | None = None, progress: ProgressListener = ignore_progress
+    path: str | Path,
+    invariants: Sequence[Invariant] | None = None,
+    progress: ProgressListener = ignore_progress,
+    *,
+    require_tested: bool = False,
 ) -> Judgement:
     """Judge one file as it is read; nothing of it is kept. ``invariants`` defaults to the whole catalogue.
 
-    A line that cannot be read hides no verdict: a violation before it stands, and `Judgement.unread` names it.
+    ``require_tested`` as of `judge`. A line that cannot be read hides no verdict: a violation before it stands, and
+    `Judgement.unread` names it.
 
     Raises: RebalanceCheckError when the file cannot be read, and MalformedHistory when none of its lines is an event.
     """
-    return judge_scanned(_counted(scan_history(path), Path(path).name, progress), invariants)
-
-
-def judge_scanned(scanned: Iterable[Scanned], invariants: Sequence[Invariant] | None = None) -> Judgement:
-    """Judge what `scan_history` or `scan_lines` reads.
-
-    Raises: MalformedHistory when none of the lines is an event, and what reading them raises.
-    """
-    judging = Judge(invariants)
-    for one in scanned:
-        if isinstance(one, UnreadLine):
-            judging.miss(one)
-        else:
-            judging.observe(one)
-    judgement = judging.judgement()
-    if not judgement.events and judgement.unread and not judgement.unread[0].is_cut:
-        raise MalformedHistory(judgement.unread[0].fault)
-    return judgement
+    return judge_scanned(
+        _counted(scan_history(path), Path(path).name, progress), invariants, require_tested=require_tested
+    )
 
 
 def _counted(scanned: Iterable[Scanned], name: str, progress: ProgressListener) -> Iterator[Scanned]:

@@ -8,83 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
 from typing import Final
 
-from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
-from rebalance_check.properties.catalogue import CATALOGUE
-from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_exit_code
-from rebalance_check.properties.kinds import NOT_FOUND, Fold, Handler, Invariant, Kind, Memories, Memory, listeners
-from rebalance_check.properties.malformed import UnreadLine
-from rebalance_check.properties.verdict import (
-    Counterexample,
-    Held,
-    Outcome,
-    Undecided,
-    Verdict,
-    Violated,
-    worst,
-    worst_outcome,
-)
+from rebalance_check.model.vocabulary.events import Event, HealEnded, RunEnded, RunSettled, RunStarted
+from rebalance_check.properties.catalogue import CATALOGUE, Claims, choose
+from rebalance_check.properties.history import Scanned, scan_history
+from rebalance_check.properties.judgement import Judgement
+from rebalance_check.properties.kinds import NOT_FOUND, Fold, Handler, Invariant, Memories, Memory, listeners
+from rebalance_check.properties.malformed import MalformedHistory, UnreadLine
+from rebalance_check.properties.verdict import Held, Undecided, Untested, Verdict, Violated, worst
 
 NOT_ENDED: Final = (
     "the history has no RunEnded, so it may be cut off: judge the complete history, or leave this claim out"
 )
 EMPTY: Final = "the history holds no event: check that it is the right file and that recording was switched on"
+NOTHING_BETWEEN: Final = "the history holds nothing between the start and the end of the run: record what happens"
+OF_THE_RUN: Final = frozenset({RunStarted, RunSettled, HealEnded, RunEnded})
+"""The events of the run itself. They say nothing about a group, so they alone put no claim to the test."""
 NAMED_LINES: Final = 10
 """So many lines that cannot be read are named; the others are counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What a judge says about a history.
-
-    ``verdicts`` maps each invariant that was asked for, in that order, to the worst of its verdicts over the groups of
-    the history; ``events`` is the number of events read; ``ended`` says whether the run ended in an orderly way.
-    ``unread`` are the first lines that could not be read, ``unread_count`` counts all of them.
-    """
-
-    verdicts: Mapping[Invariant, Verdict]
-    events: int
-    ended: bool
-    unread: tuple[UnreadLine, ...] = ()
-    unread_count: int = 0
-
-    @property
-    def outcome(self) -> Outcome:
-        """The worst outcome of all."""
-        return worst_outcome(verdict.outcome for verdict in self.verdicts.values())
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """0 held, 10 a safety invariant is violated, 11 only a liveness invariant is, 12 undecided, 2 bad lines."""
-        bad_input = [ExitCode.USAGE for line in self.unread if not line.is_cut]
-        return worst_exit_code([*bad_input, *(exit_code_of(v.outcome, i.kind) for i, v in self.verdicts.items())])
-
-    @property
-    def counterexamples(self) -> tuple[Counterexample, ...]:
-        """The first counterexample of each violated invariant, safety before liveness."""
-        found = [(i, v) for i, v in self.verdicts.items() if isinstance(v, Violated)]
-        return tuple(v.counterexample for i, v in sorted(found, key=lambda pair: pair[0].kind is Kind.LIVENESS))
-
-    def verdict(self, name: str) -> Verdict:
-        """The verdict on the invariant called ``name``.
-
-        Raises: KeyError when it was not asked for.
-        """
-        for invariant, verdict in self.verdicts.items():
-            if invariant.name == name:
-                return verdict
-        raise KeyError(name)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the invariants that were asked for, in order."""
-        return tuple(i.name for i in self.verdicts)
-
-    def check(self) -> None:
-        """Raise the `Violation` of the first violated invariant (safety before liveness), if there is one."""
-        for found in self.counterexamples:
-            raise next(i for i in self.verdicts if i.name == found.invariant).violation(found)
 
 
 @dataclass(slots=True)
@@ -153,10 +97,21 @@ class _Panel:
     def miss(self, fault: str) -> None:
         """An event of this group may be missing from here on; what is violated so far stands."""
         if not self.unread:
-            self.certain = frozenset(i.name for i in self.invariants if isinstance(self.verdict(i, False), Violated))
+            said = self.verdicts(ended=False)
+            self.certain = frozenset(i.name for i, verdict in said.items() if isinstance(verdict, Violated))
             self.unread = fault
 
-    def verdict(self, invariant: Invariant, ended: bool) -> Verdict:
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing was observed of the group but the events of the run."""
+        return not any(hearing.count for kind, hearing in self.hearings.items() if kind not in OF_THE_RUN)
+
+    def verdicts(self, ended: bool) -> dict[Invariant, Verdict]:
+        """The verdict on each invariant; ``ended``: the run ended in an orderly way."""
+        counts = {event_type: hearing.count for event_type, hearing in self.hearings.items()}
+        return {invariant: self._verdict(invariant, ended, counts) for invariant in self.invariants}
+
+    def _verdict(self, invariant: Invariant, ended: bool, counts: Mapping[type[Event], int]) -> Verdict:
         fault, fold = self.faults.get(invariant.name, ""), self.folds.get(invariant.name)
         if fold is None:
             return Undecided(fault)
@@ -172,23 +127,26 @@ class _Panel:
             return Undecided(fault)
         if self.broken:
             return Undecided(self.broken)
-        if isinstance(verdict, Held):
-            if invariant.needs_end and not ended:
-                return Undecided(NOT_ENDED)
-            if fold.compared is not None:
-                return Held(fold.compared)
-            return Held(sum(self.hearings[event_type].count for event_type in fold.handlers.keys() - fold.bookkeeping))
-        return verdict
+        if not isinstance(verdict, Held):
+            return verdict
+        if self.is_quiet:
+            return Untested(NOTHING_BETWEEN)
+        if invariant.needs_end and not ended:
+            lacking = fold.lacks({**counts, RunEnded: 1})
+            return Untested(lacking) if lacking else Undecided(NOT_ENDED)
+        lacking = fold.lacks(counts)
+        return Untested(lacking) if lacking else Held(fold.checked(counts))
 
 
 class Judge:
     """Judges a history as it happens: `observe` each event, ask for a `judgement` at any time.
 
-    ``invariants`` defaults to the whole catalogue.
+    ``invariants`` defaults to the whole catalogue; ``require_tested`` is passed on to each `Judgement`.
     """
 
-    def __init__(self, invariants: Sequence[Invariant] | None = None) -> None:
+    def __init__(self, invariants: Sequence[Invariant] | None = None, *, require_tested: bool = False) -> None:
         self.invariants = tuple(CATALOGUE if invariants is None else invariants)
+        self.require_tested = require_tested
         self._panels: dict[str, _Panel] = {}
         self._next: dict[tuple[str, str], int] = {}
         self._run: list[Event] = []
@@ -235,15 +193,17 @@ class Judge:
 
     def judgement(self) -> Judgement:
         """The verdict on all that was observed so far."""
-        panels = list(self._panels.values())
+        panels = sorted(self._panels.values(), key=lambda panel: panel.is_quiet)  # what happened comes first
+        says = [(panel, panel.verdicts(self._ended)) for panel in panels]
         verdicts: dict[Invariant, Verdict] = {}
         for invariant in self.invariants:
-            said = [(panel.verdict(invariant, self._ended), panel.found_at(invariant)) for panel in panels]
+            said = [(panel_says[invariant], panel.found_at(invariant)) for panel, panel_says in says]
             said.sort(key=lambda pair: pair[1])  # so that the first counterexample of all groups stays the first
             verdicts[invariant] = (
                 worst([verdict for verdict, _ in said]) if self._events else Undecided(self._missed or EMPTY)
             )
-        return Judgement(verdicts, self._events, self._ended, tuple(self._unread), self._unread_count)
+        unread = tuple(self._unread)
+        return Judgement(verdicts, self._events, self._ended, self.require_tested, unread, self._unread_count)
 
     def _open(self, group: str) -> _Panel:
         panel = self._panels[group] = _Panel(self.invariants, broken=self._broken, unread=self._missed)
@@ -286,17 +246,55 @@ def _uncertain(fault: str, seen: Violated) -> Undecided:
     return Undecided(f"{fault}; without that line the claim looks violated ({seen.counterexample.headline})")
 
 
-def judge(history: Iterable[Event], invariants: Sequence[Invariant] | None = None) -> Judgement:
+def judge(
+    history: Iterable[Event] | str | PathLike[str],
+    invariants: Claims | None = None,
+    *,
+    exclude: Claims = (),
+    without: Iterable[str] = (),
+    require_tested: bool = False,
+) -> Judgement:
     """Judge a history, in one pass and constant memory per member and partition.
 
-    ``history`` is one run in order of observation; ``invariants`` defaults to the whole catalogue. Never raises on
-    account of the history's content: what cannot be decided is `Undecided`, with the reason.
+    ``history`` is one run in order of observation, or the path of the file that holds it. ``invariants`` and
+    ``exclude`` are invariants, their names, or families, one or several; without ``invariants`` the whole catalogue
+    is meant. ``without`` names what the coordinator lacks (`rebalance_check.properties.profiles.Feature`): claims that
+    rely on it are left out. Only what is chosen so is judged and counts. ``require_tested``: a claim that nothing in
+    the history put to the test leaves the judgement undecided.
+
+    What the history says never makes it raise: what cannot be decided is `Undecided`, with the reason, and lines of the
+    file that are no events are in `Judgement.unread`.
+
+    Raises: RebalanceCheckError for a name that is none, and for a file that cannot be opened;
+    MalformedHistory when none of its lines is an event.
     """
-    judging = Judge(invariants)
+    chosen = choose(invariants, exclude=exclude, without=without)
+    if isinstance(history, str | PathLike):
+        return judge_scanned(scan_history(Path(history)), chosen, require_tested=require_tested)
+    judging = Judge(chosen, require_tested=require_tested)
     observe = judging.observe
     for event in history:
         observe(event)
     return judging.judgement()
+
+
+def judge_scanned(
+    scanned: Iterable[Scanned], invariants: Sequence[Invariant] | None = None, *, require_tested: bool = False
+) -> Judgement:
+    """Judge what `scan_history` or `scan_lines` reads.
+
+    Raises: MalformedHistory when none of the lines is an event, and what reading them raises.
+    """
+    judging = Judge(invariants, require_tested=require_tested)
+    for one in scanned:
+        if isinstance(one, UnreadLine):
+            judging.miss(one)
+        else:
+            judging.observe(one)
+    judgement = judging.judgement()
+    if not judgement.events and judgement.unread and not judgement.unread[0].is_cut:
+        raise MalformedHistory(judgement.unread[0].fault)
+    return judgement
 
 
 def _blame(fault: Exception) -> str:

@@ -15,7 +15,8 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any, Final, Self, TypeAlias
 
-from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event
+from rebalance_check.properties.features import Feature
 from rebalance_check.properties.verdict import Because, Counterexample, Held, Undecided, Verdict, Violated, Violation
 
 Handler: TypeAlias = Callable[[Any], None]
@@ -26,6 +27,12 @@ _DISCOVERIES: Final = count()
 
 NOT_FOUND: Final = -1
 """The number of a violation that was not found."""
+
+
+Counts: TypeAlias = Mapping[type[Event], int]
+"""How many events of each type a history holds."""
+
+_ORDER: Final = {kind: place for place, kind in enumerate(EVENT_TYPES.values())}
 
 
 class Kind(StrEnum):
@@ -72,12 +79,14 @@ class Fold:
     it, ``memories`` is what it shares with others, if anything. `verdict` may be asked at any time; it speaks about
     what was observed so far and changes nothing: a claim about the last state is judged when it takes `RunEnded`.
     ``found_at`` orders the first violations of folds (`NOT_FOUND` while there is none). ``compared`` counts how often
-    the claim was put to the test, in a fold that tells it; else each event that it listens to counts, but for those in
-    ``bookkeeping``, which cannot break the claim.
+    the claim was put to the test, in a fold that says so; else each event that it listens to counts, but for those in
+    ``bookkeeping``, which cannot break the claim. ``needs`` are further events without which nothing breaks it: of
+    each set the history must hold one event at least.
     """
 
     compared: int | None = None
     bookkeeping: frozenset[type[Event]] = frozenset()
+    needs: tuple[frozenset[type[Event]], ...] = ()
     memories: tuple[Memory, ...] = ()
 
     def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler]) -> None:
@@ -117,6 +126,24 @@ class Fold:
         """Note that a premise of this claim does not hold in this history: the verdict is undecided, not held."""
         self._doubt = self._doubt or reason
 
+    @property
+    def breaking(self) -> frozenset[type[Event]]:
+        """The types of the events at which the claim can break."""
+        return frozenset(self.handlers) - self.bookkeeping
+
+    def checked(self, counts: Counts) -> int:
+        """How often the claim was put to the test in a history with so many events of each type."""
+        return sum(counts.get(kind, 0) for kind in self.breaking) if self.compared is None else self.compared
+
+    def lacks(self, counts: Counts) -> str:
+        """Why nothing could break the claim in a history with so many events of each type; empty where it could."""
+        for needed in (self.breaking, *self.needs):
+            if not any(counts.get(kind) for kind in needed):
+                return f"the history holds no {one_of(needed)}"
+        if self.checked(counts):
+            return ""
+        return f"no {one_of(self.breaking)} of the history put the claim to the test"
+
     def verdict(self) -> Verdict:
         """What can be said so far: a violation stands; otherwise a doubt; otherwise held."""
         if self._found is not None:
@@ -134,7 +161,7 @@ class Either(Fold):
     def __init__(self, invariant: Invariant, *folds: Callable[[Invariant], Fold]) -> None:
         self._folds = tuple(fold(invariant) for fold in folds)
         super().__init__(invariant, {kind: take for fold in self._folds for kind, take in fold.handlers.items()})
-        self.bookkeeping = frozenset[type[Event]]().union(*(fold.bookkeeping for fold in self._folds))
+        self.bookkeeping = frozenset(self.handlers) - frozenset[type[Event]]().union(*(f.breaking for f in self._folds))
 
     def share(self, memories: Memories) -> None:
         """All folds share the memories of the group."""
@@ -142,13 +169,20 @@ class Either(Fold):
             fold.share(memories)
         self.memories = tuple(memory for fold in self._folds for memory in fold.memories)
 
+    def checked(self, counts: Counts) -> int:
+        """How often any of the folds was put to the test."""
+        return sum(fold.checked(counts) for fold in self._folds if not fold.lacks(counts))
+
+    def lacks(self, counts: Counts) -> str:
+        """Nothing could break the claim where nothing could break it for any of the folds; all say why."""
+        reasons = [fold.lacks(counts) for fold in self._folds]
+        return "; and ".join(dict.fromkeys(reasons)) if all(reasons) else ""
+
     def verdict(self) -> Verdict:
-        """The earliest violation; otherwise the first doubt; otherwise held, with all that was compared."""
+        """The earliest violation; otherwise the first doubt; otherwise held."""
         broken = sorted((fold for fold in self._folds if fold.found_at != NOT_FOUND), key=lambda fold: fold.found_at)
         self.found_at = broken[0].found_at if broken else NOT_FOUND
         verdicts = [fold.verdict() for fold in (*broken, *self._folds)]
-        counts = [fold.compared for fold in self._folds]
-        self.compared = None if None in counts else sum(count for count in counts if count)
         return min(verdicts, key=lambda verdict: (Violated, Undecided, Held).index(type(verdict)))
 
 
@@ -176,6 +210,7 @@ class Invariant:
     premises: tuple[str, ...] = ()
     kind: Kind = Kind.SAFETY
     needs_end: bool = False
+    relies_on: frozenset[Feature] = frozenset()
 
     def start(self, memories: Memories | None = None) -> Fold:
         """A new fold for one group; ``memories`` are what the folds of that group remember together."""
@@ -194,3 +229,14 @@ def listeners(who: Iterable[Memory | Fold]) -> dict[type[Event], tuple[Handler, 
         for event_type, handler in one.handlers.items():
             hearing.setdefault(event_type, []).append(handler)
     return {event_type: tuple(handlers) for event_type, handlers in hearing.items()}
+
+
+def one_of(kinds: Iterable[type[Event]]) -> str:
+    """The names of event types, in the order of the vocabulary: ``MemberJoined, TaskStarted or RunEnded``."""
+    names = [kind.__name__ for kind in in_order(kinds)]
+    return " or ".join([*([", ".join(names[:-1])] if names[:-1] else []), *names[-1:]])
+
+
+def in_order(kinds: Iterable[type[Event]]) -> list[type[Event]]:
+    """Event types in the order of the vocabulary; those that it does not hold come last, by name."""
+    return sorted(kinds, key=lambda kind: (_ORDER.get(kind, len(_ORDER)), kind.__name__))

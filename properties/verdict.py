@@ -1,4 +1,4 @@
-"""What a judge says: held, violated or undecided, as data. Nothing here prints; `Violation` is the form that raises.
+"""What a judge says about a claim, as data. Nothing here prints; `Violation` and `UndecidedError` are what is raised.
 
 A counterexample is an explanation in three parts: the claim, the reasons (each with the event that gives it), and the
 events concerned. Reports turn it into text, a table of members, or a page.
@@ -6,10 +6,10 @@ events concerned. Reports turn it into text, a table of members, or a page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event
 
@@ -17,10 +17,18 @@ STEP = "{step}"
 """Stands in a reason's text for the place of its event; a report that knows the history writes ``step 6`` there."""
 
 
+NO_GROUP: Final = "the history holds no event of a group"
+
+
 class Outcome(StrEnum):
-    """The three verdicts, from best to worst: a violation outweighs a doubt, and a doubt outweighs a pass."""
+    """The four verdicts, from best to worst.
+
+    A violation outweighs a doubt, and both outweigh the rest. *Untested* is no success: nothing in the history could
+    have broken the claim. Among claims that held it does no harm, so it is worse than these and better than a doubt.
+    """
 
     HELD = "held"
+    UNTESTED = "untested"
     UNDECIDED = "undecided"
     VIOLATED = "violated"
 
@@ -28,6 +36,19 @@ class Outcome(StrEnum):
 def worst_outcome(outcomes: Iterable[Outcome]) -> Outcome:
     """The worst of the outcomes; `Outcome.HELD` when there is none."""
     return max(outcomes, key=list(Outcome).index, default=Outcome.HELD)
+
+
+def overall_outcome(outcomes: Iterable[Outcome], *, require_tested: bool = False) -> Outcome:
+    """What several claims about the same history amount to: *violated*, *undecided* or *held*.
+
+    Claims that are *untested* do not count, unless ``require_tested`` makes each of them a doubt. Where no claim was
+    tested at all, nothing is known, and the outcome is *undecided*.
+    """
+    found = set(outcomes)
+    if Outcome.VIOLATED in found:
+        return Outcome.VIOLATED
+    is_open = Outcome.UNDECIDED in found or (require_tested and Outcome.UNTESTED in found)
+    return Outcome.UNDECIDED if is_open or Outcome.HELD not in found else Outcome.HELD
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +88,20 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The claim held on all events. ``checked_events`` counts those that the claim depends on: 0 is a vacuous pass."""
+    """The claim held. ``checked_events`` counts the events that could have broken it: one at least, from a judge."""
 
     checked_events: int = 0
 
     outcome = Outcome.HELD
+
+
+@dataclass(frozen=True, slots=True)
+class Untested:
+    """Nothing in the history could have broken the claim. ``reason`` names the events that the claim needs."""
+
+    reason: str
+
+    outcome = Outcome.UNTESTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +123,7 @@ class Violated:
     outcome = Outcome.VIOLATED
 
 
-Verdict: TypeAlias = Held | Undecided | Violated
+Verdict: TypeAlias = Held | Untested | Undecided | Violated
 """What a judge says about one claim."""
 
 
@@ -109,6 +139,35 @@ class Violation(AssertionError):  # noqa: N818 - it is a failed claim about a su
         return (type(self), (self.counterexample,))
 
 
+class UndecidedError(AssertionError):
+    """What should have been decided is not: a test that asks for a verdict and gets none has failed.
+
+    It is an `AssertionError`, as `Violation` is, so that pytest and Hypothesis count it as a failure of the test and
+    not as an error in it; and no `Violation`, because it accuses nobody. ``reasons`` maps the name of each claim
+    that is open to the reason, in the order in which the claims were asked for.
+    """
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        self.reasons = dict(reasons)
+        super().__init__("\n".join(self._lines()))
+
+    def _lines(self) -> Iterator[str]:
+        yield f"{len(self.reasons)} of the invariants are not decided:"
+        for reason, names in names_by_reason(self.reasons).items():
+            yield f"  {', '.join(names)}: {reason}"
+
+    def __reduce__(self) -> tuple[type[UndecidedError], tuple[dict[str, str]]]:
+        return (type(self), (self.reasons,))
+
+
+def names_by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
+    """The names that share a reason, by the reason, in the order of ``reasons``."""
+    found: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        found.setdefault(reason, []).append(name)
+    return found
+
+
 def place_of(event: Event | None) -> str:
     """How an event is named when its place in the history is not known: ``event 4 of m1``."""
     if event is None or event.seq < 0:
@@ -116,12 +175,19 @@ def place_of(event: Event | None) -> str:
     return f"event {event.seq} of {event.source}"
 
 
-def worst(verdicts: list[Verdict]) -> Verdict:
-    """The worst of the verdicts on one claim; counts of equal outcomes are added up. ``Held()`` when there is none."""
+def worst(verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdict on one claim about several groups, from the ``verdicts`` on it about each.
+
+    The first violation, otherwise the first doubt; counts of equal outcomes are added up. The claim is untested only
+    where it is untested in every group, as it is when there is none.
+    """
     violated = [v for v in verdicts if isinstance(v, Violated)]
     if violated:
         return Violated(violated[0].counterexample, sum(v.count for v in violated))
     undecided = [v for v in verdicts if isinstance(v, Undecided)]
     if undecided:
         return undecided[0]
-    return Held(sum(v.checked_events for v in verdicts if isinstance(v, Held)))
+    held = [v for v in verdicts if isinstance(v, Held)]
+    if held:
+        return Held(sum(v.checked_events for v in held))
+    return next(iter(verdicts), Untested(NO_GROUP))

@@ -172,12 +172,23 @@ from rebalance_check.properties.invariants.timing import (
     PendingIdsVanishInTime,
     SilentMembersAreRemovedInTime,
 )
-from rebalance_check.properties.judge import Judge, Judgement, judge
+from rebalance_check.properties.judge import Judge, judge
+from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
 from rebalance_check.properties.malformed import MalformedHistory
 from rebalance_check.properties.schema import history_schema
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
-from rebalance_check.properties.verdict import Because, Counterexample, Held, Outcome, Undecided, Violated, Violation
+from rebalance_check.properties.verdict import (
+    Because,
+    Counterexample,
+    Held,
+    Outcome,
+    Undecided,
+    UndecidedError,
+    Untested,
+    Violated,
+    Violation,
+)
 
 __all__ = [
     "CATALOGUE",
@@ -326,6 +337,8 @@ __all__ = [
     "TaskStarted",
     "TaskStopped",
     "Undecided",
+    "UndecidedError",
+    "Untested",
     "Violated",
     "Violation",
     "WhoRevokesRejoins",

@@ -17,6 +17,7 @@ from rebalance_check import (
     Judgement,
     NoDoubleOwnership,
     Undecided,
+    Untested,
     Violated,
     Violation,
     events,
@@ -32,7 +33,7 @@ def judging(path: Path) -> None:
     assert_type(read_history(path), Iterator[Event])
     judgement = judge(read_history(path), [NoDoubleOwnership])
     assert_type(judgement, Judgement)
-    assert_type(judgement.verdict("no_double_ownership"), Held | Undecided | Violated)
+    assert_type(judgement.verdict("no_double_ownership"), Held | Untested | Undecided | Violated)
     assert_type(judgement.counterexamples, tuple[Counterexample, ...])
     assert_type(judgement.exit_code, ExitCode)
     assert_type(select(["ownership"]), tuple[Invariant, ...])

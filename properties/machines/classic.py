@@ -90,7 +90,7 @@ class ClassicGroup(RuleBasedStateMachine):
         if self.subject.divergence is not None:
             raise CoordinatorDiffersError(f"{self.subject.divergence}\n{self.schedule()}")
         try:
-            self.judge.judgement().check()
+            self.judge.judgement().check(allow_undecided=True)
         except Violation as violation:
             violation.add_note(self.schedule())
             raise

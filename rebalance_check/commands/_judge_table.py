@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from rebalance_check.commands._claim_options import ClaimOptions
 from rebalance_check.commands._console import Console
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.fuzz import judge_table
@@ -13,7 +14,7 @@ from rebalance_check.report.runs import explained
 from rebalance_check.report.terminal import suggested
 
 
-def judge_folder(console: Console, paths: tuple[Path, ...], names: tuple[str, ...], engine: str) -> int:
+def judge_folder(console: Console, paths: tuple[Path, ...], claims: ClaimOptions, engine: str) -> int:
     """Judge the one history table of ``paths``, show what was found, and return the exit code.
 
     Raises: RebalanceCheckError when there are other inputs besides the table.
@@ -25,7 +26,10 @@ def judge_folder(console: Console, paths: tuple[Path, ...], names: tuple[str, ..
             f"{len(paths)} inputs and one of them a folder: judge a history table alone, and files together"
         )
     with console.progress() as advance:
-        result = judge_table(paths[0], engine=engine, invariants=names, progress=advance)
+        names = [invariant.name for invariant in claims.invariants()]
+        result = judge_table(
+            paths[0], engine=engine, invariants=names, require_tested=claims.require_tested, progress=advance
+        )
     texts: list[str] = []
     found: list[dict[str, Any]] = []
     for run in result.counterexamples:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.commands._upgrade_option import path_option
 from rebalance_check.impl.mutants import find_mutant, planted
@@ -35,7 +36,7 @@ from rebalance_check.pipeline.scenario_runs import (
 )
 from rebalance_check.pipeline.seed_run import replay_command
 from rebalance_check.pipeline.shrink import shrink
-from rebalance_check.properties.catalogue import select
+from rebalance_check.properties.catalogue import Claims, select
 from rebalance_check.properties.history import write_history
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.documents import counterexample_document
@@ -75,7 +76,7 @@ FAULT_SETS = {"common": COMMON_FAULTS, "all": ALL_FAULTS}
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="Keep the history table; resumes what is there."
 )
-@click.option("--invariant", "names", multiple=True, metavar="NAME", help="An invariant or a family; default: all.")
+@claim_options
 @click.option("--broker", metavar="BROKER",
               help="Not the simulator but Kafka's own coordinator: virtual, virtual:3.9.2, ... With it go --seeds, "
               "--steps, --invariant, --variants, --minutes. Or a live one: local, testcontainers.")  # fmt: skip
@@ -86,7 +87,7 @@ FAULT_SETS = {"common": COMMON_FAULTS, "all": ALL_FAULTS}
 @click.option("--history", type=click.Path(path_type=Path), metavar="FILE", help="Write a failing run there.")
 @click.option("--shrink", "shrinking", is_flag=True, help="Make each failing run as small as it gets.")
 @json_option
-def command(*, seeds: str, engine: str, master: str, workers: int | None, out: Path | None, names: tuple[str, ...],
+def command(*, seeds: str, engine: str, master: str, workers: int | None, out: Path | None, claims: ClaimOptions,
             subject: str, broker: str | None, history: Path | None, shrinking: bool, as_json: bool,
             **sizes: Any) -> int:  # fmt: skip
     """Simulate seeds, judge every run, and explain the shortest run that broke each claim.
@@ -105,20 +106,22 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
 
         chosen_by = click.get_current_context().get_parameter_source("steps")
         steps = None if chosen_by is ParameterSource.DEFAULT else sizes["steps"]
-        wanted = Wanted(parse_seeds(seeds), steps, names, sizes["variants"], sizes["minutes"])
+        wanted = Wanted(parse_seeds(seeds), steps, names_for_broker(claims), sizes["variants"], sizes["minutes"])
         return fuzz_broker(console, broker, wanted)
     del sizes["variants"], sizes["minutes"]
     options = options_of(**sizes)
     chosen = parse_seeds(seeds)
+    default: Claims | None = None
     simulate, header = simulator, f"fuzz --seeds {seeds} {options.command_line()}".rstrip()
     if subject == SUBJECT:
-        options, names = scenario_options(options), names or tuple(invariant.name for invariant in KEPT)
+        options, default = scenario_options(options), KEPT
         simulate, header = simulate_scenario, f"fuzz --subject {subject} --seeds {seeds}"
+    names = [invariant.name for invariant in claims.invariants(default)]
     console.say(visible(header))
     with console.progress() as advance:
         result = fuzz(
             chosen, options, engine=engine, out=out, invariants=names, simulate=simulate, subject=subject,
-            master=master, workers=workers, progress=advance,
+            master=master, workers=workers, require_tested=claims.require_tested, progress=advance,
         )  # fmt: skip
     explain = explain_scenario if subject == SUBJECT else explain_run
     found = [explain(run.seed, options, run.counterexample.invariant, shrinking, run) for run in result.counterexamples]
@@ -128,6 +131,18 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
         console.say(f"history of seed {result.counterexamples[0].seed}: {visible(str(history))}")
     document = fuzz_document(result) | {"counterexamples": [one for _, one in found]}
     return console.finish(document, result.exit_code)
+
+
+def names_for_broker(claims: ClaimOptions) -> tuple[str, ...]:
+    """The invariants to judge a broker by: those that are named, or all that suit its events, but for the excluded.
+
+    Raises: RebalanceCheckError for --require-tested, which campaigns on a broker do not know.
+    """
+    if claims.require_tested:
+        raise RebalanceCheckError("--require-tested is for runs of the simulator: leave it out with --broker")
+    if not (claims.exclude or claims.without):
+        return claims.names
+    return tuple(invariant.name for invariant in claims.invariants(KEPT))
 
 
 def options_of(
@@ -221,9 +236,8 @@ def show_result(console: Console, result: FuzzResult, texts: list[str]) -> None:
     for fault in result.faults:
         console.say(f"  not judged: {visible(fault)}")
     for name, claim in result.verdicts.items():
-        runs = claim.outcomes[Outcome.VIOLATED] or claim.outcomes[Outcome.UNDECIDED]
-        more = f" in {runs} runs" if claim.outcome is not Outcome.HELD else ""
-        reason = f": {visible(claim.reason)}" if claim.outcome is Outcome.UNDECIDED else ""
+        more = f" in {claim.outcomes[claim.outcome]} runs" if claim.outcome is not Outcome.HELD else ""
+        reason = f": {visible(claim.reason)}" if claim.reason else ""
         console.say(f"  {claim.outcome:<9} {name}{more}{reason}")
     if result.failing_seeds:
         shown = ", ".join(map(str, result.failing_seeds[:20]))

@@ -9,14 +9,13 @@ from typing import Any
 
 import click
 
+from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.exit_codes import ExitCode, worst_exit_code
 from rebalance_check.properties.files import judge_file, readable_events
-from rebalance_check.properties.judge import Judgement
-from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.verdict import Held, Outcome, Undecided
+from rebalance_check.properties.judgement import Judgement
+from rebalance_check.properties.verdict import Outcome, names_by_reason
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.runs import explained
 from rebalance_check.report.terminal import suggested, visible
@@ -40,18 +39,19 @@ class Refused:
 
 @click.command("judge")
 @click.argument("histories", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="HISTORY...")
-@click.option("--invariant", "names", multiple=True, metavar="NAME", help="An invariant or a family; default: all.")
+@claim_options
 @click.option("--html", type=click.Path(path_type=Path), help="Also write a page with the runs and their violations.")
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Who judges a folder.")
 @json_option
-def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | None, engine: str, as_json: bool) -> int:
+def command(histories: tuple[Path, ...], claims: ClaimOptions, html: Path | None, engine: str, as_json: bool) -> int:
     """Judge recorded histories (JSON lines, one run per file; docs/history.schema.json), or a folder of `fuzz --out`.
 
-    Exits with 0 when every claim held, 10 when a safety invariant is violated, 11 when a liveness invariant is, 2 when
-    a file or a line cannot be read, 12 undecided; the first of 10, 11, 2, 12, 0 that applies.
+    Exits with 0 when what was tested held, 10 when a safety invariant is violated, 11 when a liveness invariant is, 2
+    when a file or a line cannot be read, 12 undecided: also when nothing was tested, and, with --require-tested, when
+    any claim was not. It is the first of 10, 11, 2, 12, 0 that applies.
     """
     console = Console(as_json)
-    invariants = select(names)
+    _ = claims.invariants()  # refused before a file is opened
     if any(path.is_dir() for path in histories):
         from rebalance_check.commands._judge_table import judge_folder  # noqa: PLC0415 - needs the extra `tables`
 
@@ -59,8 +59,8 @@ def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | No
             raise RebalanceCheckError(
                 "--html draws history files, not tables: leave it out, or keep a failing run with `fuzz --history FILE`"
             )
-        return judge_folder(console, histories, names, engine)
-    judged, refused = judge_files(console, histories, invariants)
+        return judge_folder(console, histories, claims, engine)
+    judged, refused = judge_files(console, histories, claims)
     for one in judged:
         show_judged(console, one)
     for bad in refused:
@@ -71,19 +71,18 @@ def command(histories: tuple[Path, ...], names: tuple[str, ...], html: Path | No
     return console.finish(judged_document(judged, refused), exit_code_of_files(judged, refused))
 
 
-def judge_files(
-    console: Console, paths: Iterable[Path], invariants: tuple[Invariant, ...]
-) -> tuple[list[Judged], list[Refused]]:
+def judge_files(console: Console, paths: Iterable[Path], claims: ClaimOptions) -> tuple[list[Judged], list[Refused]]:
     """Judge each file; one that cannot be read hides no verdict on another.
 
     Raises: RebalanceCheckError when no file can be judged.
     """
+    invariants = claims.invariants()
     judged: list[Judged] = []
     refused: list[Refused] = []
     with console.progress() as advance:
         for path in paths:
             try:
-                judged.append(Judged(path, judge_file(path, invariants, advance)))
+                judged.append(Judged(path, judge_file(path, invariants, advance, require_tested=claims.require_tested)))
             except RebalanceCheckError as fault:
                 refused.append(Refused(path, str(fault)))
     if not judged:
@@ -109,8 +108,8 @@ def judged_document(judged: Sequence[Judged], refused: Sequence[Refused]) -> dic
 def show_judged(console: Console, one: Judged) -> None:
     """The verdict on one history, then every counterexample, then what is undecided."""
     judgement = one.judgement
-    held = sum(verdict.outcome is Outcome.HELD for verdict in judgement.verdicts.values())
-    figures = f"{held} of {len(judgement.verdicts)} invariants held on {judgement.events} events"
+    held = f"{len(judgement.held)} of {len(judgement.verdicts)}"
+    figures = f"{held} invariants held on {judgement.events} events"
     console.say(f"{visible(str(one.path))}: {judgement.outcome} ({figures})")
     if judgement.counterexamples:
         history = list(readable_events(one.path))
@@ -119,7 +118,7 @@ def show_judged(console: Console, one: Judged) -> None:
             console.say(f"\n{text}\n")
     show_unread(console, judgement)
     show_undecided(console, judgement)
-    show_vacuous(console, judgement)
+    show_untested(console, judgement)
 
 
 def show_unread(console: Console, judgement: Judgement) -> None:
@@ -130,22 +129,19 @@ def show_unread(console: Console, judgement: Judgement) -> None:
         console.say(f"  cannot be read: {judgement.unread_count - len(judgement.unread):,} more lines")
 
 
-def show_vacuous(console: Console, judgement: Judgement) -> None:
-    """The invariants that held only because the history has none of the events that they check."""
-    names = [
-        i.name for i, verdict in judgement.verdicts.items() if isinstance(verdict, Held) and not verdict.checked_events
-    ]
-    if names:
-        console.say(f"  saw none of the events that they check: {', '.join(names)}")
+def show_untested(console: Console, judgement: Judgement) -> None:
+    """The invariants that nothing in the history could have broken; with their needs where each had to be tested."""
+    names = judgement.untested
+    if names and judgement.require_tested:
+        for reason, alike in names_by_reason(names).items():
+            console.say(f"  untested: {', '.join(alike)}: {reason}")
+    elif names:
+        console.say(f"  untested, and no success: {', '.join(names)}")
 
 
 def show_undecided(console: Console, judgement: Judgement) -> None:
     """Each reason for which something is undecided, after the names of the invariants."""
-    doubts: dict[str, list[str]] = {}
-    for invariant, verdict in judgement.verdicts.items():
-        if isinstance(verdict, Undecided):
-            doubts.setdefault(verdict.reason, []).append(invariant.name)
-    for reason, names in doubts.items():
+    for reason, names in names_by_reason(judgement.undecided).items():
         console.say(f"  undecided: {', '.join(names)}: {visible(reason)}")
 
 

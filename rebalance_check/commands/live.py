@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import click
 
+from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.commands._upgrade_option import path_option
 from rebalance_check.commands.judge import Judged, show_judged
@@ -25,11 +26,9 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.schedule import run
 from rebalance_check.pipeline.campaign import parse_seeds
-from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.exit_codes import worst_exit_code
 from rebalance_check.properties.history import recorded
 from rebalance_check.properties.judge import judge
-from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.terminal import visible
@@ -52,12 +51,13 @@ class LiveRuns:
     clients: tuple[ClientName, ...]
     nodes: int
     out: Path
-    invariants: tuple[Invariant, ...]
+    claims: ClaimOptions
     path: str = ""
     assignors: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Sizes that do not serve are refused before a broker is started."""
+        """Sizes and claims that do not serve are refused before a broker is started."""
+        _ = self.claims.invariants()
         if self.protocol == STATUS:
             _ = self.stores
             if self.nodes > 1:
@@ -132,12 +132,12 @@ class LiveRuns:
 @click.option("--steps", type=int, default=12, show_default=True,
               help="Churn and fault injections, per run; for status stores, the writes of each.")  # fmt: skip
 @click.option("--seeds", default="0:1", show_default=True, metavar="FIRST:LAST", help="A run per seed.")
-@click.option("--invariant", "names", multiple=True, metavar="NAME", help="An invariant or a family; default: all.")
+@claim_options
 @click.option("--out", type=click.Path(path_type=Path), default=Path(".rebalance-check/live"), show_default=True,
               help="Where the histories are written, before they are judged.")  # fmt: skip
 @json_option
 def command(*, broker: str, protocol: str, clients: str, assignors: str, path: str | None, members: int,
-            partitions: int, steps: int, poll_timeout_ms: int, nodes: int, seeds: str, names: tuple[str, ...],
+            partitions: int, steps: int, poll_timeout_ms: int, nodes: int, seeds: str, claims: ClaimOptions,
             out: Path, as_json: bool) -> int:  # fmt: skip
     """Run consumers of real client libraries, each a process, under joins, leaves, kills and pauses; or status stores.
 
@@ -147,7 +147,7 @@ def command(*, broker: str, protocol: str, clients: str, assignors: str, path: s
     console = Console(as_json)
     asked = parse_clients(clients)
     offered = tuple(name.strip() for name in assignors.split(",") if name.strip())
-    claims, path = select(names), path or ""
+    path = path or ""
     runs = LiveRuns(protocol, members, partitions, steps, poll_timeout_ms, asked, nodes, out, claims, path, offered)
     chosen = parse_seeds(seeds)
     with open_broker(broker) if nodes == 1 else open_cluster(broker, nodes) as opened:
@@ -184,7 +184,8 @@ def live_runs(console: Console, broker: Broker, runs: LiveRuns, seeds: Sequence[
 def live_run(broker: Broker, runs: LiveRuns, seed: int) -> Judged:
     """One run: its history is on disk before it is judged."""
     path = runs.out / f"{runs.name}-{seed}.jsonl"
-    return Judged(path, judge(recorded(path, runs.history(broker, seed)), runs.invariants))
+    invariants, require_tested = runs.claims.invariants(), runs.claims.require_tested
+    return Judged(path, judge(recorded(path, runs.history(broker, seed)), invariants, require_tested=require_tested))
 
 
 def live_document(broker: Broker, judged: Sequence[Judged]) -> dict[str, Any]:

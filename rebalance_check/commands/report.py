@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from rebalance_check.commands._console import Console, json_option
-from rebalance_check.commands.judge import Judged, show_undecided, show_unread, write_page
+from rebalance_check.commands.judge import Judged, show_undecided, show_unread, show_untested, write_page
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
-from rebalance_check.properties.catalogue import select
-from rebalance_check.properties.files import judge_scanned
+from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.history import scan_history
+from rebalance_check.properties.judge import judge_scanned
 from rebalance_check.properties.malformed import UnreadLine
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.lanes import LaneTable, history_lanes
@@ -43,7 +43,7 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
     events = of_group([one for one in scanned if not isinstance(one, UnreadLine)], group)
     shown = frozenset((group or "", ""))
     judgement = judge_scanned(
-        (one for one in scanned if group is None or isinstance(one, UnreadLine) or one.group in shown), select(())
+        (one for one in scanned if group is None or isinstance(one, UnreadLine) or one.group in shown), CATALOGUE
     )
     if html is not None:
         write_page(html, [Judged(history, judgement)])
@@ -55,6 +55,7 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
             console.say(f"\n{explained(events, found, suggested('judge', history))[0]}")
     show_unread(console, judgement)
     show_undecided(console, judgement)
+    show_untested(console, judgement)
     console.say(f"\nverdict: {judgement.outcome}")
     document = {"steps": table_document(history_lanes(events, context=last)), **judgement_document(judgement)}
     return console.finish(document, judgement.exit_code)

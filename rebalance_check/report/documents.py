@@ -9,9 +9,9 @@ import msgspec
 
 from rebalance_check.model.vocabulary.events import Event, RunStarted
 from rebalance_check.properties.history import encode
-from rebalance_check.properties.judge import Judgement
+from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.verdict import Counterexample, Held, Undecided, Verdict, Violated
+from rebalance_check.properties.verdict import Counterexample, Held, Undecided, Untested, Verdict, Violated
 
 
 def event_document(event: Event) -> dict[str, Any]:
@@ -38,11 +38,12 @@ def counterexample_document(found: Counterexample | None) -> dict[str, Any] | No
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
-    """One verdict: held with the number of events checked, undecided with its reason, violated with its count."""
+    """One verdict: held with the number of events checked, untested and undecided with the reason, violated with its
+    count."""
     document: dict[str, Any] = {"verdict": verdict.outcome.value}
     if isinstance(verdict, Held):
         document["checked_events"] = verdict.checked_events
-    elif isinstance(verdict, Undecided):
+    elif isinstance(verdict, Untested | Undecided):
         document["reason"] = verdict.reason
     elif isinstance(verdict, Violated):
         document["violations"] = verdict.count
@@ -50,7 +51,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
 
 
 def judgement_document(judgement: Judgement) -> dict[str, Any]:
-    """A judgement: the worst verdict, the first violated invariant with its counterexample, and each verdict."""
+    """A judgement: what it amounts to, the first violated invariant with its counterexample, and each verdict."""
     found = judgement.counterexamples
     return {
         "verdict": judgement.outcome.value,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from rebalance_check.model.vocabulary.events import Event
-from rebalance_check.properties.judge import Judgement
-from rebalance_check.properties.verdict import Undecided
+from rebalance_check.properties.judgement import Judgement
+from rebalance_check.properties.verdict import names_by_reason
 from rebalance_check.report.lanes import history_lanes
 from rebalance_check.report.page import page
 from rebalance_check.report.runs import origin_of_history
@@ -31,6 +31,11 @@ def sections(path: str | Path, history: Sequence[Event], judgement: Judgement) -
         table = history_lanes(history, found, context=SHOWN)
         yield Section(f"{found.invariant}: {found.headline}", "violated", table, origin, found, [name])
     if not judgement.counterexamples:
-        doubts = {v.reason for v in judgement.verdicts.values() if isinstance(v, Undecided)}
         table = history_lanes(history, context=SHOWN)
-        yield Section(name, judgement.outcome.value, table, origin, lines=sorted(doubts))
+        yield Section(name, judgement.outcome.value, table, origin, lines=_open_lines(judgement))
+
+
+def _open_lines(judgement: Judgement) -> list[str]:
+    """Why something is undecided, and what was not tested."""
+    lines = [f"undecided: {', '.join(names)}: {why}" for why, names in names_by_reason(judgement.undecided).items()]
+    return [*lines, *([f"untested: {', '.join(judgement.untested)}"] if judgement.untested else [])]

@@ -24,8 +24,8 @@ from rebalance_check.report.catalogue_page import catalogue_markdown, smallest_b
 
 Command = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
-VACUOUS = "  saw none of the events that they check: "
-"""What stands before the invariants that had nothing to check in a history."""
+UNTESTED = "  untested, and no success: "
+"""What stands before the invariants that nothing in a history could have broken."""
 
 
 def written(tmp_path: Path, history: list[Event], name: str = "history.jsonl") -> Path:
@@ -43,10 +43,11 @@ def test_judge__held__exits_0(command: Command, tmp_path: Path, double_ownership
     path = written(tmp_path, holding(double_ownership))
     answer = command("judge", path)
     assert (answer.code, answer.err) == (0, "")
-    verdict, vacuous = answer.out.splitlines()
-    assert verdict == f"{path}: held ({len(CATALOGUE)} of {len(CATALOGUE)} invariants held on 16 events)"
-    assert vacuous.startswith(VACUOUS)
-    unchecked = vacuous.removeprefix(VACUOUS).split(", ")
+    verdict, untested = answer.out.splitlines()
+    assert untested.startswith(UNTESTED)
+    unchecked = untested.removeprefix(UNTESTED).split(", ")
+    held = len(CATALOGUE) - len(unchecked)
+    assert verdict == f"{path}: held ({held} of {len(CATALOGUE)} invariants held on 16 events)"
     assert "stale_generation_is_refused" not in unchecked
     assert {"instance_is_exclusive", "join_phase_ends_in_time"} <= set(unchecked)
 
@@ -55,7 +56,7 @@ def test_judge__a_claim_that_was_put_to_the_test__is_not_listed_as_vacuous(
     command: Command, tmp_path: Path, double_ownership: list[Event]
 ) -> None:
     path = written(tmp_path, holding(double_ownership))
-    assert VACUOUS not in command("judge", path, "--invariant", "no_double_ownership").out
+    assert UNTESTED not in command("judge", path, "--invariant", "no_double_ownership").out
 
 
 def test_judge__progress_violated__exits_11(command: Command, tmp_path: Path, double_ownership: list[Event]) -> None:

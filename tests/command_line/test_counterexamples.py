@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rebalance_check import Event, NoDoubleOwnership, RevokedBeforeReassigned, judge
-from rebalance_check.properties.judge import Judgement
+from rebalance_check.properties.judgement import Judgement
 from rebalance_check.report.history_page import history_page
 from rebalance_check.report.lanes import history_lanes
 from rebalance_check.report.runs import explained

@@ -35,12 +35,12 @@ FLOORS = (
     ("model.classic.subject", "model.classic.mutants", "model.connect.status.mutants"),
     ("model.registry", "model.execution"),
     # Invariants over events, and the judge.
-    ("properties.malformed",),
+    ("properties.malformed", "properties.features"),
     ("properties.verdict", "properties.history"),
     ("properties.kinds", "properties.schema", "properties.convert", "properties.coverage"),
     ("properties.views", "properties.exit_codes"),
     ("properties.invariants", "properties.status"),
-    ("properties.catalogue",),
+    ("properties.catalogue", "properties.judgement"),
     ("properties.judge",),
     ("properties.files",),
     # The protocol as it is implemented, without sockets, threads or clocks.

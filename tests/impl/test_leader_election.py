@@ -149,7 +149,7 @@ def test_all_members_agree_on_one_primary() -> None:
 
     assert environment.primaries() == ["m1"]
     assert [environment.elector(member).primary for member in environment.clients] == [A, A, A]
-    judge(environment.events).check()
+    judge(environment.events).check(allow_undecided=True)  # the run goes on
 
 
 def test_another_takes_over__when_the_primary_leaves() -> None:

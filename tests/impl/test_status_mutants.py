@@ -6,7 +6,8 @@ from rebalance_check.impl.mutants import IMPL_MUTANTS, FuzzSearch, Mutant
 from rebalance_check.impl.mutants.status import STATUS_MUTANTS
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import simulate
-from rebalance_check.properties.judge import Judgement, judge
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import Outcome
 

@@ -40,7 +40,8 @@ def test_a_code_that_is_no_verdict_has_no_place_among_them(code: ExitCode) -> No
 @pytest.mark.parametrize("outcome", list(Outcome))
 @pytest.mark.parametrize("kind", list(Kind))
 def test_a_code_stands_for_the_outcome_that_it_was_made_of(outcome: Outcome, kind: Kind) -> None:
-    assert exit_code_of(outcome, kind).outcome is outcome
+    stands_for = Outcome.HELD if outcome is Outcome.UNTESTED else outcome  # by itself it does no harm
+    assert exit_code_of(outcome, kind).outcome is stands_for
 
 
 def test_only_a_violation_depends_on_the_kind() -> None:

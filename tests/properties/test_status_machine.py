@@ -23,6 +23,6 @@ def test_stores_do_what_the_model_says() -> None:
     ],
 )
 def test_a_planted_bug_is_found(defect: str) -> None:
-    once = settings(max_examples=400, stateful_step_count=50, phases=[Phase.generate], print_blob=False)
+    once = settings(max_examples=1500, stateful_step_count=50, phases=[Phase.generate], print_blob=False)
     with planted(defect), pytest.raises((StoreDiffersFromModel, SafeStatusWritesViolated)):
         run_state_machine_as_test(StatusStores, settings=once)

@@ -11,9 +11,10 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, PartitionsAssigned, PartitionsRevoked, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.exit_codes import ExitCode
-from rebalance_check.properties.files import judge_file, judge_scanned, readable_events
+from rebalance_check.properties.files import judge_file, readable_events
 from rebalance_check.properties.history import encode, read_history, scan_history, scan_lines
-from rebalance_check.properties.judge import Judgement
+from rebalance_check.properties.judge import judge_scanned
+from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.malformed import MAX_LINE, MalformedHistory, UnreadLine
 from rebalance_check.properties.verdict import Outcome, Undecided, Violated
 
