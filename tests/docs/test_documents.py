@@ -30,13 +30,13 @@ def examples() -> list[tuple[str, str, str]]:
     """Every Python block of the documents, with the text block that follows it as its output.
 
     A block that needs more than Python says so behind the language (``python needs-java``), and a test of its own
-    runs it.
+    runs it. One that uses a library without types (``python untyped-library``) runs here, and no type checker reads it.
     """
     found = []
     for page in (page for page in PAGES if page.name not in SNIPPETS):
         fenced = blocks(page)
         for place, (kind, body) in enumerate(fenced):
-            if kind == "python":
+            if kind in {"python", "python untyped-library"}:
                 after = fenced[place + 1] if place + 1 < len(fenced) else ("", "")
                 found.append((f"{page.name}-{place}", body, after[1] if after[0] == "text" else ""))
     return found
