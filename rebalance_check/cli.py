@@ -124,6 +124,8 @@ def main() -> None:
     _open_standard_streams()
     with orderly_end():
         code = run(sys.argv[1:])
+    if code == ExitCode.INTERRUPTED:
+        _leave_compiler(code)
     sys.exit(code)
 
 
@@ -151,6 +153,16 @@ def _misused(fault: click.ClickException, as_json: bool) -> int:
     with suppress(OSError):
         fault.show()
     return _print_error(sentence, ExitCode.USAGE, as_json)
+
+
+def _leave_compiler(code: int) -> None:
+    """End the process at once where a thread still compiles: it cannot be stopped, and the interpreter would wait."""
+    from rebalance_check.model.checker.safety.compilation import is_compiling  # noqa: PLC0415 - rarely needed
+
+    if is_compiling():
+        with suppress(OSError):
+            sys.stdout.flush()
+        os._exit(code)
 
 
 def _fail(sentence: str, code: int, as_json: bool) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rebalance_check.commands._console import Console
+from rebalance_check.commands._exploration_report import print_verdicts
 from rebalance_check.model.checker.liveness import LivenessCheck
 from rebalance_check.model.execution import Execution, execute
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of
@@ -32,8 +33,7 @@ def print_liveness(console: Console, found: LivenessCheck, runs: Mapping[str, Ex
             f"{found.states:,} states and {found.steps:,} steps without faults, in any number of generations; "
             f"{found.components:,} fair terminal components, {found.seconds:.1f} s"
         )
-    for name, verdict in found.verdicts.items():
-        console.say(f"  {verdict:<9} {name}")
+    print_verdicts(console, found.verdicts.items())
     for text in findings(runs):
         console.say(f"\n{text}")
 

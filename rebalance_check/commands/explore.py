@@ -9,21 +9,36 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from rebalance_check.commands._checkpoint_file import read_checkpoint, require_new_file, write_checkpoint
 from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands._exploration_report import (
+    coverage_text,
+    exploration_document,
+    outcome_of,
+    print_exploration,
+)
+from rebalance_check.commands._search_line import search_line
+from rebalance_check.commands._search_options import command_again, limit_options, memory_limit
+from rebalance_check.commands._stop_request import stop_requests
 from rebalance_check.commands._upgrade_option import first_protocol, path_option, sized_for, was_given
 from rebalance_check.model.checker.safety import Exploration, explore
+from rebalance_check.model.checker.safety.checkpoint import Checkpoint
+from rebalance_check.model.checker.safety.limits import Ended, Limits
 from rebalance_check.model.checker.safety.witness import witness
 from rebalance_check.model.checker.specification import Model
-from rebalance_check.model.execution import Execution, execute
+from rebalance_check.model.execution import execute
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.upgrade_paths import path_named, path_number
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_exit_code
-from rebalance_check.properties.verdict import Outcome, worst_outcome
+from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.paths import path_document, path_section, path_text
 from rebalance_check.report.section import Section
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+GOES_ON_WITHOUT: Final = frozenset({"max_states", "max_memory", "minutes", "checkpoint", "resume", "html", "as_json"})
+"""The options that a command to go on does not repeat."""
 
 PROTOCOLS = [protocol.value for protocol in RebalanceProtocol]
 SIZES = {
@@ -110,7 +125,7 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
 @click.option("--mutant", metavar="NAME", help="Switch on a planted defect (see `rebalance-check mutants`).")
 @click.option("--threads", type=int, default=2, show_default=True)
 @click.option("--interpreted", is_flag=True, help="Use the interpreted model: slow, needs no extra.")
-@click.option("--max-states", type=int, help="Stop after so many distinct states (then undecided).")
+@limit_options
 @click.option(
     "--liveness", is_flag=True, help="Check the liveness properties, too: what must happen once faults cease."
 )
@@ -128,6 +143,7 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
 def command(
     *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, new_members: bool,
     path: str | None, symmetry: str, mutant: str | None, threads: int, interpreted: bool, max_states: int | None,
+    max_memory: int | None, minutes: float | None, checkpoint: Path | None, resume: Path | None,
     liveness: bool, goal: str | None, html: Path | None, broker: str | None, as_json: bool, **sizes: int,
 ) -> int:  # fmt: skip
     """Check the invariants on every state of the model within bounds; print a shortest counterexample if one breaks."""
@@ -142,27 +158,76 @@ def command(
     if broker is not None:
         from rebalance_check.commands._explore_broker import explore_on_broker  # noqa: PLC0415 - needs an extra
 
-        refused = {"--mutant": mutant, "--max-states": max_states, "--liveness": liveness, "--html": html}
+        refused = {
+            "--mutant": mutant, "--max-states": max_states, "--max-memory": max_memory, "--minutes": minutes,
+            "--checkpoint": checkpoint, "--resume": resume, "--liveness": liveness, "--html": html,
+        }  # fmt: skip
         return explore_on_broker(console, bounds, broker, refused)
     model = model_for(bounds, mutant or "")
     if goal is not None:
         return show_witness(console, model, bounds, goal)
     console.say(f"explore {bounds.address()}, symmetry {symmetry}" + (f", mutant {mutant}" if mutant else ""))
-    found = explore_watched(
-        console, model, bounds, symmetry=symmetry == "on", threads=threads, compiled=not interpreted,
-        max_states=max_states,
-    )  # fmt: skip
+    with stop_requests() as stop:
+        limits = Limits(
+            states=max_states, seconds=None if minutes is None else 60 * minutes, memory=memory_limit(max_memory),
+            stop=stop,
+        )  # fmt: skip
+        found, saved = explore_from(
+            checkpoint, resume, model, bounds, symmetry=symmetry == "on", threads=threads, compiled=not interpreted,
+            limits=limits,
+        )  # fmt: skip
+    return finish(console, model, found, saved, liveness=liveness, limits=limits, html=html)
+
+
+def explore_from(
+    checkpoint: Path | None, resume: Path | None, model: Model, bounds: Bounds, **options: Any
+) -> tuple[Exploration, Path | None]:
+    """Explore, from the file ``resume`` if there is one; where it ends early, the file that keeps what was done."""
+    path, saved = checkpoint or resume, list[Path]()
+    if path is not None and path != resume:
+        require_new_file(path)
+
+    def save(done: Checkpoint) -> None:
+        if path is None:
+            return
+        try:
+            write_checkpoint(path, done)
+            saved.append(path)
+        except OSError as error:  # what was found is printed nevertheless
+            click.echo(f"the checkpoint cannot be written: {error}", err=True)
+
+    begun = None if resume is None else read_checkpoint(resume)
+    found = explore_watched(model, bounds, resume=begun, save=save, **options)
+    return found, saved[0] if saved else None
+
+
+def finish(
+    console: Console, model: Model, found: Exploration, saved: Path | None, *, liveness: bool, limits: Limits,
+    html: Path | None,
+) -> int:  # fmt: skip
+    """Print what the search found, judge liveness where that is asked for, and end with a verdict."""
     run = execute(found.counterexample) if found.counterexample else None
     print_exploration(console, found, run)
-    document = exploration_document(found, run)
+    document = exploration_document(found, run) | {"checkpoint": None if saved is None else str(saved)}
     paths = [path_section(run, found.violated)] if run else []
-    codes, lassos = [exit_code_of(outcome_of(found))], list[Section]()
+    codes, broken, lassos = [exit_code_of(outcome_of(found))], [found.violated], list[Section]()
     if liveness:
-        document["liveness"], code, lassos = checked_liveness(console, model, found, max_states)
+        document["liveness"], code, lassos = checked_liveness(console, model, found, limits)
         codes.append(code)
+        broken += [name for name, verdict in document["liveness"]["claims"].items() if verdict == Outcome.VIOLATED]
     if html is not None:
         write_page(console, html, [*paths, *lassos])
-    return console.finish(document, worst_exit_code(codes))
+    if found.ended is not None:
+        print_early_end(console, found, found.ended, saved)
+    code = worst_exit_code(codes)
+    console.say(verdict_line(found, code.outcome, broken))
+    return console.finish(document, ExitCode.INTERRUPTED if found.ended is Ended.STOPPED else code)
+
+
+def verdict_line(found: Exploration, outcome: Outcome, broken: Sequence[str]) -> str:
+    """The last line: the verdict, what is broken, and on how many states."""
+    names = ", ".join(filter(None, broken))
+    return f"verdict: {outcome}{names and ': ' + names} ({found.distinct:,} states of {found.bounds.address()})"
 
 
 def write_page(console: Console, html: Path, sections: Sequence[Section]) -> None:
@@ -174,13 +239,16 @@ def write_page(console: Console, html: Path, sections: Sequence[Section]) -> Non
 
 
 def checked_liveness(
-    console: Console, model: Model, found: Exploration, max_states: int | None
+    console: Console, model: Model, found: Exploration, limits: Limits
 ) -> tuple[dict[str, Any], ExitCode, list[Section]]:
     """Check the liveness properties after the invariants: their document, exit code and counterexamples."""
     from rebalance_check.commands import _liveness  # noqa: PLC0415 - needs an extra, which interpreting does not
-    from rebalance_check.model.checker.liveness import check_liveness  # noqa: PLC0415 - the same
+    from rebalance_check.model.checker.liveness import LivenessCheck, check_liveness  # noqa: PLC0415 - the same
 
-    judged = check_liveness(model, found.bounds, compiled=found.compiled, max_states=max_states)
+    if found.ended is None:
+        judged = check_liveness(model, found.bounds, compiled=found.compiled, limits=limits)
+    else:
+        judged = LivenessCheck.without_graph(model, found.bounds, compiled=found.compiled, reached=found.distinct)
     runs = _liveness.executed(judged)
     _liveness.print_liveness(console, judged, runs)
     return _liveness.liveness_document(judged, runs), _liveness.liveness_exit_code(judged), _liveness.sections(runs)
@@ -197,50 +265,18 @@ def show_witness(console: Console, model: Model, bounds: Bounds, goal: str) -> i
     return console.finish({"goal": goal, "witness": path_document(run)}, ExitCode.HELD)
 
 
-def explore_watched(console: Console, model: Model, bounds: Bounds, **options: Any) -> Exploration:
-    """Explore with a progress line on a terminal."""
-    with console.progress() as advance:
-        return explore(model, bounds, progress=advance, **options)
+def explore_watched(model: Model, bounds: Bounds, **options: Any) -> Exploration:
+    """Explore with a line on the terminal that shows how far it is; a signal ends it in good order."""
+    with search_line() as line:
+        return explore(model, bounds, progress=line, **options)
 
 
-def outcome_of(found: Exploration) -> Outcome:
-    """Violated, undecided when the search ended early, else held."""
-    return worst_outcome(Outcome(verdict) for verdict in found.verdicts.values())
-
-
-def print_exploration(console: Console, found: Exploration, run: Execution | None) -> None:
-    """Figures, invariants, what was reached, and the counterexample as it ran."""
-    console.say(
-        f"{found.distinct:,} distinct states, {found.generated:,} transitions, depth {found.depth}, "
-        f"{found.seconds:.1f} s ({found.states_per_second:,.0f} states/s), {found.peak_bytes / 2**20:,.0f} MiB"
-    )
-    for name, verdict in found.verdicts.items():
-        console.say(f"  {verdict:<9} {name}")
-    for name, met in found.reachable_states.items():
-        console.say(f"  {'reached' if met else 'missed':<9} {name}")
-    if run is not None:
-        console.say(f"\n{path_text(run, found.violated)}")
-
-
-def exploration_document(found: Exploration, run: Execution | None) -> dict[str, Any]:
-    """The JSON form of an exploration."""
-    return {
-        "bounds": found.bounds.address(),
-        "symmetry": found.symmetry,
-        "mutant": found.mutant,
-        "threads": found.threads,
-        "distinct": found.distinct,
-        "generated": found.generated,
-        "cut": found.cut,
-        "depth": found.depth,
-        "seconds": round(found.seconds, 3),
-        "compile_seconds": round(found.compile_seconds, 3),
-        "states_per_second": round(found.states_per_second),
-        "peak_bytes": found.peak_bytes,
-        "complete": found.complete,
-        "claims": dict(found.verdicts),
-        "reachable": dict(found.reachable_states),
-        "actions": {str(kind): count for kind, count in found.actions.items()},
-        "verdict": outcome_of(found).value,
-        "counterexample": path_document(run, found.violated) if run else None,
-    }
+def print_early_end(console: Console, found: Exploration, ended: Ended, saved: Path | None) -> None:
+    """What was covered when the search ended early, and the command that goes on."""
+    console.say(f"ended early, because {ended}: {coverage_text(found)}")
+    if saved is not None:
+        again = command_again(GOES_ON_WITHOUT, resume=str(saved))
+        console.say(f"  go on with  {again}")
+    elif found.depth:
+        again = command_again(GOES_ON_WITHOUT, checkpoint="FILE")
+        console.say(f"  to be able to go on next time  {again}")

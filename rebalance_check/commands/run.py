@@ -16,6 +16,7 @@ from rebalance_check.commands import explore as explore_command
 from rebalance_check.commands import fuzz as fuzz_command
 from rebalance_check.commands import replay as replay_command
 from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands._exploration_report import exploration_document, outcome_of
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.integration.brokers import open_broker
 from rebalance_check.integration.conformance.schedules import walks
@@ -73,7 +74,7 @@ def command(*, seeds: str, schedules: int, table_seeds: str, broker: str, as_jso
     what = f"{schedules} schedules per protocol on {broker}, table of seeds {table_seeds}"
     console.say(visible(f"run: seeds {seeds}, {what}"))
     work: list[Callable[[], Part]] = [
-        *(lambda bounds=bounds: explored(console, bounds) for bounds in EXPLORED),
+        *(lambda bounds=bounds: explored(bounds) for bounds in EXPLORED),
         *(lambda bounds=bounds: live_in(bounds) for bounds in EXPLORED if has_liveness(bounds)),
         lambda: fuzzed(console, seeds),
         *(lambda name=name: replayed(console, broker, name, schedules) for name in ("eager", "cooperative")),
@@ -94,17 +95,15 @@ def timed(console: Console, work: Callable[[], Part]) -> Part:
     return part
 
 
-def explored(console: Console, bounds: Bounds) -> Part:
+def explored(bounds: Bounds) -> Part:
     """Exhaust one bound of the model."""
     compiled = find_spec("numba") is not None
-    found = explore_command.explore_watched(console, model_for(bounds), bounds, compiled=compiled)
+    found = explore_command.explore_watched(model_for(bounds), bounds, compiled=compiled)
     figures = f"{found.distinct:,} states, {found.generated:,} transitions, {found.states_per_second:,.0f} states/s"
     run = execute(found.counterexample) if found.counterexample else None
     findings = [path_text(run, found.violated)] if run else []
-    document = explore_command.exploration_document(found, run)
-    return Part(
-        "explore", str(bounds.protocol), figures, exit_code_of(explore_command.outcome_of(found)), document, findings
-    )
+    document = exploration_document(found, run)
+    return Part("explore", str(bounds.protocol), figures, exit_code_of(outcome_of(found)), document, findings)
 
 
 def has_liveness(bounds: Bounds) -> bool:

@@ -12,8 +12,10 @@ pytest.importorskip("numba", reason="the extra 'explore' is not installed")
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.checker.safety.compiled import cache_directory, compile_model, digest
-from rebalance_check.model.checker.safety.search import Limits, Outcome, Search
-from rebalance_check.model.checker.safety.workers import SLACK, ParallelSearch, Worker
+from rebalance_check.model.checker.safety.limits import Limits
+from rebalance_check.model.checker.safety.search import Outcome, Search
+from rebalance_check.model.checker.safety.worker import SLACK, Worker
+from rebalance_check.model.checker.safety.workers import ParallelSearch
 from rebalance_check.model.checker.specification import Edit, mutated
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.parts.assignment import target_table  # after the check for the extra
@@ -55,11 +57,9 @@ class Witnessed(ParallelSearch):
 def test_both_backends_reach_the_same_states_and_tell_the_same_scenario(address: str, symmetry: bool) -> None:
     bounds = Bounds.from_address(address)
     machine = Machine(MODEL, bounds)
-    reference = Search(machine, symmetry=symmetry, limits=Limits(), progress=None)
+    reference = Search(machine, symmetry=symmetry, limits=Limits())
     expected = reference.run()
-    search = Witnessed(
-        compile_model(MODEL, bounds), machine, symmetry=symmetry, threads=2, limits=Limits(), progress=None
-    )
+    search = Witnessed(compile_model(MODEL, bounds), machine, symmetry=symmetry, threads=2, limits=Limits())
     found, states = search.states()
     assert len(states) == len(set(states))
     assert set(states) == set(reference.seen)
@@ -90,7 +90,7 @@ def test_three_members_three_partitions_four_generations_and_a_crash_are_exhaust
 
 
 def test_a_limit_ends_the_search_early() -> None:
-    found = explore(MODEL, Bounds.from_address("cooperative"), max_states=50_000)
+    found = explore(MODEL, Bounds.from_address("cooperative"), limits=Limits(states=50_000))
     assert not found.complete
     assert found.distinct >= 50_000
 
@@ -99,7 +99,7 @@ def test_a_missed_generation_makes_a_zombie__and_not_a_second_owner() -> None:
     bounds = Bounds.from_address(
         "cooperative?partitions=2&generations=3&crashes=0&expiries=1&duplicates=1&member_id_required"
     )
-    found = explore(MODEL, bounds, max_states=400_000)
+    found = explore(MODEL, bounds, limits=Limits(states=400_000))
     assert set(found.verdicts.values()) <= {"held", "undecided"}
     assert found.reachable_states["duplicate_replaces_the_parked_request"]
 

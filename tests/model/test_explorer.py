@@ -7,7 +7,8 @@ import pytest
 
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety import explore
-from rebalance_check.model.checker.safety.search import Limits, Search
+from rebalance_check.model.checker.safety.limits import Coverage, Limits
+from rebalance_check.model.checker.safety.search import Search
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -67,7 +68,7 @@ def test_the_state_space_has_its_pinned_size(
 )
 def test_the_orbits_of_the_representatives_are_all_states(address: str) -> None:
     machine = Machine(MODEL, Bounds.from_address(address))
-    reduced, full = (Search(machine, symmetry=symmetry, limits=Limits(), progress=None) for symmetry in (True, False))
+    reduced, full = (Search(machine, symmetry=symmetry, limits=Limits()) for symmetry in (True, False))
     reduced.run()
     full.run()
     orbits = [machine.orbit(machine.unpack(state)) for state in reduced.seen]
@@ -110,24 +111,43 @@ def test_the_second_cooperative_round_happens__when_partitions_move() -> None:
 
 def test_a_limit_leaves_the_claims_undecided() -> None:
     found = explore(
-        MODEL, Bounds.from_address("eager?members=2&partitions=2&generations=3"), compiled=False, max_states=100
+        MODEL,
+        Bounds.from_address("eager?members=2&partitions=2&generations=3"),
+        compiled=False,
+        limits=Limits(states=100),
     )
     assert not found.complete
     assert 100 <= found.distinct < 400
     assert set(found.verdicts.values()) == {"undecided"}
 
 
+class Listener:
+    """Keeps what a search reports."""
+
+    def __init__(self) -> None:
+        self.received: list[Coverage] = []
+
+    def compiling(self, seconds: float, expected: float | None) -> None:
+        assert seconds > 0
+        assert expected is None or expected > 0
+
+    def searching(self, coverage: Coverage) -> None:
+        self.received.append(coverage)
+
+
 @pytest.mark.parametrize("compiled", [False, True])
-def test_the_listener_receives_depth_and_states_after_each_level(compiled: bool) -> None:
-    received: list[tuple[str, int, int]] = []
+def test_the_listener_receives_what_is_covered_after_each_level(compiled: bool) -> None:
+    listener = Listener()
     found = explore(
         MODEL,
         Bounds.from_address("eager?members=2&partitions=1&generations=2&crashes=0&initial_delay=off"),
         compiled=compiled,
-        progress=lambda *now: received.append(now),
+        progress=listener,
     )
-    assert [int(phase.removeprefix("depth")) for phase, _, _ in received] == list(range(1, found.depth + 1))
-    assert received[-1][1:] == (found.distinct, 0)
+    assert [each.depth for each in listener.received] == list(range(1, found.depth + 1))
+    last = listener.received[-1]
+    assert (last.states, last.transitions, last.frontier) == (found.distinct, found.generated, 0)
+    assert listener.received[5].frontier > 0
 
 
 def test_bad_arguments_are_refused_with_the_next_move() -> None:

@@ -22,6 +22,7 @@ from rebalance_check.model.checker.liveness.judge import Judge
 from rebalance_check.model.checker.liveness.quotient import Quotient, as_rows
 from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.safety import Path, explore
+from rebalance_check.model.checker.safety.limits import Limits
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.mutants.liveness import LIVENESS_MUTANTS
 from rebalance_check.model.registry import MUTANTS, model_for, path_at
@@ -159,13 +160,15 @@ def test_progress_rests_on_fairness__sessions_run_out_and_members_poll(kind: Act
     machine = Machine(
         replace(MODEL, rules=rules), Bounds.from_address("eager?members=2&partitions=1&generations=2&initial_delay=off")
     )
-    judge = Unchecked(machine, compiled=False, most_states=None)
+    judge = Unchecked(machine, compiled=False, limits=Limits())
     assert broken in judge.run().lassos
 
 
 def test_nothing_is_decided__after_a_limit_or_where_safety_breaks() -> None:
     bounds = Bounds.from_address("eager?members=2&partitions=2&generations=3")
-    assert "ended after 108 states" in check_liveness(MODEL, bounds, compiled=False, max_states=100).undecided
+    assert (
+        "ended after 108 states" in check_liveness(MODEL, bounds, compiled=False, limits=Limits(states=100)).undecided
+    )
     broken = MUTANTS["join-barrier-dropped"].bounds
     unsafe = check_liveness(model_for(broken, "join-barrier-dropped"), broken, compiled=False)
     assert "the invariant generation_has_only_joined is broken" in unsafe.undecided

@@ -12,7 +12,7 @@ from rebalance_check.model.checker.liveness.evidence import endless
 from rebalance_check.model.checker.liveness.graph import fault_free_graph
 from rebalance_check.model.checker.liveness.graph_source import Backend, Compiled, Interpreted
 from rebalance_check.model.checker.liveness.quotient import Quotient
-from rebalance_check.model.checker.safety.search import Limits
+from rebalance_check.model.checker.safety.limits import Limits
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.vocabulary.bounds import Bounds
 

@@ -4,7 +4,8 @@ import pytest
 
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety import explore
-from rebalance_check.model.checker.safety.search import Limits, Search
+from rebalance_check.model.checker.safety.limits import Limits
+from rebalance_check.model.checker.safety.search import Search
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.mutants.static_membership import STATIC_MEMBER_MUTANTS
 from rebalance_check.model.classic.observer.member_ids import id_prefix_of
@@ -71,7 +72,7 @@ def test_members_that_share_an_instance_id_are_interchangeable__and_every_state_
             "eager?partitions=1&generations=1&crashes=0&initial_delay=off&static_members=2&shared_instances=1"
         ),
     )
-    reduced, full = (Search(machine, symmetry=symmetry, limits=Limits(), progress=None) for symmetry in (True, False))
+    reduced, full = (Search(machine, symmetry=symmetry, limits=Limits()) for symmetry in (True, False))
     reduced.run()
     full.run()
     assert {machine.canonical(machine.unpack(state)) for state in full.seen} == set(reduced.seen)

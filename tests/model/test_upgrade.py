@@ -9,7 +9,8 @@ import pytest
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.layout import width
 from rebalance_check.model.checker.safety import explore
-from rebalance_check.model.checker.safety.search import Limits, Search
+from rebalance_check.model.checker.safety.limits import Limits
+from rebalance_check.model.checker.safety.search import Search
 from rebalance_check.model.classic.model import MODEL
 from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
@@ -119,7 +120,7 @@ def test_a_reused_name_harms_no_group_of_two__because_only_its_own_restart_makes
 def test_a_member_that_is_refused_harms_nobody__but_itself(address: str) -> None:
     others = tuple(claim for claim in MODEL.invariants if claim.__name__ != "no_member_is_refused_for_its_protocols")
     machine = Machine(replace(MODEL, invariants=others), Bounds.from_address(address))
-    found = Search(machine, symmetry=True, limits=Limits(), progress=None).run()
+    found = Search(machine, symmetry=True, limits=Limits()).run()
     assert found.complete
     assert not found.violated
     assert "join_meets_inconsistent_protocol" in found.met

@@ -9,9 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.checker.liveness.judge import Judge
+from rebalance_check.model.checker.liveness.judge import Judge, ended_early
+from rebalance_check.model.checker.safety.limits import NO_LIMITS, Limits
 from rebalance_check.model.checker.safety.path import Path
 from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -48,25 +50,32 @@ class LivenessCheck:
     counterexamples: Mapping[str, Path]
     """For each violated property a lasso: a path with a ``loop``."""
 
+    @classmethod
+    def without_graph(cls, model: Model, bounds: Bounds, *, compiled: bool, reached: int) -> Self:
+        """What can be said after an exploration that ended early, with ``reached`` states: nothing."""
+        return cls(
+            bounds=bounds, mutant=model.mutant, compiled=compiled, reached=reached, states=0, steps=0, components=0,
+            seconds=0.0, undecided=ended_early(reached),
+            verdicts={one.name: "undecided" for one in model.liveness}, counterexamples={},
+        )  # fmt: skip
+
     @property
     def violated(self) -> str:
         """The name of the first violated claim, empty when there is none."""
         return next((name for name, verdict in self.verdicts.items() if verdict == "violated"), "")
 
 
-def check_liveness(
-    model: Model, bounds: Bounds, *, compiled: bool = True, max_states: int | None = None
-) -> LivenessCheck:
+def check_liveness(model: Model, bounds: Bounds, *, compiled: bool = True, limits: Limits = NO_LIMITS) -> LivenessCheck:
     """Judge the liveness properties of a model within ``bounds`` (see the package for what is proven).
 
-    ``compiled=False`` interprets (small bounds only). ``max_states`` ends the exploration, and the growth of the graph,
-    early; nothing is decided then, and neither where an invariant is broken, or for a model without liveness
-    properties.
+    ``compiled=False`` interprets (small bounds only). ``limits`` end the exploration, and the growth of the graph,
+    early; nothing is decided then, and neither where memory runs out, where an invariant is broken, or for a model
+    without liveness properties.
 
     Raises `RebalanceCheckError` when Numba is not installed.
     """
     started = time.perf_counter()
-    findings = Judge(Machine(model, bounds), compiled=compiled, most_states=max_states).run()
+    findings = Judge(Machine(model, bounds), compiled=compiled, limits=limits).run()
     unseen = "undecided" if findings.undecided else "held"
     return LivenessCheck(
         bounds=bounds,

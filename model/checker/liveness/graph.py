@@ -8,7 +8,8 @@ order of finding; arrays of NumPy hold one element for each state or step.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from rebalance_check.model.checker.liveness.graph_source import Backend
 from rebalance_check.model.checker.liveness.quotient import Quotient, fingerprints
 from rebalance_check.model.checker.safety.compiled import LABEL_MEMBER
+from rebalance_check.model.checker.safety.limits import NO_LIMITS, Limits
 
 MOST_STATES: Final = 1 << 24
 """Beyond this size a graph is given up."""
@@ -84,16 +86,17 @@ class Index:
 
 
 def fault_free_graph(
-    backend: Backend, quotient: Quotient, reached: Any, most_states: int = MOST_STATES
+    backend: Backend, quotient: Quotient, reached: Any, limits: Limits = NO_LIMITS
 ) -> StateGraph | None:
     """The fault-free steps from all states reached, and on from where they lead.
 
     A breadth-first search over whole levels at once: ``frontier`` holds the rows found in the last round. ``reached``
-    are packed states as rows, one for each state of the exploration, and is left unchanged. ``most_states`` limits the
+    are packed states as rows, one for each state of the exploration, and is left unchanged. ``limits`` bound the
     growth. Returns None where the graph is larger, or a step was cut: without some of its steps, a graph would show
     fair components that are not fair.
     """
-    index = Index()
+    index, started = Index(), time.perf_counter()
+    limits = limits if limits.states is not None else replace(limits, states=MOST_STATES)
     folded = quotient.fold(reached.copy())
     _, seeds = index.number(folded)
     frontier, base = folded[seeds], 0
@@ -107,7 +110,7 @@ def fault_free_graph(
         base += len(frontier)
         frontier = after[new]
         rows.append(frontier)
-        if backend.cut or len(index.keys) > most_states:
+        if backend.cut or limits.reached(len(index.keys), time.perf_counter() - started) or limits.is_memory_used():
             return None
     source, target, label = (np.concatenate(part) for part in zip(*edges, strict=True))
     states = np.concatenate(rows)

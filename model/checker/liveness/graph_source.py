@@ -15,9 +15,12 @@ from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.liveness.compiled_properties import held_in, instances
 from rebalance_check.model.checker.liveness.quotient import as_rows
 from rebalance_check.model.checker.safety import kernel
+from rebalance_check.model.checker.safety.compilation import compile_apart
 from rebalance_check.model.checker.safety.compiled import LABEL_MEMBER, LABEL_RULE, compile_model
-from rebalance_check.model.checker.safety.search import Limits, Outcome, Search
-from rebalance_check.model.checker.safety.workers import ParallelSearch, Worker
+from rebalance_check.model.checker.safety.limits import Limits
+from rebalance_check.model.checker.safety.search import Outcome, Search
+from rebalance_check.model.checker.safety.worker import Worker
+from rebalance_check.model.checker.safety.workers import ParallelSearch
 from rebalance_check.model.vocabulary.actions import Action
 
 
@@ -83,7 +86,7 @@ class Interpreted:
     def __init__(self, machine: Machine, endless: Machine, row_width: int) -> None:
         self.machine, self.endless, self.width = machine, endless, row_width
         self.numbers = {rule.kind: number for number, rule in enumerate(machine.model.rules)}
-        self.search = Search(machine, symmetry=True, limits=Limits(), progress=None)
+        self.search = Search(machine, symmetry=True, limits=Limits())
         self.left_out = 0
 
     @property
@@ -133,7 +136,7 @@ class Compiled:
     def __init__(self, machine: Machine, endless: Machine) -> None:
         self.machine, self.endless = machine, endless
         program = compile_model(machine.model, machine.bounds)
-        self.search = ParallelSearch(program, machine, symmetry=True, threads=1, limits=Limits(), progress=None)
+        self.search = ParallelSearch(program, machine, symmetry=True, threads=1, limits=Limits())
         self.program = compile_model(machine.model, endless.bounds)
         self.worker = Worker(self.program, endless, 0, 1, False)
 
@@ -145,13 +148,19 @@ class Compiled:
     def reach(self, limits: Limits) -> Reached:
         """See `Backend`."""
         self.search.limits = limits
-        self.search.warm_up()
+        compile_apart(self.program, self.warm_up, None)
         self.search.keep_states()
         outcome = self.search.run()
         assert self.search.kept is not None
         levels = self.search.kept[0]
         depths = np.repeat(np.arange(len(levels)), [len(level) for level in levels])
         return Reached(outcome, np.concatenate(levels).view(np.uint8), depths)
+
+    def warm_up(self) -> None:
+        """Compile (or load from the cache) the search, and what builds and judges the graph."""
+        self.search.warm_up()
+        self.worker.run_expand(0, 0)
+        self.survey(self.worker.this.words[:0].view(np.uint8))
 
     def path_to(self, state: int) -> list[Action]:
         """See `Backend`."""
@@ -160,7 +169,7 @@ class Compiled:
     def steps(self, rows: Any) -> Steps:
         """See `Backend`."""
         worker = self.worker
-        worker.this.reserve(len(rows))
+        worker.this.reserve(len(rows), 0, worker.grown)
         worker.this.words[: len(rows)] = rows.view(np.uint64)
         worker.at, worker.size, worker.base = 0, len(rows), 0
         found = []

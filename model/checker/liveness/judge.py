@@ -23,13 +23,13 @@ from rebalance_check.model.checker.liveness.evidence import (
     followed,
     path_of,
 )
-from rebalance_check.model.checker.liveness.graph import MOST_STATES, StateGraph, fault_free_graph
+from rebalance_check.model.checker.liveness.graph import StateGraph, fault_free_graph
 from rebalance_check.model.checker.liveness.graph_source import Backend, Compiled, Interpreted, action_of
 from rebalance_check.model.checker.liveness.lasso import Lasso, Lassos
 from rebalance_check.model.checker.liveness.quotient import Quotient
 from rebalance_check.model.checker.safety.explore import concrete
+from rebalance_check.model.checker.safety.limits import Ended, Limits
 from rebalance_check.model.checker.safety.path import Path
-from rebalance_check.model.checker.safety.search import Limits
 
 
 @dataclass(slots=True)
@@ -44,16 +44,21 @@ class Findings:
     lassos: dict[str, Path] = field(default_factory=dict)
 
 
+def ended_early(states: int) -> str:
+    """Why nothing can be concluded from an exploration that ended after so many states."""
+    return f"the exploration ended after {states} states, before it was complete"
+
+
 class Judge:
     """Judges the liveness properties of one model at one bound.
 
-    ``machine`` has the bounds of the part with faults. ``most_states`` limits the exploration and the graph, each for
-    itself; None leaves the exploration unlimited and the graph at `graph.MOST_STATES`.
+    ``machine`` has the bounds of the part with faults. ``limits`` hold for the exploration and the graph, each for
+    itself; without a limit of states the graph has that of `graph.MOST_STATES`.
     """
 
-    def __init__(self, machine: Machine, *, compiled: bool, most_states: int | None) -> None:
+    def __init__(self, machine: Machine, *, compiled: bool, limits: Limits) -> None:
         self.machine = machine
-        self.most_states = most_states
+        self.limits = limits
         unbounded = Machine(machine.model, endless(machine.bounds))
         self.quotient = Quotient(unbounded)
         self.backend: Backend
@@ -65,17 +70,25 @@ class Judge:
 
     def run(self) -> Findings:
         """Explore, build the graph, judge."""
-        reached = self.backend.reach(Limits(states=self.most_states))
+        try:
+            return self.explore_and_judge()
+        except MemoryError:
+            return self.give_up(Ended.NO_MEMORY)
+
+    def explore_and_judge(self) -> Findings:
+        """The steps of `run`, where there is memory for them.
+
+        Raises `MemoryError` where there is not.
+        """
+        reached = self.backend.reach(self.limits)
         self.findings.reached = reached.outcome.distinct
         if reached.outcome.violated:
             return self.give_up(f"the invariant {reached.outcome.violated} is broken: look at that first")
         if not reached.outcome.complete:
-            return self.give_up(
-                f"the exploration ended after {reached.outcome.distinct} states, before it was complete"
-            )
-        graph = fault_free_graph(self.backend, self.quotient, reached.rows, self.most_states or MOST_STATES)
+            return self.give_up(ended_early(reached.outcome.distinct))
+        graph = fault_free_graph(self.backend, self.quotient, reached.rows, self.limits)
         if graph is None:
-            return self.give_up("the graph of what happens without faults is larger than the limit, or has no end")
+            return self.give_up("the graph of what happens without faults is larger than the limits, or has no end")
         self.findings.states, self.findings.steps = graph.states, graph.steps
         self.judge(graph, reached.rows, reached.depths)
         return self.findings

@@ -16,6 +16,7 @@ import os
 import sys
 import types
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -46,26 +47,49 @@ INNER: Final = {**COMMON, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """How functions are compiled: what Python never calls needs no wrapper, and nothing allocates (``_nrt``)."""
 
 
+LAST_COMPILATION: Final = "last-compile-seconds"
+"""The file in the cache that says how long the last compilation took."""
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """The compiled entry points of a model at given sizes, and its configuration as a record."""
 
-    expand: Callable[..., tuple[int, int]]
+    expand: Any
     """`kernel.expand`: the successors of a part of the frontier."""
-    absorb: Callable[..., None]
+    absorb: Any
     """`kernel.absorb`: takes new states out of a buffer of successors."""
-    rehash: Callable[..., None]
+    rehash: Any
     """`kernel.rehash`: moves fingerprints into a larger table."""
     survey: Callable[..., None]
     """`kernel.survey`: evaluates the liveness properties on states."""
     config: Any
     """The first argument of the model's functions, see `as_record`."""
 
+    def is_cached(self) -> bool:
+        """Whether the entry points of a search were compiled before, so that they need only be loaded."""
+        entries = (self.expand, self.absorb, self.rehash)
+        return all(any(Path(one.stats.cache_path).glob(f"*.{one.__name__}_*.nbi")) for one in entries)
+
 
 def cache_directory() -> Path:
     """Where compiled code is kept: ``$XDG_CACHE_HOME/rebalance-check``, by default below ``~/.cache``."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "rebalance-check"
+
+
+def last_compile_seconds() -> float | None:
+    """How long the last compilation of a model took on this machine; None where there was none yet."""
+    try:
+        return float((cache_directory() / LAST_COMPILATION).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def note_compile_seconds(seconds: float) -> None:
+    """Keep how long a compilation took, for `last_compile_seconds`; where the cache cannot be written, do nothing."""
+    with suppress(OSError):
+        (cache_directory() / LAST_COMPILATION).write_text(f"{seconds:.1f}\n", encoding="ascii")
 
 
 # ------------------------------------------------------------------------------------------------ generated source

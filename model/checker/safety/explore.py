@@ -6,19 +6,32 @@ replaying a path and reading a report must work without them.
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from rebalance_check.model.checker.interpreter import Machine
+from rebalance_check.model.checker.safety.checkpoint import Checkpoint
+from rebalance_check.model.checker.safety.limits import (
+    NO_LIMITS,
+    Ended,
+    Limits,
+    SearchListener,
+    collision_probability,
+    peak_resident_bytes,
+    resident_bytes,
+)
 from rebalance_check.model.checker.safety.path import Path
 from rebalance_check.model.checker.safety.result import Exploration
-from rebalance_check.model.checker.safety.search import Limits, Outcome, Search
+from rebalance_check.model.checker.safety.search import Outcome, Search
 from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.progress import ProgressListener
+
+if TYPE_CHECKING:
+    from rebalance_check.model.checker.safety.workers import ParallelSearch
 
 MOST_THREADS = 64
 """Threads share one process and its memory; more than this is a mistyped number."""
@@ -31,28 +44,35 @@ def explore(
     symmetry: bool = True,
     threads: int = 2,
     compiled: bool = True,
-    progress: ProgressListener | None = None,
-    max_states: int | None = None,
-    stop_after: float | None = None,
+    progress: SearchListener | None = None,
+    limits: Limits = NO_LIMITS,
+    resume: Checkpoint | None = None,
+    save: Callable[[Checkpoint], None] | None = None,
 ) -> Exploration:
     """Explore every state of a model within ``bounds`` and check its invariants on each.
 
     `model.registry.model_for` has the model of a protocol, and its mutants. ``symmetry`` explores one of all states
     that differ only in how members are named. ``threads`` counts the threads of the compiled backend;
-    ``compiled=False`` interprets. ``progress`` is called after each level. ``max_states`` and ``stop_after`` (seconds)
-    end the search early; it is then not ``complete``.
+    ``compiled=False`` interprets. ``progress`` receives what the search does. ``limits`` end it early; it is then not
+    ``complete``, and neither where memory runs out. ``save`` is called with a checkpoint when it ends early, and
+    ``resume`` goes on from one: the result is that of a search that was not interrupted.
 
-    Raises `RebalanceCheckError` when Numba is not installed, or for a number of threads out of range.
+    Raises `RebalanceCheckError` when Numba is not installed, for a number of threads out of range, for a limit of
+    memory below what the process has before it begins, and for a checkpoint of another search.
     """
     if not 1 <= threads <= MOST_THREADS:
         raise RebalanceCheckError(f"threads is {threads}: choose a number from 1 to {MOST_THREADS}")
     machine = Machine(model, bounds)
-    limits = Limits(states=max_states, seconds=stop_after)
     started = time.perf_counter()
+    search: Search | ParallelSearch | None
     if compiled:
-        outcome = run_compiled(machine, symmetry=symmetry, threads=threads, limits=limits, progress=progress)
+        search = compiled_search(machine, symmetry=symmetry, threads=threads, limits=limits, progress=progress)
     else:
-        outcome = Search(machine, symmetry=symmetry, limits=limits, progress=progress).run()
+        search = Search(machine, symmetry=symmetry, limits=limits, progress=progress)
+    compile_seconds = time.perf_counter() - started if compiled else 0.0
+    outcome = Outcome(distinct=0, generated=0, ended=Ended.STOPPED)
+    if search is not None:
+        outcome = run(search, limits, resume, save)
     path = concrete(machine, outcome.path, outcome.violated) if symmetry else outcome.path
     return Exploration(
         bounds=bounds,
@@ -64,10 +84,13 @@ def explore(
         generated=outcome.generated,
         cut=outcome.cut,
         depth=outcome.depth,
+        frontier=outcome.frontier,
         seconds=outcome.seconds,
-        compile_seconds=time.perf_counter() - started - outcome.seconds if compiled else 0.0,
+        compile_seconds=compile_seconds,
         peak_bytes=peak_resident_bytes(),
+        ended=outcome.ended,
         complete=outcome.complete,
+        collision_probability=collision_probability(outcome.distinct) if compiled else 0.0,
         verdicts=verdicts(model, outcome),
         reachable_states={
             claim.__name__: claim.__name__ in outcome.met for claim in (*model.reachable_states, *model.reachable_steps)
@@ -77,21 +100,56 @@ def explore(
     )
 
 
-def run_compiled(
-    machine: Machine, *, symmetry: bool, threads: int, limits: Limits, progress: ProgressListener | None
-) -> Outcome:
-    """Search with the compiled model; `Outcome.seconds` leaves compilation out, which `warm_up` does beforehand.
+def compiled_search(
+    machine: Machine, *, symmetry: bool, threads: int, limits: Limits, progress: SearchListener | None
+) -> ParallelSearch | None:
+    """The compiled model ready to be searched; None when it was interrupted while it compiled.
 
     Raises `RebalanceCheckError` when Numba is not installed.
     """
     from rebalance_check.model.checker.safety.compiled import compile_model  # noqa: PLC0415  # needs an extra
 
     program = compile_model(machine.model, machine.bounds)
+    from rebalance_check.model.checker.safety.compilation import compile_apart  # noqa: PLC0415  # needs an extra
     from rebalance_check.model.checker.safety.workers import ParallelSearch  # noqa: PLC0415  # needs an extra
 
     search = ParallelSearch(program, machine, symmetry=symmetry, threads=threads, limits=limits, progress=progress)
-    search.warm_up()
-    return search.run()
+    return search if compile_apart(program, search.warm_up, progress, limits.stop) else None
+
+
+def run(
+    search: Search | ParallelSearch,
+    limits: Limits,
+    resume: Checkpoint | None,
+    save: Callable[[Checkpoint], None] | None,
+) -> Outcome:
+    """Run a search, from a checkpoint where there is one, and hand out another one where it ends early.
+
+    Raises `RebalanceCheckError` where the limit of memory is too low to begin.
+    """
+    if limits.memory is not None and limits.is_memory_used():
+        raise RebalanceCheckError(
+            f"the limit of memory is {limits.memory / 2**20:,.0f} MiB, and this process has "
+            f"{resident_bytes() / 2**20:,.0f} MiB before the search begins: allow more"
+        )
+    if resume is not None:
+        go_on_from(search, resume)
+    outcome = search.run()
+    if save is not None and outcome.ended is not None:
+        with suppress(MemoryError):  # what was found is left where there is none for a checkpoint
+            save(search.checkpoint())
+    return outcome
+
+
+def go_on_from(search: Search | ParallelSearch, saved: Checkpoint) -> None:
+    """Make a search go on from a checkpoint.
+
+    Raises `RebalanceCheckError` where it belongs to another search, or something in it is missing.
+    """
+    try:
+        search.resume(saved)
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        raise RebalanceCheckError(f"the checkpoint is damaged ({error!r}): begin anew without --resume") from error
 
 
 def verdicts(model: Model, outcome: Outcome) -> dict[str, str]:
@@ -138,13 +196,3 @@ def step_towards(machine: Machine, real: object, goal: bytes, violated: str) -> 
             f"the model {machine.model.name} is not symmetric: its invariants or actions distinguish members"
         )
     return min(found)[2]
-
-
-def peak_resident_bytes() -> int:
-    """The peak resident memory of this process; 0 where the platform does not say."""
-    try:
-        import resource  # noqa: PLC0415  # not on every platform
-    except ImportError:
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rebalance_check.model.checker.safety.limits import Ended
 from rebalance_check.model.checker.safety.path import Path
 from rebalance_check.model.vocabulary.bounds import Bounds
 
@@ -15,8 +16,8 @@ class Exploration:
 
     "Held" means held in every state (or step) within the bounds, up to renaming of members under symmetry.
 
-    The compiled backend distinguishes states by 64 bits of hash, so that of n distinct states one is missed with a
-    probability of about n*n / 2**65 (one in 37 million for a million states); the interpreted one compares them whole.
+    The compiled backend distinguishes states by 64 bits of hash, so that a state may be missed
+    (``collision_probability``); the interpreted one compares them whole.
     """
 
     bounds: Bounds
@@ -37,14 +38,20 @@ class Exploration:
     """Successors beyond the bounds (`Model.within_bounds`), which were not judged."""
     depth: int
     """Levels of the search: 1 more than the steps to the state farthest from the initial one, when complete."""
+    frontier: int
+    """States that were found and not expanded; 0 when complete."""
     seconds: float
-    """Wall-clock time of the search alone."""
+    """Wall-clock time of the search alone, with that of earlier runs where it went on from a checkpoint."""
     compile_seconds: float
     """Wall-clock time of compiling, or of loading from the cache; 0 when interpreted."""
     peak_bytes: int
     """Peak resident memory of the process so far, in bytes; 0 where the platform does not say."""
+    ended: Ended | None
+    """Why the search ended early; None where it is complete, and where a violation ended it."""
     complete: bool
     """False when a violation or a limit ended the search."""
+    collision_probability: float
+    """How probable it is that a state was missed because its fingerprint is that of another one; 0 when interpreted."""
     verdicts: Mapping[str, str]
     """For each invariant and step invariant: ``held``, ``violated``, or ``undecided`` when the search ended early."""
     reachable_states: Mapping[str, bool]
@@ -58,6 +65,11 @@ class Exploration:
     def violated(self) -> str:
         """The name of the violated claim, empty when there is none."""
         return next((name for name, verdict in self.verdicts.items() if verdict == "violated"), "")
+
+    @property
+    def levels(self) -> int:
+        """How many levels are complete: every run of fewer steps than that was explored."""
+        return self.depth - 1 if self.depth and not self.complete else self.depth
 
     @property
     def states_per_second(self) -> float:

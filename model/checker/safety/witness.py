@@ -10,8 +10,9 @@ from typing import Any
 
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety.explore import concrete
+from rebalance_check.model.checker.safety.limits import Limits
 from rebalance_check.model.checker.safety.path import Path
-from rebalance_check.model.checker.safety.search import Limits, Search
+from rebalance_check.model.checker.safety.search import Search
 from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -50,7 +51,7 @@ def witness(model: Model, bounds: Bounds, goal: str) -> Path | None:
             f"{goal!r} is no reachable state or step of the model: choose one of {', '.join(names)}"
         )
     machine = Machine(model, bounds)
-    search = WitnessSearch(machine, symmetry=True, limits=Limits(), progress=None)
+    search = WitnessSearch(machine, symmetry=True, limits=Limits())
     search.goal = goal
     outcome = search.run()
     if outcome.violated not in {"", goal}:

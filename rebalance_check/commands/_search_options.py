@@ -1,0 +1,101 @@
+"""The options that bound a search: how much memory, time and states it may have, and where it can go on from."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from rebalance_check.model.checker.safety.limits import resident_bytes
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+UNITS: Final = ("", "K", "M", "G", "T")
+
+SHARE_OF_FREE: Final = 0.9
+"""Of the memory that is free, a search takes no more than this where no limit is given."""
+
+
+def parsed_size(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
+    """The bytes of ``2GiB``, ``1.5G``, ``500MB`` (decimal) or ``1048576``.
+
+    Raises `click.BadParameter` where the text is no size.
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGT]?)(iB|B)?", text.strip(), re.IGNORECASE)
+    if found is None or not float(found[1]):
+        raise click.BadParameter(f"{text!r} is no size: write a number and a unit, such as 2GiB or 500MB")
+    unit = found[2].upper()
+    is_decimal = bool(unit) and (found[3] or "").upper() == "B"
+    return int(float(found[1]) * (1000 if is_decimal else 1024) ** UNITS.index(unit))
+
+
+def limit_options(command: F) -> F:
+    """``--max-states``, ``--max-memory``, ``--minutes``, ``--checkpoint`` and ``--resume``."""
+    for option in (
+        click.option("--resume", type=click.Path(path_type=Path, dir_okay=False),
+                     help="Go on from a checkpoint; if the search ends early again, it is written anew."),
+        click.option("--checkpoint", type=click.Path(path_type=Path, dir_okay=False),
+                     help="Where to write what was done when the search ends early: at a limit, by Ctrl-C or SIGTERM."),
+        click.option("--minutes", type=click.FloatRange(min=0, min_open=True),
+                     help="Stop after so many minutes of searching (then undecided)."),
+        click.option("--max-memory", callback=parsed_size, metavar="SIZE",
+                     help="Stop before the process has more memory than this, such as 2GiB (then undecided).  "
+                     "[default: 90% of what is free]"),
+        click.option("--max-states", type=click.IntRange(min=1),
+                     help="Stop after so many distinct states (then undecided)."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def free_memory() -> int | None:
+    """The bytes of memory that this process may still get, by the system and its control group; None: unknown."""
+    found = []
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        found += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
+    except OSError:
+        return None
+    groups = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
+    for most, used in groups:
+        try:
+            limit, now = (Path("/sys/fs/cgroup", name).read_text(encoding="ascii").strip() for name in (most, used))
+            found.append(int(limit) - int(now))
+        except (OSError, ValueError):
+            continue  # there is no such group, or it has no limit
+    return max(0, min(found)) if found else None
+
+
+def memory_limit(given: int | None) -> int | None:
+    """The limit of the whole process: the one given, or what it has and most of what is free."""
+    if given is not None:
+        return given
+    free = free_memory()
+    return None if free is None else resident_bytes() + int(SHARE_OF_FREE * free)
+
+
+def command_again(without: frozenset[str], **more: str) -> str:
+    """The command as it was given, without some options and with others, to be pasted into a shell."""
+    context = click.get_current_context()
+    words = ["rebalance-check", str(context.info_name)]
+    for option in context.command.params:
+        name = option.name or ""
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE and name not in without:
+            words += _words(option, context.params[name])
+    for name, value in more.items():
+        words += [f"--{name}", value]
+    return shlex.join(words)
+
+
+def _words(option: click.Parameter, value: Any) -> list[str]:
+    """An option as it stands on a command line."""
+    if isinstance(option, click.Option) and option.is_flag:
+        return [option.opts[0] if value or not option.secondary_opts else option.secondary_opts[0]]
+    return [option.opts[0], str(value)]
