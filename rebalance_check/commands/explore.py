@@ -227,7 +227,7 @@ def finish(
 def verdict_line(found: Exploration, outcome: Outcome, broken: Sequence[str]) -> str:
     """The last line: the verdict, what is broken, and on how many states."""
     names = ", ".join(filter(None, broken))
-    return f"verdict: {outcome}{names and ': ' + names} ({found.distinct:,} states of {found.bounds.address()})"
+    return f"verdict: {outcome}{names and ': ' + names} ({found.distinct:,} states)"
 
 
 def write_page(console: Console, html: Path, sections: Sequence[Section]) -> None:
