@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -23,9 +22,10 @@ from rebalance_check.integration.conformance.known_divergences import known
 from rebalance_check.integration.conformance.pipelining import Rounds
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.virtual.transport import VirtualTransport
+from rebalance_check.model.checker.walks import Curious
 from rebalance_check.model.registry import path_of
 from rebalance_check.model.shrink import ddmin
-from rebalance_check.model.vocabulary.actions import DISTURBANCES, Action, ActionKind
+from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
@@ -44,10 +44,6 @@ SIZES: Final = {
     "members": (1, 2, 2, 3, 3, 4), "partitions": (1, 2, 3), "generations": (4, 8, 12), "crashes": (0, 1, 2),
     "leaves": (0, 1, 2), "expiries": (0, 1, 2), "duplicates": (0, 1, 2), "deletions": (0, 1),
 }  # fmt: skip
-DISTURBANCE_WEIGHT: Final = 0.2
-"""How much rarer a disturbance is chosen: the budgets are small, and a walk without it
-would spend all faults on young groups."""
-
 Choose = Callable[[Sequence[Action]], Action | None]
 """Which of the enabled actions is next; None ends the walk."""
 
@@ -75,23 +71,6 @@ def _concerns(random: Random) -> dict[str, Any]:
             count = random.randint(1, len(PATHS)) if name == "upgrade" else random.randint(1, 3)
             drawn[name] = True if isinstance(getattr(defaults, name), bool) else count
     return drawn
-
-
-class Curious:
-    """Chooses what was chosen least, and takes a disturbing one now and then."""
-
-    def __init__(self, random: Random) -> None:
-        self._random = random
-        self._seen: Counter[ActionKind] = Counter()
-
-    def choose(self, actions: Sequence[Action]) -> Action:
-        """One of the actions."""
-        weights = [
-            (DISTURBANCE_WEIGHT if each.kind in DISTURBANCES else 1) / (1 + self._seen[each.kind]) for each in actions
-        ]
-        (action,) = self._random.choices(actions, weights)
-        self._seen[action.kind] += 1
-        return action
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +192,8 @@ class GuidedWalk:
 def walk_of(kafka: VirtualKafka, seed: int, steps: int = DEFAULT_STEPS) -> GuidedWalk:
     """The walk of a seed, at its beginning."""
     random = Random(f"guided/{seed}")
-    return GuidedWalk(kafka, random_bounds(random), seed, Curious(random).choose, steps)
+    bounds, curious = random_bounds(random), Curious()
+    return GuidedWalk(kafka, bounds, seed, lambda actions: curious.choose(actions, random), steps)
 
 
 def walked(walk: GuidedWalk) -> Found | None:

@@ -7,14 +7,18 @@ random one; `tour` covers a small graph completely, which is transition coverage
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 from rebalance_check.model.checker.interpreter import Machine
-from rebalance_check.model.vocabulary.actions import Action
+from rebalance_check.model.vocabulary.actions import DISTURBANCES, Action, ActionKind
 from rebalance_check.model.vocabulary.schedule import Schedule
+
+DISTURBANCE_WEIGHT: Final = 0.2
+"""How much rarer a disturbance is chosen: the budgets are small, and a walk without it
+would spend all faults on young groups."""
 
 Edge = tuple[Action, bytes]
 """What is done, and the packed state to which it leads."""
@@ -30,6 +34,25 @@ def walk(machine: Machine, choose: Callable[[Any], Action | None], length: int) 
         machine.step(state, action)
         actions.append(action)
     return actions
+
+
+class Curious:
+    """A policy: chooses what was chosen least, and a disturbance now and then.
+
+    ``taken`` counts what it chose, over all walks that it was used for.
+    """
+
+    def __init__(self) -> None:
+        self.taken: Counter[ActionKind] = Counter()
+
+    def choose(self, actions: Sequence[Action], random: Random) -> Action:
+        """One of the actions."""
+        weights = [
+            (DISTURBANCE_WEIGHT if each.kind in DISTURBANCES else 1) / (1 + self.taken[each.kind]) for each in actions
+        ]
+        (action,) = random.choices(actions, weights)
+        self.taken[action.kind] += 1
+        return action
 
 
 class Graph:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from rebalance_check.commands._console import Console
@@ -11,6 +12,7 @@ from rebalance_check.model.checker.safety import Exploration
 from rebalance_check.model.execution import Execution
 from rebalance_check.properties.verdict import Outcome, worst_outcome
 from rebalance_check.report.paths import path_document, path_text
+from rebalance_check.report.section import Section
 
 
 def outcome_of(found: Exploration) -> Outcome:
@@ -75,6 +77,23 @@ def coverage_text(found: Exploration) -> str:
         f"{found.levels} levels complete, {found.distinct:,} distinct states, {found.generated:,} transitions, "
         f"{found.frontier:,} states of the frontier left"
     )
+
+
+def verdict_line(outcome: Outcome, broken: Iterable[str], about: str) -> str:
+    """The last line: the verdict, the names of what is broken (empty ones left out), and what it is about."""
+    names = ", ".join(filter(None, broken))
+    return f"verdict: {outcome}{names and ': ' + names} ({about})"
+
+
+def write_page(console: Console, html: Path, sections: Sequence[Section]) -> None:
+    """A page with the counterexamples.
+
+    Raises `OSError` where it cannot be written.
+    """
+    from rebalance_check.report.page import page  # noqa: PLC0415 - needs an extra
+
+    html.write_text(page("rebalance-check", sections), encoding="utf-8")
+    console.say(f"page: {html}")
 
 
 def exploration_document(found: Exploration, run: Execution | None) -> dict[str, Any]:

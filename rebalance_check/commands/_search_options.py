@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from rebalance_check.commands._upgrade_option import was_given
 from rebalance_check.model.checker.safety.limits import resident_bytes
+from rebalance_check.model.checker.safety.random_walks import DEFAULT_DEPTH
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.report.terminal import suggested
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,6 +58,33 @@ def limit_options(command: F) -> F:
     return command
 
 
+def walk_options(command: F) -> F:
+    """``--walks``, ``--seed`` and ``--depth``."""
+    for option in (
+        click.option("--depth", type=click.IntRange(min=1), default=DEFAULT_DEPTH, show_default=True,
+                     help="The most actions of a walk."),
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
+                     help="The seed of the first walk; they count on by one."),
+        click.option("--walks", type=click.IntRange(min=1), metavar="N",
+                     help="Take N random walks instead of exploring every state, where the bounds are too large."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def require_walks(refused: Mapping[str, object], walks: int | None) -> bool:
+    """Whether walks are asked for; ``refused`` has the options that only a search serves.
+
+    Raises `RebalanceCheckError` where an option does not apply.
+    """
+    given = [name for name, value in refused.items() if value]
+    if walks is not None and given:
+        raise RebalanceCheckError(f"{', '.join(given)} applies to the search alone: leave it out, or leave out --walks")
+    if walks is None and (lonely := [f"--{name}" for name in ("seed", "depth") if was_given(name)]):
+        raise RebalanceCheckError(f"{', '.join(lonely)} applies to random walks alone: give --walks N, too")
+    return walks is not None
+
+
 def free_memory() -> int | None:
     """The bytes of memory that this process may still get, by the system and its control group; None: unknown."""
     found = []
@@ -84,14 +114,14 @@ def memory_limit(given: int | None) -> int | None:
 def command_again(without: frozenset[str], **more: str) -> str:
     """The command as it was given, without some options and with others, to be pasted into a shell."""
     context = click.get_current_context()
-    words = ["rebalance-check", str(context.info_name)]
+    words = [str(context.info_name)]
     for option in context.command.params:
         name = option.name or ""
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE and name not in without:
             words += _words(option, context.params[name])
     for name, value in more.items():
         words += [f"--{name}", value]
-    return shlex.join(words)
+    return suggested(*words)
 
 
 def _words(option: click.Parameter, value: Any) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -16,9 +16,18 @@ from rebalance_check.commands._exploration_report import (
     exploration_document,
     outcome_of,
     print_exploration,
+    verdict_line,
+    write_page,
 )
+from rebalance_check.commands._explore_walks import explore_by_walks
 from rebalance_check.commands._search_line import search_line
-from rebalance_check.commands._search_options import command_again, limit_options, memory_limit
+from rebalance_check.commands._search_options import (
+    command_again,
+    limit_options,
+    memory_limit,
+    require_walks,
+    walk_options,
+)
 from rebalance_check.commands._stop_request import stop_requests
 from rebalance_check.commands._upgrade_option import first_protocol, path_option, sized_for, was_given
 from rebalance_check.model.checker.safety import Exploration, explore
@@ -126,6 +135,7 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
 @click.option("--threads", type=int, default=2, show_default=True)
 @click.option("--interpreted", is_flag=True, help="Use the interpreted model: slow, needs no extra.")
 @limit_options
+@walk_options
 @click.option(
     "--liveness", is_flag=True, help="Check the liveness properties, too: what must happen once faults cease."
 )
@@ -144,6 +154,7 @@ def command(
     *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, new_members: bool,
     path: str | None, symmetry: str, mutant: str | None, threads: int, interpreted: bool, max_states: int | None,
     max_memory: int | None, minutes: float | None, checkpoint: Path | None, resume: Path | None,
+    walks: int | None, seed: int, depth: int,
     liveness: bool, goal: str | None, html: Path | None, broker: str | None, as_json: bool, **sizes: int,
 ) -> int:  # fmt: skip
     """Check the invariants on every state of the model within bounds; print a shortest counterexample if one breaks."""
@@ -160,18 +171,24 @@ def command(
 
         refused = {
             "--mutant": mutant, "--max-states": max_states, "--max-memory": max_memory, "--minutes": minutes,
-            "--checkpoint": checkpoint, "--resume": resume, "--liveness": liveness, "--html": html,
+            "--checkpoint": checkpoint, "--resume": resume, "--walks": walks, "--liveness": liveness, "--html": html,
         }  # fmt: skip
         return explore_on_broker(console, bounds, broker, refused)
     model = model_for(bounds, mutant or "")
     if goal is not None:
         return show_witness(console, model, bounds, goal)
-    console.say(f"explore {bounds.address()}, symmetry {symmetry}" + (f", mutant {mutant}" if mutant else ""))
+    defect = f", mutant {mutant}" if mutant else ""
     with stop_requests() as stop:
         limits = Limits(
             states=max_states, seconds=None if minutes is None else 60 * minutes, memory=memory_limit(max_memory),
             stop=stop,
         )  # fmt: skip
+        if require_walks({"--checkpoint": checkpoint, "--resume": resume, "--liveness": liveness}, walks):
+            console.say(f"random walks in {bounds.address()}{defect}")
+            return explore_by_walks(
+                console, model, bounds, walks=walks or 0, seed=seed, depth=depth, limits=limits, html=html
+            )
+        console.say(f"explore {bounds.address()}, symmetry {symmetry}{defect}")
         found, saved = explore_from(
             checkpoint, resume, model, bounds, symmetry=symmetry == "on", threads=threads, compiled=not interpreted,
             limits=limits,
@@ -220,22 +237,8 @@ def finish(
     if found.ended is not None:
         print_early_end(console, found, found.ended, saved)
     code = worst_exit_code(codes)
-    console.say(verdict_line(found, code.outcome, broken))
+    console.say(verdict_line(code.outcome, broken, f"{found.distinct:,} states"))
     return console.finish(document, ExitCode.INTERRUPTED if found.ended is Ended.STOPPED else code)
-
-
-def verdict_line(found: Exploration, outcome: Outcome, broken: Sequence[str]) -> str:
-    """The last line: the verdict, what is broken, and on how many states."""
-    names = ", ".join(filter(None, broken))
-    return f"verdict: {outcome}{names and ': ' + names} ({found.distinct:,} states)"
-
-
-def write_page(console: Console, html: Path, sections: Sequence[Section]) -> None:
-    """A page with the counterexamples."""
-    from rebalance_check.report.page import page  # noqa: PLC0415 - needs an extra
-
-    html.write_text(page("rebalance-check", sections), encoding="utf-8")
-    console.say(f"page: {html}")
 
 
 def checked_liveness(

@@ -34,6 +34,9 @@ OUTPUT: Final = {
     "--witness leader_has_crashed",
     "explore-liveness": "explore --members 1 --partitions 1 --generations 1 --crashes 0 --no-initial-delay "
     "--interpreted --liveness",
+    "explore-walks": "explore --walks 300 --members 2 --partitions 1 --generations 2 --crashes 0 "
+    "--mutant generation-is-reused",
+    "explore-early": f"explore {SMALL} --max-states 50",
     "explore-bad-bounds": "explore --members 0",
     "fuzz": "fuzz --seeds 0:5 --protocol cooperative --workers 1 --invariant ownership",
     "fuzz-mutant": "fuzz --seeds 8:9 --protocol cooperative --workers 1 --invariant callbacks_alternate "

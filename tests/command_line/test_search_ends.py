@@ -103,6 +103,34 @@ def test_a_checkpoint_is_refused_where_it_does_not_fit(command: Command, tmp_pat
     assert file.read_bytes() == whole
 
 
+def test_random_walks_say_what_they_covered_and_repeat(command: Command) -> None:
+    arguments = ("explore", "--members", 2, "--partitions", 1, "--walks", 20, "--seed", 7, "--depth", 40)
+    answer, document = command(*arguments), command(*arguments, "--json").document
+    assert answer.code == 0
+    assert answer.out.splitlines()[-1] == "verdict: held (20 walks, which prove nothing about others)"
+    assert f"{document['steps']:,} actions, {document['distinct']:,} distinct states" in answer.out
+    assert (document["walks"], document["seed"], document["depth"], document["verdict"]) == (20, 7, 40, "held")
+    ended = command(*arguments, "--max-states", 30, "--json").document
+    assert (ended["exit_code"], ended["ended"], ended["verdict"]) == (12, "states", "undecided")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--walks", 5, "--liveness"), "--liveness applies to the search alone"),
+        (("--walks", 5, "--checkpoint", "x"), "--checkpoint applies to the search alone"),
+        (("--depth", 5), "--depth applies to random walks alone: give --walks N, too"),
+        (("--seed", 0), "--seed applies to random walks alone: give --walks N, too"),
+        (("--walks", 5, "--broker", "embedded"), "--walks applies to the model alone"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    command: Command, arguments: tuple[object, ...], message: str
+) -> None:
+    answer = command("explore", *SIZES, *arguments)
+    assert (answer.code, message in answer.err) == (2, True)
+
+
 # ------------------------------------------------------------------------------------------------ signals, terminals
 
 

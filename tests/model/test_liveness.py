@@ -167,7 +167,7 @@ def test_progress_rests_on_fairness__sessions_run_out_and_members_poll(kind: Act
 def test_nothing_is_decided__after_a_limit_or_where_safety_breaks() -> None:
     bounds = Bounds.from_address("eager?members=2&partitions=2&generations=3")
     assert (
-        "ended after 108 states" in check_liveness(MODEL, bounds, compiled=False, limits=Limits(states=100)).undecided
+        "ended after 100 states" in check_liveness(MODEL, bounds, compiled=False, limits=Limits(states=100)).undecided
     )
     broken = MUTANTS["join-barrier-dropped"].bounds
     unsafe = check_liveness(model_for(broken, "join-barrier-dropped"), broken, compiled=False)
