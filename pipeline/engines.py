@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
@@ -12,8 +13,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rebalance_check.model.vocabulary.progress import ProgressListener
-from rebalance_check.pipeline.campaign import Runner, shard_size, shards
+from rebalance_check.pipeline.campaign import Runner, RunRow, shard_size, shards
 from rebalance_check.pipeline.history_table import HistoryTable, Shard, decode_run, runs_in
+from rebalance_check.pipeline.interruption import (
+    GRACE_S,
+    INTERRUPTIONS,
+    InThread,
+    Simulated,
+    stop_file,
+    until_stopped,
+)
 from rebalance_check.pipeline.judging import VerdictRow, judge_run
 from rebalance_check.pipeline.processes import Processes, cores
 from rebalance_check.pipeline.schema import RUNS, VERDICTS, runs_batch, verdicts_batch
@@ -86,18 +95,28 @@ class LocalEngine:
     def simulate(
         self, table: HistoryTable, staging: Path, gaps: Sequence[range], runner: Runner, progress: ProgressListener
     ) -> None:
-        """One file per shard, written by a process, committed here as soon as it is whole."""
-        total, done = sum(map(len, gaps)), 0
+        """One file per shard, written by a process, committed here as soon as it is whole; when the campaign is
+        interrupted, with the seeds that are finished."""
+        total, done, stop = sum(map(len, gaps)), 0, stop_file(staging)
         size = shard_size(total, self._processes.count)
         tasks = (
-            (simulate_shard, (staging / f"{piece.start}.parquet", piece, runner))
+            (simulate_shard, (staging / f"{piece.start}.parquet", piece, runner, stop))
             for gap in gaps
             for piece in shards(gap, size)
         )
-        for path, piece in self._processes.run(tasks):
-            table.commit(path, piece)
-            done += len(piece)
-            progress("simulate", done, total)
+        made: Simulated | None = None
+        try:
+            for made in self._processes.run(tasks):
+                commit(table, made)
+                done += len(made.seeds)
+                progress("simulate", done, total)
+                if made.interruption is not None:
+                    raise made.interruption
+        except INTERRUPTIONS:
+            stop.touch()
+            for each in [*([made] if made else []), *self._processes.last_results(GRACE_S)]:
+                commit(table, each)
+            raise
 
     def judge(
         self, table: HistoryTable, into: Path, names: Sequence[str], seeds: range, progress: ProgressListener
@@ -111,12 +130,29 @@ class LocalEngine:
             progress("judge", done, len(seeds))
 
 
-def simulate_shard(path: Path, seeds: range, runner: Runner) -> tuple[Path, range]:
-    """Simulate the seeds into one Parquet file; gives both back."""
+def commit(table: HistoryTable, made: Simulated) -> None:
+    """Make a shard part of the table, unless it is so already, or empty."""
+    if made.seeds and made.path.exists():
+        table.commit(made.path, made.seeds)
+
+
+def simulate_shard(path: Path, seeds: range, runner: Runner, stop: Path) -> Simulated:
+    """Simulate the seeds into one Parquet file, up to where the file ``stop`` appears or this process is interrupted;
+    gives back how far it came."""
+    done, interruption = 0, None
     with pq.ParquetWriter(path, RUNS, compression="zstd") as writer:
-        for batch in run_batches(seeds, runner):
-            writer.write_batch(batch)
-    return path, seeds
+        while interruption is None and done < len(seeds):
+            rows: list[RunRow] = []
+            try:
+                for seed in until_stopped(seeds[done : done + BATCH_RUNS], stop):
+                    rows.append(runner.row(seed))
+            except INTERRUPTIONS as caught:
+                interruption = caught
+            if not rows:
+                break
+            writer.write_batch(runs_batch(rows))
+            done += len(rows)
+    return Simulated(path, seeds[:done], interruption)
 
 
 def judge_shard(path: Path, shard: Shard, names: Sequence[str], seeds: range) -> int:
@@ -161,12 +197,21 @@ class SparkEngine:
     def simulate(
         self, table: HistoryTable, staging: Path, gaps: Sequence[range], runner: Runner, progress: ProgressListener
     ) -> None:
-        """One job per shard, its runs spread over all workers, committed here when the job is whole."""
-        total, done = sum(map(len, gaps)), 0
+        """One job per shard, its runs spread over all workers, committed here when the job is whole; when the campaign
+        is interrupted, the finished seeds of each worker."""
+        total, done, stop = sum(map(len, gaps)), 0, stop_file(staging)
         size = shard_size(total, self.spark.sparkContext.defaultParallelism) * 4
         for piece in (piece for gap in gaps for piece in shards(gap, size)):
-            with translated():
-                path = simulate_on_spark(self.spark, staging / f"{piece.start}.parquet", piece, runner)
+            path = staging / f"{piece.start}.parquet"
+            job = InThread(partial(simulate_on_spark, self.spark, path, piece, runner, stop))
+            try:
+                with translated():
+                    job.wait()
+            except INTERRUPTIONS:
+                stop.touch()
+                if job.ended_well(GRACE_S):
+                    commit_parts(table, path)
+                raise
             table.commit(path, piece)
             done += len(piece)
             progress("simulate", done, total)
@@ -177,24 +222,34 @@ class SparkEngine:
         """One job over all shards."""
         progress("judge", 0, len(seeds))
         with translated():
-            judge_on_spark(self.spark, into, table, names, seeds)
+            InThread(partial(judge_on_spark, self.spark, into, table, names, seeds)).wait()
         progress("judge", len(seeds), len(seeds))
 
 
-def simulate_on_spark(spark: SparkSession, path: Path, seeds: range, runner: Runner) -> Path:
-    """Simulate the seeds into one folder of Parquet files, spread over the workers of ``spark``.
+def commit_parts(table: HistoryTable, path: Path) -> None:
+    """Make each file of an interrupted job a shard: it has the first of the seeds that one worker had to simulate."""
+    for part in sorted(path.glob("part-*.parquet")):
+        with pq.ParquetFile(part) as file:
+            seeds = sorted(file.read(["seed"])["seed"].to_pylist())
+        if seeds:
+            commit(table, Simulated(part, range(seeds[0], seeds[-1] + 1)))
 
-    ``path`` must lead to the same folder on every worker.
+
+def simulate_on_spark(spark: SparkSession, path: Path, seeds: range, runner: Runner, stop: Path) -> None:
+    """Simulate the seeds into one folder of Parquet files, spread over the workers of ``spark``; none is begun once
+    the file ``stop`` is there.
+
+    ``path`` and ``stop`` must lead to the same place on every worker.
     """
     from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415 - an extra, only where Spark runs
 
     def simulate_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return run_batches((seed for batch in batches for seed in batch["id"].to_pylist()), runner)
+        numbers = (seed for batch in batches for seed in batch["id"].to_pylist())
+        return run_batches(until_stopped(numbers, stop), runner)
 
     slices = min(len(seeds), 4 * spark.sparkContext.defaultParallelism)
     numbers = spark.range(seeds.start, seeds.stop, numPartitions=slices)
     numbers.mapInArrow(simulate_partition, from_arrow_schema(RUNS)).write.parquet(path.as_uri())
-    return path
 
 
 def judge_on_spark(spark: SparkSession, path: Path, table: HistoryTable, names: Sequence[str], seeds: range) -> None:

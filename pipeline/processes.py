@@ -19,8 +19,10 @@ Task = tuple[Callable[..., T], Sequence[Any]]
 
 
 def serve_parent() -> None:
-    """Leave Ctrl-C to the parent, and end when it is gone; a killed one would leave its workers waiting forever."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Leave Ctrl-C and other requests to end to the parent, and end when it is gone; a killed one would leave its
+    workers waiting forever."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -47,28 +49,42 @@ class Processes:
 
     def __init__(self, count: int) -> None:
         self.count = count
+        self._running: set[Future[Any]] = set()
+        self._others = set(multiprocessing.active_children())
         context = multiprocessing.get_context("spawn")
         self._pool = ProcessPoolExecutor(count, mp_context=context, initializer=serve_parent) if count > 1 else None
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        if self._pool is None:
+            return
+        if kind is not None:  # what they do is of no use any more, and may take long
+            for child in set(multiprocessing.active_children()) - self._others:
+                child.kill()
+        self._pool.shutdown(wait=True, cancel_futures=True)
 
     def run(self, tasks: Iterable[Task[T]]) -> Iterator[T]:
         """The results of the tasks in the order in which they finish; a failed task raises its exception."""
         if self._pool is None:
             return (function(*arguments) for function, arguments in tasks)
-        return _as_completed(self._pool, iter(tasks), 2 * self.count)
+        return self._as_completed(self._pool, iter(tasks), 2 * self.count)
 
+    def _as_completed(self, pool: ProcessPoolExecutor, tasks: Iterator[Task[T]], ahead: int) -> Iterator[T]:
+        """Keep ``ahead`` tasks in the pool, so that a campaign of any length needs little memory."""
+        self._running = {pool.submit(function, *arguments) for function, arguments in islice(tasks, ahead)}
+        while self._running:
+            done, _ = wait(self._running, return_when=FIRST_COMPLETED)
+            for future in done:
+                self._running.discard(future)
+                yield future.result()
+                self._running |= {pool.submit(function, *arguments) for function, arguments in islice(tasks, 1)}
 
-def _as_completed(pool: ProcessPoolExecutor, tasks: Iterator[Task[T]], ahead: int) -> Iterator[T]:
-    """Keep ``ahead`` tasks in the pool, so that a campaign of any length needs little memory."""
-    running: set[Future[T]] = {pool.submit(function, *arguments) for function, arguments in islice(tasks, ahead)}
-    while running:
-        done, running = wait(running, return_when=FIRST_COMPLETED)
-        for future in done:
-            yield future.result()
-            running |= {pool.submit(function, *arguments) for function, arguments in islice(tasks, 1)}
+    def last_results(self, within_s: float) -> list[Any]:
+        """After an interruption: what the tasks that have begun return within so many seconds; no other one begins."""
+        if self._pool is None:
+            return []
+        begun = [task for task in self._running if not task.cancel()]
+        ended, _ = wait(begun, timeout=within_s)
+        return [task.result() for task in ended if task.exception() is None]

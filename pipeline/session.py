@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -124,14 +126,18 @@ def start(master: str = LOCAL_MASTER) -> SparkSession:
     builder = SparkSession.builder.master(master).appName("rebalance-check")
     for name, value in settings.items():
         builder = builder.config(name, value)
+    interrupt = signal.getsignal(signal.SIGINT)
     try:
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
     except Exception as fault:  # PySpark has no common class for what may go wrong between Python and Java
         reason = next(iter(str(fault).splitlines()), type(fault).__name__)
         raise RebalanceCheckError(
             f"no Spark session starts on the master {master!r} ({reason}): name a master such as {LOCAL_MASTER}, or "
             "choose --engine local"
         ) from fault
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, interrupt)  # Spark's own handler cancels the jobs, and with them what is finished
+    return session
 
 
 @contextmanager

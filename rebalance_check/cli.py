@@ -1,8 +1,8 @@
 """The command ``rebalance-check``: which sub-commands there are, and what each way of failing looks like.
 
 Exit codes: 0 held, 10 a safety invariant is violated, 11 a liveness invariant is, 12 undecided, 2 wrong use or bad
-input, 70 a fault of our own, 130 interrupted. A sub-command is a module of `rebalance_check.commands` that is imported
-only when it is called, so that each needs no more than its own extra.
+input, 70 a fault of our own, 130 ended by SIGINT, 143 by SIGTERM, 129 by SIGHUP. A sub-command is a module of
+`rebalance_check.commands` that is imported only when it is called, so that each needs no more than its own extra.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import errno
 import importlib
 import io
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -102,7 +103,10 @@ def run(arguments: Sequence[str]) -> int:
     except RebalanceCheckError as fault:
         return _fail(str(fault), ExitCode.USAGE, as_json)
     except (click.Abort, KeyboardInterrupt):
-        return _fail("interrupted; what was recorded is kept", ExitCode.INTERRUPTED, as_json)
+        return _fail(_ENDED.format("SIGINT"), ExitCode.INTERRUPTED, as_json)
+    except SystemExit as end:  # of `orderly_end`
+        code = end.code if isinstance(end.code, int) else ExitCode.OUR_FAULT
+        return _fail(_ENDED.format(_signal_of(code)), code, as_json)
     except MemoryError:
         return _fail("the memory ran out before there was a verdict: ask for less, or give it more memory",
                      ExitCode.UNDECIDED, as_json)  # fmt: skip
@@ -127,6 +131,15 @@ def main() -> None:
     if code == ExitCode.INTERRUPTED:
         _leave_compiler(code)
     sys.exit(code)
+
+
+_ENDED: Final = "ended by {}; what is finished is kept, and the same command with --out goes on with the rest"
+
+
+def _signal_of(code: int) -> str:
+    """The name of the signal behind an exit code of 128 and more."""
+    names = {128 + number: number.name for number in signal.Signals}
+    return names.get(code, f"exit code {code}")
 
 
 def _open_standard_streams() -> None:

@@ -54,6 +54,7 @@ FLOORS = (
     ("impl.simulator",),
     ("properties.assignment", "properties.machines"),
     # Brokers, the JVM, live clients.
+    ("integration.parent",),
     ("integration.wire", "integration.jvm", "integration.interrupts", "integration.waiting"),
     ("integration.embedded", "integration.virtual", "integration.oracle"),
     ("integration.brokers",),

@@ -1,8 +1,10 @@
 """A tiny group for the tests of the pipeline: two members, one partition; every seventh seed gives it to both."""
 
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -27,6 +29,14 @@ def simulate_slowly(seed: int, options: Any) -> list[Event]:
     """The same, but it takes a while: for runs that are killed in the middle."""
     time.sleep(0.01)
     return simulate(seed, options)
+
+
+def simulate_and_note(seed: int, options: Any) -> list[Event]:
+    """The same, and each seed that is finished is noted in a file."""
+    history = simulate_slowly(seed, options)
+    with Path(os.environ["TOY_NOTES"]).open("a", encoding="utf-8") as notes:
+        notes.write(f"{seed}\n")
+    return history
 
 
 def simulate_badly(seed: int, options: Any) -> list[Event]:
