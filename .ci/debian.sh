@@ -5,6 +5,8 @@
 # The Debian is made by debootstrap and has what the README says that it needs, nothing else. A user without rights works
 # on a copy of this checkout. The root file system, its mounts and its processes end with this script; what debootstrap
 # made is kept in the cache. Needs root.
+#
+# Setting: RECORD=FILE records what the commands print on a terminal (record.py).
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/settings.sh"
 source "$CI_DIR/readme.sh"
@@ -34,26 +36,26 @@ make_base() {
   rm -rf --one-file-system "$made"
 }
 
-# in_root COMMAND...: as the root user of that Debian, in name spaces of its own: mounts and processes end with it.
+# Before a command: as the root user of that Debian, in name spaces of its own, so that mounts and processes end with it.
 # Settings of pip and of a proxy, and certificates of this machine, hold there, too.
-in_root() {
-  local name kept=()
-  for name in ${!PIP_@} http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
-    if [[ -v $name && $name != PIP_FIND_LINKS ]]; then kept+=("$name=${!name}"); fi
-  done
-  # shellcheck disable=SC2016 # the inner shell expands them
-  unshare --mount --pid --fork --kill-child bash -euo pipefail -c '
-    mount -t proc proc "$0/proc"
-    mount --rbind /dev "$0/dev"
-    mount --rbind /sys "$0/sys"
-    exec chroot "$0" env -i LANG=C.UTF-8 TERM=dumb PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
-  ' "$root" "${kept[@]}" "$@"
-}
+kept=()
+for name in ${!PIP_@} http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
+  if [[ -v $name && $name != PIP_FIND_LINKS ]]; then kept+=("$name=${!name}"); fi
+done
+# shellcheck disable=SC2016 # the inner shell expands them
+in_root=(unshare --mount --pid --fork --kill-child bash -euo pipefail -c '
+  mount -t proc proc "$0/proc"
+  mount --rbind /dev "$0/dev"
+  mount --rbind /sys "$0/sys"
+  exec chroot "$0" env -i LANG=C.UTF-8 TERM=xterm PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
+' "$root" "${kept[@]}")
 
 # as_user TEXT: one of the README's commands, in the copy of the checkout.
 as_user() {
-  in_root setpriv --reuid=user --regid=user --init-groups env HOME=/home/user bash -euo pipefail -c \
-    'cd ~/rebalance-check && eval "$0"' "$1"
+  local recorded=()
+  [[ -z ${RECORD:-} ]] || recorded=(python3 "$CI_DIR/record.py" "$RECORD" "$1")
+  "${recorded[@]}" "${in_root[@]}" setpriv --reuid=user --regid=user --init-groups env HOME=/home/user \
+    bash -euo pipefail -c 'cd ~/rebalance-check && eval "$0"' "$1"
 }
 
 make_base
@@ -64,13 +66,13 @@ find /usr/local/share/ca-certificates -name '*.crt' -exec cp -t "$root/usr/local
 
 packages=$(readme_packages)
 say "Debian $suite: apt install $packages"
-in_root bash -c "update-ca-certificates >/dev/null && apt-get update -qq &&
+"${in_root[@]}" bash -c "update-ca-certificates >/dev/null && apt-get update -qq &&
   DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes $packages >/dev/null && useradd --create-home user"
-in_root bash -c '! command -v python && python3 --version'
+"${in_root[@]}" bash -c '! command -v python && python3 --version'
 mkdir "$root/home/user/rebalance-check"
 tar --directory "$ROOT" --exclude=./.venv --exclude=./.tox --exclude=./.git --create . |
   tar --directory "$root/home/user/rebalance-check" --extract
-in_root chown -R user:user /home/user
+"${in_root[@]}" chown -R user:user /home/user
 
 for name in "$@"; do
   text=$(readme_command "$name")

@@ -5,10 +5,12 @@
 : "${REBALANCE_CHECK_CACHE:=${XDG_CACHE_HOME:-$HOME/.cache}/rebalance-check}"
 : "${DEBIAN_MIRROR:=http://deb.debian.org/debian}"
 : "${DEBIAN_SUITE:=bookworm}"
+: "${DEBIAN_CHECKS:=trixie:main}"                 # README commands in a Debian of their own (debian.sh), as SUITE:COMMAND;
+                                                  # all: bookworm:main bookworm:tests trixie:main trixie:tests
 
 CI_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 ROOT=$(dirname "$CI_DIR")
-export KAFKA_VERSIONS KAFKA_IMAGE REBALANCE_CHECK_CACHE DEBIAN_MIRROR DEBIAN_SUITE
+export KAFKA_VERSIONS KAFKA_IMAGE REBALANCE_CHECK_CACHE DEBIAN_MIRROR DEBIAN_SUITE DEBIAN_CHECKS
 mkdir -p "$REBALANCE_CHECK_CACHE"
 
 say() { printf '\n== %s\n' "$*"; }
