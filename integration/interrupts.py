@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
+INTERRUPTIONS: Final = (KeyboardInterrupt, SystemExit)
+"""What SIGINT raises, and inside `orderly_end` SIGTERM and SIGHUP."""
+
 _ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -30,6 +33,11 @@ def orderly_end() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def is_interrupted() -> bool:
+    """Whether this is clean-up after an interruption: nothing is waited for then."""
+    return isinstance(sys.exception(), INTERRUPTIONS)
 
 
 def _exit(number: int, _frame: FrameType | None) -> None:

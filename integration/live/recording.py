@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -64,6 +65,28 @@ def read_recording(path: Path) -> Iterator[tuple[int, Event]]:
             )
         expected[event.source] += 1
         yield int(stamp), event
+
+
+def reserve(out: Path, name: str) -> tuple[Path, Path]:
+    """A folder for the raw recordings of a run, made now, and the file for its history, which is not there yet.
+
+    ``NAME.raw`` and ``NAME.jsonl`` below ``out``; where one of them exists, ``NAME.2``, ``NAME.3`` and so on: what was
+    recorded before is never written over.
+
+    Raises: OSError when the folder cannot be made.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    for number in count(1):
+        mark = f".{number}" if number > 1 else ""
+        folder, history = out / f"{name}{mark}.raw", out / f"{name}{mark}.jsonl"
+        if history.exists():
+            continue
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        return folder, history
+    raise AssertionError("there is always a further number")
 
 
 def merge(recordings: Sequence[Path]) -> Iterator[Event]:

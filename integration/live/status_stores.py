@@ -25,6 +25,7 @@ from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.topics import LATEST_TIMESTAMP
+from rebalance_check.integration.interrupts import INTERRUPTIONS, is_interrupted
 from rebalance_check.integration.live.kafka_python_api import KafkaConsumer, KafkaProducer, TopicPartition, errors
 from rebalance_check.integration.live.recording import RawRecording, merge
 from rebalance_check.integration.live.topics import create_topic
@@ -81,6 +82,7 @@ class KafkaStatusWorker:
         )
         self._reports: queue.SimpleQueue[tuple[int, int, Any]] = queue.SimpleQueue()
         self._closing = threading.Event()
+        self.abandoned = False
         self._failure: BaseException | None = None
         self._threads = [
             threading.Thread(target=self._guarded, args=(work,), name=f"{name}-{work.__name__}", daemon=True)
@@ -175,8 +177,14 @@ class KafkaStatusWorker:
             found = broker.call(request, LIST_OFFSETS_VERSION).topics[0]
             return {p.partition_index: p.offset for p in found.partitions}
 
+    def abandon(self) -> None:
+        """Take no further write: the run was interrupted."""
+        self.abandoned = True
+
     def close(self) -> None:
-        """Stop the store, its threads and its clients."""
+        """Stop the store, its threads and its clients; what an abandoned one still has to send is dropped."""
+        if is_interrupted():
+            self.abandon()
         with self.lock:
             for key in KEYS:
                 self.store.get(key)
@@ -185,7 +193,7 @@ class KafkaStatusWorker:
             thread.join(SETTLE_TIMEOUT_S)
         with self.lock:
             self.store.stop()
-        self._producer.close(timeout=5)
+        self._producer.close(timeout=0 if self.abandoned else 5)
         self._consumer.close()
 
 
@@ -250,14 +258,21 @@ def _run_workers(
 def _write_all(workers: Sequence[KafkaStatusWorker], seed: int, options: StatusRun) -> None:
     """All write at once; what goes wrong in one of them is raised here."""
     with ThreadPoolExecutor(len(workers), thread_name_prefix="writer") as pool:
-        for writing in [pool.submit(_write, w, Random(f"{seed}/{w.name}"), options) for w in workers]:
-            writing.result()
+        try:
+            for writing in [pool.submit(_write, w, Random(f"{seed}/{w.name}"), options) for w in workers]:
+                writing.result()
+        except INTERRUPTIONS:
+            for worker in workers:
+                worker.abandon()
+            raise
 
 
 def _write(worker: KafkaStatusWorker, random: Random, options: StatusRun) -> None:
     """Statuses of a worker whose generation goes up now and then; as in Connect, what may be late is written safely."""
     generation = 1
     for _ in range(options.writes):
+        if worker.abandoned:
+            return
         generation += random.random() < 0.2
         status = random.choice(STATUSES)
         safe = status in (Status.FAILED, Status.UNASSIGNED) or (status is Status.RUNNING and random.random() < 0.3)

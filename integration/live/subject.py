@@ -13,6 +13,7 @@ from typing import Final
 
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.brokers.open import Broker
+from rebalance_check.integration.interrupts import is_interrupted
 from rebalance_check.integration.live.clients import require_installed
 from rebalance_check.integration.live.incarnations import with_incarnations
 from rebalance_check.integration.live.nodes import Elections, NodeFaults
@@ -80,12 +81,15 @@ class LiveSubject:
         return ()
 
     def close(self) -> Sequence[Event]:
-        """End every member, orderly if it can, and return the merged history."""
+        """End every member, orderly unless the run was interrupted, and return the merged history."""
         run, self._run = self._run, None
         if run is None:
             return ()
         try:
-            run.end()
+            if is_interrupted():
+                run.abandon()
+            else:
+                run.end()
             return list(with_incarnations(list(merge(run.recordings))))
         finally:
             run.discard()
@@ -161,6 +165,16 @@ class _Run:
             self._kill_all()
             self._watching.close()
             self._harness_file.close()
+
+    def abandon(self) -> None:
+        """Kill all members, and close the recording of the harness, in which the end of the run is missing.
+
+        A member that was starting may have recorded nothing, not even its file.
+        """
+        self._kill_all()
+        self.recordings = [path for path in self.recordings if path.exists()]
+        self._watching.close()
+        self._harness_file.close()
 
     def discard(self) -> None:
         """Remove the folder if it was made for this run."""

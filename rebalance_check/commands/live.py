@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +16,11 @@ from rebalance_check.commands.judge import Judged, show_judged
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker, open_broker, open_cluster
+from rebalance_check.integration.interrupts import INTERRUPTIONS
 from rebalance_check.integration.live.clients import require_installed
+from rebalance_check.integration.live.incarnations import with_incarnations
 from rebalance_check.integration.live.nodes import with_coordinator_faults
+from rebalance_check.integration.live.recording import merge, reserve
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.status_stores import StatusRun, run_status_stores
 from rebalance_check.integration.live.subject import LiveSubject
@@ -27,7 +29,7 @@ from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.schedule import run
 from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.properties.exit_codes import worst_exit_code
-from rebalance_check.properties.history import recorded
+from rebalance_check.properties.history import recorded, write_history
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.documents import judgement_document
@@ -103,10 +105,8 @@ class LiveRuns:
         )
         return settings.for_cluster() if self.nodes > 1 else settings
 
-    def history(self, broker: Broker, seed: int) -> Iterable[Event]:
-        """The events of one run, when it is over; until then the raw recordings grow in a folder of their own."""
-        folder = self.out / f"{self.name}-{seed}.raw"
-        shutil.rmtree(folder, ignore_errors=True)  # of an earlier run of this seed, as its history is
+    def history(self, broker: Broker, seed: int, folder: Path) -> Iterable[Event]:
+        """The events of one run, when it is over; until then the raw recordings grow in ``folder``."""
         if self.protocol == STATUS:
             return run_status_stores(broker.bootstrap, seed, self.stores, folder)
         subject = LiveSubject(broker, self.settings, folder)
@@ -172,20 +172,31 @@ def parse_clients(text: str) -> tuple[ClientName, ...]:
 
 
 def live_runs(console: Console, broker: Broker, runs: LiveRuns, seeds: Sequence[int]) -> list[Judged]:
-    """Run and judge each seed in turn."""
+    """Run and judge each seed in turn; when that is interrupted, what was judged is shown."""
     judged: list[Judged] = []
-    with console.progress() as advance:
-        for number, seed in enumerate(seeds):
-            advance("live runs", number, len(seeds))
-            judged.append(live_run(broker, runs, seed))
+    try:
+        with console.progress() as advance:
+            for number, seed in enumerate(seeds):
+                advance("live runs", number, len(seeds))
+                judged.append(live_run(broker, runs, seed))
+    except INTERRUPTIONS:
+        for one in judged:
+            show_judged(console, one)
+        raise
     return judged
 
 
 def live_run(broker: Broker, runs: LiveRuns, seed: int) -> Judged:
-    """One run: its history is on disk before it is judged."""
-    path = runs.out / f"{runs.name}-{seed}.jsonl"
+    """One run: its history is on disk before it is judged. An interrupted run leaves the history up to there."""
+    folder, path = reserve(runs.out, f"{runs.name}-{seed}")
     invariants, require_tested = runs.claims.invariants(), runs.claims.require_tested
-    return Judged(path, judge(recorded(path, runs.history(broker, seed)), invariants, require_tested=require_tested))
+    try:
+        events = recorded(path, runs.history(broker, seed, folder))
+        return Judged(path, judge(events, invariants, require_tested=require_tested))
+    except INTERRUPTIONS:
+        if not path.exists() or not path.stat().st_size:
+            write_history(path, with_incarnations(list(merge(sorted(folder.glob("*.raw"))))))
+        raise
 
 
 def live_document(broker: Broker, judged: Sequence[Judged]) -> dict[str, Any]:

@@ -1,12 +1,18 @@
 """``rebalance-check live`` on the embedded broker: recorded first, judged, and printed as one JSON object."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from rebalance_check.cli import run
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import RunEnded
+from rebalance_check.properties.history import read_history
 
 pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
 
@@ -22,10 +28,48 @@ def test_status_stores_are_recorded_and_judged__each_seed_in_a_history(
     assert all(Path(history["file"]).stat().st_size > 0 for history in said["histories"])
 
 
-def test_a_seed_that_is_run_again__replaces_its_recordings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_seed_that_is_run_again__overwrites_no_recording(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["live", "--protocol", "status", "--members", "1", "--steps", "2", "--json", "--out", str(tmp_path)]
-    assert [run(asked), run(asked)] == [0, 0]
-    assert {path.name for path in (tmp_path / "status-0.raw").iterdir()} == {"harness.raw", "w0.raw"}
+    seen: dict[str, bytes] = {}
+    for history in ("status-0.jsonl", "status-0.2.jsonl", "status-0.3.jsonl"):
+        assert run(asked) == 0
+        said = json.loads(capsys.readouterr().out)
+        assert [Path(each["file"]).name for each in said["histories"]] == [history]
+        now = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+        assert seen.items() <= now.items()
+        assert history in now.keys() - seen.keys()
+        seen = now
+    assert {path.name for path in (tmp_path / "status-0.2.raw").iterdir()} == {"harness.raw", "w0.raw"}
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("protocol", ["cooperative", "status"])
+def test_an_interrupted_run__ends_soon_and_keeps_what_was_recorded(
+    protocol: str, number: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    steps = {"cooperative": "1000", "status": "10000"}[protocol]
+    command = [sys.executable, "-m", "rebalance_check", "live", "--protocol", protocol, "--members", "2"]
+    process = subprocess.Popen(
+        [*command, "--steps", steps, "--out", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while sum(path.stat().st_size for path in tmp_path.glob("*.raw/*")) < 4_000:
+            assert process.poll() is None
+            assert time.monotonic() < deadline, "nothing was recorded"
+            time.sleep(0.05)
+        began = time.monotonic()
+        process.send_signal(number)
+        _, said = process.communicate(timeout=30)
+        print(f"live {protocol} {number.name}: ended after {time.monotonic() - began:.2f} s")
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == code, said
+    assert f"ended by {number.name}" in said.decode()
+    kept = list(read_history(tmp_path / f"{protocol}-0.jsonl"))
+    assert len(kept) > 5
+    assert not any(isinstance(event, RunEnded) for event in kept)
 
 
 def test_a_writer_that_fails__fails_the_run(
