@@ -9,6 +9,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.features import features
 from rebalance_check.properties.invariants import (
     agreement,
+    answering,
     callbacks,
     client_requests,
     client_state,
@@ -22,6 +23,7 @@ from rebalance_check.properties.invariants import (
     membership,
     observed,
     ownership,
+    owning,
     persistence,
     request_fencing,
     timing,
@@ -47,6 +49,8 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *observed.CLAIMS,
     *expectations.CLAIMS,
     *SafeStatusWrites,
+    *answering.CLAIMS,
+    *owning.CLAIMS,
     *liveness.CLAIMS,
 )
 """Every built-in invariant."""

@@ -77,6 +77,7 @@ from rebalance_check.model.vocabulary.events import (
     SyncGroupReplied,
     TaskStarted,
     TaskStopped,
+    TopicsDescribed,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.exit_codes import ExitCode
@@ -93,6 +94,7 @@ from rebalance_check.properties.invariants.agreement import (
     OneLeader,
     OneProtocol,
 )
+from rebalance_check.properties.invariants.answering import JoinGroupIsAnswered, RebalancePhaseEnds, SyncGroupIsAnswered
 from rebalance_check.properties.invariants.callbacks import CallbacksAlternate, EagerOwnsNothingWhileJoining
 from rebalance_check.properties.invariants.client_requests import CommitsWhenStable, OneChainInFlight
 from rebalance_check.properties.invariants.client_state import (
@@ -151,6 +153,7 @@ from rebalance_check.properties.invariants.observed import (
     MembersAreRefusedOnlyWhenFull,
 )
 from rebalance_check.properties.invariants.ownership import NoDoubleOwnership
+from rebalance_check.properties.invariants.owning import EveryPartitionGetsAnOwner
 from rebalance_check.properties.invariants.persistence import (
     LoadRestoresTheLog,
     OneAssignmentPerGeneration,
@@ -213,6 +216,7 @@ __all__ = [
     "EagerOwnsNothingWhileJoining",
     "EmptyGroupIsClean",
     "Event",
+    "EveryPartitionGetsAnOwner",
     "ExitCode",
     "FencedStaysFenced",
     "Fold",
@@ -239,6 +243,7 @@ __all__ = [
     "InstanceIsExclusive",
     "Invariant",
     "JoinAnswersAgree",
+    "JoinGroupIsAnswered",
     "JoinGroupReplied",
     "JoinPhaseEnds",
     "JoinPhaseEndsInTime",
@@ -301,6 +306,7 @@ __all__ = [
     "PersistedBeforeTheyArePropagated",
     "RebalanceCheckError",
     "RebalanceCompletes",
+    "RebalancePhaseEnds",
     "Recorder",
     "RefusedJoinLeavesNoTrace",
     "ReplyReceived",
@@ -332,10 +338,12 @@ __all__ = [
     "StatusSuppressed",
     "StepStarted",
     "SubscriptionChanged",
+    "SyncGroupIsAnswered",
     "SyncGroupReplied",
     "SyncIsFenced",
     "TaskStarted",
     "TaskStopped",
+    "TopicsDescribed",
     "Undecided",
     "UndecidedError",
     "Untested",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, TypedDict
 from zlib import crc32
 
+from rebalance_check.impl.coordinator.config import GroupConfig
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.records import GroupRecord
 from rebalance_check.impl.protocol.messages import (
@@ -55,14 +56,14 @@ class RequestFields(TypedDict):
 class EventEmitter:
     """Emits what happens to groups and requests. ``recorder_for`` gives the recorder of a group; None: no events.
 
-    ``max_size`` is the broker's ``group.max.size``, which events about a group carry.
+    ``config`` is the broker's, of which events about a group carry some settings.
     """
 
-    __slots__ = ("_max_size", "_recorder_for", "_recorders")
+    __slots__ = ("_config", "_recorder_for", "_recorders")
 
-    def __init__(self, recorder_for: RecorderFor | None, max_size: int) -> None:
+    def __init__(self, recorder_for: RecorderFor | None, config: GroupConfig) -> None:
         self._recorder_for = recorder_for
-        self._max_size = max_size
+        self._config = config
         self._recorders: dict[str, Recorder] = {}
 
     def _recorder(self, group_id: str) -> Recorder | None:
@@ -89,7 +90,10 @@ class EventEmitter:
                     ),
                     leader=group.leader or "",
                     protocol=group.protocol_name or "",
-                    max_size=self._max_size,
+                    max_size=self._config.max_size,
+                    initial_rebalance_delay_ms=self._config.initial_rebalance_delay_ms,
+                    rebalance_timeout_ms=max((member.rebalance_timeout_ms for member in members), default=0),
+                    session_timeout_ms=max((member.session_timeout_ms for member in members), default=0),
                 )
             )
 

@@ -62,7 +62,7 @@ class Shard:
         self.new_member_id = new_member_id
         self.log = log
         self.choices = choices
-        self.emit = EventEmitter(recorder_for, config.max_size)
+        self.emit = EventEmitter(recorder_for, config)
         self.groups: dict[str, Group] = {}
         self.doomed: dict[str, Group] = {}
         self.timers = Timers()

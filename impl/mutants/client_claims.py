@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
-from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 
 _COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
 
 
-def _mutant(name: str, what: str, caught_by: str) -> Mutant:
-    return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=_COOPERATIVE)
+_METADATA: Final = FuzzSearch(
+    options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE, faults=(FaultKind.METADATA,))
+)
+
+
+def _mutant(name: str, what: str, caught_by: str, find: FuzzSearch = _COOPERATIVE) -> Mutant:
+    return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=find)
 
 
 CLIENT_CLAIM_MUTANTS: Final = [
@@ -29,6 +34,12 @@ CLIENT_CLAIM_MUTANTS: Final = [
         "cooperative-revokes-all-before-joining",
         "a COOPERATIVE member revokes everything before it joins, as if it were EAGER",
         "cooperative_keeps_what_it_owns",
+    ),
+    _mutant(
+        "leader-overlooks-new-partitions",
+        "a leader that learns of new partitions does not join again",
+        "every_partition_gets_an_owner",
+        _METADATA,
     ),
     _mutant("heartbeats-while-joining", "heartbeats go on while a JoinGroup is on its way", "one_chain_in_flight"),
     _mutant(

@@ -49,6 +49,24 @@ CLAIM_MUTANTS: Final = [
         "a group that its last member leaves is Empty at once, in the same generation",
         "legal_transitions",
     ),
+    _mutant(
+        "join-of-full-group-unanswered",
+        "a JoinGroup for which a full group has no place is not answered",
+        "join_group_is_answered",
+        _JUDGED,
+    ),
+    _mutant(
+        "join-phase-waits-for-ever",
+        "a join phase waits for all members, however long the slowest of them takes",
+        "rebalance_phase_ends",
+        _JUDGED,
+    ),
+    _mutant(
+        "sync-of-unknown-member-unanswered",
+        "a SyncGroup of a member that the group does not know is not answered",
+        "sync_group_is_answered",
+        _JUDGED,
+    ),
     _mutant("every-member-leads", "each member gets the reply of the leader, with the members", "one_leader"),
     _mutant(
         "fenced-heartbeat-accepted",

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Final
 
 from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS, NAMES, PROTOCOLS, RandomLines, joined
+
+CLOSING: Final = ("release", "fail", "advance 100000")
+"""How a scenario ends: the log recovers, and so much time passes that whatever waits is answered."""
 
 
 class WideScenarioGenerator(RandomLines):
@@ -72,5 +76,6 @@ class WideScenarioGenerator(RandomLines):
 
 
 def wide_scenario(seed: int, *, steps: int = DEFAULT_STEPS) -> list[str]:
-    """The scenario of a seed; every second one has faults."""
-    return WideScenarioGenerator(seed, faults=bool(seed % 2)).tell(steps)
+    """The scenario of a seed, ``steps`` random lines or somewhat more, and how it ends; every second one has faults."""
+    faults = bool(seed % 2)
+    return [*WideScenarioGenerator(seed, faults=faults).tell(steps), *(CLOSING if faults else CLOSING[-1:])]

@@ -60,7 +60,13 @@ class RecordedRunner(ScenarioRunner):
         super().__init__(coordinator)
         self._recorder = Recorder(GROUP, SOURCE, lambda: self.now, listener)
         retention_ms = config.offsets_retention_minutes * 60_000
-        self._recorder.emit(CoordinatorConfigured(max_size=config.max_size, offsets_retention_ms=retention_ms))
+        self._recorder.emit(
+            CoordinatorConfigured(
+                max_size=config.max_size,
+                offsets_retention_ms=retention_ms,
+                initial_rebalance_delay_ms=config.initial_rebalance_delay_ms,
+            )
+        )
 
     def start_step(self, line: str) -> None:
         """A step begins."""

@@ -80,7 +80,16 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
         self._plan = plan
         self._commits = settings.auto_commit_ms is None
         instance = config.group_instance_id or ""
-        recorder.emit(MemberStarted(member=name, protocol=self.protocol, group_instance_id=instance))
+        recorder.emit(
+            MemberStarted(
+                member=name,
+                protocol=self.protocol,
+                group_instance_id=instance,
+                topics=self.subscription,
+                rebalance_timeout_ms=config.rebalance_timeout_ms,
+                session_timeout_ms=config.session_timeout_ms,
+            )
+        )
 
     def work(self, now_ms: int) -> None:
         """Process all records up to the log end; half of the time, commit."""

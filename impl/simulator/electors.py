@@ -31,10 +31,18 @@ class ElectorApplication(MembershipView, LeaderElector):
         random: Random,
     ) -> None:
         identity = Identity(name, PORT, scheme="http")
-        super().__init__(settings.client(name), recorder, member=name, identity=identity)
+        config = settings.client(name)
+        super().__init__(config, recorder, member=name, identity=identity)
         self._random = random
         self._plan = plan
-        recorder.emit(MemberStarted(member=name, protocol="eager"))
+        recorder.emit(
+            MemberStarted(
+                member=name,
+                protocol="eager",
+                rebalance_timeout_ms=config.rebalance_timeout_ms,
+                session_timeout_ms=config.session_timeout_ms,
+            )
+        )
 
     def poll(self, now_ms: int) -> None:
         """As Schema Registry does: an election that failed is waited out, and heartbeats go on."""

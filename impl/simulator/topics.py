@@ -10,6 +10,7 @@ from rebalance_check.impl.simulator.consumers import OTHER_TOPIC, ConsumerApplic
 from rebalance_check.impl.simulator.environment import Environment
 from rebalance_check.impl.simulator.group_config import TOPIC
 from rebalance_check.impl.simulator.process import MemberProcess
+from rebalance_check.model.vocabulary.events import TopicsDescribed
 from rebalance_check.model.vocabulary.ids import partition
 
 METADATA_MS: Final = 5_000
@@ -50,6 +51,10 @@ class Topics:
         self._environment.to_own = tuple(
             partition(topic, index) for topic, count in sorted(wanted.items()) for index in range(count)
         )
+        existing = tuple(
+            partition(topic, index) for topic, count in sorted(self.cluster.items()) for index in range(count)
+        )
+        self._environment.harness.emit(TopicsDescribed(partitions=existing, metadata_max_age_ms=METADATA_MS))
 
     def _learn(self, member: MemberProcess) -> None:
         if isinstance(member.application, ConsumerApplication):

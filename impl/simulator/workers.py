@@ -56,15 +56,23 @@ class WorkerApplication(MembershipView, WorkerCoordinator):
         self._reader = ConfigReader(log)
         self._random = random
         self._plan = plan
+        config = settings.client(name)
         super().__init__(
-            settings.client(name),
+            config,
             recorder,
             member=name,
             url=f"http://{name}:8083/",
             configs=self._reader,
             unsync_backoff_ms=UNSYNC_BACKOFF_MS,
         )
-        recorder.emit(MemberStarted(member=name, protocol="eager"))
+        recorder.emit(
+            MemberStarted(
+                member=name,
+                protocol="eager",
+                rebalance_timeout_ms=config.rebalance_timeout_ms,
+                session_timeout_ms=config.session_timeout_ms,
+            )
+        )
 
     def poll(self, now_ms: int) -> None:
         """One tick of the herder; the topic is out of reach as often as messages are lost."""

@@ -17,7 +17,8 @@ from rebalance_check.integration.embedded.broker import MAX_REQUEST_BYTES, WireB
 from rebalance_check.integration.embedded.faults import FaultPlan
 from rebalance_check.integration.embedded.groups import now_ms
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.model.vocabulary.events import Event, TopicsDescribed
+from rebalance_check.model.vocabulary.ids import partition
 
 T = TypeVar("T")
 
@@ -119,4 +120,9 @@ class EmbeddedBroker:
         return f"{prefix}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
 
     def _recorder_for(self, group_id: str) -> Recorder:
+        """The recorder of a group, whose history begins with what there is to assign: topics of a broker stay."""
+        existing = tuple(
+            partition(topic, index) for topic, count in sorted(self._topics.items()) for index in range(count)
+        )
+        Recorder(group_id, "broker", now_ms, self._listener).emit(TopicsDescribed(partitions=existing))
         return Recorder(group_id, "coordinator", now_ms, self._listener)

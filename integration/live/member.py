@@ -52,6 +52,9 @@ def _started(order: MemberOrder, consumer: LiveConsumer) -> MemberStarted:
         client=choice.client,
         release=consumer.release,
         assignors=choice.assignors,
+        topics=(order.topic,),
+        rebalance_timeout_ms=order.settings.max_poll_interval_ms,
+        session_timeout_ms=order.settings.session_timeout_ms,
     )
 
 

@@ -33,7 +33,9 @@ from rebalance_check.model.vocabulary.events import (
     MemberResumed,
     RunEnded,
     RunStarted,
+    TopicsDescribed,
 )
+from rebalance_check.model.vocabulary.ids import partition
 
 RECORDS_PER_PARTITION: Final = 200
 MEMBER_CHURN: Final = CHURN - {ActionKind.CHANGE_CONFIG}
@@ -68,6 +70,7 @@ class LiveSubject:
         self._run = started
         address = f"{bounds.address()} session {self._settings.session_timeout_ms} ms"
         self._run.harness.emit(RunStarted(subject=self.name, seed=seed, bounds=address))
+        self._run.describe_topics()
         return ()
 
     def perform(self, action: Action) -> Sequence[Event]:
@@ -138,6 +141,11 @@ class _Run:
             self._harness_file.close()
             self.discard()
             raise
+
+    def describe_topics(self) -> None:
+        """Record which partitions exist; they stay as they are."""
+        existing = tuple(partition(self._topic, index) for index in range(self._bounds.partitions))
+        self.harness.emit(TopicsDescribed(partitions=existing))
 
     def _watch_nodes(self) -> None:
         if self._broker.cluster is None:

@@ -59,7 +59,8 @@ histories of version 1, whose fields bore other names."""
 class RunStarted(Event):
     """A run began: which subject, from which seed, in which bounds or settings (an address).
 
-    ``punctual`` says that the coordinator's timers fire when they are due and that its events carry that time.
+    ``punctual`` says that the coordinator's timers fire when they are due and that its events carry that time: time is
+    virtual, and all sources have one clock.
     ``format`` is the version of the history format (`FORMAT`): a reader refuses a newer one by its number.
     """
 
@@ -95,6 +96,17 @@ class RunSettled(Event):
     """The harness injects no more faults and saw the group converged; what follows only ends the run."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicsDescribed(Event):
+    """The partitions that exist from here on, of all topics that members may subscribe to, sorted.
+
+    ``metadata_max_age_ms`` is how long it takes at most until a client learns of them, by default that of Kafka.
+    """
+
+    partitions: tuple[str, ...]
+    metadata_max_age_ms: int = 300_000
+
+
 # ------------------------------------------------------------------------------------------------ the coordinator
 
 
@@ -120,7 +132,8 @@ class IncarnationStarted(CoordinatorEvent):
 
     ``status`` is the group's first status ("" where the subject cannot see it; the fields after it are then empty).
     ``members`` are those of the record, sorted; ``instances`` are the static ones as (member id, instance id).
-    ``max_size`` is ``group.max.size`` (0: unknown).
+    ``max_size`` is ``group.max.size`` (0: unknown), ``initial_rebalance_delay_ms`` is
+    ``group.initial.rebalance.delay.ms``. The timeouts in ms are the longest of ``members`` (0: unknown).
     """
 
     status: str = ""
@@ -129,6 +142,9 @@ class IncarnationStarted(CoordinatorEvent):
     leader: str = ""
     protocol: str = ""
     max_size: int = 0
+    initial_rebalance_delay_ms: int = 0
+    rebalance_timeout_ms: int = 0
+    session_timeout_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,7 +276,8 @@ class MemberStarted(MemberEvent):
 
     ``protocol`` is eager or cooperative, ``client`` its client library, ``release`` the version of that library and
     ``assignors`` its list, most preferred first; each is empty where the subject cannot see it. ``group_instance_id``
-    is that of a static member (KIP-345), empty for a dynamic one.
+    is that of a static member (KIP-345), empty for a dynamic one. ``topics`` are those that it subscribes to (empty:
+    unknown), the timeouts in ms those of its JoinGroup (0: unknown).
     """
 
     protocol: str = ""
@@ -268,6 +285,9 @@ class MemberStarted(MemberEvent):
     group_instance_id: str = ""
     release: str = ""
     assignors: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    rebalance_timeout_ms: int = 0
+    session_timeout_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -412,7 +432,7 @@ class TaskStopped(GenerationEvent):
 
 
 AnyEvent: TypeAlias = (
-    RunStarted | HealEnded | RunSettled | RunEnded | NodeChanged | CoordinatorElected
+    RunStarted | HealEnded | RunSettled | RunEnded | TopicsDescribed | NodeChanged | CoordinatorElected
     | IncarnationStarted | IncarnationEnded | GroupStatusChanged | MemberAdded | MemberRemoved
     | GenerationStarted | GroupMetadataWritten | GroupMetadataAppended | GroupDeleted | LogTailLost
     | RequestParked | JoinGroupReplied | SyncGroupReplied | HeartbeatReplied | LeaveGroupReplied | OffsetCommitReplied

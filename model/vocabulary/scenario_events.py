@@ -15,11 +15,13 @@ from rebalance_check.model.vocabulary.event_base import Event
 class CoordinatorConfigured(Event):
     """The broker's settings that invariants depend on.
 
-    ``max_size`` is ``group.max.size`` (members), ``offsets_retention_ms`` is ``offsets.retention.minutes`` in ms.
+    ``max_size`` is ``group.max.size`` (members), ``offsets_retention_ms`` is ``offsets.retention.minutes`` in ms,
+    ``initial_rebalance_delay_ms`` is ``group.initial.rebalance.delay.ms`` (0: unknown).
     """
 
     max_size: int
     offsets_retention_ms: int
+    initial_rebalance_delay_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

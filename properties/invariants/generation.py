@@ -58,6 +58,7 @@ class _Monotonicity(Fold):
         self._started: dict[int, GenerationStarted] = {}
         self._phases: dict[int, GroupStatusChanged] = {}
         self._appended: GroupMetadataAppended | None = None
+        self._created = UNKNOWN_INCARNATION
         self._members: dict[tuple[int, str, str], tuple[GenerationEvent, int]] = {}
         self._incarnation_of: dict[tuple[str, int], int] = {}
         self._incarnations: set[int] = set()
@@ -74,7 +75,7 @@ class _Monotonicity(Fold):
         elif event.incarnation < newest and before is not None:
             self._report(f"incarnation {event.incarnation} started after {newest}", before, event)
         if event.generation == 0:
-            self._appended = None
+            self._appended, self._created = None, event.incarnation
         elif self._appended is not None and event.generation < self._appended.generation:
             self._report(
                 f"incarnation {event.incarnation} starts at generation {event.generation}, below the log's "
@@ -131,8 +132,12 @@ class _Monotonicity(Fold):
             return
         if event.offset <= appended.offset:
             self._report(f"the log's offset went from {appended.offset} to {event.offset}", appended, event)
-        elif event.generation < appended.generation:
+        elif event.generation < appended.generation and not self._is_of_a_new_group(event, appended):
             self._report(f"the log went from generation {appended.generation} to {event.generation}", appended, event)
+
+    def _is_of_a_new_group(self, event: GroupMetadataAppended, appended: GroupMetadataAppended) -> bool:
+        """Whether the group was made anew between two records, of which the log acknowledged the older one late."""
+        return event.incarnation == self._created and event.incarnation > appended.incarnation
 
     def on_tail_lost(self, _event: LogTailLost) -> None:
         """What was on record may be gone."""

@@ -1,4 +1,7 @@
-"""Progress: once no disturbance comes any more, its rebalances complete."""
+"""Progress, as the run reports it of itself: once no disturbance comes any more, its rebalances complete.
+
+The claims of `answering` and `owning` see the same from events alone.
+"""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ def written(tmp_path: Path, history: list[Event], name: str = "history.jsonl") -
 
 
 def holding(double_ownership: list[Event]) -> list[Event]:
-    """The history up to where the leader goes wrong, ended in an orderly way."""
-    return [*double_ownership[:15], replace(double_ownership[-1], seq=1)]
+    """The history up to where the leader goes wrong; the group becomes Stable, and the run ends in an orderly way."""
+    return [*double_ownership[:15], double_ownership[16], replace(double_ownership[-1], seq=1)]
 
 
 def test_judge__held__exits_0(command: Command, tmp_path: Path, double_ownership: list[Event]) -> None:
@@ -47,7 +47,7 @@ def test_judge__held__exits_0(command: Command, tmp_path: Path, double_ownership
     assert untested.startswith(UNTESTED)
     unchecked = untested.removeprefix(UNTESTED).split(", ")
     held = len(CATALOGUE) - len(unchecked)
-    assert verdict == f"{path}: held ({held} of {len(CATALOGUE)} invariants held on 16 events)"
+    assert verdict == f"{path}: held ({held} of {len(CATALOGUE)} invariants held on 17 events)"
     assert "stale_generation_is_refused" not in unchecked
     assert {"instance_is_exclusive", "join_phase_ends_in_time"} <= set(unchecked)
 
@@ -102,7 +102,7 @@ def test_judge__several_histories__the_worst_decides(
     good, bad = written(tmp_path, holding(double_ownership), "good"), written(tmp_path, double_ownership, "bad")
     document = command("judge", good, bad, "--json").document
     assert [one["verdict"] for one in document["histories"]] == ["held", "violated"]
-    assert (document["verdict"], document["events"], document["exit_code"]) == ("violated", 35, 10)
+    assert (document["verdict"], document["events"], document["exit_code"]) == ("violated", 36, 10)
 
 
 def test_judge__html__writes_one_page(command: Command, tmp_path: Path, double_ownership: list[Event]) -> None:

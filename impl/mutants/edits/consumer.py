@@ -13,6 +13,13 @@ _SUBSCRIBED: Final = "rebalance_check.impl.client.subscriptions:Subscribed"
 _REJOIN: Final = '        self.request_rejoin("need to revoke partitions and re-join")'
 
 _SUBSCRIPTIONS: Final = {
+    "leader-overlooks-new-partitions": (
+        Edit(
+            "rebalance_check.impl.client.leading:Leading.assigned_topics_changed",
+            "return self._assigned_from is not None and self._assigned_from != self._snapshot()",
+            "return False",
+        ),
+    ),
     "pattern-looks-at-topics-once": (
         Edit(f"{_SUBSCRIBED}.look_at", "    before, self.topics =", "    return False\n    before, self.topics ="),
     ),

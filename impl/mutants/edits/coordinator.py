@@ -25,6 +25,13 @@ _TIMERS: Final = {
             "self.now_ms + (timeout_ms if arguments else 2 * timeout_ms)",
         ),
     ),
+    "join-phase-waits-for-ever": (
+        Edit(
+            f"{_REBALANCE}:prepare_rebalance",
+            "        shard.arm_join(group, group.rebalance_timeout_ms())",
+            "        shard.cancel_join(group)",
+        ),
+    ),
     "no-sync-deadline": (Edit(f"{_REBALANCE}:answer_joins", "\n    shard.arm_sync(group)", ""),),
     "sync-deadline-runs-twice": (
         Edit(f"{_SHARD}.arm_sync", "group.rebalance_timeout_ms()", "2 * group.rebalance_timeout_ms()"),

@@ -52,7 +52,26 @@ _JOIN_ANSWERS: Final = {
     ),
 }
 
+_JOIN_REFUSALS: Final = {
+    "join-of-full-group-unanswered": (
+        Edit(
+            f"{_COORDINATOR}.join:join_existing",
+            "        refuse(shard, token, Error.GROUP_MAX_SIZE_REACHED)\n",
+            "",
+        ),
+    ),
+}
+
 _SYNC_ANSWERS: Final = {
+    "sync-of-unknown-member-unanswered": (
+        Edit(
+            f"{_SYNC}:sync_group",
+            "    if group is None or error is not Error.NONE:",
+            "    if group is not None and error is Error.UNKNOWN_MEMBER_ID:\n"
+            "        return\n"
+            "    if group is None or error is not Error.NONE:",
+        ),
+    ),
     "sync-debt-kept": (Edit(f"{_SYNC}:sync_group", "    group.pending_sync.discard(member.member_id)\n", ""),),
     "late-sync-gets-nothing": (Edit(f"{_SYNC}:sync_group", "sync_reply(group, member)", "SyncGroupReply()"),),
     "sync-answered-before-leader": (
@@ -144,6 +163,7 @@ _COMMIT_ANSWERS: Final = {
 
 ANSWER_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **_JOIN_ANSWERS,
+    **_JOIN_REFUSALS,
     **_SYNC_ANSWERS,
     **_HEARTBEAT_ANSWERS,
     **_COMMIT_ANSWERS,
