@@ -41,7 +41,7 @@ from rebalance_check.model.vocabulary.events import (
     SyncGroupReplied,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
-from rebalance_check.properties.kinds import Handler, Invariant, Kind, Memories
+from rebalance_check.properties.kinds import Counts, Handler, Invariant, Kind, Memories
 from rebalance_check.properties.verdict import STEP, Undecided, Verdict, Violated, Violation
 from rebalance_check.properties.views.coordinator import IncarnationFold
 from rebalance_check.properties.views.deadlines import Deadlines, Wait
@@ -84,6 +84,13 @@ class DeadlineFold(IncarnationFold):
         self.deadlines = Deadlines.among(memories)
         self.timeouts = Timeouts.among(memories)
         self.memories = (*self.memories, self.deadlines, self.timeouts)
+
+    def lacks(self, counts: Counts) -> str:
+        """Nothing can be late in a history that says no times, or of no timeout."""
+        lacking = super().lacks(counts)
+        if not lacking and not self.timeouts.rebalance:
+            return "no event says the timeouts of members (MemberStarted, RequestParked, RequestIssued)"
+        return lacking or ("" if self.deadlines.have_times else "the events carry no times (time_ms)")
 
     def begin(self, key: Hashable, what: str, since: Event, allowed: Callable[[], int]) -> None:
         """Wait from the event at hand on; a wait under the same key is over."""
@@ -172,7 +179,7 @@ class _Answered(DeadlineFold):
             GroupDescribed: self.on_described,
         }
         super().__init__(invariant, handlers)
-        self.bookkeeping = frozenset(handlers)
+        self.bookkeeping = frozenset(handlers) - {RequestSent, RequestParked, RequestIssued}
         self._api = api
         self._is_down = False
         self._keys: dict[tuple[type[Event], int], Hashable] = {}
@@ -290,7 +297,7 @@ class _Phase(DeadlineFold):
             **dict.fromkeys((JoinGroupReplied, SyncGroupReplied, HeartbeatReplied), self.on_replied),
         }
         super().__init__(invariant, handlers)
-        self.bookkeeping = frozenset(handlers)
+        self.bookkeeping = frozenset(handlers) - {GroupStatusChanged, IncarnationStarted}
         self._with_statics: set[int] = set()
 
     def on_added(self, event: MemberAdded) -> None:

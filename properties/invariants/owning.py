@@ -52,7 +52,8 @@ class _Owned(DeadlineFold):
             **dict.fromkeys((NodeChanged, CoordinatorElected, IncarnationStarted, IncarnationEnded), self.on_fault),
         }
         super().__init__(invariant, handlers)
-        self.bookkeeping = frozenset(handlers)
+        self.bookkeeping = frozenset(handlers) - {TopicsDescribed}
+        self.needs = (frozenset({MemberStarted, SubscriptionChanged}), frozenset({MemberJoined, AssignmentCompleted}))
         self._exist: tuple[str, ...] = ()
         self._metadata_ms = 0
         self._wanted: dict[str, frozenset[str]] = {}

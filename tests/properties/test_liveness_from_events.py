@@ -44,7 +44,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Memories
-from rebalance_check.properties.verdict import Held, Undecided, Verdict, Violated
+from rebalance_check.properties.verdict import Held, Undecided, Untested, Verdict, Violated
 from rebalance_check.properties.views.deadlines import SHORTEN_AT, Deadlines
 
 History = Callable[..., list[Event]]
@@ -185,8 +185,6 @@ HOLD: Final[dict[str, list[list[Event]]]] = {
         [*IN_GROUP, completed(0), completed(OWNER_MS, "t-0"), committed(OWNER_MS * 3)],
         [*IN_GROUP, completed(0), PartitionsAssigned(member="m0", generation=1, partitions=("t-0",), time_ms=OWNER_MS),
          committed(OWNER_MS * 3)],
-        # nobody in the group wants it
-        [topics(0, "t-0"), started("m0", "u"), completed(0), committed(OWNER_MS * 3)],
         [*IN_GROUP, completed(0), SubscriptionChanged(member="m0", topics=(), time_ms=1), committed(OWNER_MS * 3)],
         [*IN_GROUP, completed(0), MembershipLost(member="m0", generation=1, reason="x"), committed(OWNER_MS * 3)],
         # it does not exist any more
@@ -286,9 +284,23 @@ def test_nothing_can_be_said_yet__is_undecided(history: History, name: str, even
     assert why in verdict.reason
 
 
-def test_nothing_waits__holds_without_times(history: History) -> None:
-    verdict = verdict_of(history, JOIN, [sent(0), answered(0)])
-    assert isinstance(verdict, Held)
+@pytest.mark.parametrize(
+    ("events", "why"),
+    [
+        ([sent(1), answered(2)], "no event says the timeouts"),
+        ([started(), sent(0), answered(0)], "carry no times"),
+        ([started(), committed(1)], "holds no RequestParked"),
+    ],
+)
+def test_nothing_could_be_late__is_untested(history: History, events: list[Event], why: str) -> None:
+    verdict = verdict_of(history, JOIN, events)
+    assert isinstance(verdict, Untested)
+    assert why in verdict.reason
+
+
+def test_nobody_in_the_group_wants_a_partition__is_untested(history: History) -> None:
+    events = [topics(0, "t-0"), started("m0", "u"), completed(0), committed(OWNER_MS * 3)]
+    assert isinstance(verdict_of(history, OWNER, events), Untested)
 
 
 def test_many_members_wait_for_long__the_memory_of_clocks_stays_small(history: History) -> None:
