@@ -145,7 +145,7 @@ def _creation_error(topics: Topics, name: str, partitions: int) -> int:
         code = errors.InvalidTopicError.errno
     elif topics.partitions(name) is not None:
         code = errors.TopicAlreadyExistsError.errno
-    elif not 1 <= partitions <= MAX_PARTITIONS or len(topics.names()) >= MAX_TOPICS:
+    elif not 1 <= partitions <= MAX_PARTITIONS or len(topics) >= MAX_TOPICS:
         code = errors.InvalidPartitionsError.errno
     return code
 

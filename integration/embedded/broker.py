@@ -77,8 +77,10 @@ class WireBroker:
         self.groups.stop()
         if self._server is not None:
             self._server.close()
-        for writer in self._connections:
-            writer.close()
+        for writer, task in self._connections.items():
+            writer.transport.abort()  # a peer that reads nothing would hold up an orderly end
+            if task is not None:
+                task.cancel()
         await asyncio.gather(*filter(None, self._connections.values()), return_exceptions=True)
 
     # ----------------------------------------------------------------------------------- connections

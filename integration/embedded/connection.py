@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 READ_AHEAD_BYTES: Final = 64 * 1024
 READ_AHEAD_FRAMES: Final = 64
-"""What waits behind the request that is being answered; then the connection is not read until there is room again."""
+"""What waits behind the request that is being answered; then the connection is not read until there is space again."""
 
 Answer = Callable[[bytes, str], Awaitable[bytes | None]]
 """A frame and its peer in; the bytes that answer it out: none for no answer, None to close the connection."""
@@ -30,14 +30,14 @@ class ReadAhead:
         self.size = 0
 
     async def put(self, frame: bytes) -> None:
-        """Append a frame once there is room; a frame that is larger than all the room waits until it is alone."""
+        """Append a frame once there is space; a frame that is larger than all of it waits until it is alone."""
         async with self._changed:
-            await self._changed.wait_for(lambda: self._has_room(frame))
+            await self._changed.wait_for(lambda: self._has_space(frame))
             self._frames.append(frame)
             self.size += len(frame)
             self._changed.notify_all()
 
-    def _has_room(self, frame: bytes) -> bool:
+    def _has_space(self, frame: bytes) -> bool:
         fits = self.size + len(frame) <= READ_AHEAD_BYTES and len(self._frames) < READ_AHEAD_FRAMES
         return fits or not self._frames
 
@@ -59,8 +59,21 @@ async def serve(
     Reading ahead is how the end of a connection is noticed while a request of it is parked; behind a full read-ahead it
     is noticed later, as in Kafka, which reads nothing while a request is in flight.
     """
-    frames, peer = ReadAhead(), peer_of(writer)
-    answering = asyncio.create_task(_answer_all(frames, writer, answer))
+    frames = ReadAhead()
+    both = [
+        asyncio.create_task(_read_all(reader, frames, peer_of(writer), max_request_bytes)),
+        asyncio.create_task(_answer_all(frames, writer, answer)),
+    ]
+    try:
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in both:
+            task.cancel()
+        await asyncio.gather(*both, return_exceptions=True)
+        writer.close()
+
+
+async def _read_all(reader: asyncio.StreamReader, frames: ReadAhead, peer: str, max_request_bytes: int) -> None:
     try:
         while True:
             length = frame_length(await reader.readexactly(4), max_request_bytes)
@@ -69,10 +82,6 @@ async def serve(
         log.debug("%s closed its connection", peer)
     except MalformedFrame as error:
         log.warning("closing the connection of %s: it sent %s", peer, error)
-    finally:
-        answering.cancel()
-        await asyncio.gather(answering, return_exceptions=True)
-        writer.close()
 
 
 async def _answer_all(frames: ReadAhead, writer: asyncio.StreamWriter, answer: Answer) -> None:
@@ -89,9 +98,6 @@ async def _answer_all(frames: ReadAhead, writer: asyncio.StreamWriter, answer: A
         log.debug("%s went away before its answer", peer)
     except Exception:
         log.exception("closing the connection of %s: the broker failed to answer", peer)
-    finally:
-        # Closing here ends the reader as well.
-        writer.close()
 
 
 def peer_of(writer: asyncio.StreamWriter) -> str:

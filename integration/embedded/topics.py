@@ -117,6 +117,9 @@ class Topics:
             raise KeyError(name)
         self._logs[name] = [PartitionLog() for _ in range(partitions)]
 
+    def __len__(self) -> int:
+        return len(self._logs)
+
     def names(self) -> list[str]:
         """All topics, sorted."""
         return sorted(self._logs)
@@ -132,7 +135,7 @@ class Topics:
         return logs[index] if 0 <= index < len(logs) else None
 
     def wake(self) -> None:
-        """Tell everybody who waits that records were appended."""
+        """Records were appended: whatever waits for them goes on."""
         self._appended.set()
         self._appended = asyncio.Event()
 

@@ -29,7 +29,7 @@ class FrameGenerator:
 
     def frame(self) -> bytes:
         """The next frame, without its length."""
-        chosen = self.values.random
+        chosen = self.values.draws
         self._sent += 1
         api = chosen.choice(self._often if chosen.random() < 0.5 else self._apis)
         frame = self.request(api, chosen.randint(api.low, api.high))
@@ -43,7 +43,7 @@ class FrameGenerator:
         self.values.begin()
         message: Any = api.request
         request = self._struct(message._struct, message, version)
-        client_id = None if self.values.is_null() else self.values.random.choice(("c", "", "client-\u00e9", "x" * 200))
+        client_id = None if self.values.is_null() else self.values.draws.choice(("c", "", "client-\u00e9", "x" * 200))
         request.with_header(correlation_id=self._sent, client_id=client_id)
         return bytes(request.encode(header=True))
 
@@ -70,14 +70,14 @@ class FrameGenerator:
         if type_ in INT_BITS:
             return self.values.number(name, INT_BITS[type_])
         if type_ == "bool":
-            return self.values.random.random() < 0.5
+            return self.values.draws.random() < 0.5
         if self.values.is_null():
             return None
         return self.values.text(name) if type_ == "string" else self.values.octets(name)
 
     def _bent(self, frame: bytes) -> bytes:
         """The frame with some bytes changed, cut off, doubled, or with another header."""
-        chosen, bent = self.values.random, bytearray(frame)
+        chosen, bent = self.values.draws, bytearray(frame)
         match chosen.randrange(6):
             case 0:
                 for _ in range(chosen.randint(1, 4)):

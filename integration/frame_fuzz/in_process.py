@@ -67,7 +67,7 @@ class _Run:
         return self.result
 
     async def _send(self, number: int, frame: bytes) -> None:
-        self._now_ms += self._frames.values.random.choice(STEP_MS)
+        self._now_ms += self._frames.values.draws.choice(STEP_MS)
         before = time.thread_time()
         task = asyncio.create_task(self._broker.answer(frame, PEER))
         await asyncio.sleep(0)

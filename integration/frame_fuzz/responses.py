@@ -1,4 +1,4 @@
-"""Responses as bytes, and what they tell the generator: the ids of members."""
+"""Responses as bytes, and what the generator learns from them: the ids of members."""
 
 from __future__ import annotations
 

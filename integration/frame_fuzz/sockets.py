@@ -60,7 +60,7 @@ def fuzz_over_sockets(seed: int, frames: int) -> FrameRun:
 
 
 class _Sender:
-    """The random frames: each goes to the next connection that has room."""
+    """The random frames: each goes to the next connection that has space."""
 
     def __init__(self, seed: int, bootstrap: str, result: FrameRun) -> None:
         self._seed, self._bootstrap, self._result = seed, bootstrap, result

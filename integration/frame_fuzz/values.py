@@ -25,17 +25,17 @@ SUBSCRIPTIONS: Final = (
 
 
 class Values:
-    """Draws the values of one seed; ``members`` are ids with group and generation that replies have told of."""
+    """Draws the values of one seed; ``members`` are ids of replies, each with its group and generation."""
 
     def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
+        self.draws = random.Random(seed)
         self.members: list[tuple[str, str, int]] = []
         self.bound: tuple[str, str, int] | None = None
 
     def begin(self) -> None:
         """A new request: most often that of a member that is known, with its group and generation."""
-        known = self.members and self.random.random() < 0.6
-        self.bound = self.random.choice(self.members) if known else None
+        known = self.members and self.draws.random() < 0.6
+        self.bound = self.draws.choice(self.members) if known else None
 
     def learn(self, group: str, member: str, generation: int) -> None:
         """A reply named a member."""
@@ -43,28 +43,28 @@ class Values:
 
     def is_null(self) -> bool:
         """Whether this one is null, be that allowed or not."""
-        return self.random.random() < NULL_SHARE
+        return self.draws.random() < NULL_SHARE
 
     def count(self) -> int:
         """How many elements an array has."""
-        if self.random.random() < LONG_ARRAY_SHARE:
-            return self.random.randrange(LONG_ARRAY)
-        return self.random.choice((0, 1, 1, 1, 2, 2, 3, 5))
+        if self.draws.random() < LONG_ARRAY_SHARE:
+            return self.draws.randrange(LONG_ARRAY)
+        return self.draws.choice((0, 1, 1, 1, 2, 2, 3, 5))
 
     def repeated(self, elements: list[Any]) -> list[Any]:
         """The elements, of which one may stand there several times."""
-        if elements and self.random.random() < REPEAT_SHARE:
-            elements = [*elements, *[self.random.choice(elements)] * self.random.randrange(1, 3)]
+        if elements and self.draws.random() < REPEAT_SHARE:
+            elements = [*elements, *[self.draws.choice(elements)] * self.draws.randrange(1, 3)]
         return elements
 
     def text(self, name: str) -> str:
         """A string for the field of this name."""
-        if self.bound is not None and self.random.random() < 0.8:
+        if self.bound is not None and self.draws.random() < 0.8:
             if name == "group_id":
                 return self.bound[0]
             if name == "member_id":
                 return self.bound[1]
-        return self.random.choice(self._texts(name))
+        return self.draws.choice(self._texts(name))
 
     def _texts(self, name: str) -> tuple[str, ...]:
         if name in ("group_id", "groups element", "groups_names element", "coordinator_keys element", "key"):
@@ -83,18 +83,18 @@ class Values:
 
     def octets(self, name: str) -> bytes:
         """Bytes for the field of this name."""
-        if name == "metadata" and self.random.random() < 0.7:
-            return self.random.choice(SUBSCRIPTIONS)
-        return self.random.randbytes(self.random.choice((0, 0, 1, 8, 60)))
+        if name == "metadata" and self.draws.random() < 0.7:
+            return self.draws.choice(SUBSCRIPTIONS)
+        return self.draws.randbytes(self.draws.choice((0, 0, 1, 8, 60)))
 
     def number(self, name: str, bits: int) -> int:
         """A number for the field of this name, of so many bits without its sign."""
         if name in ("generation_id", "generation_id_or_member_epoch") and self.bound is not None:
-            return self.random.choice((self.bound[2], self.bound[2], self.bound[2], self.bound[2] + 1, -1))
-        if name in _USUAL and self.random.random() < 0.8:
-            return self.random.choice(_USUAL[name])
+            return self.draws.choice((self.bound[2], self.bound[2], self.bound[2], self.bound[2] + 1, -1))
+        if name in _USUAL and self.draws.random() < 0.8:
+            return self.draws.choice(_USUAL[name])
         top = 1 << bits
-        return self.random.choice((-1, 0, 1, 2, 3, top - 1, -top, self.random.randrange(-top, top)))
+        return self.draws.choice((-1, 0, 1, 2, 3, top - 1, -top, self.draws.randrange(-top, top)))
 
 
 _USUAL: Final = {

@@ -20,6 +20,10 @@ MAX_STRING_BYTES: Final = 0x7FFF
 
 MAX_VARINT_BYTES: Final = 5
 
+MAX_ELEMENTS: Final = 50_000
+"""How many elements all arrays of a request may have together. Kafka has no such limit; what it protects is the others
+who share the event loop, and the memory, in which an element takes a hundred times its bytes."""
+
 _FORMATS: Final = {
     "int8": ">b", "int16": ">h", "uint16": ">H", "int32": ">i", "int64": ">q", "float64": ">d",
 }  # fmt: skip
@@ -28,13 +32,14 @@ _INT32: Final = struct.Struct(">i")
 
 
 class Cursor:
-    """The bytes of a frame, and how far they are read."""
+    """The bytes of a frame, how far they are read, and how many elements arrays may still have."""
 
-    __slots__ = ("at", "data")
+    __slots__ = ("at", "data", "elements")
 
     def __init__(self, data: bytes, at: int = 0) -> None:
         self.data = data
         self.at = at
+        self.elements = MAX_ELEMENTS
 
     def number(self, form: struct.Struct) -> Any:
         """The next number of this form. `struct.error` at the end of the frame."""
@@ -151,6 +156,9 @@ def _array(field: Any, version: int, is_flexible: bool, nullable: bool) -> Read:
             return None
         if count > len(cursor.data) - cursor.at:
             raise MalformedFrame(f"{count} elements of {field.name} in {len(cursor.data) - cursor.at} bytes")
+        cursor.elements -= count
+        if cursor.elements < 0:
+            raise MalformedFrame(f"more than {MAX_ELEMENTS:,} elements, with {count:,} of {field.name}")
         return [item(cursor) for _ in range(count)]
 
     return read

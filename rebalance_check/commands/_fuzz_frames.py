@@ -8,31 +8,24 @@ from rebalance_check.commands._console import Console
 from rebalance_check.integration.frame_fuzz.in_process import fuzz_in_process
 from rebalance_check.integration.frame_fuzz.result import SERVED_WITHIN_MS, FrameRun
 from rebalance_check.integration.frame_fuzz.sockets import fuzz_over_sockets
-from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.report.terminal import visible
 
 SUBJECT: Final = "broker"
 WAYS: Final = {"in-process": fuzz_in_process, "sockets": fuzz_over_sockets}
-DEFAULT_FRAMES: Final = 1_000
 
 MAX_FINDINGS: Final = 20
 """So many are printed; the others are counted."""
 
 
 def fuzz_frames(console: Console, seeds: range, frames: int, over: str) -> int:
-    """Send a new broker the ``frames`` frames of each seed, and report what must not happen.
-
-    Raises:
-        RebalanceCheckError: the number of frames is none.
-    """
-    if frames < 1:
-        raise RebalanceCheckError(f"--frames is {frames}: choose a number from 1")
+    """Send a new broker the ``frames`` frames of each seed, and report what must not happen."""
     total = FrameRun()
     with console.progress() as advance:
         for done, seed in enumerate(seeds, 1):
             run = WAYS[over](seed, frames)
             for finding in run.findings[: max(MAX_FINDINGS - len(total.findings), 0)]:
-                console.say(f"{finding.text}\n  replay: {command(finding.seed, frames, over)}")
+                console.say(f"{visible(finding.text)}\n  replay: {command(finding.seed, frames, over)}")
             total.add(run)
             advance("seeds", done, len(seeds))
     return _report(console, total, seeds, over)

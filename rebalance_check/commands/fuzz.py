@@ -45,16 +45,20 @@ from rebalance_check.report.terminal import visible
 
 DEFAULTS = SimulationOptions()
 FAULT_SETS = {"common": COMMON_FAULTS, "all": ALL_FAULTS}
+BROKER_SUBJECT = "broker"
 
 
 @click.command("fuzz")
 @click.option(
     "--seeds", default="0:100", show_default=True, metavar="FIRST:LAST", help="From FIRST up to, not including, LAST."
 )
-@click.option("--subject", type=click.Choice(["simulator", SUBJECT]), default="simulator", show_default=True,
+@click.option("--subject", type=click.Choice(["simulator", SUBJECT, BROKER_SUBJECT]), default="simulator",
+              show_default=True,
               help=f"{SUBJECT}: no group, but random scenarios of requests, faults and time on our coordinator. "
               "With it go --seeds, --steps (lines of a scenario, default 40), --mutant, --invariant, --shrink and "
-              "where runs are kept.")  # fmt: skip
+              "where runs are kept. "
+              f"{BROKER_SUBJECT}: random frames at the embedded broker; with it go --seeds, --frames, --over.",
+              )  # fmt: skip
 @click.option("--protocol", type=click.Choice([p.value for p in SimulatedProtocol]), default=DEFAULTS.protocol.value,
               show_default=True)  # fmt: skip
 @click.option("--members", type=int, default=DEFAULTS.members, show_default=True)
@@ -80,6 +84,10 @@ FAULT_SETS = {"common": COMMON_FAULTS, "all": ALL_FAULTS}
 @click.option("--broker", metavar="BROKER",
               help="Not the simulator but Kafka's own coordinator: virtual, virtual:3.9.2, ... With it go --seeds, "
               "--steps, --invariant, --variants, --minutes. Or a live one: local, testcontainers.")  # fmt: skip
+@click.option("--frames", type=click.IntRange(min=1), default=1_000, show_default=True,
+              help=f"With --subject {BROKER_SUBJECT}: frames of each seed.")  # fmt: skip
+@click.option("--over", type=click.Choice(["in-process", "sockets"]), default="in-process", show_default=True,
+              help=f"With --subject {BROKER_SUBJECT}: how the frames get there.")  # fmt: skip
 @click.option("--variants", type=click.IntRange(min=1), default=1, show_default=True,
               help="With --broker: how many different findings of each claim to look for.")  # fmt: skip
 @click.option("--minutes", type=click.FloatRange(min=0), default=0.0,
@@ -95,6 +103,9 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     With --subject coordinator, a seed is a random scenario on our own coordinator. By default it is judged by all
     invariants but the family `expectations`, which some coordinators of Kafka break, and ours as they do.
 
+    With --subject broker, each seed is random frames of all apis and versions, well-formed and not, to a new embedded
+    broker. It must answer or refuse each, serve a well-behaved client meanwhile, and list its groups at the end.
+
     With --broker virtual, random scenarios run on Kafka's own coordinator and on ours: their replies are compared after
     each line, and Kafka's are judged by invariants that need no comparison. Then both walk through the model
     (`conformance`), which predicts every reply. With a live broker, the same scenarios run on it and on the virtual
@@ -108,7 +119,12 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
         steps = None if chosen_by is ParameterSource.DEFAULT else sizes["steps"]
         wanted = Wanted(parse_seeds(seeds), steps, names_for_broker(claims), sizes["variants"], sizes["minutes"])
         return fuzz_broker(console, broker, wanted)
-    del sizes["variants"], sizes["minutes"]
+    if subject == BROKER_SUBJECT:
+        from rebalance_check.commands._fuzz_frames import fuzz_frames  # noqa: PLC0415 - needs the extra 'brokers'
+
+        return fuzz_frames(console, parse_seeds(seeds), sizes["frames"], sizes["over"])
+    for other in ("variants", "minutes", "frames", "over"):
+        del sizes[other]
     options = options_of(**sizes)
     chosen = parse_seeds(seeds)
     default: Claims | None = None

@@ -78,7 +78,7 @@ def test_a_poisoned_group_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def poisons(self: WireBroker, request: Any, peer: str, *, is_long: bool) -> Any:
         if APIS[request.API_KEY].name == "OffsetDelete":
-            self.coordinator._shard.groups[None] = next(iter(self.coordinator._shard.groups.values()))  # type: ignore[index]
+            self.coordinator._shard.groups[None] = next(iter(self.coordinator._shard.groups.values()))  # type: ignore[index]  # the poison
         return await plain(self, request, peer, is_long=is_long)
 
     monkeypatch.setattr(WireBroker, "_respond", poisons)
