@@ -12,6 +12,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import struct
 import sys
 import termios
@@ -54,8 +55,8 @@ def chunks(terminal: int) -> list[tuple[float, bytes]]:
 
 
 def last_state_of_lines(text: str) -> str:
-    """A frame without what it overwrites itself: of a line that is written several times, the last time."""
-    lines = text.split("\n")
+    """A frame without what it overwrites itself: of a line or character written several times, the last."""
+    lines = re.sub(r"[^\n\x08]\x08", "", text).split("\n")
     return "\n".join(line if line.count("\r") < 2 else "\r" + line.rstrip("\r").rpartition("\r")[2] + (
         "\r" if line.endswith("\r") else "") for line in lines)  # fmt: skip
 

@@ -149,7 +149,7 @@ def _explain_name(seen: dict[str, Any], name: object) -> str:
     if TAG not in seen:
         return f"the field {TAG!r} is missing in {_short(seen)}: add the name of the event, such as 'MemberJoined'"
     near = _similar(str(name))
-    hint = f"did you mean {near[0]!r}?" if near else "see docs/history.schema.json for the events there are"
+    hint = f"did you mean {near[0]!r}?" if near else "`rebalance-check schema` has the events that there are"
     return f"{_short(name)} is no event: {hint}"
 
 
@@ -175,7 +175,7 @@ def _explain_fields(seen: dict[str, Any], name: str, fault: str) -> str:
         return f"{name} lacks the field {missing[1]!r} in {_short(seen)}: add it; its fields are {', '.join(known)}"
     path = re.search(r"`\$(.*?)`$", fault)
     value = _walk(seen, path[1]) if path else seen
-    return f"{name}: {fault}, value {_short(value)}: write the type that docs/history.schema.json asks for"
+    return f"{name}: {fault}, value {_short(value)}: write the type that `rebalance-check schema {name}` asks for"
 
 
 def _walk(seen: Any, path: str) -> Any:

@@ -44,7 +44,7 @@ class Refused:
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Who judges a folder.")
 @json_option
 def command(histories: tuple[Path, ...], claims: ClaimOptions, html: Path | None, engine: str, as_json: bool) -> int:
-    """Judge recorded histories (JSON lines, one run per file; docs/history.schema.json), or a folder of `fuzz --out`.
+    """Judge recorded histories (JSON lines, one run per file; `rebalance-check schema`), or a folder of `fuzz --out`.
 
     Exits with 0 when what was tested held, 10 when a safety invariant is violated, 11 when a liveness invariant is, 2
     when a file or a line cannot be read, 12 undecided: also when nothing was tested, and, with --require-tested, when
