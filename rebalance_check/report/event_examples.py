@@ -31,6 +31,7 @@ RUN: Final = Section(
     "happen can be judged.",
     (
         e.RunStarted(group=_G, source="harness", seq=0, subject="order-service"),
+        e.TopicsDescribed(group=_G, source="harness", seq=1, partitions=("orders-0", "orders-1")),
         e.RunEnded(group=_G, source="harness", seq=3, time_ms=60_000),
         e.HealEnded(group=_G, source="harness", seq=1, time_ms=50_000, missing=("m1",)),
         e.RunSettled(group=_G, source="harness", seq=2, time_ms=55_000),
