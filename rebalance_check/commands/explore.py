@@ -33,7 +33,7 @@ from rebalance_check.commands._upgrade_option import first_protocol, path_option
 from rebalance_check.model.checker.safety import Exploration, explore
 from rebalance_check.model.checker.safety.checkpoint import Checkpoint
 from rebalance_check.model.checker.safety.limits import Ended, Limits
-from rebalance_check.model.checker.safety.witness import witness
+from rebalance_check.model.checker.safety.witness import found_witness
 from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.execution import execute
 from rebalance_check.model.registry import model_for
@@ -175,14 +175,14 @@ def command(
         }  # fmt: skip
         return explore_on_broker(console, bounds, broker, refused)
     model = model_for(bounds, mutant or "")
-    if goal is not None:
-        return show_witness(console, model, bounds, goal)
     defect = f", mutant {mutant}" if mutant else ""
     with stop_requests() as stop:
         limits = Limits(
             states=max_states, seconds=None if minutes is None else 60 * minutes, memory=memory_limit(max_memory),
             stop=stop,
         )  # fmt: skip
+        if goal is not None:
+            return show_witness(console, model, bounds, goal, limits)
         if require_walks({"--checkpoint": checkpoint, "--resume": resume, "--liveness": liveness}, walks):
             console.say(f"random walks in {bounds.address()}{defect}")
             return explore_by_walks(
@@ -249,7 +249,8 @@ def checked_liveness(
     from rebalance_check.model.checker.liveness import LivenessCheck, check_liveness  # noqa: PLC0415 - the same
 
     if found.ended is None:
-        judged = check_liveness(model, found.bounds, compiled=found.compiled, limits=limits)
+        with search_line() as line:
+            judged = check_liveness(model, found.bounds, compiled=found.compiled, limits=limits, progress=line)
     else:
         judged = LivenessCheck.without_graph(model, found.bounds, compiled=found.compiled, reached=found.distinct)
     runs = _liveness.executed(judged)
@@ -257,12 +258,16 @@ def checked_liveness(
     return _liveness.liveness_document(judged, runs), _liveness.liveness_exit_code(judged), _liveness.sections(runs)
 
 
-def show_witness(console: Console, model: Model, bounds: Bounds, goal: str) -> int:
-    """A shortest path to a reachable state or step; 12 where these bounds do not reach it."""
-    path = witness(model, bounds, goal)
+def show_witness(console: Console, model: Model, bounds: Bounds, goal: str, limits: Limits) -> int:
+    """A shortest path to a reachable state or step; 12 where these bounds, or the limits, do not reach it."""
+    path, outcome = found_witness(model, bounds, goal, limits)
     if path is None:
-        console.say(f"{goal} is not reached in {bounds.address()}: choose larger bounds")
-        return console.finish({"goal": goal, "witness": None}, ExitCode.UNDECIDED)
+        if outcome.ended is None:
+            console.say(f"{goal} is not reached in {bounds.address()}: choose larger bounds")
+        else:
+            console.say(f"{goal} is not reached in {outcome.distinct:,} states; ended early, because {outcome.ended}")
+        code = ExitCode.INTERRUPTED if outcome.ended is Ended.STOPPED else ExitCode.UNDECIDED
+        return console.finish({"goal": goal, "witness": None}, code)
     run = execute(path)
     console.say(path_text(run))
     return console.finish({"goal": goal, "witness": path_document(run)}, ExitCode.HELD)

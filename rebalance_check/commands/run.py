@@ -17,6 +17,7 @@ from rebalance_check.commands import fuzz as fuzz_command
 from rebalance_check.commands import replay as replay_command
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.commands._exploration_report import exploration_document, outcome_of
+from rebalance_check.commands._search_line import search_line
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.integration.brokers import open_broker
 from rebalance_check.integration.conformance.schedules import walks
@@ -116,7 +117,8 @@ def live_in(bounds: Bounds) -> Part:
     from rebalance_check.commands import _liveness  # noqa: PLC0415 - needs an extra
     from rebalance_check.model.checker.liveness import check_liveness  # noqa: PLC0415 - the same
 
-    found = check_liveness(model_for(bounds), bounds, compiled=find_spec("numba") is not None)
+    with search_line() as line:
+        found = check_liveness(model_for(bounds), bounds, compiled=find_spec("numba") is not None, progress=line)
     figures = f"{found.states:,} states, {found.steps:,} steps, {found.components:,} fair terminal components"
     runs = _liveness.executed(found)
     code, document = _liveness.liveness_exit_code(found), _liveness.liveness_document(found, runs)

@@ -13,7 +13,7 @@ from typing import Self
 
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.liveness.judge import Judge, ended_early
-from rebalance_check.model.checker.safety.limits import NO_LIMITS, Limits
+from rebalance_check.model.checker.safety.limits import NO_LIMITS, Limits, SearchListener
 from rebalance_check.model.checker.safety.path import Path
 from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -65,17 +65,24 @@ class LivenessCheck:
         return next((name for name, verdict in self.verdicts.items() if verdict == "violated"), "")
 
 
-def check_liveness(model: Model, bounds: Bounds, *, compiled: bool = True, limits: Limits = NO_LIMITS) -> LivenessCheck:
+def check_liveness(
+    model: Model,
+    bounds: Bounds,
+    *,
+    compiled: bool = True,
+    limits: Limits = NO_LIMITS,
+    progress: SearchListener | None = None,
+) -> LivenessCheck:
     """Judge the liveness properties of a model within ``bounds`` (see the package for what is proven).
 
     ``compiled=False`` interprets (small bounds only). ``limits`` end the exploration, and the growth of the graph,
     early; nothing is decided then, and neither where memory runs out, where an invariant is broken, or for a model
-    without liveness properties.
+    without liveness properties. ``progress`` receives what the compiled exploration does.
 
     Raises `RebalanceCheckError` when Numba is not installed.
     """
     started = time.perf_counter()
-    findings = Judge(Machine(model, bounds), compiled=compiled, limits=limits).run()
+    findings = Judge(Machine(model, bounds), compiled=compiled, limits=limits, progress=progress).run()
     unseen = "undecided" if findings.undecided else "held"
     return LivenessCheck(
         bounds=bounds,

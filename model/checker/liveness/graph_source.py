@@ -17,7 +17,7 @@ from rebalance_check.model.checker.liveness.quotient import as_rows
 from rebalance_check.model.checker.safety import kernel
 from rebalance_check.model.checker.safety.compilation import compile_apart
 from rebalance_check.model.checker.safety.compiled import LABEL_MEMBER, LABEL_RULE, compile_model
-from rebalance_check.model.checker.safety.limits import Limits
+from rebalance_check.model.checker.safety.limits import Limits, SearchListener
 from rebalance_check.model.checker.safety.search import Outcome, Search
 from rebalance_check.model.checker.safety.worker import Worker
 from rebalance_check.model.checker.safety.workers import ParallelSearch
@@ -133,10 +133,11 @@ class Interpreted:
 class Compiled:
     """The compiled model."""
 
-    def __init__(self, machine: Machine, endless: Machine) -> None:
+    def __init__(self, machine: Machine, endless: Machine, progress: SearchListener | None = None) -> None:
         self.machine, self.endless = machine, endless
+        self.progress = progress
         program = compile_model(machine.model, machine.bounds)
-        self.search = ParallelSearch(program, machine, symmetry=True, threads=1, limits=Limits())
+        self.search = ParallelSearch(program, machine, symmetry=True, threads=1, limits=Limits(), progress=progress)
         self.program = compile_model(machine.model, endless.bounds)
         self.worker = Worker(self.program, endless, 0, 1, False)
 
@@ -148,7 +149,7 @@ class Compiled:
     def reach(self, limits: Limits) -> Reached:
         """See `Backend`."""
         self.search.limits = limits
-        compile_apart(self.program, self.warm_up, None)
+        compile_apart(self.program, self.warm_up, self.progress)
         self.search.keep_states()
         outcome = self.search.run()
         assert self.search.kept is not None

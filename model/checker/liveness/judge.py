@@ -28,7 +28,7 @@ from rebalance_check.model.checker.liveness.graph_source import Backend, Compile
 from rebalance_check.model.checker.liveness.lasso import Lasso, Lassos
 from rebalance_check.model.checker.liveness.quotient import Quotient
 from rebalance_check.model.checker.safety.explore import concrete
-from rebalance_check.model.checker.safety.limits import Ended, Limits
+from rebalance_check.model.checker.safety.limits import Ended, Limits, SearchListener
 from rebalance_check.model.checker.safety.path import Path
 
 
@@ -56,14 +56,16 @@ class Judge:
     itself; without a limit of states the graph has that of `graph.MOST_STATES`.
     """
 
-    def __init__(self, machine: Machine, *, compiled: bool, limits: Limits) -> None:
+    def __init__(
+        self, machine: Machine, *, compiled: bool, limits: Limits, progress: SearchListener | None = None
+    ) -> None:
         self.machine = machine
         self.limits = limits
         unbounded = Machine(machine.model, endless(machine.bounds))
         self.quotient = Quotient(unbounded)
         self.backend: Backend
         if compiled:
-            self.backend = Compiled(machine, unbounded)
+            self.backend = Compiled(machine, unbounded, progress)
         else:
             self.backend = Interpreted(machine, unbounded, self.quotient.width)
         self.findings = Findings()

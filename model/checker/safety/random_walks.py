@@ -50,7 +50,7 @@ class RandomWalks:
     steps: int
     """The actions of all walks."""
     distinct: int
-    """The distinct states on them, up to renaming of members."""
+    """The distinct states on them; those that differ only in how members are named count apart."""
     seconds: float
     """Wall-clock time, shrinking included."""
     ended: Ended | None
@@ -150,13 +150,13 @@ class Watch:
 
     def enabled(self, state: Any) -> list[Action]:
         """The actions that lead to states that no walk was in; all that are enabled where there are none."""
-        successors = [(action, self.machine.canonical(after)) for action, after in self.machine.successors(state)]
+        successors = [(action, self.machine.pack(after)) for action, after in self.machine.successors(state)]
         return [action for action, after in successors if after not in self.seen] or [each for each, _ in successors]
 
     def judge(self, state: Any) -> None:
         """Check the claims on a state and the step to it, and note what was reached."""
         machine = self.machine
-        self.seen.add(machine.canonical(state))
+        self.seen.add(machine.pack(state))  # not its canonical form, which takes long with many members
         self.met |= machine.met(state, but=self.met)
         if self._before is not None:
             self.met |= machine.happened(self._before, state, but=self.met)

@@ -10,9 +10,9 @@ from typing import Any
 
 from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.safety.explore import concrete
-from rebalance_check.model.checker.safety.limits import Limits
+from rebalance_check.model.checker.safety.limits import NO_LIMITS, Limits
 from rebalance_check.model.checker.safety.path import Path
-from rebalance_check.model.checker.safety.search import Search
+from rebalance_check.model.checker.safety.search import Outcome, Search
 from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -41,6 +41,14 @@ class WitnessSearch(Search):
 def witness(model: Model, bounds: Bounds, goal: str) -> Path | None:
     """A shortest path within ``bounds`` to a state, or to the end of a step, where ``goal`` is true; None for none.
 
+    Raises `RebalanceCheckError` as `found_witness` does.
+    """
+    return found_witness(model, bounds, goal, NO_LIMITS)[0]
+
+
+def found_witness(model: Model, bounds: Bounds, goal: str, limits: Limits) -> tuple[Path | None, Outcome]:
+    """The shortest path to ``goal``, None where the search ends without it, and what the search says.
+
     ``goal`` is a name of `Model.reachable_states` or `Model.reachable_steps`. Interpreted, and so for small bounds.
 
     Raises `RebalanceCheckError` for a name that the model has not, and where an invariant breaks on the way.
@@ -51,11 +59,12 @@ def witness(model: Model, bounds: Bounds, goal: str) -> Path | None:
             f"{goal!r} is no reachable state or step of the model: choose one of {', '.join(names)}"
         )
     machine = Machine(model, bounds)
-    search = WitnessSearch(machine, symmetry=True, limits=Limits())
+    search = WitnessSearch(machine, symmetry=True, limits=limits)
     search.goal = goal
     outcome = search.run()
     if outcome.violated not in {"", goal}:
         raise RebalanceCheckError(
             f"{outcome.violated} breaks before {goal} is reached: explore {bounds.address()} first"
         )
-    return Path(model, bounds, tuple(concrete(machine, outcome.path, goal))) if outcome.violated else None
+    path = Path(model, bounds, tuple(concrete(machine, outcome.path, goal))) if outcome.violated else None
+    return path, outcome

@@ -10,7 +10,7 @@ A search ends early between two rounds, where nothing is half done, so that it c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from typing import Any, TypeVar
 
@@ -131,9 +131,9 @@ class ParallelSearch:
         worker has absorbed it.
         """
         before = [(worker.at, worker.st.copy()) for worker in self.workers]
-        each(pool, Worker.expand, self.workers)
-        found = sum(worker.filled for worker in self.workers)
         try:
+            each(pool, Worker.expand, self.workers)
+            found = sum(worker.filled for worker in self.workers)
             each(pool, lambda worker: worker.reserve(found), self.workers)
         except (MemoryError, NoSpaceError) as error:
             self.ended = error.why if isinstance(error, NoSpaceError) else Ended.NO_MEMORY
@@ -239,9 +239,18 @@ class ParallelSearch:
 
 
 def each(pool: ThreadPoolExecutor | None, do: Callable[[Worker], T], workers: list[Worker]) -> list[T]:
-    """Let every worker do something, each in its thread when there is a pool; wait for all, even where one fails."""
+    """Let every worker do something, each in its thread when there is a pool; wait for all, even where one fails.
+
+    Raises what they raise, and `MemoryError` where the system has no thread for one.
+    """
     if pool is None:
         return [do(worker) for worker in workers]
-    futures = [pool.submit(do, worker) for worker in workers]
-    wait(futures)
+    futures = list[Future[T]]()
+    try:
+        for worker in workers:
+            futures.append(pool.submit(do, worker))
+    except RuntimeError as error:  # how Python says that the system has no more threads
+        raise MemoryError(str(error)) from error
+    finally:
+        wait(futures)
     return [future.result() for future in futures]
