@@ -96,7 +96,7 @@ final class Apis {
         OffsetCommitRequestTopic good = new OffsetCommitRequestTopic().setName(topic.name());
         OffsetCommitResponseTopic bad = new OffsetCommitResponseTopic().setName(topic.name());
         for (OffsetCommitRequestPartition partition : topic.partitions()) {
-            if (partition.partitionIndex() < partitions) {
+            if (partition.partitionIndex() >= 0 && partition.partitionIndex() < partitions) {
                 good.partitions().add(partition);
             } else {
                 bad.partitions().add(new OffsetCommitResponsePartition()
