@@ -20,8 +20,10 @@ import time
 from pathlib import Path
 
 COLUMNS, ROWS = 120, 30
-FRAME_S = 0.25
+FRAME_S = 1
 """Output that comes within so many seconds is one frame: progress bars write far more often than anyone can see."""
+ERASE = "\r\x1b[2K"
+"""Removes a line. At the end of a frame it is left to the next one, or the line would never be seen."""
 LONGEST_PAUSE_S = 2
 """A player shortens longer pauses to this."""
 
@@ -65,7 +67,12 @@ def asciicast(shown: str, seen: list[tuple[float, bytes]]) -> str:
     """The recording, one JSON value a line: the header, then [seconds, "o", text]."""
     decode = codecs.getincrementaldecoder("utf-8")("replace").decode
     header = {"version": 2, "width": COLUMNS, "height": ROWS, "idle_time_limit": LONGEST_PAUSE_S, "title": shown}
-    frames = [[0.0, "o", f"$ {shown}\r\n"], *([round(at, 2), "o", last_state_of_lines(decode(b))] for at, b in seen)]
+    frames: list[list[object]] = [[0.0, "o", f"$ {shown}\r\n"]]
+    erase = ""
+    for at, data in seen:
+        text = erase + decode(data)
+        erase = ERASE if text.endswith(ERASE) else ""
+        frames.append([round(at, 2), "o", last_state_of_lines(text.removesuffix(erase))])
     return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in [header, *frames])
 
 
