@@ -245,7 +245,9 @@ def simulate_on_spark(spark: SparkSession, path: Path, seeds: range, runner: Run
 
     def simulate_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         numbers = (seed for batch in batches for seed in batch["id"].to_pylist())
-        return run_batches(until_stopped(numbers, stop), runner)
+        yield from run_batches(until_stopped(numbers, stop), runner)
+        for _ in batches:  # a worker that leaves some of its input unread counts as crashed
+            pass
 
     slices = min(len(seeds), 4 * spark.sparkContext.defaultParallelism)
     numbers = spark.range(seeds.start, seeds.stop, numPartitions=slices)

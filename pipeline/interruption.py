@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Final, NamedTuple
 
 INTERRUPTIONS: Final = (KeyboardInterrupt, SystemExit)
@@ -43,23 +43,24 @@ class InThread:
     def __init__(self, call: Callable[[], object]) -> None:
         self._call = call
         self._failure: BaseException | None = None
-        self._thread = Thread(target=self._run, daemon=True, name="interruptible")
-        self._thread.start()
+        self._ended = Event()  # in Python 3.11 an interrupted `Thread.join` takes the thread for ended
+        Thread(target=self._run, daemon=True, name="interruptible").start()
 
     def _run(self) -> None:
         try:
             self._call()
         except BaseException as failure:
             self._failure = failure
+        finally:
+            self._ended.set()
 
     def wait(self) -> None:
         """Return when the call has ended, and raise what it raised."""
-        while self._thread.is_alive():
-            self._thread.join(_CHECK_S)
+        while not self._ended.wait(_CHECK_S):
+            pass
         if self._failure is not None:
             raise self._failure
 
     def ended_well(self, within_s: float) -> bool:
         """Whether the call ends within so many seconds, and raises nothing."""
-        self._thread.join(within_s)
-        return not self._thread.is_alive() and self._failure is None
+        return self._ended.wait(within_s) and self._failure is None

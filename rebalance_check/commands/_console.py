@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from rich.table import Table
 
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.terminal import visible, visible_lines
 
 _WIDEST = 160
@@ -45,6 +46,16 @@ def json_line(document: Mapping[str, Any]) -> bytes:
     if not text.isprintable():
         text = "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
     return text.encode()
+
+
+def verdict_line(outcome: Outcome, broken: Iterable[str], about: str) -> str:
+    """The last line of every command that judges something.
+
+    ``broken`` has the names of what is violated (each once, empty ones left out), ``about`` says as numbers what held
+    and on what: ``verdict: violated: one_leader (83 of 84 invariants held on 19 events)``.
+    """
+    names = ", ".join(dict.fromkeys(filter(None, broken)))
+    return f"verdict: {outcome}{names and ': ' + names} ({about})"
 
 
 class Console:

@@ -79,12 +79,6 @@ def coverage_text(found: Exploration) -> str:
     )
 
 
-def verdict_line(outcome: Outcome, broken: Iterable[str], about: str) -> str:
-    """The last line: the verdict, the names of what is broken (empty ones left out), and what it is about."""
-    names = ", ".join(filter(None, broken))
-    return f"verdict: {outcome}{names and ': ' + names} ({about})"
-
-
 def write_page(console: Console, html: Path, sections: Sequence[Section]) -> None:
     """A page with the counterexamples.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from rebalance_check.commands._console import Console
+from rebalance_check.commands._console import Console, verdict_line
 from rebalance_check.impl.conformance import ConformanceRun, DivergentSchedule, ExhaustiveResult, every_transition
 from rebalance_check.impl.conformance.in_process import ReferenceTransport
 from rebalance_check.integration.brokers import BrokerSpec, open_broker
@@ -102,9 +102,9 @@ def _tell(console: Console, compared: Compared) -> None:
     for name, count in _counts(compared).items():
         console.say(f"  listed, {count:,} times: {name}")
     apart = " but the listed ones" if compared.listed else ""
-    console.say(
-        f"{len(compared.unlisted) or 'no'} divergence{'s' * (len(compared.unlisted) > 1)}{apart}: {compared.outcome}"
-    )
+    console.say(f"{len(compared.unlisted) or 'no'} divergence{'s' * (len(compared.unlisted) > 1)}{apart}")
+    about = f"{result.executed:,} of {result.transitions:,} transitions executed"
+    console.say(verdict_line(compared.outcome, ["divergence"] if compared.unlisted else [], about))
 
 
 def _counts(compared: Compared) -> dict[str, int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rebalance_check.commands._console import Console
-from rebalance_check.commands._exploration_report import listed, print_verdicts, verdict_line, write_page
+from rebalance_check.commands._console import Console, verdict_line
+from rebalance_check.commands._exploration_report import listed, print_verdicts, write_page
 from rebalance_check.model.checker.safety.limits import Ended, Limits
 from rebalance_check.model.checker.safety.random_walks import RandomWalks, random_walks
 from rebalance_check.model.checker.specification import Model

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from rebalance_check.commands._console import Console
+from rebalance_check.commands._console import Console, verdict_line
 from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS
 from rebalance_check.impl.scenarios.random_scenarios import timeless_scenario
 from rebalance_check.integration.brokers import open_broker
@@ -22,6 +22,7 @@ from rebalance_check.integration.virtual.release import is_virtual
 from rebalance_check.model.registry import path_of
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.properties.verdict import Outcome
 
 TOPIC: Final = ("t", 2)
 """The topic of the scenarios, with its partitions."""
@@ -65,6 +66,9 @@ def fuzz_broker(console: Console, broker: str, wanted: Wanted) -> int:
                 for each in done.found:
                     console.say(f"\n{each}\n")
                 console.say(str(done))
+    outcome = Outcome.VIOLATED if found else Outcome.HELD
+    steps = sum(each.steps for each in rounds)
+    console.say(verdict_line(outcome, [each.name for each in found], f"{steps:,} steps compared or judged"))
     return console.finish(document_of(rounds, found), ExitCode.SAFETY if found else ExitCode.HELD)
 
 
@@ -104,6 +108,10 @@ def compare_live_and_virtual(console: Console, broker: str, seeds: range, steps:
     for parted in result.parted:
         console.say(f"\n{parted}\n")
     console.say(str(result))
+    outcome = Outcome.VIOLATED if result.parted else Outcome.HELD
+    same = result.scenarios - len(result.parted)
+    names = ["differential"] if result.parted else []
+    console.say(verdict_line(outcome, names, f"{same:,} of {result.scenarios:,} scenarios have the same replies"))
     return console.finish(asdict(result), ExitCode.SAFETY if result.parted else ExitCode.HELD)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from rebalance_check.commands._console import Console
+from rebalance_check.commands._console import Console, verdict_line
 from rebalance_check.integration.frame_fuzz.in_process import fuzz_in_process
 from rebalance_check.integration.frame_fuzz.result import SERVED_WITHIN_MS, FrameRun
 from rebalance_check.integration.frame_fuzz.sockets import fuzz_over_sockets
 from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.terminal import visible
 
 SUBJECT: Final = "broker"
@@ -47,7 +48,8 @@ def _report(console: Console, total: FrameRun, seeds: range, over: str) -> int:
     )
     if p99 > SERVED_WITHIN_MS:
         console.say(f"note: the 99th percentile is over {SERVED_WITHIN_MS:.0f} ms; measure on a machine that is idle")
-    console.say(f"verdict: {'violated' if total.findings else 'held'} ({len(total.findings):,} findings)")
+    outcome = Outcome.VIOLATED if total.findings else Outcome.HELD
+    console.say(verdict_line(outcome, [], f"{len(total.findings):,} findings"))
     return console.finish(_document(total, seeds, over), ExitCode.SAFETY if total.findings else ExitCode.HELD)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 import msgspec
 
-from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands._console import Console, json_option, verdict_line
 from rebalance_check.integration.oracle.assignors import Assignors, JavaAssignors, OurAssignors
 from rebalance_check.integration.oracle.compare import Comparison, compare
 from rebalance_check.integration.oracle.release import DEFAULT_VERSION
@@ -20,6 +20,7 @@ from rebalance_check.properties.assignment.claims import CLAIMS
 from rebalance_check.properties.assignment.problem import ASSIGNORS, Problem
 from rebalance_check.properties.assignment.problems import SHAPES
 from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.assignments import comparison_document, finding_document, finding_text
 
 OURS: Final = "ours"
@@ -83,8 +84,10 @@ def finish(console: Console, whose: str, found: Search) -> int:
         console.say(finding_text(finding, whose))
         console.say()
     broken = len(found.findings)
-    console.say(f"{whose}: {found.inputs:,} inputs, {broken} ways to break a claim" if broken else
-             f"{whose}: {found.inputs:,} inputs, every claim holds")  # fmt: skip
+    ways = f"{broken} ways to break a claim" if broken else "every claim holds"
+    console.say(f"{whose}: {found.inputs:,} inputs, {ways}")
+    names = [finding.broken.claim for finding in found.findings]
+    console.say(verdict_line(Outcome.VIOLATED if broken else Outcome.HELD, names, f"{found.inputs:,} inputs"))
     document: dict[str, Any] = {
         "assignors": whose,
         "inputs": found.inputs,
@@ -103,6 +106,8 @@ def finish_comparison(console: Console, whose: str, comparisons: Sequence[Compar
     console.table(f"our answers and those of {whose}", ("assignor", "shape", "inputs", "answers"), rows)
     unexplained = sum(one.unexplained for one in comparisons)
     console.say(f"{sum(one.inputs for one in comparisons):,} inputs, {unexplained} differences that nothing explains")
+    outcome = Outcome.VIOLATED if unexplained else Outcome.HELD
+    console.say(verdict_line(outcome, [], f"{unexplained:,} differences that nothing explains"))
     document: dict[str, Any] = {
         "assignors": whose,
         "verdict": "violated" if unexplained else "held",

@@ -10,13 +10,12 @@ from typing import Any, Final, TypeVar
 import click
 
 from rebalance_check.commands._checkpoint_file import read_checkpoint, require_new_file, write_checkpoint
-from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands._console import Console, json_option, verdict_line
 from rebalance_check.commands._exploration_report import (
     coverage_text,
     exploration_document,
     outcome_of,
     print_exploration,
-    verdict_line,
     write_page,
 )
 from rebalance_check.commands._explore_walks import explore_by_walks
@@ -266,10 +265,12 @@ def show_witness(console: Console, model: Model, bounds: Bounds, goal: str, limi
             console.say(f"{goal} is not reached in {bounds.address()}: choose larger bounds")
         else:
             console.say(f"{goal} is not reached in {outcome.distinct:,} states; ended early, because {outcome.ended}")
+        console.say(verdict_line(Outcome.UNDECIDED, [], f"not reached in {outcome.distinct:,} states"))
         code = ExitCode.INTERRUPTED if outcome.ended is Ended.STOPPED else ExitCode.UNDECIDED
         return console.finish({"goal": goal, "witness": None}, code)
     run = execute(path)
     console.say(path_text(run))
+    console.say(verdict_line(Outcome.HELD, [], f"reached in {len(run.actions)} steps"))
     return console.finish({"goal": goal, "witness": path_document(run)}, ExitCode.HELD)
 
 

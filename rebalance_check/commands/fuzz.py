@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
-from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands._console import Console, json_option, verdict_line
 from rebalance_check.commands._upgrade_option import path_option
 from rebalance_check.impl.mutants import find_mutant, planted
 from rebalance_check.impl.runtime.options import (
@@ -252,13 +252,18 @@ def show_result(console: Console, result: FuzzResult, texts: list[str]) -> None:
     for fault in result.faults:
         console.say(f"  not judged: {visible(fault)}")
     for name, claim in result.verdicts.items():
-        more = f" in {claim.outcomes[claim.outcome]} runs" if claim.outcome is not Outcome.HELD else ""
+        if claim.outcome is Outcome.HELD:
+            continue
+        more = f" in {claim.outcomes[claim.outcome]} runs"
         reason = f": {visible(claim.reason)}" if claim.reason else ""
         console.say(f"  {claim.outcome:<9} {name}{more}{reason}")
     if result.failing_seeds:
         shown = ", ".join(map(str, result.failing_seeds[:20]))
         console.say(f"failing seeds: {shown}{' ...' if len(result.failing_seeds) > 20 else ''}")
-    console.say(f"verdict: {result.outcome}")
+    held = sum(claim.outcome is Outcome.HELD for claim in result.verdicts.values())
+    broken = [name for name, claim in result.verdicts.items() if claim.outcome is Outcome.VIOLATED]
+    about = f"{held} of {len(result.verdicts)} invariants held in {result.runs:,} runs"
+    console.say(verdict_line(result.outcome, broken, about))
 
 
 def fuzz_document(result: FuzzResult) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from typing import Any
 import click
 
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
-from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands._console import Console, json_option, verdict_line
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.exit_codes import ExitCode, worst_exit_code
 from rebalance_check.properties.files import judge_file, readable_events
 from rebalance_check.properties.judgement import Judgement
-from rebalance_check.properties.verdict import Outcome, names_by_reason
+from rebalance_check.properties.verdict import Outcome, names_by_reason, worst_outcome
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.runs import explained
 from rebalance_check.report.terminal import suggested, visible
@@ -68,6 +68,7 @@ def command(histories: tuple[Path, ...], claims: ClaimOptions, html: Path | None
     if html is not None:
         write_page(html, judged)
         console.say(f"page: {visible(str(html))}")
+    console.say(verdict_of(judged, len(refused)))
     return console.finish(judged_document(judged, refused), exit_code_of_files(judged, refused))
 
 
@@ -103,6 +104,19 @@ def judged_document(judged: Sequence[Judged], refused: Sequence[Refused]) -> dic
         "histories": [{"file": str(one.path), **judgement_document(one.judgement)} for one in judged],
         "faults": [one.fault for one in refused] + [line.fault for one in judged for line in one.judgement.unread],
     }
+
+
+def verdict_of(judged: Sequence[Judged], refused: int = 0) -> str:
+    """The last line on histories: what is violated in any of them, and how many invariants held in all."""
+    judgements = [one.judgement for one in judged]
+    broken = [found.invariant for judgement in judgements for found in judgement.counterexamples]
+    names = {invariant.name for judgement in judgements for invariant in judgement.verdicts}
+    held = names.intersection(*(set(judgement.held) for judgement in judgements))
+    events = sum(judgement.events for judgement in judgements)
+    histories = f" of {len(judged)} histories" if len(judged) > 1 else ""
+    missing = f"; {refused} not judged" if refused else ""
+    about = f"{len(held)} of {len(names)} invariants held on {events:,} events{histories}{missing}"
+    return verdict_line(worst_outcome(judgement.outcome for judgement in judgements), broken, about)
 
 
 def show_judged(console: Console, one: Judged) -> None:

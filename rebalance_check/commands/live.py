@@ -12,7 +12,7 @@ import click
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.commands._upgrade_option import path_option
-from rebalance_check.commands.judge import Judged, show_judged
+from rebalance_check.commands.judge import Judged, show_judged, verdict_of
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker, open_broker, open_cluster
@@ -156,6 +156,7 @@ def command(*, broker: str, protocol: str, clients: str, assignors: str, path: s
         judged = live_runs(console, opened, runs, chosen)
     for one in judged:
         show_judged(console, one)
+    console.say(verdict_of(judged))
     return console.finish(live_document(opened, judged), worst_exit_code(one.judgement.exit_code for one in judged))
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
-from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands._console import Console, json_option, verdict_line
 from rebalance_check.impl.mutants import MUTANTS, Mutant, PytestCase, find_mutant
 from rebalance_check.impl.mutants.diff import diff_of
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.mutants_page import mutants_markdown
 
 
@@ -95,6 +96,9 @@ def _search(console: Console, mutants: list[Mutant], *, by_name: bool) -> int:
     steps = [result["steps"] for result in results if result["caught"]]
     summary = {"caught": len(steps), "searched": len(results), "median_steps": median(steps) if steps else None}
     console.say(f"{len(steps)} of {len(results)} caught; the median counterexample has {summary['median_steps']} steps")
+    missed = [result["name"] for result in results if not result["caught"]]
+    outcome = Outcome.VIOLATED if missed else Outcome.HELD
+    console.say(verdict_line(outcome, missed, f"{len(steps)} of {len(results)} mutants caught"))
     return console.finish(
         {"results": results, **summary}, ExitCode.HELD if len(steps) == len(results) else ExitCode.SAFETY
     )

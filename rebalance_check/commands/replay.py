@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands._console import Console, json_option, verdict_line
 from rebalance_check.commands._upgrade_option import path_option
 from rebalance_check.commands.explore import chosen as chosen_sizes
 from rebalance_check.commands.explore import size_options
@@ -92,7 +92,10 @@ def show(console: Console, paths: Sequence[ModelPath]) -> int:
         for path, document in zip(paths, documents, strict=True)
         if document["invariant"]
     }
-    return console.finish({"paths": documents}, worst_exit_code(codes))
+    code = worst_exit_code(codes)
+    broken = [document["invariant"] for document in documents]
+    console.say(verdict_line(code.outcome, broken, f"{broken.count('')} of {len(paths)} paths break nothing"))
+    return console.finish({"paths": documents}, code)
 
 
 def run_document(path: ModelPath) -> dict[str, Any]:
@@ -144,6 +147,10 @@ def finish(console: Console, result: ReplayResult, judged: Sequence[Judged], bro
     )
     console.say(f"{len(result.divergences)} schedules differ, {violated(judged)} histories break a claim")
     code = ExitCode.SAFETY if result.divergences else safety_of(judged)
+    broken = [found.invariant for one in judged for found in one.judgement.counterexamples]
+    names = [*(["divergence"] if result.divergences else []), *broken]
+    same = result.schedules - len(result.divergences)
+    console.say(verdict_line(code.outcome, names, f"{same:,} of {result.schedules:,} schedules as the model predicts"))
     return console.finish(replay_document(result, judged), code)
 
 

@@ -15,7 +15,7 @@ import click
 from rebalance_check.commands import explore as explore_command
 from rebalance_check.commands import fuzz as fuzz_command
 from rebalance_check.commands import replay as replay_command
-from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands._console import Console, json_option, verdict_line
 from rebalance_check.commands._exploration_report import exploration_document, outcome_of
 from rebalance_check.commands._search_line import search_line
 from rebalance_check.impl.runtime.options import SimulationOptions
@@ -29,6 +29,7 @@ from rebalance_check.pipeline.fuzz import fuzz
 from rebalance_check.pipeline.seed_run import replay_command as seed_command
 from rebalance_check.pipeline.session import java_available
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_exit_code
+from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.documents import counterexample_document
 from rebalance_check.report.paths import path_text
 from rebalance_check.report.runs import explained
@@ -184,7 +185,10 @@ def finish(console: Console, done: list[Part]) -> int:
         ("part", "of", "result", "seconds", "verdict"),
         [(s.name, s.what, s.figures, f"{s.seconds:.1f}", s.code.outcome) for s in done],
     )
-    console.say(f"\nverdict: {code.outcome} ({sum(part.seconds for part in done):.0f} s)")
+    broken = [part.name for part in done if part.code.outcome is Outcome.VIOLATED]
+    held = sum(part.code.outcome is Outcome.HELD for part in done)
+    about = f"{held} of {len(done)} parts held, {sum(part.seconds for part in done):.0f} s"
+    console.say(f"\n{verdict_line(code.outcome, broken, about)}")
     document = {
         "verdict": code.outcome,
         "seconds": round(sum(part.seconds for part in done), 1),

@@ -43,11 +43,12 @@ def test_judge__held__exits_0(command: Command, tmp_path: Path, double_ownership
     path = written(tmp_path, holding(double_ownership))
     answer = command("judge", path)
     assert (answer.code, answer.err) == (0, "")
-    verdict, untested = answer.out.splitlines()
+    verdict, untested, last = answer.out.splitlines()
     assert untested.startswith(UNTESTED)
     unchecked = untested.removeprefix(UNTESTED).split(", ")
     held = len(CATALOGUE) - len(unchecked)
     assert verdict == f"{path}: held ({held} of {len(CATALOGUE)} invariants held on 17 events)"
+    assert last == f"verdict: held ({held} of {len(CATALOGUE)} invariants held on 17 events)"
     assert "stale_generation_is_refused" not in unchecked
     assert {"instance_is_exclusive", "join_phase_ends_in_time"} <= set(unchecked)
 
@@ -116,7 +117,7 @@ def test_report__every_step_and_the_verdict(command: Command, tmp_path: Path, do
     answer = command("report", path)
     assert answer.code == 10
     assert "  10  RequestSent m0 Heartbeat" in answer.out
-    assert answer.out.endswith("verdict: violated\n")
+    assert answer.out.splitlines()[-1].startswith("verdict: violated: no_double_ownership, ")
     steps = command("report", path, "--json").document["steps"]
     assert steps[15]["cells"] == {"coordinator": "Completing g2", "m0": "t-0  (t-1)", "m1": "-"}
 

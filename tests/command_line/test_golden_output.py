@@ -111,3 +111,25 @@ def test_the_output_of_a_command__as_agreed(
 
 def test_every_command_has_output_that_is_held_to_a_file() -> None:
     assert {line.split()[0] for line in OUTPUT.values()} == set(COMMANDS)
+
+
+REFUSED: Final = ("-bad-bounds", "-bad-seeds", "-bad-members", "-bad-address", "-missing-file", "-unknown-release")
+"""Output of commands that judge nothing, because what they were given is refused."""
+
+JUDGING: Final = {"run", "explore", "fuzz", "replay", "live", "assignors", "judge", "report"}
+"""The commands whose output ends with a verdict; `mutants --run` does, too."""
+
+VERDICT_LINE: Final = re.compile(
+    r"verdict: (held|undecided|untested|violated)(: \S.*)? \(.*\d.*\)|verdict: .* \(not reached .*\)"
+)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, line in OUTPUT.items() if line.split()[0] in JUDGING and not name.endswith(REFUSED)]
+)
+def test_a_command_that_judges__ends_with_a_verdict_line(name: str) -> None:
+    text = (Path(__file__).parent / "golden" / f"{name}.txt").read_text(encoding="utf-8")
+    output, _, _ = text.partition("--- standard error\n")
+    lines = output.splitlines()
+    assert VERDICT_LINE.fullmatch(lines[-1]), lines[-1]
+    assert not any(line.startswith("  held  ") and "claim" not in line for line in lines), "what held is a number"
