@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 import click
@@ -13,6 +14,7 @@ from rich.live import Live
 from rich.text import Text
 
 from rebalance_check.model.checker.safety.limits import Coverage
+from rebalance_check.report.terminal import visible
 
 PLAIN_EVERY: Final = 30.0
 """Seconds between two lines where standard error is no terminal."""
@@ -42,6 +44,14 @@ class SearchLine:
         elif time.monotonic() - self._shown >= PLAIN_EVERY:
             self._shown = time.monotonic()
             click.echo(progress_text(coverage), err=True)
+
+    def writing(self, path: Path) -> None:
+        """Say that the search has ended and a checkpoint is written, which takes a while where it is large."""
+        text = f"ending: writing {visible(str(path))}"
+        if self._live is not None:
+            self._draw(text)
+        else:
+            click.echo(text, err=True)
 
     def _draw(self, text: str) -> None:
         assert self._live is not None

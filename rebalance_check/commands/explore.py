@@ -42,6 +42,7 @@ from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.paths import path_document, path_section, path_text
 from rebalance_check.report.section import Section
+from rebalance_check.report.terminal import visible
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -199,21 +200,25 @@ def explore_from(
     checkpoint: Path | None, resume: Path | None, model: Model, bounds: Bounds, **options: Any
 ) -> tuple[Exploration, Path | None]:
     """Explore, from the file ``resume`` if there is one; where it ends early, the file that keeps what was done."""
-    path, saved = checkpoint or resume, list[Path]()
+    path, saved, failed = checkpoint or resume, list[Path](), list[OSError]()
     if path is not None and path != resume:
         require_new_file(path)
-
-    def save(done: Checkpoint) -> None:
-        if path is None:
-            return
-        try:
-            write_checkpoint(path, done)
-            saved.append(path)
-        except OSError as error:  # what was found is printed nevertheless
-            click.echo(f"the checkpoint cannot be written: {error}", err=True)
-
     begun = None if resume is None else read_checkpoint(resume)
-    found = explore_watched(model, bounds, resume=begun, save=save, **options)
+    with search_line() as line:
+
+        def save(done: Checkpoint) -> None:
+            if path is None:
+                return
+            line.writing(path)
+            try:
+                write_checkpoint(path, done)
+                saved.append(path)
+            except OSError as error:
+                failed.append(error)
+
+        found = explore(model, bounds, progress=line, resume=begun, save=save, **options)
+    for error in failed:  # what was found is printed nevertheless
+        click.echo(f"the checkpoint cannot be written: {visible(str(error))}", err=True)
     return found, saved[0] if saved else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pty
@@ -18,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from rebalance_check.commands import explore as explore_command
 from tests.command_line.conftest import Answer
 
 Command = Callable[..., Answer]
@@ -38,6 +40,7 @@ def test_a_search_in_pieces_ends_like_one_that_was_not_interrupted(command: Comm
     file = tmp_path / "search.checkpoint"
     first = command("explore", *SIZES, "--max-states", 100, "--checkpoint", file)
     assert first.code == 12
+    assert first.err == f"ending: writing {file}\n"
     assert "ended early, because the limit of states is reached: " in first.out
     assert " levels complete, 10" in first.out
     again = f"rebalance-check explore --members 2 --partitions 2 --generations 3 --interpreted --resume {file}"
@@ -56,6 +59,19 @@ def test_a_search_in_pieces_ends_like_one_that_was_not_interrupted(command: Comm
 def test_without_a_checkpoint_the_command_that_would_make_one_is_shown(command: Command) -> None:
     answer = command("explore", *SIZES, "--max-states", 100)
     assert "--interpreted --checkpoint FILE\n" in answer.out
+
+
+def test_a_checkpoint_that_cannot_be_written_hides_nothing(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(explore_command, "write_checkpoint", full)
+    answer = command("explore", *SIZES, "--max-states", 100, "--checkpoint", tmp_path / "file")
+    assert answer.code == 12
+    assert "the checkpoint cannot be written: [Errno 28] No space left on device" in answer.err
+    assert "levels complete, 100 distinct states" in answer.out
 
 
 def test_minutes_end_a_search(command: Command) -> None:
