@@ -89,6 +89,8 @@ class WireBroker:
         self._connections[writer] = asyncio.current_task()
         try:
             await serve(reader, writer, self.answer, self._max_request_bytes)
+        except asyncio.CancelledError:
+            return  # `stop` ends it; asyncio would log a task that ends as cancelled
         finally:
             del self._connections[writer]
 

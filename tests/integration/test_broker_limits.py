@@ -1,6 +1,7 @@
 """What one connection may take of the embedded broker: memory, and the time of its event loop."""
 
 import asyncio
+import logging
 import socket
 import struct
 import time
@@ -151,6 +152,18 @@ def test_a_request_of_too_many_elements_closes_its_connection(
 ) -> None:
     with Connection(broker.bootstrap, timeout_s=TIMEOUT_S) as connection, pytest.raises(ConnectionError):
         connection.call(*make(MAX_ELEMENTS + 100))
+
+
+def test_a_broker_stops_at_once__and_says_nothing__with_a_connection_that_waits(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    began = time.monotonic()
+    with EmbeddedBroker({"t": 1}) as stopping, socket.create_connection(split_address(stopping.bootstrap), 5) as peer:
+        peer.sendall(parked() * (READ_AHEAD_FRAMES + 10))
+        with Connection(stopping.bootstrap) as other:
+            other.call(metadata.MetadataRequest(topics=None), 1)
+    assert time.monotonic() - began < TIMEOUT_S / 4
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
 def test_pipelined_requests_do_not_hold_up_another_connection(broker: EmbeddedBroker) -> None:
