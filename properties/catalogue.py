@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.properties.features import features
+from rebalance_check.properties.features import lacking
 from rebalance_check.properties.invariants import (
     agreement,
     answering,
@@ -90,13 +90,14 @@ Claims: TypeAlias = Invariant | str | Iterable[Invariant | str]
 def choose(wanted: Claims | None = None, *, exclude: Claims = (), without: Iterable[str] = ()) -> tuple[Invariant, ...]:
     """The invariants that ``wanted`` means (None: the whole catalogue), but for those that ``exclude`` means.
 
-    ``without`` names features that the coordinator lacks; what relies on one of them is left out, too.
+    ``without`` names features that the coordinator lacks, and events that happen and are not recorded: claims that
+    rely on them are left out, too (`Invariant.may_judge`).
 
     Raises: RebalanceCheckError for a name that is none, and when nothing is left of what was wanted.
     """
     chosen = CATALOGUE if wanted is None else meant(wanted)
-    left_out, lacking = set(meant(exclude)), features(without)
-    kept = tuple(i for i in chosen if i not in left_out and not i.relies_on & lacking)
+    left_out, absent = set(meant(exclude)), lacking(without)
+    kept = tuple(i for i in chosen if i not in left_out and i.may_judge(absent))
     if chosen and not kept:
         raise RebalanceCheckError(
             f"nothing is left to judge of the {len(chosen)} invariants that were asked for: exclude less"

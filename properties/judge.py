@@ -258,9 +258,9 @@ def judge(
 
     ``history`` is one run in order of observation, or the path of the file that holds it. ``invariants`` and
     ``exclude`` are invariants, their names, or families, one or several; without ``invariants`` the whole catalogue
-    is meant. ``without`` names what the coordinator lacks (`rebalance_check.properties.profiles.Feature`): claims that
-    rely on it are left out. Only what is chosen so is judged and counts. ``require_tested``: a claim that nothing in
-    the history put to the test leaves the judgement undecided.
+    is meant. ``without`` names what the coordinator lacks (``leader``, ``generations``, ``sync-group``) and events that
+    happen and are not recorded: claims that rely on them are left out. Only what is chosen so is judged and counts.
+    ``require_tested``: a claim that nothing in the history put to the test leaves the judgement undecided.
 
     What the history says never makes it raise: what cannot be decided is `Undecided`, with the reason, and lines of the
     file that are no events are in `Judgement.unread`.

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final, Self, TypeAlias
 
 from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event
-from rebalance_check.properties.features import Feature
+from rebalance_check.properties.features import Feature, Lacking
 from rebalance_check.properties.verdict import Because, Counterexample, Held, Undecided, Verdict, Violated, Violation
 
 Handler: TypeAlias = Callable[[Any], None]
@@ -31,6 +31,9 @@ NOT_FOUND: Final = -1
 
 Counts: TypeAlias = Mapping[type[Event], int]
 """How many events of each type a history holds."""
+
+Way: TypeAlias = tuple[frozenset[type[Event]], ...]
+"""What a history must hold so that a claim can break: one event at least of each set."""
 
 _ORDER: Final = {kind: place for place, kind in enumerate(EVENT_TYPES.values())}
 
@@ -86,7 +89,7 @@ class Fold:
 
     compared: int | None = None
     bookkeeping: frozenset[type[Event]] = frozenset()
-    needs: tuple[frozenset[type[Event]], ...] = ()
+    needs: tuple[tuple[type[Event], ...], ...] = ()
     memories: tuple[Memory, ...] = ()
 
     def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler]) -> None:
@@ -127,6 +130,11 @@ class Fold:
         self._doubt = self._doubt or reason
 
     @property
+    def ways(self) -> tuple[Way, ...]:
+        """The ways in which a history can put the claim to the test; one of them is enough."""
+        return ((self.breaking, *map(frozenset, self.needs)),)
+
+    @property
     def breaking(self) -> frozenset[type[Event]]:
         """The types of the events at which the claim can break."""
         return frozenset(self.handlers) - self.bookkeeping
@@ -137,7 +145,8 @@ class Fold:
 
     def lacks(self, counts: Counts) -> str:
         """Why nothing could break the claim in a history with so many events of each type; empty where it could."""
-        for needed in (self.breaking, *self.needs):
+        (way,) = self.ways
+        for needed in way:
             if not any(counts.get(kind) for kind in needed):
                 return f"the history holds no {one_of(needed)}"
         if self.checked(counts):
@@ -169,6 +178,11 @@ class Either(Fold):
             fold.share(memories)
         self.memories = tuple(memory for fold in self._folds for memory in fold.memories)
 
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """Those of all folds."""
+        return tuple(way for fold in self._folds for way in fold.ways)
+
     def checked(self, counts: Counts) -> int:
         """How often any of the folds was put to the test."""
         return sum(fold.checked(counts) for fold in self._folds if not fold.lacks(counts))
@@ -199,6 +213,9 @@ class Invariant:
     ``claim`` is one sentence; ``source`` the KIP or Kafka class it is taken from; ``premises`` what must be true of a
     history before the claim may speak; ``violation`` the exception class; ``fold`` starts an empty memory for one
     group. ``needs_end``: without an orderly end of the run nothing can be concluded, except that it is violated.
+    ``relies_on``: a correct coordinator that lacks one of these features would be accused. ``exempted_by``: these
+    events may show that what looks like a violation is none, so it is accused without cause where they happen and are
+    not recorded.
     """
 
     name: str
@@ -211,12 +228,24 @@ class Invariant:
     kind: Kind = Kind.SAFETY
     needs_end: bool = False
     relies_on: frozenset[Feature] = frozenset()
+    exempted_by: tuple[type[Event], ...] = ()
 
     def start(self, memories: Memories | None = None) -> Fold:
         """A new fold for one group; ``memories`` are what the folds of that group remember together."""
         fold = self.fold(self)
         fold.share({} if memories is None else memories)
         return fold
+
+    @property
+    def needs(self) -> tuple[Way, ...]:
+        """The ways in which a history can put the claim to the test, from its fold; one of them is enough."""
+        return self.fold(self).ways
+
+    def may_judge(self, lacking: Lacking) -> bool:
+        """Whether the claim can be tested without what is lacking, and accuses nobody for the lack of it."""
+        if self.relies_on & lacking.features or lacking.events.intersection(self.exempted_by):
+            return False
+        return any(all(needed - lacking.absent for needed in way) for way in self.needs)
 
     def __repr__(self) -> str:
         return f"<Invariant {self.name}>"

@@ -8,9 +8,16 @@ from rebalance_check.model.vocabulary.events import (
     AssignmentComputed,
     Event,
     GenerationStarted,
+    IncarnationStarted,
+    MemberCrashed,
     MemberJoined,
+    MemberLeft,
+    MembershipLost,
+    MemberStarted,
     RunEnded,
+    TaskStarted,
 )
+from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories
 from rebalance_check.properties.verdict import STEP, Because, Violation
 from rebalance_check.properties.views.holdings import Holdings, Instances, Round, Rounds
@@ -131,6 +138,8 @@ class _Complete(Fold):
 
     bookkeeping = frozenset({AssignmentComputed, GenerationStarted})
 
+    needs = ((AssignmentComputed,),)
+
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             AssignmentComputed: self.on_computed,
@@ -199,6 +208,12 @@ OneLeader: Final = Invariant(
         "a leader whose member id the coordinator removed or replaced does not count (static membership)",
         "of two processes with one instance id the one that joined last leads, if the coordinator does not tell",
     ),
+    relies_on=frozenset({Feature.GENERATIONS, Feature.LEADER}),
+    exempted_by=(
+        GenerationStarted,
+        IncarnationStarted,
+        MemberStarted,
+    ),
     violation=OneLeaderViolated,
     fold=_Agreement,
 )
@@ -218,6 +233,11 @@ OneProtocol: Final = Invariant(
     claim="all members of a generation learn the same protocol",
     source="ClassicGroup.selectProtocol; KIP-559",
     premises=("members that learn no protocol say nothing",),
+    relies_on=frozenset({Feature.GENERATIONS}),
+    exempted_by=(
+        GenerationStarted,
+        IncarnationStarted,
+    ),
     violation=OneProtocolViolated,
     fold=_Protocol,
 )
@@ -258,6 +278,12 @@ AssignmentIsComplete: Final = Invariant(
         "the run ended in an orderly way with nothing else pending, and a member of the last generation is alive",
         "no topic was deleted or unsubscribed in the last round",
         "a consumer group: what Connect workers run is not compared",
+    ),
+    exempted_by=(
+        MemberCrashed,
+        MemberLeft,
+        MembershipLost,
+        TaskStarted,
     ),
     violation=AssignmentIsCompleteViolated,
     fold=_Complete,

@@ -97,6 +97,11 @@ class _EagerBarrier(Fold):
 
     bookkeeping = frozenset({AssignmentCompleted, MemberStarted, PartitionsAssigned, PartitionsLost, PartitionsRevoked})
 
+    needs = (
+        (MemberStarted,),
+        (PartitionsAssigned, AssignmentCompleted),
+    )
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
             invariant,
@@ -155,6 +160,14 @@ CallbacksAlternate: Final = Invariant(
         "no callback threw: after an exception Kafka runs onJoinComplete again, with what is left",
         "AssignmentCompleted is held against the callbacks only for members that have had one",
     ),
+    exempted_by=(
+        MemberCrashed,
+        MemberLeft,
+        MemberStarted,
+        PartitionsAssigned,
+        PartitionsLost,
+        PartitionsRevoked,
+    ),
     violation=CallbacksAlternateViolated,
     fold=_Callbacks,
 )
@@ -173,6 +186,12 @@ EagerOwnsNothingWhileJoining: Final = Invariant(
     claim="an EAGER member owns nothing when it joins a generation",
     source="ConsumerCoordinator.onJoinPrepare (RebalanceProtocol.EAGER)",
     premises=("the member's MemberStarted says that it is eager",),
+    exempted_by=(
+        AssignmentCompleted,
+        MemberStarted,
+        PartitionsLost,
+        PartitionsRevoked,
+    ),
     violation=EagerOwnsNothingWhileJoiningViolated,
     fold=_EagerBarrier,
 )

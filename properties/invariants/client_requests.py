@@ -17,6 +17,7 @@ from rebalance_check.model.vocabulary.events import (
     RequestSent,
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 
@@ -137,6 +138,10 @@ OneChainInFlight: Final = Invariant(
     claim="a member has one JoinGroup or SyncGroup on its way at a time, and sends no heartbeat during a JoinGroup",
     source="AbstractCoordinator.joinFuture, HeartbeatThread",
     premises=(_REQUESTS, "a member that leaves takes back what is on its way"),
+    exempted_by=(
+        MemberStarted,
+        RequestAnswered,
+    ),
     violation=OneChainInFlightViolated,
     fold=_Chain,
 )
@@ -154,6 +159,11 @@ CommitsWhenStable: Final = Invariant(
     claim="a member sends commits for its present generation, and only between its SyncGroup and its next JoinGroup",
     source="ConsumerCoordinator.sendOffsetCommitRequest (generationIfStable)",
     premises=(_REQUESTS, "a commit without a generation is made outside of the group"),
+    relies_on=frozenset({Feature.SYNC_GROUP}),
+    exempted_by=(
+        MemberJoined,
+        RequestAnswered,
+    ),
     violation=CommitsWhenStableViolated,
     fold=_Commits,
 )

@@ -157,6 +157,12 @@ class _CooperativeFold(Fold):
 
 
 class _Keeps(_CooperativeFold):
+    needs = (
+        (MemberStarted,),
+        (AssignmentCompleted,),
+        (PartitionsRevoked,),
+    )
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {MemberJoined: self.on_joined})
 
@@ -173,6 +179,13 @@ class _Keeps(_CooperativeFold):
 
 
 class _Rejoins(_CooperativeFold):
+    needs = (
+        (MemberStarted,),
+        (AssignmentCompleted,),
+        (PartitionsRevoked,),
+        (RequestSent,),
+    )
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {RunEnded: self.on_ended})
 
@@ -195,6 +208,8 @@ class _Owned(Fold):
     """The assignments that leaders computed for a member id in a generation; a leader may compute one twice."""
 
     bookkeeping = frozenset({AssignmentComputed})
+
+    needs = ((AssignmentComputed,),)
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {AssignmentComputed: self.on_computed, AssignmentCompleted: self.on_completed})
@@ -230,6 +245,8 @@ class _Reset(Fold):
     """Per member: what it owns, and the loss of its membership that it has not answered with a join yet."""
 
     bookkeeping = frozenset({MemberCrashed, MemberLeft, MemberStarted, MembershipLost, PartitionsLost})
+
+    needs = ((MembershipLost,),)
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
@@ -330,6 +347,12 @@ CooperativeKeepsWhatItOwns: Final = Invariant(
         "a changed subscription is recorded (SubscriptionChanged); a member that leaves, or knows that it was thrown "
         "out, gives everything up",
     ),
+    exempted_by=(
+        MemberCrashed,
+        MemberLeft,
+        MembershipLost,
+        SubscriptionChanged,
+    ),
     violation=CooperativeKeepsWhatItOwnsViolated,
     fold=_Keeps,
 )
@@ -354,6 +377,7 @@ OwnedEqualsAssigned: Final = Invariant(
         "an assignment that does not match the subscription changes nothing: such a round is not completed",
         "a consumer group: what Connect workers and candidates of an election run is not compared",
     ),
+    exempted_by=(AssignmentComputed,),
     violation=OwnedEqualsAssignedViolated,
     fold=_Owned,
 )
@@ -371,6 +395,11 @@ WhoRevokesRejoins: Final = Invariant(
     claim="a COOPERATIVE member that revoked partitions when its assignment came sends another JoinGroup",
     source="KIP-429 (the follow-up rebalance); ConsumerCoordinator.onJoinComplete",
     premises=(_COOPERATIVE, _REQUESTS, "the run ended in an orderly way, and the member was still in the group"),
+    exempted_by=(
+        MemberCrashed,
+        MemberLeft,
+        MembershipLost,
+    ),
     violation=WhoRevokesRejoinsViolated,
     fold=_Rejoins,
     needs_end=True,
@@ -394,6 +423,14 @@ ResetMemberLosesEverything: Final = Invariant(
     premises=(
         "the history tells MembershipLost; a zombie owns on until its application polls, without any limit in time",
         "FENCED_INSTANCE_ID is raised by the first poll, and the next one gives up",
+    ),
+    exempted_by=(
+        MemberCrashed,
+        MemberJoined,
+        MemberLeft,
+        MemberStarted,
+        PartitionsLost,
+        PartitionsRevoked,
     ),
     violation=ResetMemberLosesEverythingViolated,
     fold=_Reset,

@@ -5,7 +5,23 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import AssignmentComputed, Event, MemberJoined, RequestSent
+from rebalance_check.model.vocabulary.events import (
+    AssignmentComputed,
+    ConnectorStopped,
+    Event,
+    GenerationStarted,
+    IncarnationStarted,
+    MemberCrashed,
+    MemberJoined,
+    MemberLeft,
+    MemberRemoved,
+    MembershipLost,
+    MemberStarted,
+    PartitionsLost,
+    PartitionsRevoked,
+    RequestSent,
+    TaskStopped,
+)
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
 from rebalance_check.properties.views.holdings import GrantFold, Holder
@@ -123,6 +139,19 @@ RevokedBeforeReassigned: Final = Invariant(
         "a claim is passed over where the receiver claims the partition too (one of the claims is stale)",
         "a member takes part in a generation when its join reached the leader, and it was not removed since",
         "a member that is silent, removed, or knows that it lost its membership is a zombie and binds nobody",
+    ),
+    exempted_by=(
+        ConnectorStopped,
+        GenerationStarted,
+        IncarnationStarted,
+        MemberCrashed,
+        MemberLeft,
+        MemberRemoved,
+        MemberStarted,
+        MembershipLost,
+        PartitionsLost,
+        PartitionsRevoked,
+        TaskStopped,
     ),
     violation=RevokedBeforeReassignedViolated,
     fold=_Transfer,

@@ -13,7 +13,10 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import RequestIssued
+from rebalance_check.model.vocabulary.events import (
+    ReplyReceived,
+    RequestIssued,
+)
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Violation
@@ -273,6 +276,7 @@ MembersAreKnown: Final = Invariant(
     claim="every member of a completed generation has an id that a client learned",
     source="KIP-394",
     premises=_STEPS,
+    exempted_by=(RequestIssued,),
     violation=MembersAreKnownViolated,
     fold=_Known,
 )
@@ -402,6 +406,7 @@ JoinPhaseEnds: Final = Invariant(
     claim="a join phase ends when the JoinGroup of every member waits, and no other id is awaited",
     source="ClassicGroup.hasAllMembersJoined",
     premises=(*_STEPS, "a join phase that began in an Empty group has a delay, and is left out"),
+    exempted_by=(ReplyReceived,),
     violation=JoinPhaseEndsViolated,
     fold=_JoinPhaseEnds,
 )

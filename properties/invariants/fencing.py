@@ -49,6 +49,11 @@ class _StaleGeneration(Fold):
 
     bookkeeping = frozenset({IncarnationStarted, IncarnationEnded, GenerationStarted, RequestSent, MemberStarted})
 
+    needs = (
+        (GenerationStarted,),
+        (RequestSent,),
+    )
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
             invariant,
@@ -120,6 +125,11 @@ class _LostCommit(Fold):
             AssignmentCompleted,
             PartitionsLost,
         }
+    )
+
+    needs = (
+        (PartitionsLost,),
+        (MemberJoined, PartitionsAssigned, AssignmentCompleted),
     )
 
     def __init__(self, invariant: Invariant) -> None:
@@ -197,6 +207,11 @@ StaleGenerationIsRefused: Final = Invariant(
         "after a failover the coordinator may return to an older generation; a loading one answers heartbeats blindly",
         "nor is it judged while a coordinator that was deposed may answer from memory",
     ),
+    exempted_by=(
+        IncarnationEnded,
+        IncarnationStarted,
+        MemberStarted,
+    ),
     violation=StaleGenerationIsRefusedViolated,
     fold=_StaleGeneration,
 )
@@ -219,6 +234,11 @@ LostIsNotCommitted: Final = Invariant(
     premises=(
         "a commit is known to be sent after the loss when it is accepted in a generation that was joined after it",
         "the member commits through its group; a commit by an administrator is not recorded as OffsetCommitted",
+    ),
+    exempted_by=(
+        AssignmentCompleted,
+        MemberStarted,
+        PartitionsAssigned,
     ),
     violation=LostIsNotCommittedViolated,
     fold=_LostCommit,

@@ -22,6 +22,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
 
@@ -185,6 +186,11 @@ GenerationMonotonicity: Final = Invariant(
         "a deleted group starts again at generation 0, in a new incarnation; after LogTailLost the log is not compared",
         "a client that cannot tell the incarnation is held against itself under one member id, if no failover was seen",
         "a lower generation is no step down where the coordinator's events place it in a later incarnation",
+    ),
+    relies_on=frozenset({Feature.GENERATIONS}),
+    exempted_by=(
+        IncarnationStarted,
+        LogTailLost,
     ),
     violation=GenerationMonotonicityViolated,
     fold=_Monotonicity,

@@ -223,6 +223,14 @@ MemberIdIsKept: Final = Invariant(
         "a started process is another member",
         "ILLEGAL_GENERATION between SyncGroup's answer and its completion takes the id, too: Kafka's client forgets it",
     ),
+    exempted_by=(
+        MemberCrashed,
+        MemberLeft,
+        MemberStarted,
+        MembershipLost,
+        RequestAnswered,
+        RequestSent,
+    ),
     violation=MemberIdIsKeptViolated,
     fold=_Identities,
 )
@@ -260,6 +268,7 @@ LeaveIsLast: Final = Invariant(
     claim="after LeaveGroup a member sends nothing for the generation that it left",
     source="AbstractCoordinator.close; ConsumerCoordinator.maybeAutoCommitOffsetsSync",
     premises=("requests are recorded in the order in which they are sent",),
+    exempted_by=(MemberStarted,),
     violation=LeaveIsLastViolated,
     fold=_Leaves,
 )

@@ -11,9 +11,13 @@ from rebalance_check.model.vocabulary.events import (
     GroupStatusChanged,
     IncarnationStarted,
     JoinGroupReplied,
+    MemberAdded,
+    MemberRemoved,
     RequestParked,
+    SyncGroupReplied,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
+from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import (
@@ -94,6 +98,8 @@ class _Parked(IncarnationFold):
 
 
 class _OnlyJoined(IncarnationFold):
+    needs = ((RequestParked,),)
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {GenerationStarted: self.on_generation})
 
@@ -148,6 +154,11 @@ class _Common(IncarnationFold):
 
 class _Size(IncarnationFold):
     bookkeeping = frozenset({IncarnationStarted})
+
+    needs = (
+        (IncarnationStarted,),
+        (RequestParked,),
+    )
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {IncarnationStarted: self.on_incarnation, GenerationStarted: self.on_generation})
@@ -248,6 +259,13 @@ ParkedRequestsFitTheStatus: Final = Invariant(
         "a JoinGroup that a later one of its member superseded, and the SyncGroup of a member that was removed, are "
         "never answered and count no more",
     ),
+    relies_on=frozenset({Feature.SYNC_GROUP}),
+    exempted_by=(
+        GroupStatusChanged,
+        JoinGroupReplied,
+        MemberRemoved,
+        SyncGroupReplied,
+    ),
     violation=ParkedRequestsFitTheStatusViolated,
     fold=_Parked,
 )
@@ -269,6 +287,7 @@ GenerationHasOnlyJoined: Final = Invariant(
         "silent static members stay in the group until their session ends",
         "a waiting JoinGroup that was refused on account of a write counts: its member stays parked",
     ),
+    exempted_by=(RequestParked,),
     violation=GenerationHasOnlyJoinedViolated,
     fold=_OnlyJoined,
 )
@@ -327,6 +346,11 @@ MembersGoToTheLeader: Final = Invariant(
     claim="the members of a generation are shown to its leader and to nobody else",
     source="GroupMetadataManager.completeClassicGroupJoin; KIP-814",
     premises=(_PREMISE, "they may be shown to it again, and to the successor of a static leader (skipAssignment)"),
+    relies_on=frozenset({Feature.GENERATIONS, Feature.LEADER}),
+    exempted_by=(
+        MemberAdded,
+        MemberRemoved,
+    ),
     violation=MembersGoToTheLeaderViolated,
     fold=_ToTheLeader,
 )
@@ -346,6 +370,12 @@ JoinAnswersAgree: Final = Invariant(
     premises=(
         _PREMISE,
         "the successor of a static leader is the same leader; before JoinGroup v9 it learns its predecessor's id",
+    ),
+    relies_on=frozenset({Feature.GENERATIONS}),
+    exempted_by=(
+        IncarnationStarted,
+        MemberAdded,
+        MemberRemoved,
     ),
     violation=JoinAnswersAgreeViolated,
     fold=_Agree,

@@ -16,6 +16,7 @@ from rebalance_check.model.vocabulary.events import (
     SyncGroupReplied,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
+from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.views.coordinator import (
@@ -90,6 +91,8 @@ class _Transitions(IncarnationFold):
 
 
 class _Pending(IncarnationFold):
+    needs = ((JoinGroupReplied,),)
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
             invariant,
@@ -257,6 +260,8 @@ class _Clean(IncarnationFold):
 
 
 class _Laggards(IncarnationFold):
+    needs = ((IncarnationStarted, GroupStatusChanged),)
+
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {MemberRemoved: self.on_removed})
 
@@ -290,6 +295,7 @@ LegalTransitions: Final = Invariant(
     claim="the group moves only along the table of statuses: the last member leaves by way of PreparingRebalance",
     source="ClassicGroupState; ClassicGroup.assertValidTransition",
     premises=("the history holds the coordinator's GroupStatusChanged",),
+    relies_on=frozenset({Feature.SYNC_GROUP}),
     violation=LegalTransitionsViolated,
     fold=_Transitions,
 )
@@ -306,6 +312,7 @@ PendingIdsAreNotMembers: Final = Invariant(
     claim="a member id that MEMBER_ID_REQUIRED handed out is no member before a JoinGroup with it is accepted",
     source="KIP-394; ClassicGroup.pendingJoinMembers",
     premises=(_PREMISE, "pending ids hold a join phase open; that is no membership"),
+    exempted_by=(MemberAdded,),
     violation=PendingIdsAreNotMembersViolated,
     fold=_Pending,
 )
@@ -323,6 +330,7 @@ OneMemberPerInstance: Final = Invariant(
     claim="at most one member of the group has a given group instance id",
     source="KIP-345; ClassicGroup.staticMembers, replaceStaticMember",
     premises=(_PREMISE,),
+    exempted_by=(MemberRemoved,),
     violation=OneMemberPerInstanceViolated,
     fold=_OnePerInstance,
 )
@@ -343,6 +351,11 @@ LeaderIsMember: Final = Invariant(
         _PREMISE,
         "before JoinGroup v9 a static member that comes back learns the leader's id from before its replacement",
     ),
+    relies_on=frozenset({Feature.LEADER}),
+    exempted_by=(
+        IncarnationStarted,
+        MemberAdded,
+    ),
     violation=LeaderIsMemberViolated,
     fold=_Leader,
 )
@@ -359,6 +372,10 @@ EmptyGroupIsClean: Final = Invariant(
     claim="an Empty group has no member, no leader, no protocol, and nobody syncs with it",
     source="GroupMetadataManager.completeClassicGroupJoin; ClassicGroup.initNextGeneration",
     premises=(_PREMISE, "pending ids may be outstanding"),
+    exempted_by=(
+        GroupStatusChanged,
+        MemberRemoved,
+    ),
     violation=EmptyGroupIsCleanViolated,
     fold=_Clean,
 )
@@ -379,6 +396,10 @@ OnlyLaggardsTimeOut: Final = Invariant(
     premises=(
         _PREMISE,
         "a superseded static id that owed it may start one needless rebalance; nobody is removed by it",
+    ),
+    exempted_by=(
+        GenerationStarted,
+        GroupStatusChanged,
     ),
     violation=OnlyLaggardsTimeOutViolated,
     fold=_Laggards,

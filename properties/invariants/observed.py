@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
+from rebalance_check.model.vocabulary.events import CoordinatorConfigured, ReplyReceived
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Violation
@@ -362,6 +363,7 @@ JoinPhaseEndsWhenAllJoined: Final = Invariant(
     claim="the join phase of a group that had a generation ends as soon as all of its members have joined",
     source="ClassicGroup.hasAllMembersJoined; GroupMetadataManager.maybeCompleteJoinPhase",
     premises=(_STEPS, "no fault, and no refusal for the group's size, in the same join phase"),
+    exempted_by=(ReplyReceived,),
     violation=JoinPhaseEndsWhenAllJoinedViolated,
     fold=_EndsWhenAllJoined,
 )
@@ -382,6 +384,7 @@ MembersAreRefusedOnlyWhenFull: Final = Invariant(
     claim="in PreparingRebalance a member is refused for the group's size only if as many others as fit have joined",
     source="KIP-389; GroupMetadataManager.acceptJoiningMember",
     premises=(_STEPS,),
+    exempted_by=(CoordinatorConfigured,),
     violation=MembersAreRefusedOnlyWhenFullViolated,
     fold=_RefusedWhenFull,
 )

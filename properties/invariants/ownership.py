@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.model.vocabulary.events import (
+    ConnectorStopped,
+    Event,
+    GenerationStarted,
+    IncarnationStarted,
+    MemberCrashed,
+    MemberLeft,
+    MemberRemoved,
+    MembershipLost,
+    MemberStarted,
+    PartitionsLost,
+    PartitionsRevoked,
+    TaskStopped,
+)
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
@@ -80,6 +93,19 @@ NoDoubleOwnership: Final = Invariant(
         "when it joins a later one, what it held meanwhile counts again from its next assignment on",
         "of two processes with one instance id the one that joined last is current, if the coordinator does not tell",
         "a Connect worker that lost its membership may return with what it ran until its next assignment is complete",
+    ),
+    exempted_by=(
+        ConnectorStopped,
+        GenerationStarted,
+        IncarnationStarted,
+        MemberCrashed,
+        MemberLeft,
+        MemberRemoved,
+        MemberStarted,
+        MembershipLost,
+        PartitionsLost,
+        PartitionsRevoked,
+        TaskStopped,
     ),
     violation=NoDoubleOwnershipViolated,
     fold=_Ownership,

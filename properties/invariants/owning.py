@@ -53,7 +53,7 @@ class _Owned(DeadlineFold):
         }
         super().__init__(invariant, handlers)
         self.bookkeeping = frozenset(handlers) - {TopicsDescribed}
-        self.needs = (frozenset({MemberStarted, SubscriptionChanged}), frozenset({MemberJoined, AssignmentCompleted}))
+        self.needs = ((MemberStarted, SubscriptionChanged), (MemberJoined, AssignmentCompleted))
         self._exist: tuple[str, ...] = ()
         self._metadata_ms = 0
         self._wanted: dict[str, frozenset[str]] = {}
@@ -136,6 +136,13 @@ EveryPartitionGetsAnOwner: Final = Invariant(
         "subscription, when topics change, and when the coordinator does",
         "how long something lasts is read from the clock of one source at a time, unless the run's time is virtual",
         "a history that ends before a deadline is undecided",
+    ),
+    exempted_by=(
+        MemberCrashed,
+        MemberLeft,
+        SubscriptionChanged,
+        PartitionsAssigned,
+        AssignmentCompleted,
     ),
     violation=EveryPartitionGetsAnOwnerViolated,
     fold=_Owned,

@@ -11,11 +11,14 @@ from rebalance_check.model.vocabulary.events import (
     GroupMetadataWritten,
     GroupStatusChanged,
     IncarnationStarted,
+    JoinGroupReplied,
     LogTailLost,
     MemberAdded,
+    MemberRemoved,
     SyncGroupReplied,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
+from rebalance_check.properties.features import Feature
 from rebalance_check.properties.invariants.observed_times import ObservedLoads
 from rebalance_check.properties.kinds import Handler, Invariant, either
 from rebalance_check.properties.verdict import STEP, Violation
@@ -54,6 +57,8 @@ class OnlyEmptyGroupsAreDeletedViolated(Violation):
 
 class _Propagated(IncarnationFold):
     bookkeeping = frozenset({GroupMetadataAppended})
+
+    needs = ((GroupMetadataAppended,),)
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {GroupMetadataAppended: self.on_appended, SyncGroupReplied: self.on_replied})
@@ -118,6 +123,8 @@ class _OneAssignment(IncarnationFold):
 class _Stable(IncarnationFold):
     bookkeeping = frozenset({GroupMetadataWritten})
 
+    needs = ((GroupMetadataAppended,),)
+
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             GroupStatusChanged: self.on_status,
@@ -152,6 +159,9 @@ class _Stable(IncarnationFold):
 
 class _Load(IncarnationFold):
     """The last committed record, and what was written after it: the log may hold it although nobody saw its commit."""
+
+    bookkeeping = frozenset({GroupMetadataAppended, GroupMetadataWritten, GroupDeleted, LogTailLost})
+    needs = ((GroupMetadataAppended, IncarnationStarted, JoinGroupReplied),)
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
@@ -270,6 +280,8 @@ OneAssignmentPerGeneration: Final = Invariant(
         _PREMISE,
         "after a failover members may read another one, if the leader synced twice before the first was committed",
     ),
+    relies_on=frozenset({Feature.GENERATIONS}),
+    exempted_by=(IncarnationStarted,),
     violation=OneAssignmentPerGenerationViolated,
     fold=_OneAssignment,
 )
@@ -289,6 +301,11 @@ StableIsPersisted: Final = Invariant(
     claim="when a group becomes Stable, its last committed record has its generation and exactly its members",
     source="GroupMetadataManager.classicGroupSyncToClassicGroup",
     premises=(_PREMISE, "while Stable, the record of a replaced static member is behind until it is committed"),
+    exempted_by=(
+        GroupMetadataAppended,
+        MemberAdded,
+        MemberRemoved,
+    ),
     violation=StableIsPersistedViolated,
     fold=_Stable,
 )
@@ -312,6 +329,12 @@ LoadRestoresTheLog: Final = Invariant(
         "the group begins Stable with members and Empty without; over capacity it prepares a rebalance at once",
         "ids that were handed out, parked requests and protocols that were not selected are forgotten",
     ),
+    exempted_by=(
+        GroupDeleted,
+        GroupMetadataAppended,
+        GroupMetadataWritten,
+        LogTailLost,
+    ),
     violation=LoadRestoresTheLogViolated,
     fold=either(_Load, ObservedLoads),
 )
@@ -329,6 +352,7 @@ OnlyEmptyGroupsAreDeleted: Final = Invariant(
     claim="a group's tombstone is written only while it is Empty",
     source="ClassicGroup.validateDeleteGroup; GroupCoordinatorShard.cleanupGroupMetadata",
     premises=("the history holds the coordinator's GroupDeleted",),
+    exempted_by=(MemberRemoved,),
     violation=OnlyEmptyGroupsAreDeletedViolated,
     fold=_Deleted,
 )

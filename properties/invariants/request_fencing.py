@@ -7,9 +7,14 @@ from typing import Final
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     Event,
+    GenerationStarted,
+    GroupStatusChanged,
     HeartbeatReplied,
+    IncarnationStarted,
     JoinGroupReplied,
     LeaveGroupReplied,
+    MemberAdded,
+    MemberRemoved,
     OffsetCommitReplied,
     ReplyEvent,
     RequestParked,
@@ -54,6 +59,8 @@ class _Fenced(IncarnationFold):
 
     api: str = ""
     statuses: frozenset[str] = frozenset()
+
+    needs = ((IncarnationStarted, GenerationStarted, GroupStatusChanged),)
 
     def on_replied(self, event: ReplyEvent) -> None:
         """What is accepted comes from a member, for the present generation, at its time."""
@@ -114,6 +121,8 @@ class _Commit(_Fenced):
 
 
 class _Exclusive(IncarnationFold):
+    needs = ((IncarnationStarted, GenerationStarted),)
+
     def __init__(self, invariant: Invariant) -> None:
         handlers: dict[type[Event], Handler] = {
             SyncGroupReplied: self.on_replied,
@@ -197,6 +206,11 @@ SyncIsFenced: Final = Invariant(
     claim="a SyncGroup is answered with an assignment only for a member, in the present generation, once it is Stable",
     source="GroupMetadataManager.validateSyncGroup, classicGroupSyncToClassicGroup",
     premises=(_PREMISE,),
+    exempted_by=(
+        GroupStatusChanged,
+        IncarnationStarted,
+        MemberAdded,
+    ),
     violation=SyncIsFencedViolated,
     fold=_Sync,
 )
@@ -214,6 +228,11 @@ HeartbeatIsFenced: Final = Invariant(
     claim="a heartbeat is accepted only of a member, in the present generation, in CompletingRebalance or Stable",
     source="GroupMetadataManager.classicGroupHeartbeatToClassicGroup",
     premises=(_PREMISE, _ARRIVAL, "a coordinator that still loads the group answers blindly, of no incarnation"),
+    exempted_by=(
+        GroupStatusChanged,
+        MemberAdded,
+        RequestParked,
+    ),
     violation=HeartbeatIsFencedViolated,
     fold=_Heartbeat,
 )
@@ -237,6 +256,11 @@ CommitIsFenced: Final = Invariant(
         "requests that omit the instance id are not fenced by it; transactional commits are not in the vocabulary",
         "the old generation may commit until the join phase ends; a load returns to the generation of its record",
     ),
+    exempted_by=(
+        GroupStatusChanged,
+        MemberAdded,
+        RequestParked,
+    ),
     violation=CommitIsFencedViolated,
     fold=_Commit,
 )
@@ -258,6 +282,10 @@ InstanceIsExclusive: Final = Invariant(
         _PREMISE,
         "a failed write of a replacement gives the slot back to the id before it, in a chain to one that was fenced",
         "requests that omit the instance id are not fenced by it",
+    ),
+    exempted_by=(
+        MemberAdded,
+        MemberRemoved,
     ),
     violation=InstanceIsExclusiveViolated,
     fold=_Exclusive,
@@ -282,6 +310,7 @@ OneResponsePerRequest: Final = Invariant(
         "none at all is legal for a parked request that a later one supersedes, and for the parked SyncGroup of a "
         "member that is removed",
     ),
+    exempted_by=(RequestParked,),
     violation=OneResponsePerRequestViolated,
     fold=_OneResponse,
 )

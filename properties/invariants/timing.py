@@ -17,12 +17,14 @@ from rebalance_check.model.vocabulary.events import (
     HeartbeatReplied,
     JoinGroupReplied,
     MemberRemoved,
+    NodeChanged,
     OffsetCommitReplied,
     ReplyEvent,
     RequestParked,
     SyncGroupReplied,
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
+from rebalance_check.properties.features import Feature
 from rebalance_check.properties.invariants.observed_times import ObservedLaggards, ObservedRemovals
 from rebalance_check.properties.kinds import Handler, Invariant, Memories, either
 from rebalance_check.properties.verdict import STEP, Violation
@@ -243,6 +245,7 @@ NobodyIsRemovedEarly: Final = Invariant(
         "accepted or answered REBALANCE_IN_PROGRESS",
         "an initial join phase (from Empty) has its own delay and is left out",
     ),
+    exempted_by=(NodeChanged,),
     violation=NobodyIsRemovedEarlyViolated,
     fold=either(_Early, ObservedRemovals),
 )
@@ -267,6 +270,12 @@ SilentMembersAreRemovedInTime: Final = Invariant(
         _RECORDED,
         "any answer to it counts as activity, so does what it waits with, and each generation begins all sessions anew",
         _UNENDED,
+    ),
+    exempted_by=(
+        HeartbeatReplied,
+        MemberRemoved,
+        NodeChanged,
+        OffsetCommitReplied,
     ),
     violation=SilentMembersAreRemovedInTimeViolated,
     fold=_Silent,
@@ -295,6 +304,7 @@ JoinPhaseEndsInTime: Final = Invariant(
         "no member is static: with silent static members only, the phase is repeated until their sessions end",
         _UNENDED,
     ),
+    exempted_by=(NodeChanged,),
     violation=JoinPhaseEndsInTimeViolated,
     fold=_JoinPhase,
 )
@@ -320,6 +330,11 @@ LaggardsAreRemovedInTime: Final = Invariant(
         "only members of the generation as it started owe a SyncGroup, not the successor of a static one",
         "CompletingRebalance may last a write timeout longer when all have synced",
         _UNENDED,
+    ),
+    relies_on=frozenset({Feature.SYNC_GROUP}),
+    exempted_by=(
+        NodeChanged,
+        SyncGroupReplied,
     ),
     violation=LaggardsAreRemovedInTimeViolated,
     fold=either(_Laggards, ObservedLaggards),

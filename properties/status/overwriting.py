@@ -158,6 +158,7 @@ ExplainedOverwrite: Final = Invariant(
         "what counts is the check that let this send through: the call, or for a retry the answer before it",
         "a newer status that was not yet read may be replaced: check and append are not atomic",
     ),
+    exempted_by=(StatusRead,),
     violation=UnexplainedOverwrite,
     fold=_Explained,
 )
@@ -180,6 +181,7 @@ QuiescentSafety: Final = Invariant(
         "appended counts as on its way",
         "tasks of a connector that anyone removed are left out: the cascade makes caches forget them",
     ),
+    exempted_by=(StatusSent,),
     violation=QuiescentOverwrite,
     fold=_Quiescent,
 )

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final
 
-from rebalance_check.model.vocabulary.events import Event, RunEnded, StatusAppended, StatusIgnored, StatusRead
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    RunEnded,
+    StatusAppended,
+    StatusIgnored,
+    StatusRead,
+)
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.status.stores import DESTROYED, Item, Seen, described, is_removal, item_of
 from rebalance_check.properties.status.violations import ReadersDiverged, ReadsOutOfOrder
@@ -190,6 +196,10 @@ ReadsInOrder: Final = Invariant(
     claim="a store reads each partition in the order of offsets, each record once, and skips only what was compacted",
     source="KafkaBasedLog; cleanup.policy=compact",
     premises=("a tombstone is still in the log, or a later record of its key is (delete.retention.ms has not passed)",),
+    exempted_by=(
+        StatusIgnored,
+        StatusRead,
+    ),
     violation=ReadsOutOfOrder,
     fold=_InOrder,
 )

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.model.vocabulary.events import StatusGivenUp, StatusSent
+from rebalance_check.model.vocabulary.events import (
+    StatusAnswered,
+    StatusGivenUp,
+    StatusRead,
+    StatusSent,
+)
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.status.stores import StatusFold, Write
 from rebalance_check.properties.status.violations import ResurrectedByRetry, SelfReordered, WronglyRetried
@@ -92,6 +97,10 @@ RetriesAreAdmitted: Final = Invariant(
     "is safe, the check still passes and no younger write of the entry was admitted",
     source="KafkaStatusBackingStore.send, the producer's callback; KAFKA-14902",
     premises=("the gate is judged at the failed answer: the retry thread may send much later without asking again",),
+    exempted_by=(
+        StatusAnswered,
+        StatusRead,
+    ),
     violation=WronglyRetried,
     fold=_Admitted,
 )

@@ -6,7 +6,12 @@ from bisect import bisect_left
 from collections import defaultdict
 from typing import Final
 
-from rebalance_check.model.vocabulary.events import StatusAnswered, StatusAppended, StatusAttempted, StatusSent
+from rebalance_check.model.vocabulary.events import (
+    StatusAnswered,
+    StatusAppended,
+    StatusAttempted,
+    StatusSent,
+)
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.status.stores import DESTROYED
 from rebalance_check.properties.status.violations import (
@@ -157,6 +162,10 @@ AppendsAnswerSends: Final = Invariant(
     claim="every record was sent, every send becomes one record at most, and only a retriable failure is sent again",
     source="KafkaBasedLog producer settings: max.in.flight.requests.per.connection=1, retries=0",
     premises=("every send is recorded, and appends are distinguished by attempt and send",),
+    exempted_by=(
+        StatusAnswered,
+        StatusSent,
+    ),
     violation=AppendWithoutSend,
     fold=_AppendsAnswerSends,
 )

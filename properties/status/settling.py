@@ -13,7 +13,9 @@ from rebalance_check.model.vocabulary.events import (
     StatusAnswered,
     StatusFlushed,
     StatusFlushStarted,
+    StatusGivenUp,
     StatusSent,
+    StatusSuppressed,
 )
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Kind
 from rebalance_check.properties.status.stores import StatusFold, Write
@@ -119,6 +121,7 @@ FlushWaits: Final = Invariant(
     claim="flush returns only when every send that was made before it has been answered",
     source="KafkaBasedLog.flush; KafkaStatusBackingStore.flush",
     premises=("nothing is promised about retries that those answers bring about",),
+    exempted_by=(StatusAnswered,),
     violation=FlushReturnedEarly,
     fold=_FlushWaits,
 )
@@ -137,6 +140,13 @@ WritesSettle: Final = Invariant(
     premises=(
         "stores that stopped, left or crashed before the run settled (RunSettled) or ended are left out",
         "before the run ended, disturbances had ended",
+    ),
+    exempted_by=(
+        MemberCrashed,
+        MemberLeft,
+        StatusAnswered,
+        StatusGivenUp,
+        StatusSuppressed,
     ),
     violation=WriteNeverSettled,
     fold=_ComesToRest,

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.model.vocabulary.events import StatusRead, StatusSent, StatusSuppressed
+from rebalance_check.model.vocabulary.events import (
+    StatusRead,
+    StatusSent,
+    StatusSuppressed,
+)
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.status.stores import Item, Seen, StatusFold, Write, described, is_newer, item_of
 from rebalance_check.properties.status.violations import SuppressedWithoutReason, WronglySuppressed
@@ -91,6 +95,7 @@ SuppressedIffNewerCached: Final = Invariant(
     claim="putSafe is suppressed exactly when another worker's status of a higher generation is cached; put never is",
     source="KafkaStatusBackingStore, CacheEntry.canWriteSafely",
     premises=("every read of a store is recorded, from its start",),
+    exempted_by=(StatusRead,),
     violation=WronglySuppressed,
     fold=_IffCached,
 )
@@ -110,6 +115,7 @@ SuppressionWasRead: Final = Invariant(
     premises=(
         "it need not be the last record of the key: a suppression may be wrong in truth, and right by the cache",
     ),
+    exempted_by=(StatusRead,),
     violation=SuppressedWithoutReason,
     fold=_OnceRead,
 )

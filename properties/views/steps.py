@@ -158,7 +158,7 @@ Finding = Broken | bool
 class StepFold(Fold, ABC):
     """An invariant over the steps of a scenario. `look` says what a step shows; only a step that could break counts."""
 
-    needs = (frozenset({StepStarted}),)
+    needs = ((StepStarted,),)
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {GroupDescribed: self.on_described})

@@ -44,8 +44,9 @@ def claim_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--invariant", "names", multiple=True, metavar="NAME",
                      help="An invariant or a family; default: all."),
         click.option("--exclude", multiple=True, metavar="NAME", help="Leave an invariant or a family out."),
-        click.option("--without", multiple=True, type=click.Choice([feature.value for feature in Feature]),
-                     help="The coordinator lacks this: leave out the claims that rely on it."),
+        click.option("--without", multiple=True, metavar="NAME",
+                     help=f"The coordinator lacks this ({', '.join(Feature)}), or does not record this event: leave "
+                     "out the claims that rely on it."),
         require_tested_option,
     )  # fmt: skip
     wrapped: Callable[..., Any] = with_claims

@@ -6,7 +6,7 @@ import click
 
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.properties.catalogue import select
-from rebalance_check.report.catalogue_page import catalogue_markdown
+from rebalance_check.report.catalogue_page import catalogue_markdown, names_of, needs_text
 from rebalance_check.report.documents import invariant_document
 
 
@@ -27,5 +27,10 @@ def command(names: tuple[str, ...], markdown: bool, as_json: bool) -> int:
             console.say(f"  source   {invariant.source}")
             for number, premise in enumerate(invariant.premises):
                 console.say(f"  {'' if number else 'premises':<8} {premise}")
+            console.say(f"  needs    {needs_text(invariant)}")
+            if invariant.exempted_by:
+                console.say(f"  exempted by {names_of(invariant.exempted_by)}")
+            if invariant.relies_on:
+                console.say(f"  relies on {', '.join(sorted(invariant.relies_on))}")
             console.say()
     return console.finish({"invariants": [invariant_document(i) for i in chosen]})

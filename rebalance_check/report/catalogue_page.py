@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.coverage import LISTS, Statement, spoken_for
-from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.kinds import Invariant, in_order, one_of
 
 _HEAD = """\
 # The invariants
 
 What `rebalance-check judge` and every subject's run are held against. Each is a claim about events
-([history.schema.json](history.schema.json)); its verdict is *held*, *violated* with a counterexample, or *undecided*
-where a premise fails. This page is generated: `rebalance-check invariants --markdown > docs/invariants.md`.
+([history.schema.json](history.schema.json)); its verdict is *held*, *violated* with a counterexample, *undecided*
+where a premise fails, or *untested* where the history has nothing that could break it. An invariant *needs* one of the
+events named, and one more of each list after "and". An event that *exempts* may show that what looks like a violation
+is none: a history in which such events happen and are not recorded accuses without cause, so record them, or leave the
+claim out (`--without EVENT`). What an invariant *relies on* is a feature of the coordinator (`--without leader`,
+`generations`, `sync-group`). This page is generated: `rebalance-check invariants --markdown > docs/invariants.md`.
 """
 
 _REFERENCE = """\
@@ -56,12 +61,25 @@ def _entry(invariant: Invariant) -> str:
         f"- kind: {invariant.kind}; exception: `{invariant.violation.__name__}`",
         f"- source: {invariant.source}",
         *(f"- premise: {premise}" for premise in invariant.premises),
+        f"- needs: {needs_text(invariant)}",
+        *([f"- exempted by: {names_of(invariant.exempted_by)}"] if invariant.exempted_by else []),
+        *([f"- relies on: {', '.join(sorted(invariant.relies_on))}"] if invariant.relies_on else []),
         *([f"- speaks for: {', '.join(spoken)}"] if (spoken := spoken_for(invariant.name)) else []),
     ]
     breaking = smallest_breaking_history(invariant)
     if breaking:
         lines += ["\nThe smallest history that breaks it:\n", "```python", breaking, "```"]
     return "\n".join(lines) + "\n"
+
+
+def needs_text(invariant: Invariant) -> str:
+    """The events that the claim needs: one of each set, in one of the ways."""
+    return "; or else ".join("; and ".join(one_of(needed) for needed in way) for way in invariant.needs)
+
+
+def names_of(kinds: Iterable[type[Event]]) -> str:
+    """The names of event types, in the order of the vocabulary."""
+    return ", ".join(kind.__name__ for kind in in_order(kinds))
 
 
 def smallest_breaking_history(invariant: Invariant) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from rebalance_check.model.vocabulary.events import Event, RunStarted
 from rebalance_check.properties.history import encode
 from rebalance_check.properties.judgement import Judgement
-from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.kinds import Invariant, in_order
 from rebalance_check.properties.verdict import Counterexample, Held, Undecided, Untested, Verdict, Violated
 
 
@@ -75,6 +75,9 @@ def invariant_document(invariant: Invariant) -> dict[str, Any]:
         "premises": list(invariant.premises),
         "exception": invariant.violation.__name__,
         "needs_end": invariant.needs_end,
+        "needs": [[[kind.__name__ for kind in in_order(one)] for one in way] for way in invariant.needs],
+        "exempted_by": [kind.__name__ for kind in in_order(invariant.exempted_by)],
+        "relies_on": sorted(invariant.relies_on),
     }
 
 

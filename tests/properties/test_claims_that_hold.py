@@ -229,7 +229,8 @@ HOLDS: Final[dict[str, list[list[Event]]]] = {
     "heartbeat_is_fenced": [
         [began(), *IN_ONE, beat("a"), beat("b", error="UNKNOWN_MEMBER_ID")],
         # A loading coordinator believes every heartbeat.
-        [HeartbeatReplied(incarnation=-1, generation=-1, request=1, error="NONE", member_id="b", request_generation=1)],
+        [began(), HeartbeatReplied(incarnation=-1, generation=-1, request=1, error="NONE", member_id="b",
+                                   request_generation=1)],
         # It waited for earlier writes, and is judged by when it came.
         [began(), *IN_ONE,
          RequestParked(incarnation=0, generation=1, api="Heartbeat", request=9, member_id="a", request_generation=1),
