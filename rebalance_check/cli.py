@@ -123,12 +123,16 @@ def run(arguments: Sequence[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
+ENDED_BY_SIGNAL: Final = 128
+"""Exit codes from here on stand for a signal."""
+
+
 def main() -> None:
     """The console script. Asked to end, it still gives back what it holds: temporary folders, processes, brokers."""
     _open_standard_streams()
     with orderly_end():
         code = run(sys.argv[1:])
-    if code == ExitCode.INTERRUPTED:
+    if code >= ENDED_BY_SIGNAL:
         _leave_compiler(code)
     sys.exit(code)
 
