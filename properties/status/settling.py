@@ -11,6 +11,7 @@ from rebalance_check.model.vocabulary.events import (
     RunEnded,
     RunSettled,
     StatusAnswered,
+    StatusAttempted,
     StatusFlushed,
     StatusFlushStarted,
     StatusGivenUp,
@@ -78,6 +79,7 @@ class _ComesToRest(StatusFold):
         self._crashed: set[str] = set()
 
     bookkeeping = frozenset({MemberCrashed, MemberLeft})
+    needs = ((StatusAttempted,),)
 
     def _gone(self, event: MemberCrashed | MemberLeft) -> None:
         self._crashed.add(event.member)
