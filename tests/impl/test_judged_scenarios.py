@@ -20,7 +20,7 @@ from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.invariants import expectations, observed
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.verdict import Counterexample, Held, Outcome
+from rebalance_check.properties.verdict import Counterexample, Held, Outcome, Untested
 from tests.expectations import scenario_files, scenario_parameters
 
 MUTANTS = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, ScenarioSearch)]
@@ -77,8 +77,8 @@ def test_every_observed_invariant_is_put_to_the_test() -> None:
     checked = dict.fromkeys((invariant.name for invariant in observed.CLAIMS), 0)
     for seed in range(60):
         for invariant, verdict in judge_scenario(wide_scenario(seed), observed.CLAIMS).verdicts.items():
-            assert isinstance(verdict, Held)
-            checked[invariant.name] += verdict.checked_events
+            assert isinstance(verdict, Held | Untested)
+            checked[invariant.name] += getattr(verdict, "checked_events", 0)
     assert min(checked.values()) > 0
 
 
