@@ -18,6 +18,7 @@ from rebalance_check.properties.history import Scanned, scan_history
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import NOT_FOUND, Fold, Handler, Invariant, Memories, Memory, listeners
 from rebalance_check.properties.malformed import MalformedHistory, UnreadLine
+from rebalance_check.properties.numbering import Numbering
 from rebalance_check.properties.verdict import Held, Undecided, Untested, Verdict, Violated, worst
 
 NOT_ENDED: Final = (
@@ -148,7 +149,7 @@ class Judge:
         self.invariants = tuple(CATALOGUE if invariants is None else invariants)
         self.require_tested = require_tested
         self._panels: dict[str, _Panel] = {}
-        self._next: dict[tuple[str, str], int] = {}
+        self._numbering = Numbering()
         self._run: list[Event] = []
         self._broken = ""
         self._unread: list[UnreadLine] = []
@@ -160,12 +161,9 @@ class Judge:
     def observe(self, event: Event) -> None:
         """Take the next event of the history."""
         self._events += 1
-        key = (event.group, event.source)
-        expected = self._next.get(key, 0)
-        if event.seq != expected and not (event.seq == -1 and expected == 0):
+        expected = self._numbering.expected(event)
+        if event.seq != expected:
             self._hole(event, expected)
-        if event.seq >= 0:
-            self._next[key] = event.seq + 1
         if isinstance(event, (RunStarted, RunEnded)):
             self._observe_run(event)
         else:

@@ -125,6 +125,13 @@ class Fold:
                 group=events[-1].group,
             )
 
+    def is_violated_again(self) -> bool:
+        """Whether there is a counterexample already; then this violation is counted, and needs no explanation."""
+        if self._found is None:
+            return False
+        self.count += 1
+        return True
+
     def doubt(self, reason: str) -> None:
         """Note that a premise of this claim does not hold in this history: the verdict is undecided, not held."""
         self._doubt = self._doubt or reason

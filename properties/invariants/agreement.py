@@ -21,6 +21,7 @@ from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories
 from rebalance_check.properties.verdict import STEP, Because, Violation
 from rebalance_check.properties.views.holdings import Holdings, Instances, Round, Rounds
+from rebalance_check.properties.views.recent import GENERATIONS, Recent
 
 OWNERLESS: Final = " has no owner"
 """How a run says what this claim is about; anything else that is pending explains why something has no owner."""
@@ -52,7 +53,7 @@ class _Agreement(Fold):
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {MemberJoined: self.on_joined, AssignmentComputed: self.on_joined})
-        self._first: dict[Round, LeaderEvent] = {}
+        self._first: Recent[Round, LeaderEvent] = Recent(GENERATIONS)
 
     def share(self, memories: Memories) -> None:
         """Who was removed, and which processes share an instance id, all folds of a group know together."""

@@ -19,6 +19,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
+from rebalance_check.properties.views.recent import DEPARTED, Recent
 
 
 class CallbacksAlternateViolated(Violation):
@@ -39,8 +40,8 @@ class _Callbacks(Fold):
             invariant,
             {
                 MemberStarted: self.on_gone,
-                MemberCrashed: self.on_gone,
-                MemberLeft: self.on_gone,
+                MemberCrashed: self.on_ended,
+                MemberLeft: self.on_ended,
                 PartitionsAssigned: self.on_assigned,
                 PartitionsRevoked: self.on_given_up,
                 PartitionsLost: self.on_given_up,
@@ -48,11 +49,18 @@ class _Callbacks(Fold):
             },
         )
         self._owned: dict[str, dict[str, Event]] = {}
-        self._before: dict[tuple[str, str], Event] = {}
+        self._ended: Recent[str, None] = Recent(DEPARTED)
+        self._before: dict[str, dict[str, Event]] = {}
 
     def on_gone(self, event: MemberEvent) -> None:
         """A new process has been assigned nothing."""
         self._owned[event.member] = {}
+
+    def on_ended(self, event: MemberEvent) -> None:
+        """A process that ended owns nothing."""
+        self._owned.pop(event.member, None)
+        self._before.pop(event.member, None)
+        self._ended[event.member] = None
 
     def on_assigned(self, event: PartitionsAssigned) -> None:
         """Only what is not assigned can be assigned."""
@@ -68,13 +76,13 @@ class _Callbacks(Fold):
         for partition in event.partitions:
             if owned.pop(partition, None) is None:
                 verb = "revoked from" if isinstance(event, PartitionsRevoked) else "lost by"
-                before = self._before.get((event.member, partition))
+                before = self._before.get(event.member, {}).get(partition)
                 self._report(f"{partition} was {verb} {event.member}, to which it was not assigned", before, event)
-            self._before[event.member, partition] = event
+            self._before.setdefault(event.member, {})[partition] = event
 
     def on_completed(self, event: AssignmentCompleted) -> None:
         """What the callbacks add up to is what the member owns."""
-        owned = self._owned.get(event.member)
+        owned = self._owned.get(event.member, {} if event.member in self._ended else None)
         if owned is None or owned.keys() == set(event.owned):
             return
         for partition in sorted(owned.keys() ^ set(event.owned)):

@@ -77,7 +77,7 @@ class _Chain(Fold):
 class _Commits(Fold):
     """Per member: whether it is settled, and in which generation."""
 
-    bookkeeping = frozenset({MemberJoined, MemberStarted, MembershipLost, RequestAnswered})
+    bookkeeping = frozenset({MemberCrashed, MemberJoined, MemberLeft, MemberStarted, MembershipLost, RequestAnswered})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
@@ -85,6 +85,8 @@ class _Commits(Fold):
             {
                 MemberStarted: self.on_gone,
                 MembershipLost: self.on_gone,
+                MemberCrashed: self.on_ended,
+                MemberLeft: self.on_ended,
                 MemberJoined: self.on_joined,
                 RequestSent: self.on_sent,
                 RequestAnswered: self.on_answered,
@@ -97,6 +99,11 @@ class _Commits(Fold):
         """It belongs to no generation."""
         self._joined.pop(event.member, None)
         self._unsettled[event.member] = event
+
+    def on_ended(self, event: MemberEvent) -> None:
+        """The process ended."""
+        self._joined.pop(event.member, None)
+        self._unsettled.pop(event.member, None)
 
     def on_joined(self, event: MemberJoined) -> None:
         """Its generation, once the SyncGroup is answered."""

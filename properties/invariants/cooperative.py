@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
@@ -24,7 +25,8 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
-from rebalance_check.properties.views.holdings import GrantFold, Holder
+from rebalance_check.properties.views.holdings import GrantFold, Holder, Round
+from rebalance_check.properties.views.recent import DEPARTED, GENERATIONS
 
 
 class RevokedBeforeReassignedViolated(Violation):
@@ -41,37 +43,48 @@ class _Transfer(GrantFold):
             invariant,
             {AssignmentComputed: self.on_computed, RequestSent: self.on_sent, MemberJoined: self.on_joined},
         )
-        self._rejoining: set[str] = set()
+        self._rejoining: dict[str, None] = {}
         self._claims: dict[str, tuple[int, frozenset[str]]] = {}
 
     def on_sent(self, event: RequestSent) -> None:
         """A member that asked to join speaks for what it holds; one that is silent does not."""
         if event.api == Api.JOIN_GROUP:
-            self._rejoining.add(event.member)
+            self._rejoining[event.member] = None
 
     def on_joined(self, event: MemberJoined) -> None:
         """The join was answered."""
-        self._rejoining.discard(event.member)
+        self._rejoining.pop(event.member, None)
         self.on_granted(event)
 
     def on_computed(self, event: AssignmentComputed) -> None:
         """What one member claims and does not keep, no other member gets, unless it claims it too."""
         claims = {member: frozenset(things) for member, things in event.owned_partitions}
-        self._claims.update((member, (event.generation, things)) for member, things in claims.items())
+        self._note_claims(event.generation, claims)
         kept = {member: frozenset(things) for member, things in event.assignments}
+        given_up: dict[str, str] = {}
+        for owner, claimed in claims.items():
+            for thing in claimed - kept.get(owner, frozenset()):
+                given_up.setdefault(thing, owner)
         for receiver, things in event.assignments:
             for thing in things:
-                if thing in claims.get(receiver, ()):
-                    continue
-                for owner, claimed in claims.items():
-                    if owner != receiver and thing in claimed and thing not in kept.get(owner, ()):
-                        self._report_computed(event, owner, receiver, thing)
+                if thing in given_up and thing not in claims.get(receiver, ()):
+                    self._report_computed(event, given_up[thing], receiver, thing)
+
+    def _note_claims(self, generation: int, claims: dict[str, frozenset[str]]) -> None:
+        """Those of the members that are there now; of others only what is not long ago."""
+        self._claims.update((member, (generation, things)) for member, things in claims.items())
+        if len(self._claims) > 2 * len(claims) + DEPARTED:
+            self._claims = {
+                member: claim for member, claim in self._claims.items() if abs(claim[0] - generation) < GENERATIONS
+            }
 
     def _name(self, member_id: str) -> str:
         """The process behind a member id, as far as it has shown itself."""
         return next((h.name for h in self.holdings.members.values() if h.member_id == member_id), member_id)
 
     def _report_computed(self, event: AssignmentComputed, owner: str, receiver: str, thing: str) -> None:
+        if self.is_violated_again():
+            return
         owner, receiver = self._name(owner), self._name(receiver)
         self.violated(
             f"{thing} goes from {owner} to {receiver} within generation {event.generation}",
@@ -90,13 +103,24 @@ class _Transfer(GrantFold):
         for thing in things:
             if thing not in holder.holds or holder.holds[thing] is not event:
                 continue
-            holders = self.holdings.holders[thing]
-            if len(holders) > 1:
-                for other in list(holders.values()):
-                    if other is holder or thing in other.unconfirmed or self._share_an_instance_id(other, holder):
+            if len(self.holdings.holders[thing]) > 1:
+                for other in self._other_holders(holder, holder.round, thing):
+                    if thing in other.unconfirmed or self._share_an_instance_id(other, holder):
                         continue
                     if self._takes_part(other, holder.round, thing):
                         self._report_grant(other, holder, thing, event)
+                        break
+
+    def _other_holders(self, holder: Holder, granted: Round, thing: str) -> Iterator[Holder]:
+        """Who may take part and holds the thing: who speaks for this round, and who asked to join it."""
+        for other in self.holdings.in_round.get((granted, thing), {}).values():
+            if other is not holder:
+                yield other
+        holders = self.holdings.holders[thing]
+        fewer: dict[str, Any] = holders if len(holders) < len(self._rejoining) else self._rejoining
+        for name in list(fewer):
+            if name in holders and name in self._rejoining and holders[name] is not holder:
+                yield holders[name]
 
     def _share_an_instance_id(self, one: Holder, other: Holder) -> bool:
         """Whether one of the two took the place of the other (static membership), and no event says which."""

@@ -16,7 +16,10 @@ from rebalance_check.model.vocabulary.events import (
     IncarnationStarted,
     LogTailLost,
     MemberAdded,
+    MemberCrashed,
+    MemberEvent,
     MemberJoined,
+    MemberLeft,
     MemberRemoved,
     PartitionsAssigned,
 )
@@ -25,6 +28,7 @@ from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
+from rebalance_check.properties.views.recent import GenerationMembers
 
 _JOINED: Final = (GroupStatus.COMPLETING_REBALANCE, GroupStatus.EMPTY)
 """What a join phase ends in, unless the group goes away."""
@@ -37,7 +41,7 @@ class GenerationMonotonicityViolated(Violation):
 class _Monotonicity(Fold):
     """Keeps the last event that named a generation: of the coordinator, of its log, and of each member id."""
 
-    bookkeeping = frozenset({LogTailLost})
+    bookkeeping = frozenset({LogTailLost, MemberCrashed, MemberLeft})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
@@ -53,6 +57,8 @@ class _Monotonicity(Fold):
                 MemberJoined: self.on_member,
                 PartitionsAssigned: self.on_member,
                 AssignmentCompleted: self.on_member,
+                MemberCrashed: self.on_gone,
+                MemberLeft: self.on_gone,
             },
         )
         self._last: dict[int, CoordinatorEvent] = {}
@@ -60,8 +66,8 @@ class _Monotonicity(Fold):
         self._phases: dict[int, GroupStatusChanged] = {}
         self._appended: GroupMetadataAppended | None = None
         self._created = UNKNOWN_INCARNATION
-        self._members: dict[tuple[int, str, str], tuple[GenerationEvent, int]] = {}
-        self._incarnation_of: dict[tuple[str, int], int] = {}
+        self._members: dict[str, tuple[str, dict[int, tuple[GenerationEvent, int]]]] = {}
+        self._generations = GenerationMembers()
         self._incarnations: set[int] = set()
 
     # ---------------------------------------------------------------------------------------- the coordinator
@@ -100,8 +106,7 @@ class _Monotonicity(Fold):
 
     def _tell(self, event: IncarnationStarted | GenerationStarted) -> None:
         """The coordinator knows in which incarnation a member is in a generation, where its client does not."""
-        for member_id in event.members:
-            self._incarnation_of[member_id, event.generation] = event.incarnation
+        self._generations.note(event.incarnation, event.generation, frozenset(event.members))
 
     def on_status(self, event: GroupStatusChanged) -> None:
         """Each join phase ends in a generation of its own, also one that ends with no member left."""
@@ -150,10 +155,13 @@ class _Monotonicity(Fold):
         """Under one member id, a member is never in a lower generation than before."""
         if event.generation == NO_GENERATION or not event.member_id:
             return
-        key = (event.incarnation, event.member, event.member_id)
-        incarnation = self._incarnation_of.get((event.member_id, event.generation), UNKNOWN_INCARNATION)
-        last, last_incarnation = self._members.get(key, (event, incarnation))
-        self._members[key] = (event, incarnation)
+        member_id, places = self._members.get(event.member, (event.member_id, {}))
+        if member_id != event.member_id:
+            places = {}
+        self._members[event.member] = event.member_id, places
+        incarnation = self._generations.incarnation_of(event.member_id, event.generation)
+        last, last_incarnation = places.get(event.incarnation, (event, incarnation))
+        places[event.incarnation] = (event, incarnation)
         if event.generation >= last.generation or UNKNOWN_INCARNATION < last_incarnation < incarnation:
             return
         if event.incarnation == UNKNOWN_INCARNATION and len(self._incarnations) > 1:
@@ -163,6 +171,10 @@ class _Monotonicity(Fold):
             )
             return
         self._report(f"{event.member} went from generation {last.generation} to {event.generation}", last, event)
+
+    def on_gone(self, event: MemberEvent) -> None:
+        """The process ended; it comes back under another member id."""
+        self._members.pop(event.member, None)
 
     def _report(self, headline: str, before: Event, event: Event) -> None:
         then = getattr(before, "generation", NO_GENERATION)

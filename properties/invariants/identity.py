@@ -19,6 +19,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.kinds import Fold, Handler, Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
+from rebalance_check.properties.views.recent import WAITING, Recent
 
 ENDS_MEMBERSHIP: Final = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID"})
 ENDS_IDENTITY: Final = ENDS_MEMBERSHIP - {"ILLEGAL_GENERATION"}
@@ -52,7 +53,7 @@ class _Refusals(Fold):
         super().__init__(
             invariant, {RequestSent: self.on_sent, RequestAnswered: self.on_answered, MembershipLost: self.on_lost}
         )
-        self._sent: dict[tuple[str, int], RequestSent] = {}
+        self._sent: dict[tuple[str, int], RequestSent] = Recent(WAITING)
         self._refused: dict[tuple[str, str], tuple[RequestSent | None, RequestAnswered]] = {}
 
     def on_sent(self, event: RequestSent) -> None:

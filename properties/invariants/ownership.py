@@ -36,13 +36,16 @@ class _Ownership(GrantFold):
     """
 
     def look(self, holder: Holder, things: tuple[str, ...], event: Event) -> None:
-        """Compare what ``holder`` holds with what the other current members hold."""
+        """Compare what ``holder`` holds with what the other current members hold: the first that holds it, too."""
+        if holder.round is None:
+            return
         for thing in things:
-            holders = self.holdings.holders[thing]
+            holders = self.holdings.in_round.get((holder.round, thing), {})
             if len(holders) > 1:
-                for other in list(holders.values()):
-                    if other is not holder and self._clash(holder, other, thing):
-                        self._report(holder, other, thing, event)
+                others = (other for other in holders.values() if other is not holder)
+                clash = next((other for other in others if self._clash(holder, other, thing)), None)
+                if clash is not None:
+                    self._report(holder, clash, thing, event)
 
     def _clash(self, one: Holder, other: Holder, thing: str) -> bool:
         return (

@@ -104,15 +104,19 @@ class _Propagated(IncarnationFold):
 class _OneAssignment(IncarnationFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {SyncGroupReplied: self.on_replied})
-        self._answered: dict[tuple[int, str], SyncGroupReplied] = {}
+        self._answered: dict[int, tuple[int, dict[str, SyncGroupReplied]]] = {}
 
     def on_replied(self, event: SyncGroupReplied) -> None:
         """A member that asks again gets the same answer."""
         if event.error != ACCEPTED or event.incarnation < 0:
             return
-        before = self._answered.get((event.incarnation, event.member_id))
-        self._answered[event.incarnation, event.member_id] = event
-        if before is not None and before.generation == event.generation and before.assignment != event.assignment:
+        generation, answered = self._answered.get(event.incarnation, (event.generation, {}))
+        if generation != event.generation:
+            answered = {}
+        before = answered.get(event.member_id)
+        answered[event.member_id] = event
+        self._answered[event.incarnation] = event.generation, answered
+        if before is not None and before.assignment != event.assignment:
             self.contradiction(
                 f"{event.member_id} is given two different assignments in generation {event.generation}",
                 (f"its SyncGroup was answered {before.assignment or 'without bytes'} at {STEP}.", before),

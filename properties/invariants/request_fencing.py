@@ -29,6 +29,7 @@ from rebalance_check.properties.views.coordinator import (
     Incarnation,
     IncarnationFold,
 )
+from rebalance_check.properties.views.recent import WAITING
 
 RECOGNISED: Final = frozenset({"NONE", "ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS"})
 """The answers that only a member gets who passed for the holder of its instance id."""
@@ -173,12 +174,17 @@ class _OneResponse(Fold):
         )
         self._highest: dict[str, int] = {}
         self._open: dict[tuple[str, int], RequestParked] = {}
+        self._forgotten: dict[str, int] = {}
         self._last: dict[str, ReplyEvent] = {}
 
     def on_parked(self, event: RequestParked) -> None:
         """It waits for its one answer."""
         self._open[event.source, event.request] = event
         self._highest[event.source] = max(event.request, self._highest.get(event.source, -1))
+        if len(self._open) > WAITING:
+            source, request = next(iter(self._open))
+            del self._open[source, request]
+            self._forgotten[source] = max(request, self._forgotten.get(source, -1))
 
     def on_replied(self, event: ReplyEvent) -> None:
         """Answered at once when it is newer than all before, else only if it waits."""
@@ -187,7 +193,7 @@ class _OneResponse(Fold):
         self._last[source] = event
         if request > self._highest.get(source, -1):
             self._highest[source] = request
-        elif self._open.pop((source, request), None) is None:
+        elif self._open.pop((source, request), None) is None and request > self._forgotten.get(source, -1):
             before = last if last is not None and last.request == request else None
             self.contradiction(
                 f"request {request} of {event.member_id or 'a new member'} is answered twice",

@@ -32,6 +32,7 @@ from rebalance_check.properties.views.coordinator import (
     Incarnation,
     IncarnationFold,
 )
+from rebalance_check.properties.views.recent import WAITING, Recent
 from rebalance_check.properties.views.sessions import Key, Sessions
 
 
@@ -198,7 +199,7 @@ class _Laggards(_TimeFold):
 class _PendingIds(_TimeFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {JoinGroupReplied: self.on_replied, RequestParked: self.on_parked})
-        self._given: dict[Key, JoinGroupReplied] = {}
+        self._given: dict[Key, JoinGroupReplied] = Recent(WAITING)
 
     bookkeeping = frozenset({JoinGroupReplied})
 

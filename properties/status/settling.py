@@ -82,7 +82,8 @@ class _ComesToRest(StatusFold):
     needs = ((StatusAttempted,),)
 
     def _gone(self, event: MemberCrashed | MemberLeft) -> None:
-        self._crashed.add(event.member)
+        if event.member in self.memory.stores:
+            self._crashed.add(event.member)
 
     def _run_settled(self, _event: RunSettled) -> None:
         """Stores may be stopped from here on; what they wrote has come to rest."""

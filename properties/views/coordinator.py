@@ -34,6 +34,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Fold, Handler, Memories, Memory
+from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
 
 ACCEPTED: Final = "NONE"
 REFUSED_MEMBERS: Final = frozenset({"UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID"})
@@ -64,7 +65,8 @@ class Incarnation:
     ``joined`` are the members that parked a JoinGroup since the last generation began, ``joiners`` those that did so
     for it; ``synced`` sent a SyncGroup for it, and ``had_synced`` says whether the member that was removed last had.
     ``listed`` are the protocol names of each member's last JoinGroup. ``pending`` are the ids that were handed out and
-    not used yet. ``heirs`` maps the member id of a replaced static member to its successor's.
+    not used yet. ``heirs`` maps the member id of a replaced static member to its successor's, ``predecessors`` is the
+    reverse.
     """
 
     def __init__(self, incarnation: int, begun: IncarnationStarted | None = None) -> None:
@@ -84,8 +86,9 @@ class Incarnation:
         self.joined: set[str] = set()
         self.joiners: set[str] = set()
         self.synced: set[str] = set()
-        self.pending: dict[str, JoinGroupReplied] = {}
-        self.heirs: dict[str, str] = {}
+        self.pending: dict[str, JoinGroupReplied] = Recent(WAITING)
+        self.heirs: dict[str, str] = Recent(WAITING)
+        self.predecessors: dict[str, str] = Recent(WAITING)
         self.had_synced = False
         self.replaced: MemberRemoved | None = None
         self.instance_replaced = ""
@@ -108,6 +111,14 @@ class Incarnation:
             seen.add(member_id)
             member_id = self.heirs[member_id]
         return member_id
+
+    def waiting_with(self, event: JoinGroupReplied) -> str:
+        """The member id under which the request is parked that is answered now; "" for none."""
+        for member_id in (event.assigned_member_id, event.member_id):
+            parked = self.joins.get(member_id)
+            if parked is not None and parked.request == event.request:
+                return member_id
+        return next((member for member, parked in self.joins.items() if parked.request == event.request), "")
 
     def holder_of(self, instance_id: str) -> str:
         """The member that has this instance id; "" for none."""
@@ -136,7 +147,7 @@ class Incarnations(Memory):
     """
 
     def __init__(self) -> None:
-        self.known: dict[int, Incarnation] = {}
+        self.known: dict[int, Incarnation] = Recent(GENERATIONS)
         self.current: Incarnation | None = None
         self.tells_parked = False
         handlers: dict[type[Event], Handler] = {
@@ -182,6 +193,7 @@ class Incarnations(Memory):
         group.heirs.pop(event.member_id, None)
         if group.replaced is not None and event.instance_id == group.instance_replaced:
             group.heirs[group.replaced.member_id] = event.member_id
+            group.predecessors[event.member_id] = group.replaced.member_id
         group.replaced = None
 
     @_of_an_incarnation
@@ -228,7 +240,7 @@ class Incarnations(Memory):
     @_of_an_incarnation
     def _on_join_replied(self, group: Incarnation, event: JoinGroupReplied) -> None:
         group.arrival = None
-        who = next((member for member, parked in group.joins.items() if parked.request == event.request), "")
+        who = group.waiting_with(event)
         group.joins.pop(who, None)
         if event.error == ACCEPTED or event.error in REFUSED_MEMBERS:
             group.joined.discard(who)

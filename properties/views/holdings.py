@@ -35,6 +35,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories, Memory
+from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Departed, GenerationMembers, Recent
 
 Round: TypeAlias = tuple[int, int]
 """Incarnation and generation: only the pair is unique, since a failover may hand out a generation again."""
@@ -47,10 +48,12 @@ class Rounds(Memory):
     """
 
     def __init__(self) -> None:
-        self.members: dict[Round, frozenset[str]] = {}
+        self.members: Recent[Round, frozenset[str]] = Recent(GENERATIONS)
         self.incarnations = 0
-        self._round_of: dict[tuple[str, int], int] = {}
+        self._generations = GenerationMembers()
+        self._known: Recent[int, set[str]] = Recent(GENERATIONS)
         self._removed: set[tuple[int, str]] = set()
+        self._departed = Departed()
         handlers: dict[type[Event], Handler] = {
             IncarnationStarted: self.on_incarnation,
             GenerationStarted: self.on_generation,
@@ -59,29 +62,36 @@ class Rounds(Memory):
         }
         super().__init__(handlers)
 
-    def on_incarnation(self, _event: IncarnationStarted) -> None:
+    def on_incarnation(self, event: IncarnationStarted) -> None:
         """Another incarnation of the group at the coordinator."""
         self.incarnations += 1
+        self._known[event.incarnation] = set(event.members)
 
     def on_generation(self, event: GenerationStarted) -> None:
         """Remember who is in the generation, so that a member id and a generation tell the incarnation."""
-        self.members[event.incarnation, event.generation] = frozenset(event.members)
-        for member_id in event.members:
-            self._round_of[member_id, event.generation] = event.incarnation
+        members = frozenset(event.members)
+        self.members[event.incarnation, event.generation] = members
+        self._generations.note(event.incarnation, event.generation, members)
+        self._known_of(event.incarnation).update(members)
 
     def on_added(self, event: MemberAdded) -> None:
         """A member id entered the group."""
+        self._known_of(event.incarnation).add(event.member_id)
         self._removed.discard((event.incarnation, event.member_id))
 
     def on_removed(self, event: MemberRemoved) -> None:
         """A member id left the group; a process that still acts under it is a zombie."""
+        self._known_of(event.incarnation).discard(event.member_id)
         self._removed.add((event.incarnation, event.member_id))
+        oldest = self._departed.note(event.incarnation, event.member_id)
+        if oldest is not None:
+            self._removed.discard(oldest)
 
     def round_of(self, event: GenerationEvent) -> Round:
         """The incarnation and generation a member speaks for; the incarnation stays unknown where nothing tells it."""
         if event.incarnation != UNKNOWN_INCARNATION:
             return event.incarnation, event.generation
-        return self._round_of.get((event.member_id, event.generation), UNKNOWN_INCARNATION), event.generation
+        return self._generations.incarnation_of(event.member_id, event.generation), event.generation
 
     @property
     def have_coordinator_events(self) -> bool:
@@ -89,20 +99,35 @@ class Rounds(Memory):
         return self.incarnations > 0 or bool(self.members)
 
     def is_removed(self, incarnation: int, member_id: str) -> bool:
-        """Whether the coordinator removed this member id in this incarnation."""
-        return (incarnation, member_id) in self._removed
+        """Whether the coordinator removed this member id in this incarnation.
+
+        Of members that left long ago nothing is kept: then an id that is not known to be in the group was removed.
+        """
+        if (incarnation, member_id) in self._removed:
+            return True
+        known = self._known.get(incarnation)
+        return self._departed.forgot_some and bool(member_id) and known is not None and member_id not in known
+
+    def _known_of(self, incarnation: int) -> set[str]:
+        known = self._known.get(incarnation)
+        if known is None:
+            known = self._known[incarnation] = set()
+        return known
 
 
 class Instances(Memory):
     """Which process has which instance id (KIP-345), as far as processes tell when they start."""
 
     def __init__(self) -> None:
-        self._of: dict[str, str] = {}
+        self._of: Recent[str, str] = Recent(WAITING)
         super().__init__({MemberStarted: self.on_started})
 
     def on_started(self, event: MemberStarted) -> None:
         """A process starts, as a static member or not."""
-        self._of[event.member] = event.group_instance_id
+        if event.group_instance_id:
+            self._of[event.member] = event.group_instance_id
+        else:
+            self._of.pop(event.member, None)
 
     def is_static(self, name: str) -> bool:
         """Whether the process has an instance id."""
@@ -126,7 +151,7 @@ class Holder:
 
 
 class Holdings(Memory):
-    """Who holds which partition, connector and task.
+    """Who holds which partition, connector and task: ``holders`` by thing, ``in_round`` by round and thing.
 
     A thing is named as reports print it: ``t-0``, ``connector c``, ``task c-0``. ``holds`` maps it to the event since
     which it is held. ``granted`` is what the event at hand added to what is held in a generation, and whose it is: a
@@ -138,11 +163,12 @@ class Holdings(Memory):
         self.instances = instances
         self.members: dict[str, Holder] = {}
         self.holders: dict[str, dict[str, Holder]] = {}
+        self.in_round: dict[tuple[Round, str], dict[str, Holder]] = {}
         self.granted: tuple[Holder, tuple[str, ...]] | None = None
         handlers: dict[type[Event], Handler] = {
             MemberStarted: self.on_gone,
-            MemberCrashed: self.on_gone,
-            MemberLeft: self.on_gone,
+            MemberCrashed: self.on_ended,
+            MemberLeft: self.on_ended,
             MemberJoined: self.on_joined,
             MembershipLost: self.on_membership_lost,
             PartitionsAssigned: self.on_assigned,
@@ -172,7 +198,13 @@ class Holdings(Memory):
         """The process starts afresh or ended: it holds nothing and belongs to no generation."""
         holder = self.of(event.member)
         self._drop(holder, tuple(holder.holds))
-        holder.round, holder.member_id, holder.joined = None, "", None
+        self._move(holder, None)
+        holder.member_id, holder.joined = "", None
+
+    def on_ended(self, event: MemberEvent) -> None:
+        """The process ended: nothing of it is kept."""
+        self.on_gone(event)
+        del self.members[event.member]
 
     def on_joined(self, event: MemberJoined) -> None:
         """It speaks for the generation from here on, for all that it still holds."""
@@ -183,7 +215,8 @@ class Holdings(Memory):
     def on_membership_lost(self, event: MembershipLost) -> None:
         """It knows that it belongs to no generation; what it still holds it holds as a zombie."""
         holder = self.of(event.member)
-        holder.round, holder.joined = None, event
+        self._move(holder, None)
+        holder.joined = event
         holder.unconfirmed.update(thing for thing in holder.holds if " " in thing)
 
     def on_assigned(self, event: PartitionsAssigned) -> None:
@@ -200,7 +233,8 @@ class Holdings(Memory):
         held, confirmed = holder.holds, set(holder.unconfirmed)
         holder.unconfirmed.clear()
         if len(held) != len(event.owned) or any(thing not in held for thing in event.owned):
-            self._drop(holder, tuple(thing for thing in held if thing not in event.owned and " " not in thing))
+            owned = frozenset(event.owned)
+            self._drop(holder, tuple(thing for thing in held if thing not in owned and " " not in thing))
         entered = self._speak(holder, event)
         added = tuple(thing for thing in event.owned if thing not in held)
         for thing in added:
@@ -232,7 +266,9 @@ class Holdings(Memory):
         """
         before = holder.round
         if event.generation != NO_GENERATION:
-            holder.round, holder.member_id, holder.joined = self.rounds.round_of(event), event.member_id, event
+            self._move(holder, self.rounds.round_of(event))
+            holder.member_id, holder.joined = event.member_id, event
+            assert holder.round is not None
             if (
                 before is not None
                 and self.instances.is_static(holder.name)
@@ -248,14 +284,41 @@ class Holdings(Memory):
             self._hold(holder, thing, event)
         self.granted = (holder, tuple(holder.holds) if entered else things)
 
+    def _move(self, holder: Holder, to: Round | None) -> None:
+        """It speaks for another round, for all that it holds."""
+        if holder.round == to:
+            return
+        for thing in holder.holds:
+            self._leave_round(holder, thing)
+        holder.round = to
+        for thing in holder.holds:
+            self._enter_round(holder, thing)
+
+    def _enter_round(self, holder: Holder, thing: str) -> None:
+        if holder.round is not None:
+            self.in_round.setdefault((holder.round, thing), {})[holder.name] = holder
+
+    def _leave_round(self, holder: Holder, thing: str) -> None:
+        key = (holder.round, thing) if holder.round is not None else None
+        if key is not None and key in self.in_round:
+            others = self.in_round[key]
+            others.pop(holder.name, None)
+            if not others:
+                del self.in_round[key]
+
     def _hold(self, holder: Holder, thing: str, event: Event) -> None:
         holder.holds[thing] = event
         self.holders.setdefault(thing, {})[holder.name] = holder
+        self._enter_round(holder, thing)
 
     def _drop(self, holder: Holder, things: tuple[str, ...]) -> None:
         for thing in things:
             if holder.holds.pop(thing, None) is not None:
-                self.holders[thing].pop(holder.name, None)
+                self._leave_round(holder, thing)
+                holders = self.holders[thing]
+                holders.pop(holder.name, None)
+                if not holders:
+                    del self.holders[thing]
                 holder.unconfirmed.discard(thing)
 
 

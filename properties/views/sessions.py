@@ -23,6 +23,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.kinds import Handler, Memories, Memory
 from rebalance_check.properties.views.coordinator import ACCEPTED, Incarnation, Incarnations
+from rebalance_check.properties.views.recent import Departed
 
 Key: TypeAlias = tuple[int, str]
 """Incarnation and member id."""
@@ -48,6 +49,7 @@ class Sessions(Memory):
         self.seen: dict[Key, CoordinatorEvent] = {}
         self.prolonged: dict[Key, CoordinatorEvent] = {}
         self.before: CoordinatorEvent | None = None
+        self._departed = Departed()
         handlers: dict[type[Event], Handler] = {
             RunStarted: self.on_run,
             NodeChanged: self.on_node,
@@ -100,7 +102,8 @@ class Sessions(Memory):
         self.joins[key] = event
         if group is None or group.status != GroupStatus.STABLE:
             return
-        before = next((old for old, new in group.heirs.items() if new == event.member_id), "")
+        before = group.predecessors.get(event.member_id, "")
+        before = before if group.heirs.get(before) == event.member_id else ""
         known = self.joins.get((event.incarnation, before), event)
         same = known.session_timeout_ms, known.rebalance_timeout_ms
         if same != (event.session_timeout_ms, event.rebalance_timeout_ms):
@@ -122,6 +125,14 @@ class Sessions(Memory):
     def on_removed(self, event: MemberRemoved) -> None:
         """It is no longer active."""
         self.before = self.seen.pop((event.incarnation, event.member_id), None)
+        oldest = self._departed.note(event.incarnation, event.member_id)
+        if oldest is not None and not self._is_member(*oldest):
+            for known in (self.joins, self.prolonged, self.seen):
+                known.pop(oldest, None)
+
+    def _is_member(self, incarnation: int, member_id: str) -> bool:
+        group = self.incarnations.known.get(incarnation)
+        return group is not None and member_id in group.members
 
     def on_join_replied(self, event: JoinGroupReplied) -> None:
         """A member that waited begins a session with the answer."""

@@ -36,7 +36,7 @@ FLOORS = (
     ("model.classic.subject", "model.classic.mutants", "model.connect.status.mutants"),
     ("model.registry", "model.execution"),
     # Invariants over events, and the judge.
-    ("properties.malformed", "properties.features"),
+    ("properties.malformed", "properties.features", "properties.numbering"),
     ("properties.verdict", "properties.history"),
     ("properties.kinds", "properties.schema", "properties.convert", "properties.coverage"),
     ("properties.views", "properties.exit_codes"),
