@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,14 @@ import click
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, json_option, verdict_line
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.properties.exit_codes import ExitCode, worst_exit_code
+from rebalance_check.properties.file_runs import runs_of_files
 from rebalance_check.properties.files import judge_file, readable_events
+from rebalance_check.properties.history import scan_history
 from rebalance_check.properties.judgement import Judgement
+from rebalance_check.properties.merging import HistoryPart, MergedHistory
 from rebalance_check.properties.verdict import Outcome, names_by_reason, worst_outcome
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.runs import explained
@@ -23,10 +28,26 @@ from rebalance_check.report.terminal import suggested, visible
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A history file and what the judge says about it."""
+    """A history file and what the judge says about it; of several parts of one run, ``merged`` is their history."""
 
     path: Path
     judgement: Judgement
+    parts: tuple[Path, ...] = ()
+    merged: MergedHistory | None = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file, or the parts of the run."""
+        return self.parts or (self.path,)
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return " + ".join(map(str, self.files))
+
+    def events(self) -> list[Event]:
+        """Its events, read anew, or in the most probable order of the parts."""
+        return list(self.merged.events if self.merged is not None else readable_events(self.path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +63,28 @@ class Refused:
 @claim_options
 @click.option("--html", type=click.Path(path_type=Path), help="Also write a page with the runs and their violations.")
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Who judges a folder.")
+@click.option("--separate", is_flag=True, help="Judge each file as a run of its own.")
+@click.option(
+    "--max-skew",
+    type=click.IntRange(min=0, max=2**53),
+    metavar="MS",
+    help="The clocks of files of one run differ by at most so much, and order what lies further apart.",
+)
 @json_option
-def command(histories: tuple[Path, ...], claims: ClaimOptions, html: Path | None, engine: str, as_json: bool) -> int:
-    """Judge recorded histories (JSON lines, one run per file; `rebalance-check schema`), or a folder of `fuzz --out`.
+def command(
+    histories: tuple[Path, ...],
+    claims: ClaimOptions,
+    *,
+    html: Path | None,
+    engine: str,
+    separate: bool,
+    max_skew: int | None,
+    as_json: bool,
+) -> int:
+    """Judge recorded histories (JSON lines; `rebalance-check schema`), or a folder of `fuzz --out`.
+
+    Files of one run are merged, in the order that generations, member ids, requests and replies give; what depends on
+    another order is undecided.
 
     Exits with 0 when what was tested held, 10 when a safety invariant is violated, 11 when a liveness invariant is, 2
     when a file or a line cannot be read, 12 undecided: also when nothing was tested, and, with --require-tested, when
@@ -60,7 +100,7 @@ def command(histories: tuple[Path, ...], claims: ClaimOptions, html: Path | None
                 "--html draws history files, not tables: leave it out, or keep a failing run with `fuzz --history FILE`"
             )
         return judge_folder(console, histories, claims, engine)
-    judged, refused = judge_files(console, histories, claims)
+    judged, refused = judge_files(console, histories, claims, separate=separate, max_skew=max_skew)
     for one in judged:
         show_judged(console, one)
     for bad in refused:
@@ -72,23 +112,52 @@ def command(histories: tuple[Path, ...], claims: ClaimOptions, html: Path | None
     return console.finish(judged_document(judged, refused), exit_code_of_files(judged, refused))
 
 
-def judge_files(console: Console, paths: Iterable[Path], claims: ClaimOptions) -> tuple[list[Judged], list[Refused]]:
-    """Judge each file; one that cannot be read hides no verdict on another.
+def judge_files(
+    console: Console,
+    paths: Sequence[Path],
+    claims: ClaimOptions,
+    *,
+    separate: bool = False,
+    max_skew: int | None = None,
+) -> tuple[list[Judged], list[Refused]]:
+    """Judge each run; a file that cannot be read hides no verdict on another.
 
-    Raises: RebalanceCheckError when no file can be judged.
+    Raises: RebalanceCheckError when no file can be judged, or nothing says whether files are of one run.
     """
-    invariants = claims.invariants()
+    refused = [] if len(paths) == 1 else [fault for path in paths if (fault := _refused(path))]
+    rest = [path for path in paths if path not in {one.path for one in refused}]
+    runs = [(path,) for path in rest] if separate or len(rest) == 1 else runs_of_files(rest)
     judged: list[Judged] = []
-    refused: list[Refused] = []
     with console.progress() as advance:
-        for path in paths:
+        for run in runs:
             try:
-                judged.append(Judged(path, judge_file(path, invariants, advance, require_tested=claims.require_tested)))
+                judged.append(_judge_run(run, claims, max_skew, advance))
             except RebalanceCheckError as fault:
-                refused.append(Refused(path, str(fault)))
+                refused += [Refused(path, str(fault)) for path in run]
+    if len(paths) > 1 and judged:
+        console.say(f"{len(rest)} files, {len(runs)} {'run' if len(runs) == 1 else 'runs'}")
     if not judged:
         raise RebalanceCheckError("; ".join(one.fault for one in refused))
     return judged, refused
+
+
+def _refused(path: Path) -> Refused | None:
+    """Why not a single event of the file can be read."""
+    try:
+        next(readable_events(path), None)
+    except RebalanceCheckError as fault:
+        return Refused(path, str(fault))
+    return None
+
+
+def _judge_run(
+    paths: tuple[Path, ...], claims: ClaimOptions, max_skew: int | None, advance: ProgressListener
+) -> Judged:
+    invariants, require_tested = claims.invariants(), claims.require_tested
+    if len(paths) == 1:
+        return Judged(paths[0], judge_file(paths[0], invariants, advance, require_tested=require_tested))
+    merged = MergedHistory([HistoryPart(str(path), tuple(scan_history(path))) for path in paths], max_skew)
+    return Judged(paths[0], merged.judge(invariants, require_tested=require_tested), paths, merged)
 
 
 def exit_code_of_files(judged: Sequence[Judged], refused: Sequence[Refused]) -> ExitCode:
@@ -101,7 +170,10 @@ def judged_document(judged: Sequence[Judged], refused: Sequence[Refused]) -> dic
     worst = max(judged, key=lambda one: list(Outcome).index(one.judgement.outcome))
     return judgement_document(worst.judgement) | {
         "events": sum(one.judgement.events for one in judged),
-        "histories": [{"file": str(one.path), **judgement_document(one.judgement)} for one in judged],
+        "histories": [
+            {"file": one.name, "files": [str(path) for path in one.files], **judgement_document(one.judgement)}
+            for one in judged
+        ],
         "faults": [one.fault for one in refused] + [line.fault for one in judged for line in one.judgement.unread],
     }
 
@@ -124,11 +196,11 @@ def show_judged(console: Console, one: Judged) -> None:
     judgement = one.judgement
     held = f"{len(judgement.held)} of {len(judgement.verdicts)}"
     figures = f"{held} invariants held on {judgement.events} events"
-    console.say(f"{visible(str(one.path))}: {judgement.outcome} ({figures})")
+    console.say(f"{visible(one.name)}: {judgement.outcome} ({figures})")
     if judgement.counterexamples:
-        history = list(readable_events(one.path))
+        history = one.events()
         for found in judgement.counterexamples:
-            text, _, _ = explained(history, found, suggested("judge", one.path, "--invariant", found.invariant))
+            text, _, _ = explained(history, found, suggested("judge", *one.files, "--invariant", found.invariant))
             console.say(f"\n{text}\n")
     show_unread(console, judgement)
     show_undecided(console, judgement)
@@ -163,6 +235,6 @@ def write_page(html: Path, judged: list[Judged]) -> None:
     """The page of all these runs."""
     from rebalance_check.report.history_page import history_page  # noqa: PLC0415 - needs the extra `report`
 
-    text = history_page([(one.path, list(readable_events(one.path)), one.judgement) for one in judged])
+    text = history_page([(one.path, one.events(), one.judgement) for one in judged])
     html.parent.mkdir(parents=True, exist_ok=True)
     html.write_text(text, encoding="utf-8", errors="backslashreplace")

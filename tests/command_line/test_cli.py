@@ -414,3 +414,27 @@ def test_judge__events_without_numbers__are_distinguished(command: Command, tmp_
     assert "m0 holds t-0 since step 1;" in answer.out
     assert "m1 got t-0 in generation 1 at step 3: contradiction." in answer.out
     assert "\n >  3  PartitionsAssigned m1 g1 t-0 " in answer.out
+
+
+def test_judge__parts_of_one_run__are_merged(command: Command, tmp_path: Path, double_ownership: list[Event]) -> None:
+    sources = sorted({event.source for event in double_ownership})
+    parts = [written(tmp_path, [e for e in double_ownership if e.source == source], source) for source in sources]
+    answer = command("judge", *parts, "--invariant", "no_double_ownership")
+    assert answer.code == 10
+    assert answer.out.startswith(f"{len(parts)} files, 1 run\n{' + '.join(map(str, parts))}: violated")
+    document = command("judge", *parts, "--json").document
+    assert [one["files"] for one in document["histories"]] == [list(map(str, parts))]
+    assert (document["events"], document["exit_code"]) == (19, 10)
+    assert len(command("judge", *parts, "--separate", "--json").document["histories"]) == len(parts)
+
+
+def test_judge__a_file_that_cannot_be_read__hides_no_other(
+    command: Command, tmp_path: Path, double_ownership: list[Event]
+) -> None:
+    bad = written(tmp_path, double_ownership)
+    answer = command("judge", tmp_path / "nowhere", bad)
+    assert answer.code == 10
+    assert "t-1 is owned by m0 and m1" in answer.out
+    assert f"{tmp_path / 'nowhere'}: not judged: the history" in answer.out
+    good = command("judge", tmp_path / "nowhere", written(tmp_path, holding(double_ownership)), "--json")
+    assert (good.code, good.document["verdict"], len(good.document["faults"])) == (2, "held", 1)

@@ -43,7 +43,8 @@ FLOORS = (
     ("properties.invariants", "properties.status"),
     ("properties.catalogue", "properties.judgement"),
     ("properties.judge",),
-    ("properties.files",),
+    ("properties.causality", "properties.files"),
+    ("properties.merging", "properties.file_runs"),
     # The protocol as it is implemented, without sockets, threads or clocks.
     ("impl.protocol", "impl.runtime"),
     ("impl.assignors", "impl.coordinator", "impl.connect.status"),
