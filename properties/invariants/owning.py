@@ -91,6 +91,8 @@ class _Owned(DeadlineFold):
     def on_absent(self, event: MemberEvent) -> None:
         """The member is in no generation any more, or does not run: the group has to notice."""
         self._present.discard(event.member)
+        if isinstance(event, MemberCrashed | MemberLeft):
+            self._wanted.pop(event.member, None)
         self._begin_again(event)
 
     def on_moved(self, event: MemberEvent) -> None:

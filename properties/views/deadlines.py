@@ -13,9 +13,17 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Final, TypeAlias
 
-from rebalance_check.model.vocabulary.events import EVENT_TYPES, Event, RunStarted
+from rebalance_check.model.vocabulary.events import (
+    EVENT_TYPES,
+    Event,
+    MemberCrashed,
+    MemberLeft,
+    MemberStarted,
+    RunStarted,
+)
 from rebalance_check.properties.kinds import Memory
 from rebalance_check.properties.verdict import place_of
+from rebalance_check.properties.views.recent import DEPARTED
 
 SHARED: Final = ""
 """The source that stands for all where time is virtual."""
@@ -41,6 +49,9 @@ class Wait:
     allowed: Callable[[], int]
     missed: Missed
     number: int = 0
+
+
+_PROCESSES: Final = frozenset({MemberStarted, MemberCrashed, MemberLeft})
 
 
 @dataclass(slots=True)
@@ -77,6 +88,7 @@ class Deadlines(Memory):
         self.waits: dict[Hashable, Wait] = {}
         self.have_times = False
         self._clocks: dict[str, _Clock] = {}
+        self._ended: dict[str, None] = {}
         self._count = 0
         self._least: float = inf
         self._is_shared = False
@@ -132,6 +144,18 @@ class Deadlines(Memory):
             clock.due = min(clock.due, time_ms + self._least)
         if time_ms > clock.due:
             self._look(clock, event)
+        if type(event) in _PROCESSES:
+            self._note_process(event)
+
+    def _note_process(self, event: Event) -> None:
+        """The clock of a process that ended long ago, and did not start again, shows nothing any more."""
+        self._ended.pop(event.source, None)
+        if not isinstance(event, MemberStarted) and event.source == getattr(event, "member", None):
+            self._ended[event.source] = None
+        if len(self._ended) > DEPARTED:
+            oldest = next(iter(self._ended))
+            del self._ended[oldest]
+            self._clocks.pop(oldest, None)
 
     def _clock_of(self, event: Event) -> _Clock:
         source = SHARED if self._is_shared else event.source
