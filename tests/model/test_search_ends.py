@@ -47,12 +47,14 @@ def in_pieces(address: str, stops: list[Limits], mutant: str = "", **options: An
     """Explore, ended by each of these limits in turn and then to the end; the result and the number of checkpoints."""
     bounds = Bounds.from_address(address)
     saved: list[Checkpoint] = []
-    for limits in [*stops, Limits()]:
-        found = explore(
+    found = [
+        explore(
             model_for(bounds, mutant), bounds, limits=limits, save=saved.append,
             resume=saved[-1] if saved else None, **options,
-        )  # fmt: skip
-    return found, len(saved)
+        )
+        for limits in [*stops, Limits()]
+    ]  # fmt: skip
+    return found[-1], len(saved)
 
 
 def whole(address: str, mutant: str = "", **options: Any) -> Exploration:
