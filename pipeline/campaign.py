@@ -18,6 +18,9 @@ Simulate: TypeAlias = Callable[[int, SimulationOptions], Iterable[Event]]
 
 LAST_SEED: Final = 2**63 - 1
 
+MOST_SEEDS: Final = 10**8
+"""Of one campaign: weeks of work."""
+
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
@@ -105,6 +108,10 @@ def check_seeds(seeds: range) -> None:
     if seeds.step != 1 or not seeds:
         raise RebalanceCheckError(
             f"the seeds {seeds} hold nothing or leave some out: give FIRST:LAST with FIRST < LAST"
+        )
+    if seeds.stop - seeds.start > MOST_SEEDS:
+        raise RebalanceCheckError(
+            f"the seeds {seeds} are more than {MOST_SEEDS:,}: choose fewer, and go on with others later"
         )
     if seeds.start < 0 or seeds.stop - 1 > LAST_SEED:
         raise RebalanceCheckError(f"the seeds {seeds} go beyond 0..{LAST_SEED}: choose smaller ones")

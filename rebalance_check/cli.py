@@ -106,6 +106,10 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(_ENDED.format("SIGINT"), ExitCode.INTERRUPTED, as_json)
     except SystemExit as end:  # of `orderly_end`
         code = end.code if isinstance(end.code, int) else ExitCode.OUR_FAULT
+        if code < _SIGNALLED:  # of Click, where the reader of a pipe ended
+            return _fail(
+                "the output is not read to its end: have a program that does so take it", ExitCode.USAGE, False
+            )
         return _fail(_ENDED.format(_signal_of(code)), code, as_json)
     except MemoryError:
         return _fail("the memory ran out before there was a verdict: ask for less, or give it more memory",
@@ -136,6 +140,9 @@ def main() -> None:
         _leave_compiler(code)
     sys.exit(code)
 
+
+_SIGNALLED: Final = 128
+"""Exit codes from here on say which signal ended a command."""
 
 _ENDED: Final = "ended by {}; what is finished is kept, and the same command with --out goes on with the rest"
 

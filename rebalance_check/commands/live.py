@@ -127,7 +127,7 @@ class LiveRuns:
 @path_option("Consumers are upgraded from one assignor to another by rolling restarts (kafka-python).")
 @click.option("--members", type=int, default=3, show_default=True, help="Consumers, or workers.")
 @click.option("--partitions", type=int, default=4, show_default=True, help="Of the consumers' topic.")
-@click.option("--poll-timeout-ms", type=click.IntRange(min=1), default=500, show_default=True,
+@click.option("--poll-timeout-ms", type=click.IntRange(1, 3_600_000), default=500, show_default=True,
               help="How long one poll of a consumer may take; short ones give up in the middle of a join.")  # fmt: skip
 @click.option("--steps", type=int, default=12, show_default=True,
               help="Churn and fault injections, per run; for status stores, the writes of each.")  # fmt: skip

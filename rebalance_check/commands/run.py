@@ -60,7 +60,9 @@ class Part:
 
 @click.command("run")
 @click.option("--seeds", default="0:200", show_default=True, metavar="FIRST:LAST", help="The seeds to fuzz.")
-@click.option("--schedules", type=click.IntRange(min=1), default=60, show_default=True, help="Replayed per protocol.")
+@click.option(
+    "--schedules", type=click.IntRange(1, 1_000_000), default=60, show_default=True, help="Replayed per protocol."
+)
 @click.option("--table-seeds", default="0:40", show_default=True, metavar="FIRST:LAST", help="The seeds of the table.")
 @click.option("--broker", default="embedded", show_default=True, help="The broker to replay on; see `live --help`.")
 @json_option
