@@ -58,7 +58,7 @@ class _Outline:
 def runs_of_files(paths: Sequence[Path]) -> list[tuple[Path, ...]]:
     """The files by run, in the order in which they were named; several files in one tuple are parts of one run.
 
-    Raises: RebalanceCheckError when that cannot be told, or a file cannot be read.
+    Raises: RebalanceCheckError when that cannot be decided, or a file cannot be read.
     """
     outlines = [_outline(path) for path in paths]
     run_of = list(range(len(paths)))
