@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.pipeline.jvm_messages import filtered_errors
 
 if TYPE_CHECKING:
+    from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
 LOCAL_MASTER: Final = "local[*]"
@@ -116,6 +118,7 @@ def start(master: str = LOCAL_MASTER) -> SparkSession:
 
     Raises: RebalanceCheckError when no session starts on this master.
     """
+    from pyspark import SparkConf  # noqa: PLC0415 - an extra, and it takes a second to import
     from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra, and it takes a second to import
 
     embedded = master.startswith("local")
@@ -123,12 +126,11 @@ def start(master: str = LOCAL_MASTER) -> SparkSession:
     if embedded:
         os.environ["PYSPARK_PYTHON"] = sys.executable
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    builder = SparkSession.builder.master(master).appName("rebalance-check")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
+    conf = SparkConf().setMaster(master).setAppName("rebalance-check").setAll(list(settings.items()))
     interrupt = signal.getsignal(signal.SIGINT)
     try:
-        session = builder.getOrCreate()
+        _start_jvm(conf)
+        session = SparkSession.builder.config(conf=conf).getOrCreate()
     except Exception as fault:  # PySpark has no common class for what may go wrong between Python and Java
         reason = next(iter(str(fault).splitlines()), type(fault).__name__)
         raise RebalanceCheckError(
@@ -138,6 +140,17 @@ def start(master: str = LOCAL_MASTER) -> SparkSession:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, interrupt)  # Spark's own handler cancels the jobs, and with them what is finished
     return session
+
+
+def _start_jvm(conf: SparkConf) -> None:
+    """Start the JVM that this process uses from now on, unless it has one."""
+    from pyspark import SparkContext  # noqa: PLC0415 - an extra, and it takes a second to import
+    from pyspark.java_gateway import launch_gateway  # noqa: PLC0415 - as above
+
+    if SparkContext._gateway is None:
+        with filtered_errors() as errors:
+            gateway = launch_gateway(conf, popen_kwargs={"stderr": errors})  # type: ignore[no-untyped-call] # theirs
+        SparkContext(conf=conf, gateway=gateway)
 
 
 @contextmanager

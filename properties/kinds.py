@@ -250,6 +250,8 @@ class Invariant:
 
     def may_judge(self, lacking: Lacking) -> bool:
         """Whether the claim can be tested without what is lacking, and accuses nobody for the lack of it."""
+        if lacking == Lacking():
+            return True
         if self.relies_on & lacking.features or lacking.events.intersection(self.exempted_by):
             return False
         return any(all(needed - lacking.absent for needed in way) for way in self.needs)

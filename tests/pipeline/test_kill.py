@@ -81,8 +81,9 @@ def test_a_killed_campaign_goes_on_where_it_stopped(
     assert result.failing_seeds == tuple(range(0, SEEDS, toy.DOUBLE))
 
 
-def test_the_workers_of_a_killed_campaign_end_too(tmp_path: Path) -> None:
-    process = start(tmp_path, "local")
+@pytest.mark.parametrize("engine", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+def test_the_workers_of_a_killed_campaign_end_too(engine: str, tmp_path: Path) -> None:
+    process = start(tmp_path, engine)
     wait_until_some_are_committed(process, HistoryTable(tmp_path / "table"), deadline_s=90)
     assert len(processes_of_session(process.pid)) > 1
     process.send_signal(signal.SIGKILL)

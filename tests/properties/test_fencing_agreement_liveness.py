@@ -105,7 +105,8 @@ def test_lost_is_not_committed__assigned_again_first__holds(history: History) ->
 
 
 def test_lost_is_not_committed__a_commit_that_was_on_its_way__holds(history: History) -> None:
-    assert outcome(LostIsNotCommitted, history(LOST, committed(2))) is Outcome.HELD
+    earlier = MemberJoined(member="m0", generation=2)
+    assert outcome(LostIsNotCommitted, history(earlier, LOST, committed(2))) is Outcome.HELD
     joined = MemberJoined(member="m0", generation=3)
     assert outcome(LostIsNotCommitted, history(LOST, joined, committed(2))) is Outcome.HELD
 

@@ -15,6 +15,7 @@ IN_BOTH: Final = {
     "commit_is_fenced",
     "eager_owns_nothing_while_joining",
     "empty_group_is_clean",
+    "every_partition_gets_an_owner",
     "generation_has_only_joined",
     "generation_monotonicity",
     "heartbeat_is_fenced",
