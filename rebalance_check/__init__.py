@@ -179,6 +179,7 @@ from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
 from rebalance_check.properties.malformed import MalformedHistory
+from rebalance_check.properties.merging import MergedHistory, merge_histories
 from rebalance_check.properties.schema import history_schema
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import (
@@ -279,6 +280,7 @@ __all__ = [
     "MembersGoToTheLeader",
     "MembershipEndsForAReason",
     "MembershipLost",
+    "MergedHistory",
     "NoDoubleOwnership",
     "NoServerError",
     "NobodyIsRemovedEarly",
@@ -356,6 +358,7 @@ __all__ = [
     "events",
     "history_schema",
     "judge",
+    "merge_histories",
     "read_history",
     "select",
     "write_history",

@@ -104,6 +104,8 @@ class SimulationOptions:
             value = getattr(self, name)
             if not low <= value <= high:
                 raise RebalanceCheckError(f"{name} is {value}: choose a number from {low} to {high}")
+        if (least := min(self.omit, default=0)) < 0:
+            raise RebalanceCheckError(f"omit names action {least}: actions are counted from 0")
 
     @property
     def upgrade_path(self) -> UpgradePath | None:

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 import click
 from click.core import ParameterSource
 
+from rebalance_check.commands._minutes import Minutes
 from rebalance_check.commands._upgrade_option import was_given
 from rebalance_check.model.checker.safety.limits import resident_bytes
 from rebalance_check.model.checker.safety.random_walks import DEFAULT_DEPTH
@@ -46,7 +47,7 @@ def limit_options(command: F) -> F:
                      help="Go on from a checkpoint; if the search ends early again, it is written anew."),
         click.option("--checkpoint", type=click.Path(path_type=Path, dir_okay=False),
                      help="Where to write what was done when the search ends early: at a limit, by Ctrl-C or SIGTERM."),
-        click.option("--minutes", type=click.FloatRange(min=0, min_open=True),
+        click.option("--minutes", type=Minutes(zero=False),
                      help="Stop after so many minutes of searching (then undecided)."),
         click.option("--max-memory", callback=parsed_size, metavar="SIZE",
                      help="Stop before the process has more memory than this, such as 2GiB (then undecided).  "

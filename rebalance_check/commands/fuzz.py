@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, json_option, verdict_line
+from rebalance_check.commands._minutes import Minutes
 from rebalance_check.commands._upgrade_option import path_option
 from rebalance_check.impl.mutants import find_mutant, planted
 from rebalance_check.impl.runtime.options import (
@@ -76,7 +77,7 @@ BROKER_SUBJECT = "broker"
 )
 @click.option("--engine", type=click.Choice(ENGINES), default="local", show_default=True)
 @click.option("--master", default="local[*]", show_default=True, help="The Spark master.")
-@click.option("--workers", type=int, help="Processes of the local engine (default: one per core).")
+@click.option("--workers", type=click.IntRange(1, 256), help="Processes of the local engine (default: one per core).")
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="Keep the history table; resumes what is there."
 )
@@ -90,7 +91,7 @@ BROKER_SUBJECT = "broker"
               help=f"With --subject {BROKER_SUBJECT}: how the frames get there.")  # fmt: skip
 @click.option("--variants", type=click.IntRange(min=1), default=1, show_default=True,
               help="With --broker: how many different findings of each claim to look for.")  # fmt: skip
-@click.option("--minutes", type=click.FloatRange(min=0), default=0.0,
+@click.option("--minutes", type=Minutes(zero=True), default=0.0,
               help="With --broker: go on with further seeds until so many minutes are over.")  # fmt: skip
 @click.option("--history", type=click.Path(path_type=Path), metavar="FILE", help="Write a failing run there.")
 @click.option("--shrink", "shrinking", is_flag=True, help="Make each failing run as small as it gets.")

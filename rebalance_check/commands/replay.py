@@ -44,7 +44,9 @@ WALKED = {"members": 3, "partitions": 2, "crashes": 2, "leaves": 1, "expiries": 
 @click.argument("addresses", nargs=-1, metavar="[ADDRESS]...")
 @click.option("--broker", metavar="BROKER", help=f"{BROKER_HELP} {VIRTUAL_HELP} Default: embedded; none for ADDRESS.")
 @click.option("--schedules", type=click.IntRange(1, 1_000_000), default=200, show_default=True, help="How many walks.")
-@click.option("--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True, help="Actions per walk.")
+@click.option(
+    "--steps", type=click.IntRange(1, 10_000), default=DEFAULT_STEPS, show_default=True, help="Actions per walk."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Where the walks go.")
 @click.option("--protocol", type=click.Choice(["eager", "cooperative"]), default="eager", show_default=True)
 @size_options(**WALKED)

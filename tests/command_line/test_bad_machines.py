@@ -13,6 +13,12 @@ PROGRAM = f"{sys.executable} -m rebalance_check"
 REFUSED = {
     "seeds": (f"{PROGRAM} fuzz --seeds 0:9223372036854775807", "are more than 100,000,000"),
     "seeds in reverse": (f"{PROGRAM} fuzz --seeds 5:1", "give FIRST:LAST with FIRST < LAST"),
+    "actions": (f"{PROGRAM} replay --steps {HUGE}", "is not in the range 1<=x<=10000"),
+    "processes": (f"{PROGRAM} fuzz --workers {HUGE}", "is not in the range 1<=x<=256"),
+    "a negative number": (f"{PROGRAM} fuzz --seeds 0:1 --members -1", "members is -1: choose a number from 1"),
+    "a negative action": (f"{PROGRAM} fuzz --seeds 0:1 --omit -5", "omit names action -5"),
+    "no number of minutes": (f"{PROGRAM} explore --minutes nan", "nan is no number of minutes"),
+    "minutes without end": (f"{PROGRAM} fuzz --broker virtual --minutes inf", "is not in the range"),
     "schedules": (f"{PROGRAM} replay --schedules {HUGE}", "is not in the range"),
     "an index of an address": (f"{PROGRAM} replay 'v1/eager?members=2/{HUGE}'", "is no path"),
     "a bound of an address": (f"{PROGRAM} replay 'v1/eager?members={HUGE}/0'", "write members=NUMBER"),

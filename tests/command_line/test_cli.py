@@ -227,7 +227,7 @@ BAD_INPUT = {
     "a broker that is none": (["live", "--broker", "nowhere"], "'nowhere' is no broker"),
     "a broker that is none, before anything is explored": (["run", "--broker", "nowhere"], "'nowhere' is no broker"),
     "seeds that are none, before anything is explored": (["run", "--table-seeds", "ten"], "'ten'"),
-    "no process to work in": (["fuzz", "--seeds", "0:1", "--workers", "0"], "workers is 0: choose a number from 1"),
+    "no process to work in": (["fuzz", "--seeds", "0:1", "--workers", "0"], "0 is not in the range 1<=x<=256"),
     "no status store": (["live", "--protocol", "status", "--members", "0"], "workers is 0: choose a number from 1"),
     "no consumer": (["live", "--members", "0"], "members is 0: choose a number from 1"),
     "fewer steps than none": (["report", "x", "--last", "-1"], "-1 is not in the range x>=0"),

@@ -1,6 +1,7 @@
 """What one connection may take of the embedded broker: memory, and the time of its event loop."""
 
 import asyncio
+import gc
 import logging
 import socket
 import struct
@@ -17,7 +18,9 @@ from rebalance_check.integration.wire.call import Connection, split_address
 from rebalance_check.integration.wire.decoder import MAX_ELEMENTS
 from rebalance_check.integration.wire.kafka_python import admin, consumer, metadata
 
-LONGEST_TURN_MS = 200.0
+LONGEST_TURN_MS = 500.0
+"""The goal is 200, of which `bench/broker.py` prints how much is used (some 100); the rest is slack for a busy machine.
+In one turn, most of these requests take over 800."""
 TIMEOUT_S = 60.0
 
 HELD_UP_BYTES = 32 * 1024 * 1024
@@ -138,11 +141,14 @@ LONG = (many_topics, many_groups, many_commits, many_protocols, many_leaving)
 def test_no_turn_of_the_event_loop_is_long__however_long_the_request(
     broker: EmbeddedBroker, make: Callable[[int], tuple[Any, int]]
 ) -> None:
+    gc.collect()
+    gc.freeze()  # what other tests left in this process is not collected in a turn of the broker
     watch = TurnWatch()
     watching = broker.spawn(watch.run())
     with Connection(broker.bootstrap, timeout_s=TIMEOUT_S) as connection:
         connection.call(*make(MAX_ELEMENTS - 100))
     watching.cancel()
+    gc.unfreeze()
     assert watch.longest_ms < LONGEST_TURN_MS
 
 
