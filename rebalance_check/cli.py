@@ -136,6 +136,8 @@ def main() -> None:
     _open_standard_streams()
     with orderly_end():
         code = run(sys.argv[1:])
+        if not _output_works():  # what a failed write left in the buffer is not tried again at the end of the process
+            code = code or ExitCode.USAGE
     if code >= ENDED_BY_SIGNAL:
         _leave_compiler(code)
     sys.exit(code)

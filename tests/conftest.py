@@ -1,11 +1,15 @@
 """What all tests share: the Hypothesis profiles, and the option that makes a skipped test a failure."""
 
+import signal
 from collections.abc import Generator
 from importlib.util import find_spec
 
 import pytest
 
 from tests.expectations import Expectations
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so the shell starts a job in the background, and its children
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def register_profiles() -> None:
