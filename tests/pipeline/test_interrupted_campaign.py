@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ END_TIMEOUT_S = 40
 PROGRAM = """
 import sys
 from pathlib import Path
+from typing import Any
 import toy_subject
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.integration.interrupts import orderly_end
@@ -111,7 +113,7 @@ def shell(line: str) -> Task[int]:
     return subprocess.call, (["sh", "-c", line],)
 
 
-def raise_in(processes: Processes, failure: BaseException, tasks: Iterable[Task[int]]) -> None:
+def raise_in(processes: Processes, failure: BaseException, tasks: Iterable[Task[Any]]) -> None:
     """Raise where the first result comes in."""
     with processes:
         try:
