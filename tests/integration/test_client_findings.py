@@ -171,8 +171,8 @@ def test_a_cooperative_member_of_kafka_python_keeps_what_it_lost__when_it_is_rem
         broker.faults.add(Fault("JoinGroup", Effect.DELAY, when=lambda request: request.member_id == late, delay_s=2.0))
         poll_both_until(zombie, other, lambda: len(other.assignment()) == 4)
         assert [event.member_id for event in events if isinstance(event, MemberRemoved)] == [late]
-        poll_both_until(zombie, other, lambda: zombie.group_metadata().member_id != late)
         assert zombie.assignment() == other.assignment()
+        poll_both_until(zombie, other, lambda: is_stable(zombie) and zombie.group_metadata().member_id != late)
         assert lost.partitions == 0
 
 
