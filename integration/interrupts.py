@@ -1,17 +1,16 @@
-"""Ends asked for from outside run the same clean-up as any other end."""
+"""Signals that ask a command to end: as an exception (`orderly_end`), or as a request (`stop_requests`)."""
 
 from __future__ import annotations
 
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
-INTERRUPTIONS: Final = (KeyboardInterrupt, SystemExit)
-"""What SIGINT raises, and inside `orderly_end` SIGTERM and SIGHUP."""
+from rebalance_check.model.vocabulary.errors import INTERRUPTIONS
 
 _ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)
 
@@ -23,21 +22,62 @@ def orderly_end() -> Iterator[None]:
     SIGINT does so by itself (KeyboardInterrupt). What is ignored stays so (``nohup``). Outside the main thread signals
     cannot be handled: nothing changes.
     """
-    if threading.current_thread() is not threading.main_thread():
+    with _handled(_ENDINGS, _exit):
         yield
-        return
-    heeded = [number for number in _ENDINGS if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, _exit) for number in heeded}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+
+
+class StopRequest:
+    """Whether a signal came; call it to ask."""
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+
+    def __call__(self) -> bool:
+        """True from the first signal on."""
+        return self.signal is not None
+
+
+@contextmanager
+def stop_requests() -> Iterator[StopRequest]:
+    """Inside, the first SIGINT, SIGTERM or SIGHUP is a request; a second one does what it did before.
+
+    Work that looks at the request ends in good order, says what it did, and can go on later. What is ignored stays so.
+    Outside the main thread signals cannot be handled: there is never a request.
+    """
+    request = StopRequest()
+
+    def ask(number: int, _frame: FrameType | None) -> None:
+        request.signal = number
+        restore()
+
+    with _handled((signal.SIGINT, *_ENDINGS), ask) as restore:
+        yield request
 
 
 def is_interrupted() -> bool:
     """Whether this is clean-up after an interruption: nothing is waited for then."""
     return isinstance(sys.exception(), INTERRUPTIONS)
+
+
+@contextmanager
+def _handled(
+    numbers: Iterable[signal.Signals], handler: Callable[[int, FrameType | None], None]
+) -> Iterator[Callable[[], None]]:
+    """Inside, ``handler`` takes those of the signals that are not ignored; yields what undoes it early."""
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: None
+        return
+    heeded = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, handler) for number in heeded}
+
+    def restore() -> None:
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
+
+    try:
+        yield restore
+    finally:
+        restore()
 
 
 def _exit(number: int, _frame: FrameType | None) -> None:

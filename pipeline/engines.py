@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from rebalance_check.model.in_thread import InThread
+from rebalance_check.model.vocabulary.errors import INTERRUPTIONS
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.pipeline.campaign import Runner, RunRow, shard_size, shards
 from rebalance_check.pipeline.history_table import HistoryTable, Shard, decode_run, runs_in
 from rebalance_check.pipeline.interruption import (
     GRACE_S,
-    INTERRUPTIONS,
-    InThread,
     Simulated,
     stop_file,
     until_stopped,
@@ -203,13 +203,13 @@ class SparkEngine:
         size = shard_size(total, self.spark.sparkContext.defaultParallelism) * 4
         for piece in (piece for gap in gaps for piece in shards(gap, size)):
             path = staging / f"{piece.start}.parquet"
-            job = InThread(partial(simulate_on_spark, self.spark, path, piece, runner, stop))
+            job = InThread(partial(simulate_on_spark, self.spark, path, piece, runner, stop), "spark-job")
             try:
                 with translated():
                     job.wait()
             except INTERRUPTIONS:
                 stop.touch()
-                if job.ended_well(GRACE_S):
+                if job.ends_well_within(GRACE_S):
                     commit_parts(table, path)
                 raise
             table.commit(path, piece)
@@ -222,7 +222,7 @@ class SparkEngine:
         """One job over all shards."""
         progress("judge", 0, len(seeds))
         with translated():
-            InThread(partial(judge_on_spark, self.spark, into, table, names, seeds)).wait()
+            InThread(partial(judge_on_spark, self.spark, into, table, names, seeds), "spark-job").wait()
         progress("judge", len(seeds), len(seeds))
 
 

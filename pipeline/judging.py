@@ -13,7 +13,15 @@ from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.malformed import UnreadLine
-from rebalance_check.properties.verdict import Counterexample, Outcome, Undecided, Untested, Verdict, Violated
+from rebalance_check.properties.verdict import (
+    Counterexample,
+    Outcome,
+    Undecided,
+    Untested,
+    Verdict,
+    Violated,
+    outcome_over_groups,
+)
 
 
 class UnreadableRun(RebalanceCheckError):  # noqa: N818 - named for what is wrong with the input
@@ -110,8 +118,8 @@ class ClaimTally:
     @property
     def outcome(self) -> Outcome:
         """The worst outcome of all runs, where one that held makes up for those that are untested."""
-        order = (Outcome.VIOLATED, Outcome.UNDECIDED, Outcome.HELD, Outcome.UNTESTED)
-        return next((outcome for outcome in order if self.outcomes[outcome]), Outcome.UNDECIDED)
+        found = outcome_over_groups(outcome for outcome, runs in self.outcomes.items() if runs)
+        return Outcome.UNDECIDED if found is None else found
 
     @property
     def reason(self) -> str:

@@ -38,6 +38,17 @@ def worst_outcome(outcomes: Iterable[Outcome]) -> Outcome:
     return max(outcomes, key=list(Outcome).index, default=Outcome.HELD)
 
 
+_OVER_GROUPS: Final = (Outcome.VIOLATED, Outcome.UNDECIDED, Outcome.HELD, Outcome.UNTESTED)
+
+
+def outcome_over_groups(outcomes: Iterable[Outcome]) -> Outcome | None:
+    """What the outcomes of one claim in several groups, or runs, amount to: untested only where it is so in all.
+
+    None where there is no group.
+    """
+    return min(outcomes, key=_OVER_GROUPS.index, default=None)
+
+
 def overall_outcome(outcomes: Iterable[Outcome], *, require_tested: bool = False) -> Outcome:
     """What several claims about the same history amount to: *violated*, *undecided* or *held*.
 
@@ -143,7 +154,7 @@ class UndecidedError(AssertionError):
     """What should have been decided is not: a test that asks for a verdict and gets none has failed.
 
     It is an `AssertionError`, as `Violation` is, so that pytest and Hypothesis count it as a failure of the test and
-    not as an error in it; and no `Violation`, because it accuses nobody. ``reasons`` maps the name of each claim
+    not as an error in it; and no `Violation`, because no claim is broken. ``reasons`` maps the name of each claim
     that is open to the reason, in the order in which the claims were asked for.
     """
 
@@ -181,13 +192,12 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
     The first violation, otherwise the first doubt; counts of equal outcomes are added up. The claim is untested only
     where it is untested in every group, as it is when there is none.
     """
-    violated = [v for v in verdicts if isinstance(v, Violated)]
-    if violated:
-        return Violated(violated[0].counterexample, sum(v.count for v in violated))
-    undecided = [v for v in verdicts if isinstance(v, Undecided)]
-    if undecided:
-        return undecided[0]
-    held = [v for v in verdicts if isinstance(v, Held)]
-    if held:
-        return Held(sum(v.checked_events for v in held))
-    return next(iter(verdicts), Untested(NO_GROUP))
+    outcome = outcome_over_groups(verdict.outcome for verdict in verdicts)
+    alike = [verdict for verdict in verdicts if verdict.outcome is outcome]
+    match next(iter(alike), Untested(NO_GROUP)):
+        case Violated(counterexample):
+            return Violated(counterexample, sum(v.count for v in alike if isinstance(v, Violated)))
+        case Held():
+            return Held(sum(v.checked_events for v in alike if isinstance(v, Held)))
+        case first:
+            return first

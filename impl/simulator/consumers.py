@@ -18,10 +18,9 @@ from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.protocol.messages import JoinedMember
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.impl.simulator.application import MembershipView
+from rebalance_check.impl.simulator.application import MembershipView, record_start
 from rebalance_check.impl.simulator.group_config import TOPIC, SimulatedGroupConfig
 from rebalance_check.impl.simulator.process import WokenUp
-from rebalance_check.model.vocabulary.events import MemberStarted
 
 OTHER_TOPIC: Final = "u"
 PATTERN: Final = re.compile(rf"({TOPIC}|__).*")
@@ -79,17 +78,7 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
         self._random = random
         self._plan = plan
         self._commits = settings.auto_commit_ms is None
-        instance = config.group_instance_id or ""
-        recorder.emit(
-            MemberStarted(
-                member=name,
-                protocol=self.protocol,
-                group_instance_id=instance,
-                topics=self.subscription,
-                rebalance_timeout_ms=config.rebalance_timeout_ms,
-                session_timeout_ms=config.session_timeout_ms,
-            )
-        )
+        record_start(recorder, name, config, self.protocol, self.subscription)
 
     def work(self, now_ms: int) -> None:
         """Process all records up to the log end; half of the time, commit."""

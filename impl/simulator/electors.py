@@ -10,10 +10,9 @@ from rebalance_check.impl.client.elector import PRIMARY, ElectionFailed, LeaderE
 from rebalance_check.impl.protocol.leader_election import Identity
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.impl.simulator.application import MembershipView
+from rebalance_check.impl.simulator.application import MembershipView, record_start
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
 from rebalance_check.impl.simulator.process import WokenUp
-from rebalance_check.model.vocabulary.events import MemberStarted
 
 PORT = 8081
 
@@ -35,14 +34,7 @@ class ElectorApplication(MembershipView, LeaderElector):
         super().__init__(config, recorder, member=name, identity=identity)
         self._random = random
         self._plan = plan
-        recorder.emit(
-            MemberStarted(
-                member=name,
-                protocol="eager",
-                rebalance_timeout_ms=config.rebalance_timeout_ms,
-                session_timeout_ms=config.session_timeout_ms,
-            )
-        )
+        record_start(recorder, name, config, "eager")
 
     def poll(self, now_ms: int) -> None:
         """As Schema Registry does: an election that failed is waited out, and heartbeats go on."""

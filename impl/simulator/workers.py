@@ -10,9 +10,8 @@ from rebalance_check.impl.connect.config_topic import ConfigLog, ConfigReader
 from rebalance_check.impl.connect.worker import WorkerCoordinator
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.impl.simulator.application import MembershipView
+from rebalance_check.impl.simulator.application import MembershipView, record_start
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
-from rebalance_check.model.vocabulary.events import MemberStarted
 
 UNSYNC_BACKOFF_MS: Final = 20_000
 """``worker.unsync.backoff.ms``: how long a worker stays away that could not read the config topic."""
@@ -65,14 +64,7 @@ class WorkerApplication(MembershipView, WorkerCoordinator):
             configs=self._reader,
             unsync_backoff_ms=UNSYNC_BACKOFF_MS,
         )
-        recorder.emit(
-            MemberStarted(
-                member=name,
-                protocol="eager",
-                rebalance_timeout_ms=config.rebalance_timeout_ms,
-                session_timeout_ms=config.session_timeout_ms,
-            )
-        )
+        record_start(recorder, name, config, "eager")
 
     def poll(self, now_ms: int) -> None:
         """One tick of the herder; the topic is out of reach as often as messages are lost."""

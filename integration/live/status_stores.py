@@ -25,14 +25,14 @@ from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.topics import LATEST_TIMESTAMP
-from rebalance_check.integration.interrupts import INTERRUPTIONS, is_interrupted
+from rebalance_check.integration.interrupts import is_interrupted
 from rebalance_check.integration.live.kafka_python_api import KafkaConsumer, KafkaProducer, TopicPartition, errors
 from rebalance_check.integration.live.recording import RawRecording, merge
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.waiting import ask_until
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import consumer
-from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import INTERRUPTIONS, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunSettled, RunStarted
 
 PARTITIONS: Final = 2

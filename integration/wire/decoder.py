@@ -150,7 +150,7 @@ def _array(field: Any, version: int, is_flexible: bool, nullable: bool) -> Read:
         item = _simple(f"{field.name} element", inner.type_str, is_flexible, nullable=False)
 
     def read(cursor: Cursor) -> Any:
-        count = cursor.unsigned_varint() - 1 if is_flexible else cursor.number(_INT32)
+        count = _size(cursor, _INT32, is_flexible)
         if count < 0:
             _check_null(field.name, nullable)
             return None
@@ -162,6 +162,13 @@ def _array(field: Any, version: int, is_flexible: bool, nullable: bool) -> Read:
         return [item(cursor) for _ in range(count)]
 
     return read
+
+
+def _size(cursor: Cursor, form: struct.Struct, is_flexible: bool) -> int:
+    """How many elements or bytes follow, negative for null: a number of this form, or the compact one of flexible
+    versions."""
+    size: int = cursor.unsigned_varint() - 1 if is_flexible else cursor.number(form)
+    return size
 
 
 def _check_null(name: str, nullable: bool) -> None:
@@ -186,7 +193,7 @@ def _string(name: str, is_flexible: bool, nullable: bool) -> Read:
     """Bytes that are no UTF-8 are replaced, as Java does when it makes a string of them."""
 
     def read(cursor: Cursor) -> str | None:
-        length = cursor.unsigned_varint() - 1 if is_flexible else cursor.number(_INT16)
+        length = _size(cursor, _INT16, is_flexible)
         if length < 0:
             _check_null(name, nullable)
             return None
@@ -199,7 +206,7 @@ def _string(name: str, is_flexible: bool, nullable: bool) -> Read:
 
 def _bytes(name: str, is_flexible: bool, nullable: bool) -> Read:
     def read(cursor: Cursor) -> bytes | None:
-        length = cursor.unsigned_varint() - 1 if is_flexible else cursor.number(_INT32)
+        length = _size(cursor, _INT32, is_flexible)
         if length < 0:
             _check_null(name, nullable)
             return None
@@ -220,8 +227,7 @@ def read_client_id(cursor: Cursor, *, is_flexible: bool) -> str | None:
         raise MalformedFrame("a request that ends inside its header") from None
     if is_flexible:
         _read_tags(cursor, _NoFields(), {})
-    text: str | None = client_id
-    return text
+    return None if client_id is None else str(client_id)
 
 
 class _NoFields:

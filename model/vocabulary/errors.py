@@ -1,8 +1,9 @@
-"""Kafka's error codes (`Error`), and the exception that this project raises for its own failures."""
+"""Kafka's error codes (`Error`), this project's own exception for failures, and what requests to end raise."""
 
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Final
 
 
 class Error(IntEnum):
@@ -51,3 +52,7 @@ class RebalanceCheckError(Exception):
     The message is one sentence: what was wrong, the value seen, and what to do next. The command line prints it and
     exits with code 2.
     """
+
+
+INTERRUPTIONS: Final = (KeyboardInterrupt, SystemExit)
+"""What SIGINT raises and, in the command line, SIGTERM and SIGHUP: the request to end, no error."""

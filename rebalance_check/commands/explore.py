@@ -27,8 +27,8 @@ from rebalance_check.commands._search_options import (
     require_walks,
     walk_options,
 )
-from rebalance_check.commands._stop_request import stop_requests
 from rebalance_check.commands._upgrade_option import first_protocol, path_option, sized_for, was_given
+from rebalance_check.integration.interrupts import stop_requests
 from rebalance_check.model.checker.safety import Exploration, explore
 from rebalance_check.model.checker.safety.checkpoint import Checkpoint
 from rebalance_check.model.checker.safety.limits import Ended, Limits

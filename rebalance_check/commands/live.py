@@ -16,7 +16,6 @@ from rebalance_check.commands.judge import Judged, show_judged, verdict_of
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker, open_broker, open_cluster
-from rebalance_check.integration.interrupts import INTERRUPTIONS
 from rebalance_check.integration.live.clients import require_installed
 from rebalance_check.integration.live.incarnations import with_incarnations
 from rebalance_check.integration.live.nodes import with_coordinator_faults
@@ -24,7 +23,7 @@ from rebalance_check.integration.live.recording import merge, reserve
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.status_stores import StatusRun, run_status_stores
 from rebalance_check.integration.live.subject import LiveSubject
-from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.errors import INTERRUPTIONS, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.schedule import run
 from rebalance_check.pipeline.campaign import parse_seeds

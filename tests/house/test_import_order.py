@@ -18,7 +18,7 @@ ROOT = "rebalance_check"
 
 FLOORS = (
     # The vocabulary, the model checker, the models.
-    ("model.vocabulary", "model.shrink", "model.version"),
+    ("model.vocabulary", "model.shrink", "model.in_thread", "model.version"),
     ("model.checker.layout",),
     ("model.checker.layout_source", "model.checker.lowering"),
     ("model.checker.layout_objects", "model.checker.specification"),

@@ -14,12 +14,10 @@ from typing import Final
 
 from rebalance_check.model.checker.safety.compiled import Program, last_compile_seconds, note_compile_seconds
 from rebalance_check.model.checker.safety.limits import SearchListener, no_stop
+from rebalance_check.model.in_thread import WAKE_EVERY_S, InThread
 
 COMPILER: Final = "rebalance-check-compiler"
 """The name of the thread that compiles."""
-
-WAKE_EVERY: Final = 0.1
-"""Seconds between two reports, and the longest time until an interrupt is seen."""
 
 STACK: Final = 16 << 20
 """Bytes of stack for LLVM: threads have less than the main thread on some platforms."""
@@ -41,40 +39,16 @@ def compile_apart(
     The listener is called only where the program is not cached yet. Raises what ``compile_all`` raises, and
     `MemoryError` where there is none for a thread.
     """
-    failed, done, was_cached = list[BaseException](), threading.Event(), program.is_cached()
-
-    def work() -> None:
-        try:
-            compile_all()
-        except BaseException as error:  # it is raised again, in the thread that waits
-            failed.append(error)
-        finally:
-            done.set()
-
+    was_cached = program.is_cached()
     started = time.perf_counter()
-    start(work)
+    compiling = InThread(compile_all, COMPILER, STACK)
     expected = None if was_cached else last_compile_seconds()
-    while not done.wait(WAKE_EVERY):
+    while not compiling.ends_within(WAKE_EVERY_S):
         if stop():
             return False
         if listener is not None and not was_cached:
             listener.compiling(time.perf_counter() - started, expected)
-    if failed:
-        raise failed[0]
+    compiling.wait()
     if not was_cached:
         note_compile_seconds(time.perf_counter() - started)
     return True
-
-
-def start(work: Callable[[], None]) -> None:
-    """Start the thread that compiles.
-
-    Raises `MemoryError` where the system has none for it.
-    """
-    before = threading.stack_size(STACK)
-    try:
-        threading.Thread(target=work, name=COMPILER, daemon=True).start()
-    except RuntimeError as error:
-        raise MemoryError(str(error)) from error
-    finally:
-        threading.stack_size(before)

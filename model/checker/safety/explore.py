@@ -107,7 +107,7 @@ def compiled_search(
 
     Raises `RebalanceCheckError` when Numba is not installed.
     """
-    from rebalance_check.model.checker.safety.compiled import compile_model  # noqa: PLC0415  # needs an extra
+    from rebalance_check.model.checker.safety.compiled import compile_model  # noqa: PLC0415 - needs an extra
 
     program = compile_model(machine.model, machine.bounds)
     from rebalance_check.model.checker.safety.compilation import compile_apart  # noqa: PLC0415  # needs an extra

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -127,7 +128,7 @@ def collision_probability(states: int, bits: int = FINGERPRINT_BITS) -> float:
 def peak_resident_bytes() -> int:
     """The peak resident memory of this process; 0 where the platform does not say."""
     try:
-        import resource  # noqa: PLC0415  # not on every platform
+        import resource  # noqa: PLC0415 - not on every platform
     except ImportError:
         return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -137,9 +138,7 @@ def peak_resident_bytes() -> int:
 def resident_bytes() -> int:
     """The resident memory of this process now, or its peak where the platform does not say."""
     try:
-        import resource  # noqa: PLC0415  # not on every platform
-
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    except (ImportError, OSError):
+    except OSError:
         return peak_resident_bytes()
-    return pages * resource.getpagesize()
+    return pages * os.sysconf("SC_PAGE_SIZE")
