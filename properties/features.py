@@ -36,7 +36,7 @@ EVENTS_OF: Final[Mapping[Feature, frozenset[type[Event]]]] = {
     Feature.GENERATIONS: frozenset({GenerationStarted}),
     Feature.SYNC_GROUP: frozenset({SyncGroupReplied}),
 }
-"""The events that nobody can record where a feature is lacking."""
+"""The events that no history can hold where a feature is lacking."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum, auto
 from itertools import combinations
 from pathlib import Path
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.files import readable_events
-
-
-class _Relation(Enum):
-    APART = auto()
-    TOGETHER = auto()
-    REFUSED = auto()
 
 
 @dataclass(slots=True)
@@ -63,7 +56,7 @@ def runs_of_files(paths: Sequence[Path]) -> list[tuple[Path, ...]]:
     outlines = [_outline(path) for path in paths]
     run_of = list(range(len(paths)))
     for one, other in combinations(range(len(paths)), 2):
-        if _relation(outlines[one], outlines[other]) is not _Relation.APART:
+        if not _are_apart(outlines[one], outlines[other]):
             joined = run_of[other]
             run_of = [run_of[one] if run == joined else run for run in run_of]
     runs = [[outline for outline, run in zip(outlines, run_of, strict=True) if run == number]
@@ -81,16 +74,13 @@ def _outline(path: Path) -> _Outline:
     return outline
 
 
-def _relation(one: _Outline, other: _Outline) -> _Relation:
+def _are_apart(one: _Outline, other: _Outline) -> bool:
+    """Whether the files are of different runs: no group is in both, or each begins a run that is not the other's."""
     if not one.shares_a_group(other):
-        return _Relation.APART
-    if (
-        one.start is not None
-        and other.start is not None
-        and (_run(one.start) != _run(other.start) or one.doubled(other))
-    ):
-        return _Relation.APART
-    return _Relation.REFUSED if one.doubled(other) else _Relation.TOGETHER
+        return True
+    if one.start is None or other.start is None:
+        return False
+    return _run(one.start) != _run(other.start) or bool(one.doubled(other))
 
 
 def _run(start: RunStarted) -> tuple[object, ...]:

@@ -249,7 +249,7 @@ class Invariant:
         return self.fold(self).ways
 
     def may_judge(self, lacking: Lacking) -> bool:
-        """Whether the claim can be tested without what is lacking, and accuses nobody for the lack of it."""
+        """Whether the claim can be tested without what is lacking, and accuses no correct coordinator of the lack."""
         if lacking == Lacking():
             return True
         if self.relies_on & lacking.features or lacking.events.intersection(self.exempted_by):

@@ -7,9 +7,11 @@ could have been and not in another is undecided. A user who knows how far the cl
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -163,10 +165,7 @@ class MergedHistory:
     def _after(self, one: int, by_time: list[tuple[int, int]], other: int, skew: int) -> Iterator[tuple[Place, Place]]:
         known = -1
         for line, time in enumerate(self._times[other]):
-            low, high = 0, len(by_time)
-            while low < high:
-                middle = (low + high) // 2
-                low, high = (middle + 1, high) if by_time[middle][0] + skew < time else (low, middle)
+            low = bisect_left(by_time, time - skew, key=itemgetter(0))
             if low and by_time[low - 1][1] > known:
                 known = by_time[low - 1][1]
                 yield Place(one, known), Place(other, line)

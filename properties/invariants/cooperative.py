@@ -8,24 +8,13 @@ from typing import Any, Final
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     AssignmentComputed,
-    ConnectorStopped,
     Event,
-    GenerationStarted,
-    IncarnationStarted,
-    MemberCrashed,
     MemberJoined,
-    MemberLeft,
-    MemberRemoved,
-    MembershipLost,
-    MemberStarted,
-    PartitionsLost,
-    PartitionsRevoked,
     RequestSent,
-    TaskStopped,
 )
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
-from rebalance_check.properties.views.holdings import GrantFold, Holder, Round
+from rebalance_check.properties.views.holdings import EXEMPTS_A_HOLDER, GrantFold, Holder, Round
 from rebalance_check.properties.views.recent import DEPARTED, GENERATIONS
 
 
@@ -164,19 +153,7 @@ RevokedBeforeReassigned: Final = Invariant(
         "a member takes part in a generation when its join reached the leader, and it was not removed since",
         "a member that is silent, removed, or knows that it lost its membership is a zombie and binds nobody",
     ),
-    exempted_by=(
-        ConnectorStopped,
-        GenerationStarted,
-        IncarnationStarted,
-        MemberCrashed,
-        MemberLeft,
-        MemberRemoved,
-        MemberStarted,
-        MembershipLost,
-        PartitionsLost,
-        PartitionsRevoked,
-        TaskStopped,
-    ),
+    exempted_by=EXEMPTS_A_HOLDER,
     violation=RevokedBeforeReassignedViolated,
     fold=_Transfer,
 )

@@ -5,23 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
-    ConnectorStopped,
     Event,
-    GenerationStarted,
-    IncarnationStarted,
-    MemberCrashed,
-    MemberLeft,
-    MemberRemoved,
-    MembershipLost,
-    MemberStarted,
-    PartitionsLost,
-    PartitionsRevoked,
-    TaskStopped,
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
-from rebalance_check.properties.views.holdings import GrantFold, Holder
+from rebalance_check.properties.views.holdings import EXEMPTS_A_HOLDER, GrantFold, Holder
 
 
 class NoDoubleOwnershipViolated(Violation):
@@ -97,19 +86,7 @@ NoDoubleOwnership: Final = Invariant(
         "of two processes with one instance id the one that joined last is current, if the coordinator does not tell",
         "a Connect worker that lost its membership may return with what it ran until its next assignment is complete",
     ),
-    exempted_by=(
-        ConnectorStopped,
-        GenerationStarted,
-        IncarnationStarted,
-        MemberCrashed,
-        MemberLeft,
-        MemberRemoved,
-        MemberStarted,
-        MembershipLost,
-        PartitionsLost,
-        PartitionsRevoked,
-        TaskStopped,
-    ),
+    exempted_by=EXEMPTS_A_HOLDER,
     violation=NoDoubleOwnershipViolated,
     fold=_Ownership,
 )

@@ -25,7 +25,7 @@ from rebalance_check.model.vocabulary.events import (
     SubscriptionChanged,
     TopicsDescribed,
 )
-from rebalance_check.properties.invariants.answering import DeadlineFold
+from rebalance_check.properties.invariants.deadline_fold import DeadlineFold
 from rebalance_check.properties.kinds import Handler, Invariant, Kind, Memories
 from rebalance_check.properties.verdict import Violation
 from rebalance_check.properties.views.holdings import Holdings

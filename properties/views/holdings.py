@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import (
     UNKNOWN_INCARNATION,
@@ -39,6 +39,21 @@ from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Depart
 
 Round: TypeAlias = tuple[int, int]
 """Incarnation and generation: only the pair is unique, since a failover may hand out a generation again."""
+
+EXEMPTS_A_HOLDER: Final[tuple[type[Event], ...]] = (
+    ConnectorStopped,
+    GenerationStarted,
+    IncarnationStarted,
+    MemberCrashed,
+    MemberLeft,
+    MemberRemoved,
+    MemberStarted,
+    MembershipLost,
+    PartitionsLost,
+    PartitionsRevoked,
+    TaskStopped,
+)
+"""What may show that a member holds a thing no longer, or is not current, when another one gets it."""
 
 
 class Rounds(Memory):

@@ -89,7 +89,7 @@ def test_what_a_claim_relies_on__accuses_a_coordinator_without_it__or_cannot_be_
 
 
 LEADS_NOBODY: Final = {"one_leader": Feature.LEADER, "members_go_to_the_leader": Feature.LEADER}
-"""Claims about a field that nobody fills where the feature is lacking: they would hold, and say nothing."""
+"""Claims about a field that has no value where the feature is lacking: they would hold, and say nothing."""
 
 
 def test_a_profile_leaves_out_what_it_cannot_test__so_that_the_rest_can_be_required() -> None:

@@ -1,4 +1,4 @@
-"""Several files of one run are one history: clocks accuse nobody, and what the protocol shows stays violated."""
+"""Several files of one run are one history: no clock breaks a claim, and what the protocol shows stays violated."""
 
 from dataclasses import replace
 from pathlib import Path
