@@ -168,7 +168,7 @@ def test_a_cooperative_member_of_kafka_python_keeps_what_it_lost__when_it_is_rem
     ):
         poll_until(zombie, lambda: len(zombie.assignment()) == 4)
         late = zombie.group_metadata().member_id
-        broker.faults.add(Fault("JoinGroup", Effect.DELAY, when=lambda request: request.member_id == late, delay_s=2.0))
+        broker.faults.add(Fault("JoinGroup", Effect.DELAY, when=lambda request: request.member_id == late, delay_s=6.0))
         poll_both_until(zombie, other, lambda: len(other.assignment()) == 4)
         assert [event.member_id for event in events if isinstance(event, MemberRemoved)] == [late]
         assert zombie.assignment() == other.assignment()
