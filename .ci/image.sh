@@ -10,6 +10,9 @@ base=$KAFKA_IMAGE-base:$DEBIAN_SUITE
 
 has_image() { docker image inspect "$1" >/dev/null 2>&1; }
 
+# up_to_date IMAGE: whether it is there, with the jars that are wanted now.
+up_to_date() { [[ $(docker image inspect --format '{{index .Config.Labels "jars"}}' "$1" 2>/dev/null) == "$(jars_wanted)" ]]; }
+
 build_base() {
   if has_image "$base"; then
     return
@@ -31,7 +34,7 @@ build_base() {
 
 build() {
   local release=$1
-  if has_image "$KAFKA_IMAGE:$release"; then
+  if up_to_date "$KAFKA_IMAGE:$release"; then
     echo "Image $KAFKA_IMAGE:$release: built"
     return
   fi
@@ -39,7 +42,8 @@ build() {
   build_base
   say "Image $KAFKA_IMAGE:$release"
   # The classic builder: BuildKit is a plugin of its own, and would ask a registry for the base image.
-  DOCKER_BUILDKIT=0 docker build --quiet --build-arg "BASE=$base" --file "$CI_DIR/kafka/Dockerfile" \
+  DOCKER_BUILDKIT=0 docker build --quiet --build-arg "BASE=$base" --label "jars=$(jars_wanted)" \
+    --file "$CI_DIR/kafka/Dockerfile" \
     --tag "$KAFKA_IMAGE:$release" "$(jars_of "$release")"
 }
 

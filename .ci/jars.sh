@@ -9,7 +9,7 @@ binding_of() { if [[ $1 == 3.* ]]; then echo reload4j; else echo log4j2; fi; }
 fetch() {
   local release=$1 target
   target=$(jars_of "$release")
-  if [[ -e $target/.complete ]]; then
+  if [[ -e $target/.complete && $(<"$target/.complete") == "$(jars_wanted)" ]]; then
     echo "Kafka $release: jars in $target"
     return
   fi
@@ -17,7 +17,7 @@ fetch() {
   rm -rf "$target"
   mvn --batch-mode --quiet --file "$CI_DIR/kafka/pom.xml" "-Dkafka.version=$release" "-P$(binding_of "$release")" \
     dependency:copy-dependencies "-DoutputDirectory=$target" -DincludeScope=runtime
-  touch "$target/.complete"
+  jars_wanted >"$target/.complete"
 }
 
 # shellcheck disable=SC2086 # a list of words

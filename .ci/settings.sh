@@ -17,3 +17,6 @@ say() { printf '\n== %s\n' "$*"; }
 
 # jars_of RELEASE: the folder that holds the jars of that Kafka release.
 jars_of() { printf '%s/kafka/%s' "$REBALANCE_CHECK_CACHE" "$1"; }
+
+# jars_wanted: what changes when other jars are wanted.
+jars_wanted() { sha256sum <"$CI_DIR/kafka/pom.xml" | cut --characters=-16; }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.integration.jvm import JARS_SETTING, cache_folder, fetch_jars, made_once
+from rebalance_check.integration.jvm import JARS_SETTING, cache_folder, fetch_jars, fingerprint, made_once
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 DEFAULT_VERSION: Final = "4.3.1"
@@ -95,4 +95,4 @@ def _from_maven(version: str) -> Path:
             SOURCES / "pom.xml", version, target, without_maven=needs, otherwise=f"set {JARS_SETTING} to their folder"
         )
 
-    return made_once(cache_folder() / "jars" / version, fetch)
+    return made_once(cache_folder() / "jars" / f"{version}-{fingerprint([SOURCES / 'pom.xml'])}", fetch)
