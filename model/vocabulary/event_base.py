@@ -31,3 +31,19 @@ class CoordinatorEvent(Event):
     """With the group id it identifies the group: numbers of generations may begin anew in the next incarnation."""
     generation: int
     """The group's generation, that of the event itself where it begins one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberEvent(Event):
+    """Observed at a member process."""
+
+    member: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationEvent(MemberEvent):
+    """Observed at a member that was in ``generation`` under ``member_id`` ("" where the subject cannot see it)."""
+
+    generation: int
+    member_id: str = ""
+    incarnation: int = UNKNOWN_INCARNATION

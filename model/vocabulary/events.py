@@ -18,9 +18,44 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
+from rebalance_check.model.vocabulary.config_events import ConfigAppended as ConfigAppended
+from rebalance_check.model.vocabulary.config_events import ConfigCallbackCalled as ConfigCallbackCalled
+from rebalance_check.model.vocabulary.config_events import ConfigCompacted as ConfigCompacted
+from rebalance_check.model.vocabulary.config_events import ConfigEvent as ConfigEvent
+from rebalance_check.model.vocabulary.config_events import ConfigRead as ConfigRead
+from rebalance_check.model.vocabulary.config_events import ConfigReadEnded as ConfigReadEnded
+from rebalance_check.model.vocabulary.config_events import ConfigSnapshotTaken as ConfigSnapshotTaken
+from rebalance_check.model.vocabulary.config_events import ProducerFenced as ProducerFenced
+from rebalance_check.model.vocabulary.config_events import ProducerInitialised as ProducerInitialised
+from rebalance_check.model.vocabulary.connect_events import AssignmentAccepted as AssignmentAccepted
+from rebalance_check.model.vocabulary.connect_events import CancelledWorkEnded as CancelledWorkEnded
+from rebalance_check.model.vocabulary.connect_events import ConnectAssignmentComputed as ConnectAssignmentComputed
+from rebalance_check.model.vocabulary.connect_events import ConnectAssignmentReceived as ConnectAssignmentReceived
+from rebalance_check.model.vocabulary.connect_events import ConnectEvent as ConnectEvent
+from rebalance_check.model.vocabulary.connect_events import ConnectorStarted as ConnectorStarted
+from rebalance_check.model.vocabulary.connect_events import ConnectorStopped as ConnectorStopped
+from rebalance_check.model.vocabulary.connect_events import OwnerLookedUp as OwnerLookedUp
+from rebalance_check.model.vocabulary.connect_events import RejoinRequested as RejoinRequested
+from rebalance_check.model.vocabulary.connect_events import RestartPlanned as RestartPlanned
+from rebalance_check.model.vocabulary.connect_events import RestartRequested as RestartRequested
+from rebalance_check.model.vocabulary.connect_events import SessionKeyWritten as SessionKeyWritten
+from rebalance_check.model.vocabulary.connect_events import TargetStateChanged as TargetStateChanged
+from rebalance_check.model.vocabulary.connect_events import TaskConfigsApplied as TaskConfigsApplied
+from rebalance_check.model.vocabulary.connect_events import TaskConfigsGenerated as TaskConfigsGenerated
+from rebalance_check.model.vocabulary.connect_events import TaskStarted as TaskStarted
+from rebalance_check.model.vocabulary.connect_events import TaskStopped as TaskStopped
+from rebalance_check.model.vocabulary.connect_events import WorkCancelled as WorkCancelled
+from rebalance_check.model.vocabulary.connect_events import WorkerClaimed as WorkerClaimed
+from rebalance_check.model.vocabulary.connect_events import WorkerConfigured as WorkerConfigured
+from rebalance_check.model.vocabulary.connect_events import WorkRevocationEnded as WorkRevocationEnded
+from rebalance_check.model.vocabulary.connect_events import WorkRevocationStarted as WorkRevocationStarted
+from rebalance_check.model.vocabulary.connect_events import WorkStateChanged as WorkStateChanged
+from rebalance_check.model.vocabulary.connect_events import ZombieFencingEnded as ZombieFencingEnded
 from rebalance_check.model.vocabulary.event_base import UNKNOWN_INCARNATION as UNKNOWN_INCARNATION
 from rebalance_check.model.vocabulary.event_base import CoordinatorEvent as CoordinatorEvent
 from rebalance_check.model.vocabulary.event_base import Event as Event
+from rebalance_check.model.vocabulary.event_base import GenerationEvent as GenerationEvent
+from rebalance_check.model.vocabulary.event_base import MemberEvent as MemberEvent
 from rebalance_check.model.vocabulary.event_checks import check_when_made
 from rebalance_check.model.vocabulary.reply_events import HeartbeatReplied as HeartbeatReplied
 from rebalance_check.model.vocabulary.reply_events import JoinGroupReplied as JoinGroupReplied
@@ -264,13 +299,6 @@ class RequestAnswered(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemberEvent(Event):
-    """Observed at a member process."""
-
-    member: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MemberStarted(MemberEvent):
     """The process started and owns nothing.
 
@@ -322,15 +350,6 @@ class CoordinatorFound(MemberEvent):
     """The member uses ``node`` as its coordinator from here on."""
 
     node: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GenerationEvent(MemberEvent):
-    """Observed at a member that was in ``generation`` under ``member_id`` ("" where the subject cannot see it)."""
-
-    generation: int
-    member_id: str = ""
-    incarnation: int = UNKNOWN_INCARNATION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -403,34 +422,6 @@ class OffsetCommitted(GenerationEvent):
     error: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectorStarted(GenerationEvent):
-    """The worker started the connector."""
-
-    connector: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectorStopped(GenerationEvent):
-    """The worker stopped the connector."""
-
-    connector: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskStarted(GenerationEvent):
-    """The worker started the task (``connector-0``)."""
-
-    task: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskStopped(GenerationEvent):
-    """The worker stopped the task."""
-
-    task: str
-
-
 AnyEvent: TypeAlias = (
     RunStarted | HealEnded | RunSettled | RunEnded | TopicsDescribed | NodeChanged | CoordinatorElected
     | IncarnationStarted | IncarnationEnded | GroupStatusChanged | MemberAdded | MemberRemoved
@@ -440,7 +431,7 @@ AnyEvent: TypeAlias = (
     | RequestSent | RequestAnswered
     | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed | SubscriptionChanged | CoordinatorFound
     | MemberJoined | AssignmentComputed | PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted
-    | MembershipLost | OffsetCommitted | ConnectorStarted | ConnectorStopped | TaskStarted | TaskStopped
+    | MembershipLost | OffsetCommitted | ConnectEvent | ConfigEvent
     | StatusAttempted | StatusSuppressed | StatusSent | StatusAppended | StatusAnswered | StatusGivenUp | StatusRead
     | StatusIgnored | StatusQueried | StatusFlushStarted | StatusFlushed | StatusStoreStopped
 )  # fmt: skip

@@ -1,24 +1,16 @@
 """One example of each event, for the page ``docs/events.md``; each section of that page is one tuple.
 
 The examples belong to small runs: a consumer group `orders` of two members, a scenario of one client, a status store.
+Those of Kafka Connect stand in `connect_event_examples`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from rebalance_check.model.vocabulary import events as e
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A part of the page: its heading, what its events have in common, and an example of each."""
-
-    title: str
-    about: str
-    examples: tuple[e.Event, ...]
-
+from rebalance_check.report.connect_event_examples import CONFIGS, WORKERS
+from rebalance_check.report.event_section import Section
 
 _G: Final = "orders"
 _IDS: Final = ("m0-5f", "m1-8c")
@@ -191,17 +183,6 @@ MEMBERS: Final = Section(
     ),
 )  # fmt: skip
 
-WORKERS: Final = Section(
-    "Workers",
-    "A worker of Kafka Connect owns connectors and tasks instead of partitions; the claims about owners read both.",
-    (
-        e.ConnectorStarted(group="connect", source="w0", seq=4, member="w0", generation=1, connector="sink"),
-        e.ConnectorStopped(group="connect", source="w0", seq=9, member="w0", generation=1, connector="sink"),
-        e.TaskStarted(group="connect", source="w0", seq=5, member="w0", generation=1, task="sink-0"),
-        e.TaskStopped(group="connect", source="w0", seq=8, member="w0", generation=1, task="sink-0"),
-    ),
-)
-
 _STATUS: Final = "status-task-sink-0"
 
 STATUS: Final = Section(
@@ -239,5 +220,5 @@ STATUS: Final = Section(
     ),
 )  # fmt: skip
 
-SECTIONS: Final = (RUN, COORDINATOR, REPLIES, SCENARIO, REQUESTS, MEMBERS, WORKERS, STATUS)
+SECTIONS: Final = (RUN, COORDINATOR, REPLIES, SCENARIO, REQUESTS, MEMBERS, WORKERS, CONFIGS, STATUS)
 """The sections of the page, in its order."""

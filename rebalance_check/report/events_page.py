@@ -13,7 +13,8 @@ from rebalance_check.model.vocabulary.event_base import Event
 from rebalance_check.properties.history import encode
 from rebalance_check.properties.malformed import TAG
 from rebalance_check.properties.schema import history_schema
-from rebalance_check.report.event_examples import SECTIONS, Section
+from rebalance_check.report.event_examples import SECTIONS
+from rebalance_check.report.event_section import Section
 
 _HEAD: Final = """\
 # The events

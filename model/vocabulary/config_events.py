@@ -1,0 +1,110 @@
+"""Events of Kafka Connect's config topic and of transactional producers (part of `model.vocabulary.events`).
+
+``member`` is the worker whose config store reads. Configurations are texts that are equal exactly where they are equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from rebalance_check.model.vocabulary.event_base import Event, MemberEvent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigAppended(Event):
+    """The broker appended a record to the config topic; ``value`` None is a tombstone.
+
+    ``writer`` is the worker that sent it; ``transactional_id`` and ``epoch`` are those of a transactional
+    producer.
+    """
+
+    writer: str
+    offset: int
+    key: str
+    value: str | None
+    transactional_id: str = ""
+    epoch: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigCompacted(Event):
+    """Compaction removed the records at these offsets from the config topic."""
+
+    removed: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigRead(MemberEvent):
+    """The store read the record at ``offset``; ``converted`` is False where its value is no JSON."""
+
+    offset: int
+    key: str
+    value: str | None
+    converted: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigReadEnded(MemberEvent):
+    """A read to the end of the config topic ended; ``outcome``: ok, or timeout. ``offset`` is the next to be read."""
+
+    offset: int
+    outcome: str = "ok"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigSnapshotTaken(MemberEvent):
+    """The herder took a snapshot of the store (``ClusterConfigState``).
+
+    ``offset`` is the next to be read. By connector: ``connectors`` its configuration, ``target_states``,
+    ``task_counts`` of the last commit, ``generations`` of task configs, ``count_records`` and ``applied``, the
+    connector's configuration at that commit. By task: ``task_configs``; ``tasks`` are those that ``tasks()`` lists.
+    """
+
+    offset: int
+    connectors: tuple[tuple[str, str], ...] = ()
+    target_states: tuple[tuple[str, str], ...] = ()
+    task_counts: tuple[tuple[str, int], ...] = ()
+    tasks: tuple[str, ...] = ()
+    task_configs: tuple[tuple[str, str], ...] = ()
+    inconsistent: tuple[str, ...] = ()
+    generations: tuple[tuple[str, int], ...] = ()
+    count_records: tuple[tuple[str, int], ...] = ()
+    pending_fencing: tuple[str, ...] = ()
+    applied: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigCallbackCalled(MemberEvent):
+    """The store called its listener: ``callback`` is the method, ``connector`` and ``tasks`` what it named."""
+
+    callback: str
+    connector: str = ""
+    tasks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerInitialised(MemberEvent):
+    """``initTransactions`` gave the producer this epoch; it fences all lower ones of its transactional id.
+
+    ``work`` is the task that it writes for, "" for the leader's producer of the config topic.
+    """
+
+    transactional_id: str
+    epoch: int
+    work: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerFenced(Event):
+    """``fenceProducers`` ended: of this transactional id all epochs up to ``epoch`` can write no more."""
+
+    transactional_id: str
+    epoch: int
+
+
+ConfigEvent: TypeAlias = (
+    ConfigAppended | ConfigCompacted | ConfigRead | ConfigReadEnded | ConfigSnapshotTaken | ConfigCallbackCalled
+    | ProducerInitialised | ProducerFenced
+)  # fmt: skip
+"""The events of the config topic."""
