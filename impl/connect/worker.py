@@ -13,8 +13,9 @@ from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.coordinator import Coordinator
 from rebalance_check.impl.client.core import always_found
 from rebalance_check.impl.client.generation import MemberState
+from rebalance_check.impl.connect.assignors.eager import EagerAssignor
+from rebalance_check.impl.connect.assignors.round import Round, config_mismatch, leader_configs
 from rebalance_check.impl.connect.config_topic import ConfigSource
-from rebalance_check.impl.connect.eager_assignor import assign_eagerly, config_mismatch, furthest
 from rebalance_check.impl.connect.running_tasks import RunningWork
 from rebalance_check.impl.protocol.connect_protocol import (
     PROTOCOL_TYPE,
@@ -249,15 +250,23 @@ class WorkerCoordinator(Coordinator):
 
     # ------------------------------------------------------------------------------------------------ the leader
 
-    def _assign(self, leader_id: str, states: Mapping[str, WorkerState]) -> dict[str, ConnectAssignment]:
+    def _assign(self, leader_id: str, states: Mapping[str, WorkerState]) -> Mapping[str, ConnectAssignment]:
         """No worker may have read further than the leader, which reads again and else fails the round."""
-        offset = furthest(states)
-        if self._snapshot.offset < offset:
-            self._snapshot = self.configs.snapshot()
-            if self._snapshot.offset < offset:
-                return config_mismatch(leader_id, self.url, states)
-            offset = self._snapshot.offset
-        return assign_eagerly(leader_id, self.url, self._snapshot, offset, list(states))
+        found = leader_configs(self._snapshot, self.configs.snapshot, states)
+        if found is None:
+            return config_mismatch(leader_id, states, version=0)
+        self._snapshot, offset = found
+        current = Round(
+            leader=leader_id,
+            members=states,
+            task_counts=self._snapshot.connectors,
+            config_offset=offset,
+            generation=self._generation.generation_id,
+            last_completed_generation=-1,
+            now_ms=self._now_ms,
+            version=0,
+        )
+        return EagerAssignor().assign(current).assignments
 
     def _emit_assignment(self, assigned: Mapping[str, ConnectAssignment]) -> None:
         generation = self._generation

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rebalance_check.impl.client.config import ClientConfig
-from rebalance_check.impl.connect.config_topic import ConfigLog, ConfigReader, ConfigSnapshot
-from rebalance_check.impl.connect.eager_assignor import assign_eagerly, config_mismatch
+from rebalance_check.impl.connect.config_topic import ConfigLog, ConfigReader
 from rebalance_check.impl.connect.worker import WorkerCoordinator
 from rebalance_check.impl.mutants import planted
-from rebalance_check.impl.protocol.connect_protocol import ConnectorTask, WorkerState
 from rebalance_check.impl.protocol.messages import JoinGroupReply, SyncGroupReply
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.loopback import Loopback
@@ -86,33 +82,6 @@ def environment() -> Environment:
 
 
 ALL = ["c1", "c1-0", "c1-1", "c2", "c2-0", "c2-1", "c2-2"]
-
-
-def test_the_leader_deals_connectors_and_tasks_in_one_circle() -> None:
-    """The example of Kafka's own class."""
-    assigned = assign_eagerly("m-1", "url", ConfigSnapshot(7, {"c2": 3, "c1": 2}), 7, ["m-2", "m-1"])
-    c1, c2 = [ConnectorTask("c1", n) for n in range(2)], [ConnectorTask("c2", n) for n in range(3)]
-    assert (assigned["m-1"].connectors, assigned["m-1"].tasks) == (("c1",), (c1[0], c2[0], c2[2]))
-    assert (assigned["m-2"].connectors, assigned["m-2"].tasks) == (("c2",), (c1[1], c2[1]))
-
-
-@given(
-    connectors=st.dictionaries(st.sampled_from("abcd"), st.integers(0, 4)),
-    members=st.lists(st.sampled_from(["w0", "w1", "w2"]), unique=True, min_size=1),
-)
-def test_eager_assignments_are_disjoint_complete_and_balanced(connectors: dict[str, int], members: list[str]) -> None:
-    assigned = assign_eagerly("w0", "url", ConfigSnapshot(1, connectors), 1, members)
-    tasks = [task for one in assigned.values() for task in one.tasks]
-    assert sorted(name for one in assigned.values() for name in one.connectors) == sorted(connectors)
-    assert sorted(tasks) == [(name, n) for name in sorted(connectors) for n in range(connectors[name])]
-    loads = [len(one.connectors) + len(one.tasks) for one in assigned.values()]
-    assert max(loads) - min(loads) <= 1
-
-
-def test_a_mismatch_tells_everybody_the_furthest_offset_and_assigns_nothing() -> None:
-    states = {"a": WorkerState(url="u", config_offset=3), "b": WorkerState(url="u", config_offset=9)}
-    failed = config_mismatch("a", "u", states)
-    assert {(one.error, one.config_offset, one.connectors, one.tasks) for one in failed.values()} == {(1, 9, (), ())}
 
 
 def test_workers_share_all_work_and_take_over_what_a_leaver_ran(environment: Environment) -> None:
