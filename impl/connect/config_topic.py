@@ -17,6 +17,11 @@ class ConfigSnapshot:
     offset: int = -1
     connectors: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def task_counts(self) -> Mapping[str, int]:
+        """The connectors, and how many tasks each has."""
+        return self.connectors
+
 
 class ConfigSource(Protocol):
     """One worker's reader of the config topic (``KafkaConfigBackingStore``)."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Final, NamedTuple
 
 from rebalance_check.impl.protocol.java_order import hash_set_order
@@ -27,11 +28,70 @@ _CONNECTOR_ITSELF: Final = -1
 """The task number that stands for the connector instance."""
 
 
+class ConnectMode(StrEnum):
+    """``connect.protocol``: what a worker is configured with, or what its group selected.
+
+    All modes offer their names in one order, so a group selects the highest that every member supports.
+    """
+
+    EAGER = "eager"
+    COMPATIBLE = "compatible"
+    SESSIONED = "sessioned"
+
+    @property
+    def protocol(self) -> str:
+        """The name of the subprotocol, as JoinGroup has it: ``default``, ``compatible`` or ``sessioned``."""
+        return "default" if self is ConnectMode.EAGER else self.value
+
+    @property
+    def version(self) -> int:
+        """The version of the bytes: 0, 1 or 2."""
+        return VERSION_OF[self.protocol]
+
+    @property
+    def offered(self) -> tuple[ConnectMode, ...]:
+        """What a worker of this mode offers, most preferred first."""
+        return tuple(mode for mode in _MOST_RECENT_FIRST if mode.version <= self.version)
+
+    @classmethod
+    def parse(cls, setting: str) -> ConnectMode:
+        """The mode that ``connect.protocol`` names, in capital or small letters.
+
+        Raises: `RebalanceCheckError` for another name.
+        """
+        found = next((mode for mode in cls if mode.value == setting.lower()), None)
+        if found is None:
+            raise RebalanceCheckError(f"connect.protocol is {setting!r}: choose eager, compatible or sessioned")
+        return found
+
+    @classmethod
+    def of_protocol(cls, name: str) -> ConnectMode:
+        """The mode of a subprotocol that the coordinator selected.
+
+        Raises: `RebalanceCheckError` for another name.
+        """
+        found = next((mode for mode in cls if mode.protocol == name), None)
+        if found is None:
+            raise RebalanceCheckError(
+                f"the group selected the protocol {name!r}, which is none of Connect's ({', '.join(VERSION_OF)}): "
+                "look for a member that is no Connect worker"
+            )
+        return found
+
+
+_MOST_RECENT_FIRST: Final = (ConnectMode.SESSIONED, ConnectMode.COMPATIBLE, ConnectMode.EAGER)
+
+
 class ConnectorTask(NamedTuple):
     """Task number ``task`` (from 0) of ``connector``, which Kafka prints as ``connector-0``."""
 
     connector: str
     task: int
+
+    @property
+    def name(self) -> str:
+        """``connector-0``, as Kafka prints it and events name it."""
+        return f"{self.connector}-{self.task}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +116,26 @@ class ConnectAssignment:
     def failed(self) -> bool:
         """The round computed nothing (Kafka's ``Assignment.failed``)."""
         return self.error != NO_ERROR
+
+    @property
+    def revokes(self) -> bool:
+        """The worker must give something up before it takes this assignment."""
+        return bool(self.revoked_connectors or self.revoked_tasks)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Connectors, then tasks, as events name them."""
+        return work_names(self.connectors, self.tasks)
+
+    @property
+    def revoked_names(self) -> tuple[str, ...]:
+        """What is taken away: connectors, then tasks, as events name them."""
+        return work_names(self.revoked_connectors, self.revoked_tasks)
+
+
+def work_names(connectors: Iterable[str], tasks: Iterable[ConnectorTask]) -> tuple[str, ...]:
+    """Connectors, then tasks, as events name them."""
+    return (*connectors, *(task.name for task in tasks))
 
 
 EMPTY: Final = ConnectAssignment()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from random import Random
 from typing import Final
 
+from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.connect.config_topic import ConfigLog, ConfigReader
-from rebalance_check.impl.connect.worker import WorkerCoordinator
+from rebalance_check.impl.connect.eager_worker import EagerWorker
+from rebalance_check.impl.connect.worker.config import WorkerConfig
+from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.application import MembershipView, record_start
@@ -39,7 +43,7 @@ class ConnectConfigs:
         return (*(f"connector {name}" for name in self._connectors), *tasks)
 
 
-class WorkerApplication(MembershipView, WorkerCoordinator):
+class WorkerApplication(MembershipView, EagerWorker):
     """The coordinator of a worker and its herder; the config topic is late and unreadable as ``plan`` has it."""
 
     def __init__(
@@ -55,15 +59,8 @@ class WorkerApplication(MembershipView, WorkerCoordinator):
         self._reader = ConfigReader(log)
         self._random = random
         self._plan = plan
-        config = settings.client(name)
-        super().__init__(
-            config,
-            recorder,
-            member=name,
-            url=f"http://{name}:8083/",
-            configs=self._reader,
-            unsync_backoff_ms=UNSYNC_BACKOFF_MS,
-        )
+        config = _worker_config(settings.client(name))
+        super().__init__(config, recorder, member=name, url=f"http://{name}:8083/", configs=self._reader)
         record_start(recorder, name, config, "eager")
 
     def poll(self, now_ms: int) -> None:
@@ -83,3 +80,9 @@ class WorkerApplication(MembershipView, WorkerCoordinator):
         running = self.running
         tasks = [f"{task.connector}-{task.task}" for task in sorted(running.tasks)]
         return (*(f"connector {name}" for name in sorted(running.connectors)), *tasks)
+
+
+def _worker_config(client: ClientConfig) -> WorkerConfig:
+    """The settings of a member of the group, for a worker of the mode ``eager``."""
+    settings = {each.name: getattr(client, each.name) for each in fields(client)}
+    return WorkerConfig(**settings, connect_protocol=ConnectMode.EAGER, worker_unsync_backoff_ms=UNSYNC_BACKOFF_MS)

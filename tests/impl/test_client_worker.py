@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.connect.config_topic import ConfigLog, ConfigReader
-from rebalance_check.impl.connect.worker import WorkerCoordinator
+from rebalance_check.impl.connect.eager_worker import EagerWorker
+from rebalance_check.impl.connect.worker.config import WorkerConfig
 from rebalance_check.impl.mutants import planted
+from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.impl.protocol.messages import JoinGroupReply, SyncGroupReply
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.loopback import Loopback
@@ -37,24 +38,25 @@ class Environment(Loopback):
         self.readers[member] = ConfigReader(self.log)
         if not behind:
             self.readers[member].advance()
-        config = ClientConfig(group_id="g", client_id=member, session_timeout_ms=10_000, rebalance_timeout_ms=60_000)
+        config = WorkerConfig(
+            group_id="g", client_id=member, connect_protocol=ConnectMode.EAGER, worker_unsync_backoff_ms=20_000
+        )
 
-        def build(recorder: Recorder) -> WorkerCoordinator:
-            return WorkerCoordinator(
+        def build(recorder: Recorder) -> EagerWorker:
+            return EagerWorker(
                 config,
                 recorder,
                 member=member,
                 url=f"http://{member}:8083/",
                 configs=self.readers[member],
-                unsync_backoff_ms=20_000,
                 find_coordinator=lambda: self.reachable,
             )
 
         self.add(build, group="g", member=member)
 
-    def worker(self, member: str) -> WorkerCoordinator:
+    def worker(self, member: str) -> EagerWorker:
         client = self.clients[member]
-        assert isinstance(client, WorkerCoordinator)
+        assert isinstance(client, EagerWorker)
         return client
 
     def running(self) -> dict[str, list[str]]:
@@ -207,11 +209,9 @@ def test_a_worker_left_out_of_the_assignment_learns_it(environment: Environment)
         worker.poll(0)
 
 
-def test_a_static_worker_is_refused(environment: Environment) -> None:
-    config = ClientConfig(group_id="g", group_instance_id="i")
-    recorder = environment.recorder("g", "w")
+def test_a_static_worker_is_refused() -> None:
     with pytest.raises(RebalanceCheckError, match="never static"):
-        WorkerCoordinator(config, recorder, member="w", url="u", configs=ConfigReader(environment.log))
+        WorkerConfig(group_id="g", group_instance_id="i")
 
 
 def test_workers_that_keep_their_tasks_run_them_twice__and_the_judge_says_so(environment: Environment) -> None:

@@ -13,7 +13,8 @@ _JOINING: Final = f"{_CLIENT}.joining:Joining"
 _HEARTBEATING: Final = f"{_CLIENT}.heartbeating:Heartbeating"
 _COMMITTING: Final = f"{_CLIENT}.committing:Committing"
 _ELECTOR: Final = f"{_CLIENT}.elector:LeaderElector"
-_WORKER: Final = "rebalance_check.impl.connect.worker:WorkerCoordinator"
+_WORKER: Final = "rebalance_check.impl.connect.worker.coordinator:WorkerCoordinator"
+_EAGER_WORKER: Final = "rebalance_check.impl.connect.eager_worker:EagerWorker"
 
 _NEVER: Final = "10**12"
 """A time in ms that no run reaches."""
@@ -203,14 +204,17 @@ _ELECTIONS_AND_WORKERS: Final = {
         ),
     ),
     "config-mismatch-ignored": (
-        Edit(f"{_WORKER}._resolve", "if assigned.failed or here != assigned.config_offset:", "if False:"),
+        Edit(f"{_WORKER}.rejoin_needed_or_pending", "assigned is None or assigned.failed or", "assigned is None or"),
+        Edit(f"{_EAGER_WORKER}._resolve", "if assigned.failed or", "if"),
     ),
-    "worker-keeps-tasks-while-joining": (Edit(f"{_WORKER}.on_join_prepare", "self._revoke()", "pass"),),
+    "worker-keeps-tasks-while-joining": (
+        Edit(f"{_WORKER}.on_join_prepare", 'self._revoked_all("eager join")', "True"),
+    ),
     "zombie-worker-keeps-tasks": (
         Edit(
             f"{_WORKER}.on_join_prepare",
-            "    self._revoke()",
-            "    if generation_id != -1:\n        self._revoke()",
+            'self._revoked_all("eager join")',
+            '(generation_id == -1 or self._revoked_all("eager join"))',
         ),
     ),
 }

@@ -1,0 +1,1 @@
+"""A Connect worker's member of its group: negotiation, claims, leadership, revocation (``WorkerCoordinator``)."""
