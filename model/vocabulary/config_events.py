@@ -45,8 +45,18 @@ class ConfigRead(MemberEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigStoreStarted(MemberEvent):
+    """The store's ``start`` returned: it has read what the topic held, up to ``offset``, and calls back from now on."""
+
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigReadEnded(MemberEvent):
-    """A read to the end of the config topic ended; ``outcome``: ok, or timeout. ``offset`` is the next to be read."""
+    """A read to the end of the config topic ended; ``offset`` is the next to be read.
+
+    ``outcome``: ok, failed or timeout.
+    """
 
     offset: int
     outcome: str = "ok"
@@ -104,7 +114,7 @@ class ProducerFenced(Event):
 
 
 ConfigEvent: TypeAlias = (
-    ConfigAppended | ConfigCompacted | ConfigRead | ConfigReadEnded | ConfigSnapshotTaken | ConfigCallbackCalled
-    | ProducerInitialised | ProducerFenced
+    ConfigAppended | ConfigCompacted | ConfigRead | ConfigStoreStarted | ConfigReadEnded | ConfigSnapshotTaken
+    | ConfigCallbackCalled | ProducerInitialised | ProducerFenced
 )  # fmt: skip
 """The events of the config topic."""

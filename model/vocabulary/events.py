@@ -25,6 +25,7 @@ from rebalance_check.model.vocabulary.config_events import ConfigEvent as Config
 from rebalance_check.model.vocabulary.config_events import ConfigRead as ConfigRead
 from rebalance_check.model.vocabulary.config_events import ConfigReadEnded as ConfigReadEnded
 from rebalance_check.model.vocabulary.config_events import ConfigSnapshotTaken as ConfigSnapshotTaken
+from rebalance_check.model.vocabulary.config_events import ConfigStoreStarted as ConfigStoreStarted
 from rebalance_check.model.vocabulary.config_events import ProducerFenced as ProducerFenced
 from rebalance_check.model.vocabulary.config_events import ProducerInitialised as ProducerInitialised
 from rebalance_check.model.vocabulary.connect_events import AssignmentAccepted as AssignmentAccepted

@@ -106,6 +106,7 @@ CONFIGS: Final = Section(
             group=_G, source="w0", seq=1, time_ms=2, member="w0", offset=11, key="connector-sink",
             value='{"properties":{}}',
         ),
+        e.ConfigStoreStarted(group=_G, source="w0", seq=2, time_ms=2, member="w0", offset=12),
         e.ConfigReadEnded(group=_G, source="w0", seq=3, time_ms=3, member="w0", offset=12),
         e.ConfigSnapshotTaken(
             group=_G, source="w0", seq=5, time_ms=3, member="w0", offset=12, connectors=(("sink", "a1"),),

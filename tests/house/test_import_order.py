@@ -57,7 +57,7 @@ FLOORS = (
     # Brokers, the JVM, live clients.
     ("integration.parent",),
     ("integration.wire", "integration.jvm", "integration.interrupts", "integration.waiting"),
-    ("integration.embedded", "integration.virtual", "integration.oracle"),
+    ("integration.embedded", "integration.virtual", "integration.oracle", "integration.lockstep"),
     ("integration.brokers", "integration.frame_fuzz"),
     ("integration.conformance", "integration.live"),
     ("integration.differential",),

@@ -7,17 +7,19 @@ value, an integer of any size is cut to its low 32 bits; and strict where Kafka'
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, NamedTuple, TypeGuard
+from typing import Any, Final, NamedTuple
 
+from rebalance_check.impl.protocol.java_text import low_bits, parse_int, split_hyphens
+from rebalance_check.impl.protocol.json_converter import ConversionError, is_integer, json_text, read_json
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 CONNECTOR_PREFIX: Final = "status-connector-"
 TASK_PREFIX: Final = "status-task-"
 TOPIC_PREFIX: Final = "status-topic-"
 TOPIC_SEPARATOR: Final = ":connector-"
+_TASK_PIECES: Final = 4
 
 
 class Status(StrEnum):
@@ -120,21 +122,10 @@ def read_key(key: str) -> StatusKey | None:
 
 
 def _read_task_key(key: str) -> TaskKey | None:
-    """Java's ``key.split("-")`` over the whole key: trailing empty pieces fall away, so hyphens at the end vanish."""
-    pieces = key.rstrip("-").split("-")
-    if len(pieces) < 4:
-        return None
-    number = _parse_int(pieces[-1])
+    """The last piece between hyphens is the number, what lies between it and the prefix is the connector."""
+    pieces = split_hyphens(key)
+    number = parse_int(pieces[-1]) if len(pieces) >= _TASK_PIECES else None
     return None if number is None else TaskKey("-".join(pieces[2:-1]), number)
-
-
-def _parse_int(text: str) -> int | None:
-    """``Integer.parseInt`` for a text without a minus: a plus sign and any Unicode decimal digit of one UTF-16 unit."""
-    digits = text.removeprefix("+")
-    if not digits or not all(digit.isdecimal() and ord(digit) <= 0xFFFF for digit in digits):
-        return None
-    number = int(digits)
-    return number if number < 2**31 else None
 
 
 def _read_topic_key(key: str) -> TopicKey | None:
@@ -146,16 +137,6 @@ def _read_topic_key(key: str) -> TopicKey | None:
 
 
 # ------------------------------------------------------------------------------------------------ values
-
-_ESCAPES: Final = str.maketrans(
-    {chr(code): f"\\u{code:04X}" for code in range(0x20)}
-    | {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
-)
-
-
-def _text(value: str | None) -> str:
-    """A JSON string as Jackson writes it (upper-case hex in escapes, everything else as it is), or ``null``."""
-    return "null" if value is None else f'"{value.translate(_ESCAPES)}"'
 
 
 def write_status(value: StatusValue, layout: ValueFormat = ValueFormat.KAFKA_4_3) -> bytes | None:
@@ -169,19 +150,19 @@ def write_status(value: StatusValue, layout: ValueFormat = ValueFormat.KAFKA_4_3
         raise StatusWriteError(f"the status {value.status} names no worker: give the worker's advertised host:port")
     fields = [
         f'"state":"{value.status}"',
-        f'"trace":{_text(value.trace)}',
-        f'"worker_id":{_text(value.worker_id)}',
+        f'"trace":{json_text(value.trace)}',
+        f'"worker_id":{json_text(value.worker_id)}',
         f'"generation":{value.generation}',
     ]
     if layout is ValueFormat.KAFKA_4_3:
-        fields.append(f'"version":{_text(value.version)}')
+        fields.append(f'"version":{json_text(value.version)}')
     return ("{" + ",".join(fields) + "}").encode()
 
 
 def write_topic(value: TopicValue) -> bytes:
     """The bytes of a topic record, the same in every release."""
     inner = (
-        f'"name":{_text(value.topic)},"connector":{_text(value.connector)},'
+        f'"name":{json_text(value.topic)},"connector":{json_text(value.connector)},'
         f'"task":{value.task},"discoverTimestamp":{value.discovered_ms}'
     )
     return f'{{"topic":{{{inner}}}}}'.encode()
@@ -196,7 +177,7 @@ def read_status(data: bytes, layout: ValueFormat = ValueFormat.KAFKA_4_3) -> Sta
     return StatusValue(
         status=Status(fields["state"]),
         worker_id=fields.get("worker_id"),
-        generation=_low_bits(fields["generation"], 32),
+        generation=low_bits(fields["generation"], 32),
         trace=fields.get("trace"),
         version=version,
     )
@@ -208,7 +189,7 @@ def _readable(fields: dict[str, Any], layout: ValueFormat) -> bool:
     return (
         isinstance(fields.get("state"), str)
         and fields["state"] in Status.__members__
-        and _is_integer(fields.get("generation"))
+        and is_integer(fields.get("generation"))
         and all(fields.get(name) is None or isinstance(fields[name], str) for name in optional_texts)
     )
 
@@ -223,38 +204,15 @@ def read_topic(data: bytes) -> TopicValue | None:
     task, discovered = inner.get("task"), inner.get("discoverTimestamp")
     if not (isinstance(name, str) and isinstance(connector, str)):
         return None
-    if not (_is_integer(task) and _is_integer(discovered)):
+    if not (is_integer(task) and is_integer(discovered)):
         return None
-    return TopicValue(name, connector, _low_bits(task, 32), _low_bits(discovered, 64))
-
-
-def _is_integer(value: object) -> TypeGuard[int]:
-    """A JSON integer: not true or false, which Python counts as integers."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _low_bits(number: int, bits: int) -> int:
-    """Java's narrowing conversion: the low ``bits`` as a signed number."""
-    half = 1 << (bits - 1)
-    return (number + half) % (1 << bits) - half
+    return TopicValue(name, connector, low_bits(task, 32), low_bits(discovered, 64))
 
 
 def _first_object(data: bytes) -> dict[str, Any] | None:
     """The JSON object that the bytes begin with, whatever follows it; None when they begin with anything else."""
     try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        text = data[: error.start].decode()  # what follows the first value is never looked at
-    try:
-        value, _ = _DECODER.raw_decode(text.lstrip(" \t\r\n"))
-    except (ValueError, RecursionError):
+        value = read_json(data)
+    except ConversionError:
         return None
     return value if isinstance(value, dict) else None
-
-
-def _no_constant(name: str) -> object:
-    """NaN and Infinity are not JSON, although Python reads them."""
-    raise ValueError(f"{name} is not JSON")
-
-
-_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)

@@ -1,0 +1,96 @@
+"""JSON as Connect's ``JsonConverter`` without schemas (``schemas.enable=false``) reads and writes it, byte for byte.
+
+The reader is lenient where Jackson is: white space around the first value and any text after it are accepted, the last
+of repeated fields counts. It is strict where Jackson is: NaN, Infinity and a comma too many are no JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias, TypeGuard
+
+from rebalance_check.impl.protocol.java_text import low_bits
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+
+JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
+"""What a record's value is after conversion; integers have Java's 64 bits."""
+
+_SPACE: Final = " \t\r\n"
+_LONG_BITS: Final = 64
+
+
+class ConversionError(RebalanceCheckError):
+    """The bytes are no JSON: Kafka's converter throws a ``DataException``, and readers of records skip the record."""
+
+
+def read_json(data: bytes | None) -> JsonValue:
+    """The value that the bytes begin with; None for no bytes, empty bytes and the literal ``null``.
+
+    Raises: ConversionError when the bytes begin with no JSON value.
+    """
+    text = _decoded(data or b"").removeprefix("\ufeff").lstrip(_SPACE)
+    if not text:
+        return None
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError) as error:
+        raise ConversionError(f"{text[:60]!r} is no JSON ({error}): write one JSON value") from error
+    if _runs_on(value, text[end : end + 1]):
+        raise ConversionError(f"{text[:60]!r} is no JSON: put a space after the first value")
+    return _narrowed(value)
+
+
+def _decoded(data: bytes) -> str:
+    """The text up to the first byte that is no UTF-8: what follows the first value is never looked at."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        return data[: error.start].decode()
+
+
+def _runs_on(value: JsonValue, following: str) -> bool:
+    """Whether a number or a literal goes on where Python's decoder stopped; strings, lists and objects end clearly."""
+    if is_number(value):
+        return following not in ("", *_SPACE)
+    return (value is None or isinstance(value, bool)) and (following.isalnum() or following in ("_", "$"))
+
+
+def _narrowed(value: JsonValue) -> JsonValue:
+    if is_integer(value):
+        return low_bits(value, _LONG_BITS)
+    if isinstance(value, Mapping):
+        return {name: _narrowed(one) for name, one in value.items()}
+    return [_narrowed(one) for one in value] if isinstance(value, list) else value
+
+
+def is_integer(value: object) -> TypeGuard[int]:
+    """Whether the value is a JSON integer: not true or false, which Python counts as integers."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether the value is a JSON number."""
+    return is_integer(value) or isinstance(value, float)
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+
+_ESCAPES: Final = str.maketrans(
+    {chr(code): f"\\u{code:04X}" for code in range(0x20)}
+    | {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+)
+
+
+def json_text(value: str | None) -> str:
+    """A JSON string as Jackson writes it (upper-case hex in escapes, everything else as it is), or ``null``."""
+    return "null" if value is None else f'"{value.translate(_ESCAPES)}"'
+
+
+def json_object(fields: Mapping[str, str]) -> str:
+    """An object whose fields are JSON already, in the given order and without spaces."""
+    return "{" + ",".join(f"{json_text(name)}:{value}" for name, value in fields.items()) + "}"

@@ -1,0 +1,66 @@
+"""The config store does what Kafka's own did: 112 recorded sequences step by step, and 150 random folds."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rebalance_check.integration.lockstep.config_ours import OurConfigStores
+from rebalance_check.integration.lockstep.sequence import StepSequence
+
+DATA = Path(__file__).parents[1] / "data" / "connect" / "config_vectors.json"
+RECORDED = json.loads(DATA.read_text(encoding="utf-8"))
+WITH_SCHEMAS = "v01 schemas.enable=true reader"  # no worker configures its converter so
+VECTORS = [vector for vector in RECORDED["vectors"] if vector["name"] != WITH_SCHEMAS]
+FOLDS = RECORDED["fold_vectors"]
+RENAMED = {"append-unread": "append"}
+
+
+def step_of(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {
+        name: value for name, value in recorded.items() if name not in ("io", "callbacks", "state_changes", "error")
+    }
+    return {**kept, "op": RENAMED.get(recorded["action"], recorded["action"])}
+
+
+def pieces(recorded: Mapping[str, Any]) -> tuple[list[str], list[str], list[str]]:
+    """What the log was asked, which callbacks came, and what was thrown, without the texts of exceptions."""
+    error = recorded.get("error", "")
+    kind = error.split(": ")[:2] if error.startswith("ESCAPES") else error.split(":")[:1]
+    return recorded.get("io", []), recorded.get("callbacks", []), [": ".join(kind)] if error else []
+
+
+def split(trace: tuple[str, ...]) -> tuple[list[str], list[str], list[str]]:
+    thrown = [line for line in trace if line.startswith(("THROWS", "ESCAPES"))]
+    callbacks = [line.removeprefix("CALLBACK ") for line in trace if line.startswith("CALLBACK")]
+    return [line for line in trace if not line.startswith(("THROWS", "ESCAPES", "CALLBACK"))], callbacks, thrown
+
+
+def test_nothing_of_what_was_recorded_is_left_out_but_a_converter_with_schemas() -> None:
+    assert (len(RECORDED["vectors"]), len(VECTORS), len(FOLDS)) == (113, 112, 150)
+
+
+@pytest.mark.parametrize("vector", [pytest.param(v, id=v["name"]) for v in VECTORS])
+def test_each_step_has_the_recorded_effects(vector: Mapping[str, Any]) -> None:
+    recorded = vector["steps"]
+    steps = tuple(step_of(step) for step in recorded)
+    if vector["started_before_first_step"]:
+        steps = ({"op": "start"}, *steps)
+    options = {"exactly_once": vector["exactly_once"], "partitions": 2 if "many partitions" in vector["name"] else 1}
+    seen = OurConfigStores().perform(StepSequence(steps, options))[-len(recorded) or None :] if recorded else []
+    state: dict[str, Any] = {}
+    for expected, observed in zip(recorded, seen, strict=True):
+        state.update(expected.get("state_changes", {}))
+        assert split(observed.trace) == pieces(expected), expected
+        assert {name: observed.state[name] for name in state} == state, expected
+    if seen:
+        assert seen[-1].state == vector["final"]
+
+
+@pytest.mark.parametrize("vector", [pytest.param(v, id=v["name"]) for v in FOLDS])
+def test_a_random_log_is_folded_to_the_recorded_state(vector: Mapping[str, Any]) -> None:
+    records = tuple({"op": "append", "offset": o, "key": k, "value": v} for o, k, v in vector["records"])
+    last = OurConfigStores().perform(StepSequence((*records, {"op": "start"})))[-1]
+    assert last.state == vector["final"]
