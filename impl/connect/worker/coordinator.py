@@ -223,7 +223,7 @@ class WorkerCoordinator(Coordinator):
         of = Generation(generation_id, member_id, protocol) if self._completing is None else self._completing
         self._completing = None
         assigned = read_connect_assignment(assignment)
-        before, self._mode = self._mode, ConnectMode.of_protocol(protocol)
+        before, self._mode = self._mode, ConnectMode.of_protocol(of.protocol or "")
         self._rejoin_requested = False
         if not self._gave_up(assigned, before):
             self._completing, self._mode = of, before

@@ -1,0 +1,188 @@
+"""A Connect worker that leads: what it assigns at, who owns what, and what it measures."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from rebalance_check.impl.connect.worker.metrics import WorkerRebalanceMetrics
+from rebalance_check.impl.protocol.connect_protocol import (
+    CONFIG_MISMATCH,
+    ConnectAssignment,
+    ConnectMode,
+    ConnectorTask,
+    read_connect_assignment,
+)
+from rebalance_check.impl.protocol.messages import JoinedMember, JoinGroupReply, JoinGroupRequest, SyncGroupRequest
+from rebalance_check.impl.protocol.wire import MalformedBytes
+from rebalance_check.model.vocabulary.connect_events import ConnectAssignmentComputed, OwnerLookedUp, WorkerClaimed
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+from tests.impl.scripted_worker import URL, Configs, ScriptedWorker, member, work
+
+EAGER, COMPATIBLE, SESSIONED = ConnectMode
+
+
+def lead(
+    worker: ScriptedWorker, mode: ConnectMode, generation: int = 1, *others: JoinedMember
+) -> dict[str, ConnectAssignment]:
+    """The worker leads a round; what it assigns, which it takes over itself."""
+    if worker.is_silent():
+        worker.poll()
+    own = worker.request(JoinGroupRequest)
+    offer = next(offer for offer in own.protocols if offer.name == mode.protocol)
+    worker.joined(generation, mode, leader="m", members=[JoinedMember("m", offer.metadata), *others])
+    sent = {one.member_id: one.assignment for one in worker.request(SyncGroupRequest).assignments}
+    worker.synced(sent["m"], mode)
+    return {each: read_connect_assignment(data) for each, data in sent.items()}
+
+
+@pytest.mark.parametrize("mode", ConnectMode)
+def test_every_member_gets_an_assignment_in_the_version_of_the_protocol(mode: ConnectMode) -> None:
+    worker = ScriptedWorker(mode, Configs(3, {"c0": 2}))
+    assigned = lead(worker, mode, 1, member("n", 3, version=mode.version))
+    assert {one.version for one in assigned.values()} == {mode.version}
+    assert {(one.leader, one.leader_url, one.config_offset, one.error) for one in assigned.values()} == {
+        ("m", URL, 3, 0)
+    }
+    assert sorted(name for one in assigned.values() for name in one.names) == ["c0", "c0-0", "c0-1"]
+
+
+def test_a_leader_that_is_behind_reads_on_once_and_assigns_at_its_own_offset() -> None:
+    worker = ScriptedWorker(configs=Configs(1, {}, later=[Configs(1, {}), Configs(9, {"c0": 0})]))
+    worker.poll()
+    assigned = lead(worker, SESSIONED, 1, member("n", 5))
+    assert {one.config_offset for one in assigned.values()} == {9}
+    assert worker.coordinator.config_state.offset == 9
+
+
+@pytest.mark.parametrize("mode", ConnectMode)
+def test_a_leader_that_stays_behind_fails_the_round_for_all(mode: ConnectMode) -> None:
+    worker = ScriptedWorker(mode, Configs(1, {"c0": 2}))
+    assigned = lead(worker, mode, 1, member("n", 5, version=mode.version))
+    assert {(one.error, one.config_offset, one.names, one.delay_ms) for one in assigned.values()} == {
+        (CONFIG_MISMATCH, 5, (), 0)
+    }
+    assert worker.coordinator.owner_url("c0") is None
+
+
+def test_the_leader_knows_the_owners_until_it_joins_again() -> None:
+    worker = ScriptedWorker(configs=Configs(3, {"c0": 1, "c1": 0}))
+    lead(worker, SESSIONED, 1, member("n", 3))
+    coordinator = worker.coordinator
+    assert coordinator.is_leader()
+    assert {coordinator.owner_url("c0"), coordinator.owner_url("c1")} == {URL, "http://n:8083/"}
+    assert coordinator.owner_url(ConnectorTask("c0", 0)) in {URL, "http://n:8083/"}
+    assert coordinator.owner_url("c9") is None
+    assert coordinator.owner_url(ConnectorTask("c0", 7)) is None
+    coordinator.request_rejoin("again")
+    assert coordinator.owner_url("c0") is None, "a rejoin is needed"
+    worker.poll()
+    assert not coordinator.is_leader()
+    asked = [event.work for event in worker.events if isinstance(event, OwnerLookedUp)]
+    assert asked == ["c0", "c1", "c0-0", "c9", "c0-7", "c0"]
+
+
+def test_a_follower_knows_no_owner() -> None:
+    worker = ScriptedWorker(configs=Configs(3, {"c0": 1}))
+    worker.round(1, work("c0"))
+    assert worker.coordinator.owner_url("c0") is None
+
+
+def test_what_a_round_takes_away_has_no_owner() -> None:
+    worker = ScriptedWorker(configs=Configs(3, {"c0": 1, "c1": 1}))
+    lead(worker, SESSIONED)
+    worker.coordinator.request_rejoin("another worker came")
+    worker.poll()
+    assigned = lead(worker, SESSIONED, 2, member("n", 3))
+    (connector,) = assigned["m"].revoked_connectors
+    (task,) = assigned["m"].revoked_tasks
+    kept = next(name for name in ("c0", "c1") if name != connector)
+    coordinator = worker.coordinator
+    assert [coordinator.owner_url(each) for each in (connector, task, kept)] == [None, None, URL]
+
+
+def test_a_round_with_metadata_that_cannot_be_read_kills_the_leader() -> None:
+    worker = ScriptedWorker()
+    worker.poll()
+    own = worker.request(JoinGroupRequest).protocols[0].metadata
+    with pytest.raises(MalformedBytes):
+        worker.joined(1, SESSIONED, leader="m", members=[JoinedMember("m", own), JoinedMember("n", b"\0")])
+    assert worker.is_silent()
+
+
+def test_a_leader_never_skips_the_assignment() -> None:
+    worker = ScriptedWorker()
+    worker.poll()
+    own = worker.request(JoinGroupRequest).protocols[0].metadata
+    reply = JoinGroupReply(
+        generation_id=1,
+        protocol_name="sessioned",
+        leader="m",
+        member_id="m",
+        members=(JoinedMember("m", own),),
+        skip_assignment=True,
+    )
+    worker.answer(JoinGroupRequest, reply)
+    with pytest.raises(RebalanceCheckError, match="none of which is static"):
+        worker.poll()
+
+
+def test_a_leader_whose_sync_failed_assigns_with_the_generation_that_it_completed() -> None:
+    """Generations that no one completed are visible to the incremental assignor: its memory is then not relied on."""
+    worker = ScriptedWorker(configs=Configs(3, {"c0": 1}))
+    lead(worker, SESSIONED)
+    worker.heartbeat(Error.UNKNOWN_MEMBER_ID)
+    worker.poll()
+    lead(worker, SESSIONED, 4)
+    computed = [event for event in worker.events if isinstance(event, ConnectAssignmentComputed)]
+    assert [(event.generation, event.completed) for event in computed] == [(1, -1), (4, 1)]
+
+
+def test_events_say_what_was_claimed_and_computed() -> None:
+    worker = ScriptedWorker(configs=Configs(3, {"c0": 1}))
+    lead(worker, SESSIONED, 1, member("n", 2, work("c5")))
+    (claimed,) = [event for event in worker.events if isinstance(event, WorkerClaimed)]
+    assert (claimed.claim, claimed.config_offset, claimed.url) == (None, 3, URL)
+    assert claimed.protocols == ("sessioned", "compatible", "default")
+    (computed,) = [event for event in worker.events if isinstance(event, ConnectAssignmentComputed)]
+    assert (computed.leader, computed.leader_url, computed.config_offset) == ("m", URL, 3)
+    assert computed.offsets == (("m", 3), ("n", 2))
+    assert computed.claims == (("m", ()), ("n", ("c5",)))
+    assert computed.configured == ("c0", "c0-0")
+
+
+# ---------------------------------------------------------------------------------------------------- metrics
+
+
+def test_metrics_of_the_coordinator_count_the_claim() -> None:
+    worker = ScriptedWorker()
+    counts = [worker.coordinator.metric_values(0)[name] for name in ("assigned-connectors", "assigned-tasks")]
+    assert counts == [0, 0]
+    worker.round(1, work("c0 c1 c0-0"))
+    values = worker.coordinator.metric_values(worker.now_ms)
+    assert (values["assigned-connectors"], values["assigned-tasks"]) == (2, 1)
+    assert {"join-total", "sync-total", "heartbeat-total", "rebalance-total", "failed-rebalance-total"} < values.keys()
+
+
+def test_metrics_of_the_worker_have_the_names_of_kafka() -> None:
+    worker = ScriptedWorker()
+    metrics = WorkerRebalanceMetrics()
+    before = metrics.values(worker.coordinator, -1, 0)
+    assert before["connect-protocol"] == "SESSIONED"
+    assert (before["leader-name"], before["rebalancing"], before["time-since-last-rebalance-ms"]) == ("", 0, math.inf)
+    worker.round(4, work("c0"), COMPATIBLE)
+    metrics.started(1_000)
+    assert metrics.values(worker.coordinator, 4, 1_500)["rebalancing"] == 1
+    metrics.succeeded(3_000)
+    metrics.succeeded(3_100)
+    assert metrics.values(worker.coordinator, 4, 4_000) == {
+        "connect-protocol": "COMPATIBLE",
+        "leader-name": "http://other:8083/",
+        "epoch": 4,
+        "rebalancing": 0,
+        "completed-rebalances-total": 2,
+        "rebalance-max-time-ms": 2_000,
+        "rebalance-avg-time-ms": 1_000,
+        "time-since-last-rebalance-ms": 900,
+    }
