@@ -131,8 +131,8 @@ async def create_topics(request: Any, topics: Topics) -> ApiMessage:
                 name=topic.name,
                 error_code=code,
                 error_message=None,
-                num_partitions=partitions,
-                replication_factor=1,
+                num_partitions=partitions if code == 0 else -1,
+                replication_factor=1 if code == 0 else -1,
                 configs=[],
             )
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
 
 from rebalance_check.integration.embedded.paced import paced
@@ -34,15 +36,27 @@ async def init_producer_id(request: Any, producer_id: int) -> ApiMessage:
 
 
 async def produce(request: Any, topics: Topics, *, error_code: int = 0) -> ApiMessage:
-    """Append each partition's records, or answer ``error_code`` for all of them without appending."""
+    """Append each partition's records, or answer ``error_code`` for all of them without appending.
+
+    Of a partition that is named twice, the records that were named last are appended.
+    """
     code = error_code if request.acks in ACKS else INVALID_REQUIRED_ACKS
     response_of = producer.ProduceResponse.TopicProduceResponse
-    responses = []
+    wanted: dict[str, dict[int, Any]] = {}
     async for topic in paced(request.topic_data):
-        partitions = [_produce_one(topic.name, data, topics, code) async for data in paced(topic.partition_data)]
-        responses.append(response_of(name=topic.name, partition_responses=partitions))
+        if topic.partition_data:
+            wanted.setdefault(topic.name, {}).update({data.index: data for data in topic.partition_data})
+    responses = []
+    for name, partitions in wanted.items():
+        found = [_produce_one(name, data, topics, code) async for data in paced(partitions.values())]
+        responses.append(response_of(name=name, partition_responses=found))
     topics.wake()
     return producer.ProduceResponse(responses=responses)
+
+
+def has_null_records(request: Any) -> bool:
+    """Whether a Produce request has a partition with null instead of records."""
+    return any(data.records is None for topic in request.topic_data for data in topic.partition_data)
 
 
 def _produce_one(name: str, data: Any, topics: Topics, code: int) -> Any:
@@ -54,23 +68,23 @@ def _produce_one(name: str, data: Any, topics: Topics, code: int) -> Any:
         error_code=code,
         base_offset=offset,
         log_append_time_ms=-1,
-        log_start_offset=0,
+        log_start_offset=0 if code == 0 else -1,
         record_errors=[],
         error_message=None,
     )
 
 
 def _append(name: str, data: Any, topics: Topics) -> tuple[int, int]:
+    """The error and the offset; each partition has exactly one batch (``ProduceRequest.validateRecords``)."""
     log = topics.log(name, data.index)
     if log is None:
         return int(Error.UNKNOWN_TOPIC_OR_PARTITION), -1
-    if not data.records:
-        return INVALID_RECORD, -1
     try:
-        return 0, log.append(bytes(data.records))
+        offset = log.append(bytes(data.records))
     except CorruptBatch:
         code: int = errors.CorruptRecordError.errno
         return code, -1
+    return (INVALID_RECORD, -1) if offset is None else (0, offset)
 
 
 async def fetch(request: Any, topics: Topics) -> ApiMessage:
@@ -91,11 +105,11 @@ async def fetch(request: Any, topics: Topics) -> ApiMessage:
         if size >= request.min_bytes or left <= 0 or any(data.error_code for _, data in partitions):
             break
         await topics.appended(left)
-    by_topic: dict[str, list[Any]] = {}
-    for name, data in partitions:
-        by_topic.setdefault(name, []).append(data)
     topic_of = consumer.FetchResponse.FetchableTopicResponse
-    responses = [topic_of(topic=name, partitions=found) for name, found in by_topic.items()]
+    responses = [
+        topic_of(topic=name, partitions=[data for _, data in found])
+        for name, found in groupby(partitions, key=itemgetter(0))
+    ]
     return consumer.FetchResponse(error_code=0, session_id=0, responses=responses)
 
 
@@ -112,18 +126,19 @@ async def _fetched(wanted: dict[tuple[str, int], Any], max_bytes: int, topics: T
 def _read(name: str, wanted: Any, topics: Topics, left: int) -> Any:
     code, end, records = int(Error.UNKNOWN_TOPIC_OR_PARTITION), -1, b""
     log = topics.log(name, wanted.partition)
-    if log is not None:
-        end = log.end_offset
-        code = int(Error.NONE if 0 <= wanted.fetch_offset <= end else Error.OFFSET_OUT_OF_RANGE)
-        if code == 0 and left > 0:
+    if log is not None and not 0 <= wanted.fetch_offset <= log.end_offset:
+        code = int(Error.OFFSET_OUT_OF_RANGE)
+    elif log is not None:
+        code, end = int(Error.NONE), log.end_offset
+        if left > 0:
             records = log.read(wanted.fetch_offset, min(wanted.partition_max_bytes, left))
     return consumer.FetchResponse.FetchableTopicResponse.PartitionData(
         partition_index=wanted.partition,
         error_code=code,
         high_watermark=end,
         last_stable_offset=end,
-        log_start_offset=0,
-        aborted_transactions=None,
+        log_start_offset=0 if code == 0 else -1,
+        aborted_transactions=[] if log is None else None,
         preferred_read_replica=-1,
         records=records,
     )
@@ -137,7 +152,8 @@ async def list_offsets(request: Any, topics: Topics) -> ApiMessage:
     )
     wanted: dict[str, dict[int, Any]] = {}
     for topic in request.topics:
-        wanted.setdefault(topic.name, {}).update({p.partition_index: p for p in topic.partitions})
+        if topic.partitions:
+            wanted.setdefault(topic.name, {}).update({p.partition_index: p for p in topic.partitions})
     found = [
         topic_of(
             name=name,

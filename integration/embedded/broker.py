@@ -25,6 +25,7 @@ from rebalance_check.integration.wire.kafka_python import ApiMessage
 from rebalance_check.integration.wire.malformed import MalformedFrame
 from rebalance_check.integration.wire.replies import no_groups, replies_to_wire
 from rebalance_check.integration.wire.requests import GROUP_API_KEYS, requests_from_wire
+from rebalance_check.integration.wire.shapes import topic_shapes
 from rebalance_check.model.vocabulary.errors import Error
 
 T = TypeVar("T")
@@ -137,11 +138,15 @@ class WireBroker:
         if request.API_KEY in GROUP_API_KEYS:
             parts = await _apart(is_long, lambda: requests_from_wire(request, client_host=peer))
             answered = [(part, await self.groups.reply(part)) async for part in paced(parts)]
-            return await _apart(is_long, replies_to_wire, answered) if answered else no_groups(request)
+            if not answered:
+                return no_groups(request)
+            return await _apart(is_long, lambda: replies_to_wire(answered, topic_shapes(request)))
         name = api_name(request)
         if name == "Fetch":
             return await answers_log.fetch(request, self.topics)
         if name == "Produce":
+            if answers_log.has_null_records(request):
+                return Effect.CLOSE_BEFORE  # Kafka never answers, and reads nothing more from the connection
             response = await answers_log.produce(request, self.topics)
             return response if request.acks != 0 else Effect.DROP_REPLY
         return await self._plain_answers()[name](request)

@@ -154,9 +154,10 @@ class Groups:
 def merged(
     keys: Sequence[tuple[str, int]], exists: Sequence[bool], errors: Sequence[Error]
 ) -> tuple[tuple[str, int, Error], ...]:
-    """The error of each partition: the next one of ``errors`` where it exists."""
-    left, missing = iter(errors), Error.UNKNOWN_TOPIC_OR_PARTITION
-    return tuple((*key, next(left) if found else missing) for key, found in zip(keys, exists, strict=True))
+    """The error of each partition, those first that do not exist; the others have ``errors``, in their order."""
+    missing = [(*key, Error.UNKNOWN_TOPIC_OR_PARTITION) for key, found in zip(keys, exists, strict=True) if not found]
+    known = [(*key, error) for key, error in zip(compress(keys, exists), errors, strict=True)]
+    return (*missing, *known)
 
 
 def slices(items: Sequence[T]) -> list[tuple[T, ...]]:

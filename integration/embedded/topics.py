@@ -48,15 +48,14 @@ class PartitionLog:
         """The offset that the next record will get."""
         return self.batches[-1].last_offset + 1 if self.batches else 0
 
-    def append(self, records: bytes) -> int:
-        """Append all batches in ``records`` and return the offset of the first record.
+    def append(self, records: bytes) -> int | None:
+        """Append the one batch in ``records`` and return the offset of its first record; None where it is not one.
 
         A batch that an idempotent producer repeats is not appended again: the answer is the offset it got the first
         time. `CorruptBatch` when the bytes are no batches; nothing is appended then.
         """
-        batches = _parse(records)
-        offsets = [self._append(batch) for batch in batches]
-        return offsets[0]
+        batches = _parse(records) if records else []
+        return self._append(batches[0]) if len(batches) == 1 else None
 
     def _append(self, batch: Any) -> int:
         sent = self.producers.setdefault(batch.producer_id, {}) if batch.producer_id >= 0 else {}

@@ -9,6 +9,7 @@ from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.wire.kafka_python import ApiMessage, producer
 from rebalance_check.integration.wire.kafka_python import consumer as wire
 from rebalance_check.integration.wire.requests import LEAVE_BATCH_VERSION, OFFSET_FETCH_BATCH_VERSION
+from rebalance_check.integration.wire.shapes import Shape, by_topic
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
 Answered = tuple[msg.GroupRequest, msg.GroupReply]
@@ -18,16 +19,19 @@ PROTOCOL_TYPE_VERSION: Final = 7
 """From this version a JoinGroup reply carries the protocol type, and may carry no protocol name (KIP-559)."""
 
 
-def replies_to_wire(answered: Sequence[Answered]) -> ApiMessage:
+def replies_to_wire(answered: Sequence[Answered], shapes: Sequence[Shape | None] = ()) -> ApiMessage:
     """The message that answers one wire request: one pair, or one for each group of a batched OffsetFetch.
 
-    It carries the version of the request and waits for a header.
+    It carries the version of the request and waits for a header. ``shapes`` (`topic_shapes`) has an entry for each
+    pair: as Kafka 4 does, a topic that the request names twice is answered twice. Without it, each topic stands once.
     """
     request, reply = answered[0]
     version = request.version
     message: ApiMessage
     if isinstance(request, msg.OffsetFetchRequest):
-        message = _offset_fetch_to_wire(version, answered)
+        message = _offset_fetch_to_wire(version, answered, shapes)
+    elif isinstance(reply, msg.OffsetCommitReply | msg.TxnOffsetCommitReply | msg.OffsetDeleteReply):
+        message = _TO_WIRE_IN_SHAPE[type(request)](reply, shapes[0] if shapes else None)
     else:
         message = _TO_WIRE[type(request)](version, reply)
     message.API_VERSION = version
@@ -87,37 +91,42 @@ def _leave_group_to_wire(version: int, reply: msg.LeaveGroupReply) -> ApiMessage
     )
 
 
-def _offset_commit_to_wire(_version: int, reply: msg.OffsetCommitReply) -> ApiMessage:
+def _offset_commit_to_wire(reply: Any, shape: Shape | None) -> ApiMessage:
     topic_of = wire.OffsetCommitResponse.OffsetCommitResponseTopic
-    topics = _partition_errors(topic_of, topic_of.OffsetCommitResponsePartition, reply.partitions)
+    topics = _partition_errors(topic_of, topic_of.OffsetCommitResponsePartition, reply.partitions, shape)
     return wire.OffsetCommitResponse(topics=topics)
 
 
-def _txn_offset_commit_to_wire(_version: int, reply: msg.TxnOffsetCommitReply) -> ApiMessage:
+def _txn_offset_commit_to_wire(reply: Any, shape: Shape | None) -> ApiMessage:
     topic_of = producer.TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic
-    topics = _partition_errors(topic_of, topic_of.TxnOffsetCommitResponsePartition, reply.partitions)
+    topics = _partition_errors(topic_of, topic_of.TxnOffsetCommitResponsePartition, reply.partitions, shape)
     return producer.TxnOffsetCommitResponse(topics=topics)
 
 
-def _offset_delete_to_wire(_version: int, reply: msg.OffsetDeleteReply) -> ApiMessage:
+def _offset_delete_to_wire(reply: Any, shape: Shape | None) -> ApiMessage:
     topic_of = wire.OffsetDeleteResponse.OffsetDeleteResponseTopic
-    topics = _partition_errors(topic_of, topic_of.OffsetDeleteResponsePartition, reply.partitions)
+    topics = _partition_errors(topic_of, topic_of.OffsetDeleteResponsePartition, reply.partitions, shape)
     return wire.OffsetDeleteResponse(error_code=int(reply.error), topics=topics)
 
 
-def _partition_errors(topic_of: Any, partition_of: Any, partitions: Sequence[tuple[str, int, Error]]) -> list[Any]:
-    by_topic: dict[str, list[Any]] = {}
-    for topic, index, error in partitions:
-        by_topic.setdefault(topic, []).append(partition_of(partition_index=index, error_code=int(error)))
-    return [topic_of(name=name, partitions=found) for name, found in by_topic.items()]
+def _partition_errors(
+    topic_of: Any, partition_of: Any, partitions: Sequence[tuple[str, int, Error]], shape: Shape | None
+) -> list[Any]:
+    """The topics of a reply. Where a partition does not exist, Kafka merges all topics by name (``merge`` of the
+    response's builder)."""
+    is_merged = shape is None or any(error is Error.UNKNOWN_TOPIC_OR_PARTITION for _, _, error in partitions)
+    wanted = None if is_merged else [(name, count) for name, count in shape or () if count]
+    found = [(topic, partition_of(partition_index=index, error_code=int(error))) for topic, index, error in partitions]
+    return [topic_of(name=name, partitions=some) for name, some in by_topic(found, wanted)]
 
 
-def _offset_fetch_to_wire(version: int, answered: Sequence[Answered]) -> ApiMessage:
+def _offset_fetch_to_wire(version: int, answered: Sequence[Answered], shapes: Sequence[Shape | None]) -> ApiMessage:
     response = wire.OffsetFetchResponse
+    wanted: Sequence[Shape | None] = shapes or [None] * len(answered)
     if version < OFFSET_FETCH_BATCH_VERSION:
         _, reply = answered[0]
         topic_of = response.OffsetFetchResponseTopic
-        topics = _fetched_topics(topic_of, topic_of.OffsetFetchResponsePartition, reply)
+        topics = _fetched_topics(topic_of, topic_of.OffsetFetchResponsePartition, reply, wanted[0])
         return response(error_code=int(reply.error), topics=topics)
     group_of = response.OffsetFetchResponseGroup
     topic = group_of.OffsetFetchResponseTopics
@@ -125,27 +134,29 @@ def _offset_fetch_to_wire(version: int, answered: Sequence[Answered]) -> ApiMess
         group_of(
             group_id=request.group_id,
             error_code=int(reply.error),
-            topics=_fetched_topics(topic, topic.OffsetFetchResponsePartitions, reply),
+            topics=_fetched_topics(topic, topic.OffsetFetchResponsePartitions, reply, shape),
         )
-        for request, reply in answered
+        for (request, reply), shape in zip(answered, wanted, strict=True)
     ]
     return response(groups=groups)
 
 
-def _fetched_topics(topic_of: Any, partition_of: Any, reply: Any) -> list[Any]:
+def _fetched_topics(topic_of: Any, partition_of: Any, reply: Any, shape: Shape | None) -> list[Any]:
     errors = {(topic, partition): int(error) for topic, partition, error in reply.errors}
-    by_topic: dict[str, list[Any]] = {}
-    for o in reply.offsets:
-        by_topic.setdefault(o.topic, []).append(
+    found = [
+        (
+            o.topic,
             partition_of(
                 partition_index=o.partition,
                 committed_offset=o.offset,
                 committed_leader_epoch=o.leader_epoch,
                 metadata=o.metadata,
                 error_code=errors.get((o.topic, o.partition), 0),
-            )
+            ),
         )
-    return [topic_of(name=name, partitions=partitions) for name, partitions in by_topic.items()]
+        for o in reply.offsets
+    ]
+    return [topic_of(name=name, partitions=some) for name, some in by_topic(found, shape)]
 
 
 _TO_WIRE: Final[dict[type, Any]] = {
@@ -153,6 +164,9 @@ _TO_WIRE: Final[dict[type, Any]] = {
     msg.SyncGroupRequest: _sync_group_to_wire,
     msg.HeartbeatRequest: _heartbeat_to_wire,
     msg.LeaveGroupRequest: _leave_group_to_wire,
+}
+
+_TO_WIRE_IN_SHAPE: Final[dict[type, Any]] = {
     msg.OffsetCommitRequest: _offset_commit_to_wire,
     msg.TxnOffsetCommitRequest: _txn_offset_commit_to_wire,
     msg.OffsetDeleteRequest: _offset_delete_to_wire,

@@ -1,0 +1,38 @@
+"""The topics of a request as it names them, which the reply repeats: a topic named twice is answered twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+from rebalance_check.integration.wire.kafka_python import consumer as wire
+from rebalance_check.integration.wire.requests import OFFSET_FETCH_BATCH_VERSION
+
+T = TypeVar("T")
+
+Shape = Sequence[tuple[str, int]]
+"""The topics of a request, in its order and as often as it names them, each with how many partitions it names there."""
+
+
+def topic_shapes(request: Any) -> list[Shape | None]:
+    """The shape of a decoded group request, or of each group of a batched OffsetFetch; None where no topics stand."""
+    if isinstance(request, wire.OffsetFetchRequest):
+        groups = request.groups if request.API_VERSION >= OFFSET_FETCH_BATCH_VERSION else [request]
+        return [_shape(group.topics, "partition_indexes") for group in groups]
+    return [_shape(getattr(request, "topics", None), "partitions")]
+
+
+def _shape(topics: Sequence[Any] | None, partitions: str) -> Shape | None:
+    return None if topics is None else [(topic.name, len(getattr(topic, partitions))) for topic in topics]
+
+
+def by_topic(found: Sequence[tuple[str, T]], shape: Shape | None) -> list[tuple[str, list[T]]]:
+    """What was found for each topic: in the shape of the request where every partition was answered, else by name."""
+    if shape is None or sum(count for _, count in shape) != len(found):
+        by_name: dict[str, list[T]] = {}
+        for name, one in found:
+            by_name.setdefault(name, []).append(one)
+        return [*by_name.items()]
+    answers = (one for _, one in found)
+    return [(name, [*islice(answers, count)]) for name, count in shape]
