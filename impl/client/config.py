@@ -12,9 +12,8 @@ class ClientConfig:
     """Settings of one member; times in ms.
 
     ``rebalance_timeout_ms`` is ``max.poll.interval.ms`` for a consumer and ``rebalance.timeout.ms`` for a worker: the
-    longest time between two polls, and what the coordinator grants for joining. The retry backoff of heartbeats grows
-    by two up to its maximum, without jitter, so that a run depends on its inputs alone. The versions say which
-    version of each API this client speaks.
+    longest time between two polls, and what the coordinator grants for joining. The retry backoff of heartbeats and
+    look-ups doubles up to its maximum. The versions say which version of each API this client speaks.
     """
 
     group_id: str
@@ -26,6 +25,7 @@ class ClientConfig:
     retry_backoff_ms: int = 100
     retry_backoff_max_ms: int = 1_000
     leave_on_close: bool = True
+    find_coordinator_version: int = 4
     join_group_version: int = 9
     sync_group_version: int = 5
     heartbeat_version: int = 4

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from random import Random
 from typing import TypedDict
 
 from rebalance_check.impl.assignors.assignor import Assignor
 from rebalance_check.impl.client.committing import Commit, CommitOutcome, Committing
 from rebalance_check.impl.client.config import ClientConfig
-from rebalance_check.impl.client.core import always_found
 from rebalance_check.impl.client.fetching import Fetching, OffsetFetch
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.client.listener import RebalanceListener
@@ -66,9 +66,9 @@ class ConsumerCoordinator(Subscribing, Committing, Fetching):
         listener: RebalanceListener | None = None,
         auto_commit_ms: int | None = None,
         rack: str | None = None,
-        find_coordinator: Callable[[], bool] = always_found,
+        random: Random | None = None,
     ) -> None:
-        super().__init__(config, recorder, member=member, find_coordinator=find_coordinator)
+        super().__init__(config, recorder, member=member, random=random)
         self.protocol = common_protocol(assignors)
         self.assignors = {assignor.name: assignor for assignor in assignors}
         self.listener = listener or RebalanceListener()

@@ -98,6 +98,8 @@ class Coordinator(Joining, Heartbeating, ABC):
         if self._closed:
             raise RebalanceCheckError(f"{self.member} was closed and cannot poll any more: start a new member")
         self.poll_heartbeat(now_ms)
+        if (failure := self._lookup.take_failure()) is not None:
+            raise failure
         self._read_answers()
         if self.ensure_active_group(now_ms):
             self.on_poll()
@@ -106,13 +108,15 @@ class Coordinator(Joining, Heartbeating, ABC):
         """When `poll` can make progress by itself next, in ms (0: at once); None while it waits for an answer."""
         if self._closed:
             return None
-        if self._unread or self._failure is not None or (self._join is not None and self._join.done):
+        failed = self._failure is not None or self._lookup.failure is not None
+        if self._unread or failed or (self._join is not None and self._join.done):
             return 0
-        known_ms = 0 if self._coordinator_known else self._discover_ms
+        if self.coordinator_unknown():
+            return self._lookup.next_ms if self._lookup.next_ms is None else max(self._retry_ms, self._lookup.next_ms)
         if not self.rejoin_needed_or_pending():
-            return None if self._coordinator_known else known_ms
+            return None
         waiting = self._join is not None and not self._needs_join_prepare
-        return None if waiting else max(self._retry_ms, known_ms)
+        return None if waiting else self._retry_ms
 
     def rejoin_needed_or_pending(self) -> bool:
         """Whether the next poll must join; override to add reasons of your own and call this one."""

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from random import Random
 
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.events import request_answered, request_sent
 from rebalance_check.impl.client.failures import GroupError, JoinAttempt, JoinFailure, Retry
 from rebalance_check.impl.client.generation import NO_MEMBERSHIP, Generation, MemberState
+from rebalance_check.impl.client.lookup import CoordinatorLookup, Node
 from rebalance_check.impl.client.metrics import CoordinatorMetrics
 from rebalance_check.impl.client.timers import HeartbeatTimers
-from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest, JoinGroupRequest
+from rebalance_check.impl.protocol.messages import (
+    FindCoordinatorReply,
+    FindCoordinatorRequest,
+    GroupReply,
+    GroupRequest,
+    JoinGroupRequest,
+    MemberReply,
+    MemberRequest,
+)
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.model.vocabulary.events import MembershipLost
+from rebalance_check.model.vocabulary.events import CoordinatorFound, MembershipLost
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 Handle = Callable[["Sent", GroupReply | None], None]
@@ -31,15 +41,11 @@ class Sent:
     at_ms: int = 0
 
 
-def always_found() -> bool:
-    """The coordinator is found at the first look-up."""
-    return True
-
-
 class CoordinatorCore:
     """State of one member and the two ways in which it changes: resets, and the loss of the coordinator.
 
-    Every public entry sets ``_now_ms``; nothing in here reads a clock of its own.
+    Every public entry sets ``_now_ms``; nothing in here reads a clock of its own. ``random`` decides the jitter of
+    backoffs, without it they have none.
     """
 
     def __init__(
@@ -48,13 +54,12 @@ class CoordinatorCore:
         recorder: Recorder,
         *,
         member: str,
-        find_coordinator: Callable[[], bool] = always_found,
+        random: Random | None = None,
     ) -> None:
         self.config = config
         self.recorder = recorder
         self.member = member
         self.metrics = CoordinatorMetrics()
-        self._find_coordinator = find_coordinator
         self._now_ms = 0
         self._state = MemberState.UNJOINED
         self._generation = NO_MEMBERSHIP
@@ -63,13 +68,12 @@ class CoordinatorCore:
         self._needs_join_prepare = True
         self._join: JoinAttempt | None = None
         self._closed = False
-        self._timers = HeartbeatTimers(config)
-        self._coordinator_known = False
-        self._discover_ms = 0
+        self._timers = HeartbeatTimers(config, random)
+        self._lookup = CoordinatorLookup(config, random)
         self._failure: GroupError | None = None
         self._next_correlation_id = 0
         self._in_flight: dict[int, Sent] = {}
-        self._outbox: list[tuple[int, GroupRequest]] = []
+        self._outbox: list[tuple[int, MemberRequest]] = []
         self._unread: list[tuple[Sent, GroupReply]] = []
 
     # ------------------------------------------------------------------------------------------------ membership
@@ -99,24 +103,34 @@ class CoordinatorCore:
     # ------------------------------------------------------------------------------------------------ requests
 
     def _send(self, request: GroupRequest, handle: Handle) -> None:
-        correlation_id = self._next_correlation_id
-        self._next_correlation_id += 1
+        correlation_id = self._enqueue(request)
         self._in_flight[correlation_id] = Sent(correlation_id, request, self._generation, handle, self._now_ms)
-        self._outbox.append((correlation_id, request))
         self.recorder.emit(request_sent(self.member, correlation_id, request))
 
-    def take_requests(self) -> list[tuple[int, GroupRequest]]:
-        """The requests to send now, oldest first, each under its correlation id; call this after every other call."""
+    def _enqueue(self, request: MemberRequest) -> int:
+        correlation_id = self._next_correlation_id
+        self._next_correlation_id += 1
+        self._outbox.append((correlation_id, request))
+        return correlation_id
+
+    def take_requests(self) -> list[tuple[int, MemberRequest]]:
+        """The requests to send now, oldest first, each under its correlation id; call this after every other call.
+
+        FindCoordinator goes to any node, all others to `coordinator`.
+        """
         taken, self._outbox = self._outbox, []
         return taken
 
-    def receive(self, correlation_id: int, reply: GroupReply | None, now_ms: int) -> None:
+    def receive(self, correlation_id: int, reply: MemberReply | None, now_ms: int) -> None:
         """An answer arrived, or (None) the connection broke or timed out and the outcome stays unknown.
 
         An answer to a request that was given up is dropped. JoinGroup answers wait for the application's next `poll`,
         all others are read at once, on whatever thread the network runs.
         """
         self._now_ms = now_ms
+        if isinstance(reply, FindCoordinatorReply) or correlation_id == self._lookup.in_flight:
+            self._look_up_answered(correlation_id, reply)
+            return
         sent = self._in_flight.pop(correlation_id, None)
         if sent is None:
             return
@@ -154,25 +168,46 @@ class CoordinatorCore:
 
     def coordinator_unknown(self) -> bool:
         """Whether the coordinator must be looked up before anything can be sent."""
-        return not self._coordinator_known
+        return self._lookup.node is None
+
+    @property
+    def coordinator(self) -> Node | None:
+        """The node that coordinates the group, None while it is unknown."""
+        return self._lookup.node
+
+    def ensure_coordinator_ready(self, now_ms: int) -> bool:
+        """Whether the coordinator is known; if not, look it up, unless a look-up or its backoff is under way."""
+        self._now_ms = now_ms
+        return self._ensure_coordinator()
+
+    def coordinator_disconnected(self, now_ms: int) -> None:
+        """The connection to the coordinator broke, or could not be opened: it is looked up again."""
+        self._now_ms = now_ms
+        if self._lookup.node is not None:
+            self._forget_coordinator()
 
     def _ensure_coordinator(self) -> bool:
-        """Look the coordinator up, at most once per retry backoff; finding it starts the session anew."""
-        if self._coordinator_known:
-            return True
-        if self._now_ms < self._discover_ms:
-            return False
-        if not self._find_coordinator():
-            self._discover_ms = self._now_ms + self.config.retry_backoff_ms
-            return False
-        self._coordinator_known = True
-        self._timers.session_alive(self._now_ms)
-        return True
+        """As `ensure_coordinator_ready`, at the present time. Any node answers a look-up; one is in flight at most."""
+        if self._lookup.is_due(self._now_ms):
+            config = self.config
+            request = FindCoordinatorRequest(
+                group_id=config.group_id, version=config.find_coordinator_version, client_id=config.client_id
+            )
+            self._lookup.in_flight = self._enqueue(request)
+        return self._lookup.node is not None
+
+    def _look_up_answered(self, correlation_id: int, reply: MemberReply | None) -> None:
+        """``FindCoordinatorResponseHandler``: finding the coordinator starts the session anew."""
+        if correlation_id != self._lookup.in_flight:
+            return
+        self._lookup.answered(reply if isinstance(reply, FindCoordinatorReply) else None, self._now_ms)
+        if self._lookup.node is not None:
+            self._timers.session_alive(self._now_ms)
+            self.recorder.emit(CoordinatorFound(member=self.member, node=self._lookup.node.node_id))
 
     def _forget_coordinator(self) -> None:
         """Disconnect: every request in flight has an unknown outcome, and the coordinator is looked up again."""
-        self._coordinator_known = False
-        self._discover_ms = self._now_ms + self.config.retry_backoff_ms
+        self._lookup.lost(self._now_ms)
         given_up, self._in_flight = self._in_flight, {}
         self._outbox = [entry for entry in self._outbox if entry[0] not in given_up]
         for sent in given_up.values():

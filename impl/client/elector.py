@@ -7,7 +7,8 @@ writes somewhere needs a fencing token of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Final, TypedDict
 
 from msgspec import UNSET
@@ -15,7 +16,6 @@ from msgspec.structs import replace
 
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.coordinator import Coordinator
-from rebalance_check.impl.client.core import always_found
 from rebalance_check.impl.protocol.leader_election import (
     DUPLICATE_URLS,
     NO_ERROR,
@@ -72,9 +72,9 @@ class LeaderElector(Coordinator):
         member: str,
         identity: Identity,
         sticky: bool = False,
-        find_coordinator: Callable[[], bool] = always_found,
+        random: Random | None = None,
     ) -> None:
-        super().__init__(config, recorder, member=member, find_coordinator=find_coordinator)
+        super().__init__(config, recorder, member=member, random=random)
         self.identity = identity
         self.sticky = sticky
         self._election: Election | None = None

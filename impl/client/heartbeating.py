@@ -38,10 +38,11 @@ class Heartbeating(CoordinatorCore):
             self._send_heartbeat()
 
     def next_deadline(self) -> int | None:
-        """When `tick` has something to do next, in ms; None while heartbeats are off (see `next_poll`)."""
+        """When `tick` has something to do next, in ms; None while heartbeats are off (see `next_poll`),
+        and while the look-up of the coordinator waits for its answer."""
         if not self._heartbeats_enabled():
             return None
-        return self._timers.next_ms if self._coordinator_known else self._discover_ms
+        return self._lookup.next_ms if self.coordinator_unknown() else self._timers.next_ms
 
     def poll_heartbeat(self, now_ms: int) -> None:
         """The application is alive: start the poll interval anew, and raise what stopped the heartbeats, once."""
@@ -119,7 +120,7 @@ class Heartbeating(CoordinatorCore):
         Static members never send it. ``emits_loss``: the loss of the membership is an event of its own.
         """
         sendable = self._state is not MemberState.UNJOINED and self._generation.member_id != ""
-        if sendable and self._coordinator_known and self.config.group_instance_id is None:
+        if sendable and not self.coordinator_unknown() and self.config.group_instance_id is None:
             self._send(
                 LeaveGroupRequest(
                     group_id=self.config.group_id,

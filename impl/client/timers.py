@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from random import Random
+
+from rebalance_check.impl.client.backoff import ExponentialBackoff
 from rebalance_check.impl.client.config import ClientConfig
 
 
@@ -12,11 +15,11 @@ class HeartbeatTimers:
     else.
     """
 
-    __slots__ = ("_attempts", "_config", "heartbeat_ms", "poll_ms", "session_ms")
+    __slots__ = ("_backoff", "_config", "heartbeat_ms", "poll_ms", "session_ms")
 
-    def __init__(self, config: ClientConfig) -> None:
+    def __init__(self, config: ClientConfig, random: Random | None = None) -> None:
         self._config = config
-        self._attempts = 0
+        self._backoff = ExponentialBackoff(config.retry_backoff_ms, config.retry_backoff_max_ms, random)
         self.heartbeat_ms = self.session_ms = self.poll_ms = 0
 
     def arm(self, now_ms: int) -> None:
@@ -31,7 +34,7 @@ class HeartbeatTimers:
 
     def answered(self, now_ms: int) -> None:
         """The coordinator answered in a way that proves the session alive."""
-        self._attempts = 0
+        self._backoff.reset()
         self.session_alive(now_ms)
 
     def session_alive(self, now_ms: int) -> None:
@@ -40,9 +43,7 @@ class HeartbeatTimers:
 
     def failed(self, now_ms: int) -> None:
         """A heartbeat failed: the next one comes after an exponential backoff."""
-        backoff = self._config.retry_backoff_ms * 2**self._attempts
-        self.heartbeat_ms = now_ms + min(backoff, self._config.retry_backoff_max_ms)
-        self._attempts = min(self._attempts + 1, 16)
+        self.heartbeat_ms = now_ms + self._backoff.next_ms()
 
     def polled(self, now_ms: int) -> None:
         """The application polled."""

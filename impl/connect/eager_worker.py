@@ -5,9 +5,9 @@ Work is started only when the worker has read the config topic exactly as far as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from random import Random
 
-from rebalance_check.impl.client.core import always_found
 from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.connect.config_topic import ConfigSource
 from rebalance_check.impl.connect.running_tasks import RunningWork
@@ -31,7 +31,7 @@ class EagerWorker(WorkerCoordinator):
         member: str,
         url: str,
         configs: ConfigSource,
-        find_coordinator: Callable[[], bool] = always_found,
+        random: Random | None = None,
     ) -> None:
         super().__init__(
             config,
@@ -40,7 +40,7 @@ class EagerWorker(WorkerCoordinator):
             url=url,
             configs=configs,
             listener=self,
-            find_coordinator=find_coordinator,
+            random=random,
         )
         self.configs = configs
         self._running = RunningWork(member, recorder)

@@ -127,7 +127,7 @@ CLIENT_MUTANTS: Final = [
         "retriable-error-discards-membership",
         "a failure that is retried after the backoff takes generation and member id away",
         "member_id_is_kept",
-        _search(SimulatedProtocol.EAGER, "refusal", 0, 10),
+        _search(SimulatedProtocol.EAGER, "refusal", 10, 20),
     ),
     _fuzzed(
         "wakeup-abandons-completed-rebalance",
@@ -145,7 +145,7 @@ CLIENT_MUTANTS: Final = [
         "protocol-check-against-reset-generation",
         "the protocol of a SyncGroup answer is compared although the generation was reset meanwhile",
         "rebalance_completes",
-        _search(SimulatedProtocol.EAGER, "subscription,delay,refusal", 90, 110),
+        _search(SimulatedProtocol.EAGER, "subscription,delay,refusal", 110, 120),
     ),
     _fuzzed(
         "coordinator-lookup-future-leaked",
@@ -187,7 +187,7 @@ CLIENT_MUTANTS: Final = [
         "local-session-timer-ignores-rebalance-replies",
         "REBALANCE_IN_PROGRESS to a heartbeat does not prolong the client's own session, whose end ends the membership",
         "member_id_is_kept",
-        _search(SimulatedProtocol.EAGER, "slow-application", 0, 10),
+        _search(SimulatedProtocol.EAGER, "slow-application", 20, 30),
     ),
     _fuzzed(
         "iggy-late-offset-store-after-leave",

@@ -162,8 +162,8 @@ CLAIM_MUTANTS: Final = [
         "laggards_are_removed_in_time",
         FuzzSearch(
             options=SimulationOptions(protocol=SimulatedProtocol.EAGER, faults=(FaultKind.DROP,), steps=25),
-            first=45,
-            last=60,
+            first=340,
+            last=350,
         ),
     ),
     _mutant("sync-debt-kept", "a member that sent its SyncGroup still counts as owing it", "only_laggards_time_out"),

@@ -264,6 +264,20 @@ class ListedGroup:
     state: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindCoordinatorRequest(Request):
+    """FindCoordinator (10) for a group, which any node answers: who coordinates it?"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindCoordinatorReply(Reply):
+    """The node that coordinates the group, and where clients reach it; without a node (-1) on errors."""
+
+    node_id: int = -1
+    host: str = ""
+    port: int = -1
+
+
 GroupRequest: TypeAlias = (
     JoinGroupRequest
     | SyncGroupRequest
@@ -284,3 +298,7 @@ GroupReply: TypeAlias = (
     | OffsetFetchReply
     | OffsetDeleteReply
 )
+
+MemberRequest: TypeAlias = GroupRequest | FindCoordinatorRequest
+"""What a member sends: to its coordinator, or (FindCoordinator) to any node."""
+MemberReply: TypeAlias = GroupReply | FindCoordinatorReply

@@ -60,6 +60,7 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
         by_pattern: bool,
         plan: Callable[[], FaultPlan],
         random: Random,
+        jitter: Random,
     ) -> None:
         config = settings.client(name)
         super().__init__(
@@ -71,7 +72,7 @@ class ConsumerApplication(MembershipView, ConsumerCoordinator):
             partitions_per_topic=cluster,
             refresh_metadata=lambda: cluster,
             auto_commit_ms=settings.auto_commit_ms,
-            find_coordinator=lambda: not self._happens(plan().look_up),
+            random=jitter,
         )
         self._by_pattern = by_pattern
         self._has_skipped = False

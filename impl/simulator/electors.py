@@ -28,10 +28,11 @@ class ElectorApplication(MembershipView, LeaderElector):
         *,
         plan: Callable[[], FaultPlan],
         random: Random,
+        jitter: Random,
     ) -> None:
         identity = Identity(name, PORT, scheme="http")
         config = settings.client(name)
-        super().__init__(config, recorder, member=name, identity=identity)
+        super().__init__(config, recorder, member=name, identity=identity, random=jitter)
         self._random = random
         self._plan = plan
         record_start(recorder, name, config, "eager")

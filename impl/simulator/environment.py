@@ -10,9 +10,11 @@ from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
 from rebalance_check.impl.coordinator.shard import Numbers
 from rebalance_check.impl.coordinator.validation import refused
 from rebalance_check.impl.protocol.messages import (
-    GroupRequest,
+    FindCoordinatorReply,
+    FindCoordinatorRequest,
     HeartbeatRequest,
     JoinGroupRequest,
+    MemberRequest,
     OffsetCommitRequest,
     SyncGroupRequest,
 )
@@ -32,7 +34,7 @@ CRASH, CRASH_AND_LOAD, RESIGN, RESIGN_LATE = range(4)
 """How a coordinator is taken away."""
 
 _MOVED: Final = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE)
-REFUSALS: Final[dict[type[GroupRequest], tuple[Error, ...]]] = {
+REFUSALS: Final[dict[type[MemberRequest], tuple[Error, ...]]] = {
     JoinGroupRequest: (*_MOVED, Error.COORDINATOR_LOAD_IN_PROGRESS, Error.REBALANCE_IN_PROGRESS),
     SyncGroupRequest: (*_MOVED, Error.REBALANCE_IN_PROGRESS),
     HeartbeatRequest: _MOVED,
@@ -107,13 +109,22 @@ class Environment:
             self._recorders[group] = self.recorder("coordinator", group)
         return self._recorders[group]
 
-    def _serve(self, token: Token | None, request: GroupRequest) -> None:
-        """A request reaches the coordinator, which may refuse it for a short time."""
+    def _serve(self, number: int, token: Token | None, request: MemberRequest) -> None:
+        """A request reaches a node, which may refuse it for a short time."""
+        if isinstance(request, FindCoordinatorRequest):
+            self._serve_look_up(number, token)
+            return
         if token is not None and self.network.happens(self.network.plan.refusal) and type(request) in REFUSALS:
             error = self.network.random.choice(REFUSALS[type(request)])
             self.network.answer(token, refused(request, error))
             return
-        self.nodes.arrive(token, request)
+        self.nodes.arrive(number, token, request)
+
+    def _serve_look_up(self, number: int, token: Token | None) -> None:
+        if self.network.happens(self.network.plan.look_up):
+            self.network.answer(token, FindCoordinatorReply(error=Error.COORDINATOR_NOT_AVAILABLE))
+        else:
+            self.nodes.look_up(number, token)
 
     def enforce_rebalance(self) -> None:
         """What operators do about topics that grew unnoticed: leaders that skipped their assignment compute one."""

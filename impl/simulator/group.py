@@ -27,9 +27,17 @@ def build_members(environment: Environment, options: SimulationOptions, settings
     for index in range(options.members):
         name = f"m{index}"
         random, recorder = stream(environment.seed, f"process {name}"), environment.recorder(name)
-        begin = partial(start, name, recorder=recorder, random=random)
+        jitter = stream(environment.seed, f"backoff {name}")
+        begin = partial(start, name, recorder=recorder, random=random, jitter=jitter)
         environment.members.append(
-            MemberProcess(name, environment.network, random, recorder, _configured(begin, settings))
+            MemberProcess(
+                name,
+                environment.network,
+                random,
+                recorder,
+                _configured(begin, settings),
+                choices=stream(environment.seed, f"nodes {name}"),
+            )
         )
 
 

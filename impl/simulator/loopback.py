@@ -12,7 +12,9 @@ from typing import Final, TypeVar, cast
 from rebalance_check.impl.client.coordinator import Coordinator
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
 from rebalance_check.impl.coordinator.shard import Answer
+from rebalance_check.impl.protocol.messages import FindCoordinatorReply, FindCoordinatorRequest
 from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import Event
 
 POLL_EVERY_MS: Final = 50
@@ -25,8 +27,9 @@ Client = TypeVar("Client", bound=Coordinator)
 class Loopback:
     """One coordinator and its clients in virtual time, from 0 ms.
 
-    ``events`` collects what everybody tells, in order. A client in ``stalled`` is not polled: its heartbeat side goes
-    on by itself, as when an application is stuck in processing.
+    ``events`` collects the events of all, in order. A client in ``stalled`` is not polled: its heartbeat side goes
+    on by itself, as when an application is stuck in processing. While ``has_coordinator`` is False a look-up is
+    answered COORDINATOR_NOT_AVAILABLE.
     """
 
     def __init__(self, config: GroupConfig | None = None) -> None:
@@ -34,6 +37,7 @@ class Loopback:
         self.events: list[Event] = []
         self.clients: dict[str, Coordinator] = {}
         self.stalled: set[str] = set()
+        self.has_coordinator = True
         self._ids = 0
         self.coordinator = GroupCoordinator(
             config or GroupConfig(initial_rebalance_delay_ms=0),
@@ -74,7 +78,15 @@ class Loopback:
         """Carry requests and answers to and fro until nobody has anything to say."""
         while sent := [(name, *entry) for name, client in self.clients.items() for entry in client.take_requests()]:
             for name, correlation_id, request in sent:
+                if isinstance(request, FindCoordinatorRequest):
+                    self.clients[name].receive(correlation_id, self._found(), self.now_ms)
+                    continue
                 self._deliver(self.coordinator.handle((name, correlation_id), request, self.now_ms))
+
+    def _found(self) -> FindCoordinatorReply:
+        if not self.has_coordinator:
+            return FindCoordinatorReply(error=Error.COORDINATOR_NOT_AVAILABLE)
+        return FindCoordinatorReply(node_id=0, host="localhost", port=9092)
 
     def _step(self) -> None:
         self._deliver(self.coordinator.advance(self.now_ms))

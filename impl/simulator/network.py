@@ -13,7 +13,7 @@ from functools import partial
 from random import Random
 from typing import Final
 
-from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest, JoinGroupRequest
+from rebalance_check.impl.protocol.messages import JoinGroupRequest, MemberReply, MemberRequest
 from rebalance_check.impl.runtime.clock import Timer, VirtualClock
 from rebalance_check.impl.runtime.faults import FaultPlan
 
@@ -32,30 +32,50 @@ CLOSED: Final = 0
 Token = tuple[int, int]
 """What a request is answered to: the number of its connection, and its correlation id there."""
 
-Receive = Callable[[int, GroupReply | None], None]
+Receive = Callable[[int, MemberReply | None], None]
+
+Serve = Callable[[int, Token | None, MemberRequest], None]
+"""A node gets a request: the number of the node, what to answer to (None: nobody waits any more), the request."""
+
+
+def never() -> None:
+    """Nothing is to be done about a connection that broke."""
 
 
 class SimulatedNetwork:
-    """All connections of a run. ``serve`` is the coordinator: it takes a token and a request when one arrives.
+    """All connections of a run. ``serve`` is the cluster: it takes each request that arrives at one of its nodes.
 
-    ``plan`` may be exchanged while the run goes on: the healed phase has a fault-free one.
+    ``plan`` may be exchanged while the run goes on: the healed phase has a fault-free one. ``dead`` are the nodes that
+    refuse connections.
     """
 
-    def __init__(
-        self, clock: VirtualClock, random: Random, plan: FaultPlan, serve: Callable[[Token | None, GroupRequest], None]
-    ) -> None:
+    def __init__(self, clock: VirtualClock, random: Random, plan: FaultPlan, serve: Serve) -> None:
         self.clock = clock
         self.random = random
         self.plan = plan
         self.serve = serve
+        self.dead: set[int] = set()
         self._connections: dict[int, Connection] = {}
         self._opened = 0
 
-    def connect(self, receive: Receive) -> Connection:
-        """A new connection; ``receive`` takes each reply under its correlation id, None for an unknown outcome."""
-        return Connection(self, receive)
+    def connect(self, receive: Receive, node: int = 0, broken: Callable[[], None] = never) -> Connection:
+        """A new connection to a node; ``receive`` takes each reply under its correlation id, None for an unknown one.
 
-    def answer(self, token: Token | None, reply: GroupReply) -> None:
+        ``broken`` is called after the connection broke, also when nothing was in flight.
+        """
+        return Connection(self, receive, node, broken)
+
+    def kill(self, node: int) -> None:
+        """The process of a node is gone: its connections break, and new ones are refused until `revive`."""
+        self.dead.add(node)
+        for connection in [each for each in self._connections.values() if each.node == node]:
+            connection.break_soon()
+
+    def revive(self, node: int) -> None:
+        """The node runs again."""
+        self.dead.discard(node)
+
+    def answer(self, token: Token | None, reply: MemberReply) -> None:
         """Send a reply back; a reply whose connection broke meanwhile (None: the request came late) is dropped."""
         if token is not None and token[0] in self._connections:
             self._connections[token[0]].carry_reply(token[1], reply)
@@ -80,27 +100,29 @@ class SimulatedNetwork:
 
 
 class Connection:
-    """The connection of a member to its coordinator; when it breaks it is opened again under a new number."""
+    """The connection of a member to a node; when it breaks it is opened again under a new number."""
 
     __slots__ = (
-        "_clock", "_last_reply_ms", "_last_request_ms", "_network", "_number", "_on_the_way", "_receive", "_timeout",
-        "_waiting",
+        "_broken", "_clock", "_last_reply_ms", "_last_request_ms", "_network", "_number", "_on_the_way", "_receive",
+        "_timeout", "_waiting", "node",
     )  # fmt: skip
 
-    def __init__(self, network: SimulatedNetwork, receive: Receive) -> None:
+    def __init__(self, network: SimulatedNetwork, receive: Receive, node: int, broken: Callable[[], None]) -> None:
+        self.node = node
+        self._broken = broken
         self._network = network
         self._clock = network.clock
         self._receive = receive
         self._number = network.open(self)
         self._waiting: dict[int, int] = {}
-        self._on_the_way: dict[int, GroupRequest] = {}
+        self._on_the_way: dict[int, MemberRequest] = {}
         self._last_request_ms = 0
         self._last_reply_ms = 0
         self._timeout: Timer | None = None
 
     # -------------------------------------------------------------------------------------------- requests
 
-    def send(self, correlation_id: int, request: GroupRequest) -> None:
+    def send(self, correlation_id: int, request: MemberRequest) -> None:
         """Put a request on its way."""
         network = self._network
         self._wait_for(correlation_id, request)
@@ -111,19 +133,24 @@ class Connection:
         self._clock.at(arrival_ms, partial(self._arrive, self._number, correlation_id))
         if network.happens(network.plan.duplicate):
             self._clock.at(
-                arrival_ms + network.random.randrange(LATE_REQUEST_MS), partial(network.serve, None, request)
+                arrival_ms + network.random.randrange(LATE_REQUEST_MS), partial(network.serve, self.node, None, request)
             )
         if network.happens(network.plan.disconnect):
             self._clock.after(network.way_ms(), partial(self._break_if, self._number))
 
     def _arrive(self, number: int, correlation_id: int) -> None:
-        """The request reaches the coordinator, if its connection still stands."""
-        if number == self._number:
-            self._network.serve((number, correlation_id), self._on_the_way.pop(correlation_id))
+        """The request reaches the node, if its connection still stands; one that is dead breaks the connection."""
+        if number != self._number:
+            return
+        request = self._on_the_way.pop(correlation_id)
+        if self.node in self._network.dead:
+            self.break_now()
+        else:
+            self._network.serve(self.node, (number, correlation_id), request)
 
     # -------------------------------------------------------------------------------------------- replies
 
-    def carry_reply(self, correlation_id: int, reply: GroupReply) -> None:
+    def carry_reply(self, correlation_id: int, reply: MemberReply) -> None:
         """Put the reply on its way; called by the network."""
         network = self._network
         if network.happens(network.plan.drop):
@@ -131,7 +158,7 @@ class Connection:
         arrival_ms = self._last_reply_ms = max(self._last_reply_ms, self._clock.now_ms + network.way_ms())
         self._clock.at(arrival_ms, partial(self._deliver, self._number, correlation_id, reply))
 
-    def _deliver(self, number: int, correlation_id: int, reply: GroupReply) -> None:
+    def _deliver(self, number: int, correlation_id: int, reply: MemberReply) -> None:
         """The reply reaches the member, unless it has given the request up."""
         if number == self._number and self._waiting.pop(correlation_id, None) is not None:
             self._receive(correlation_id, reply)
@@ -152,6 +179,16 @@ class Connection:
         self._number = self._network.open(self)
         for correlation_id in unknown:
             self._receive(correlation_id, None)
+        self._broken()
+
+    def probe(self) -> None:
+        """Open the connection before anything is sent: one to a dead node breaks."""
+        if self.node in self._network.dead:
+            self.break_soon()
+
+    def break_soon(self) -> None:
+        """The other end is gone, and this one learns of it after a while."""
+        self._clock.after(self._network.way_ms(), partial(self._break_if, self._number))
 
     def _let_go(self, chance: float) -> None:
         """Forget the old number; a request under way is lost, or by ``chance`` arrives after its connection broke."""
@@ -160,7 +197,7 @@ class Connection:
         for request in self._on_the_way.values():
             if network.happens(chance):
                 late_ms = network.random.randrange(LATE_REQUEST_MS) if network.happens(network.plan.reorder) else 0
-                self._clock.after(late_ms + network.way_ms(), partial(network.serve, None, request))
+                self._clock.after(late_ms + network.way_ms(), partial(network.serve, self.node, None, request))
         self._on_the_way.clear()
 
     def _break_if(self, number: int) -> None:
@@ -169,7 +206,7 @@ class Connection:
 
     # -------------------------------------------------------------------------------------------- time-outs
 
-    def _wait_for(self, correlation_id: int, request: GroupRequest) -> None:
+    def _wait_for(self, correlation_id: int, request: MemberRequest) -> None:
         """Expect an answer within the request time-out; one timer serves all requests of the connection."""
         patience_ms = REQUEST_TIMEOUT_MS
         if isinstance(request, JoinGroupRequest):

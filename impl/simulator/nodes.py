@@ -13,7 +13,8 @@ from typing import Final, cast
 from rebalance_check.impl.coordinator import GroupCoordinator
 from rebalance_check.impl.coordinator.logs import OnOutcome
 from rebalance_check.impl.coordinator.records import Record
-from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
+from rebalance_check.impl.coordinator.validation import refused
+from rebalance_check.impl.protocol.messages import FindCoordinatorReply, GroupReply, GroupRequest
 from rebalance_check.impl.runtime.clock import Timer, VirtualClock
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
@@ -32,8 +33,7 @@ LEARNING_MS: Final = 3_000
 
 NODES: Final = 3
 
-_GONE: Final = frozenset({Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE})
-"""A member that gets one of these errors asks another node the next time."""
+PORT: Final = 9092
 
 
 class NodeLog:
@@ -72,7 +72,7 @@ class Node:
         self.is_dead = False
         self.is_paused = False
         self.must_load = False
-        self.inbox: list[tuple[Token | None, GroupRequest]] = []
+        self.inbox: list[tuple[Token | None, GroupRequest | None]] = []
         self.timer: Timer | None = None
 
     @property
@@ -100,7 +100,7 @@ class Nodes:
         self.leader = self._node(0)
         self._paused: list[Node] = []
         self._zombies: list[Node] = []
-        self._asked: dict[int, Node] = {}
+        self._at: dict[int, Node] = {0: self.leader}
 
     def _node(self, number: int) -> Node:
         log = NodeLog(self.records)
@@ -108,18 +108,24 @@ class Nodes:
 
     # -------------------------------------------------------------------------------------------- requests
 
-    def arrive(self, token: Token | None, request: GroupRequest) -> None:
-        """A request reaches the node that its connection leads to: the leader of the time of its first request."""
-        node = self._node_asked(token)
-        if node.is_paused:
+    def arrive(self, number: int, token: Token | None, request: GroupRequest) -> None:
+        """A request reaches a node; one that never coordinated the group refuses it."""
+        node = self._at.get(number)
+        if node is None:
+            self._network.answer(token, refused(request, Error.NOT_COORDINATOR))
+        elif node.is_paused:
             node.inbox.append((token, request))
         elif not node.is_dead:
             self.answer(node, node.coordinator.handle(token, request, self._clock.now_ms))
 
-    def _node_asked(self, token: Token | None) -> Node:
-        if token is not None:
-            return self._asked.setdefault(token[0], self.leader)
-        return self._network.random.choice([self.leader, *self._zombies]) if self._zombies else self.leader
+    def look_up(self, number: int, token: Token | None) -> None:
+        """A node is asked who coordinates the group; one that was deposed and does not know names itself."""
+        node = self._at.get(number)
+        if node is not None and node.is_paused:
+            node.inbox.append((token, None))
+        elif node is None or not node.is_dead:
+            known = number if node in self._zombies else self.leader.number
+            self._network.answer(token, FindCoordinatorReply(node_id=known, host=f"node{known}", port=PORT))
 
     def answer(self, node: Node, answers: list[tuple[Hashable, GroupReply]]) -> None:
         """Send the answers of a node, and let its next timer fire in time.
@@ -129,8 +135,6 @@ class Nodes:
         for hashable, reply in answers:
             token = cast("Token | None", hashable)
             self._network.answer(token, reply)
-            if token is not None and reply.error in _GONE:
-                self._asked.pop(token[0], None)
         deadline_ms, armed = node.coordinator.next_deadline(), node.timer
         if deadline_ms is not None and (armed is None or deadline_ms < armed.deadline_ms):
             if armed is not None:
@@ -149,6 +153,7 @@ class Nodes:
         node = self.leader
         if not node.is_dead:
             node.is_dead = True
+            self._network.kill(node.number)
             node.coordinator.start_loading()  # it forgets everything, and observers see that
             self._emit_change(node, "killed")
             self._clock.after(ELECTION_MS, lambda: self._succeed(node, lost))
@@ -178,7 +183,10 @@ class Nodes:
             self.load(node)
         inbox, node.inbox = node.inbox, []
         for token, request in inbox:
-            self.answer(node, node.coordinator.handle(token, request, self._clock.now_ms))
+            if request is None:
+                self.look_up(node.number, token)
+            else:
+                self.answer(node, node.coordinator.handle(token, request, self._clock.now_ms))
         self._advance(node)
 
     def move(self, loading_ms: int) -> None:
@@ -202,12 +210,27 @@ class Nodes:
         self._elect(LOADING_MS)
 
     def _elect(self, loading_ms: int) -> None:
+        """The next node in turn is elected; those that are dead run again by then, and remember nothing."""
         self.epoch += 1
         node = self.leader = self._node((self.leader.number + 1) % NODES)
         node.coordinator.start_loading()
-        self._asked = {number: asked for number, asked in self._asked.items() if not asked.is_dead}
+        self._restart(node.number)
+        self._at[node.number] = node
         self._recorder.emit(CoordinatorElected(node=node.number, incarnation=self.epoch))
         self._clock.after(loading_ms, lambda: self.load(node))
+
+    def _restart(self, elected: int) -> None:
+        """Dead nodes are back, as nodes that coordinate nothing; so is a silent one whose turn it is to be elected."""
+        before = self._at.get(elected)
+        if before is not None and before.is_paused:
+            before.is_dead = True
+            before.is_paused = False
+            self._paused.remove(before)
+        if before in self._zombies:
+            self._zombies.remove(before)
+        for number in [number for number, node in self._at.items() if node.is_dead]:
+            del self._at[number]
+            self._network.revive(number)
 
     def load(self, node: Node) -> None:
         """The log is read, as soon as the node runs; nothing happens when it was replaced meanwhile."""
@@ -216,7 +239,9 @@ class Nodes:
             self.answer(node, node.coordinator.load(self.records, self._clock.now_ms, self.epoch))
 
     def _resign(self, node: Node) -> None:
-        """It learns that it was deposed."""
+        """It learns that it was deposed, unless it was restarted meanwhile."""
+        if node not in self._zombies:
+            return
         self._zombies.remove(node)
         self.answer(node, node.coordinator.unload(self._clock.now_ms))
 

@@ -1,4 +1,4 @@
-"""A member process in virtual time: an application thread, a heartbeat thread and one connection.
+"""A member process in virtual time: an application thread, a heartbeat thread and its connections.
 
 The application thread alternates between `poll` and whatever else it does; while it is inside a poll, every reply wakes
 it. The heartbeat thread ticks at the deadlines that the coordinator names. A paused process does neither, and what
@@ -8,14 +8,17 @@ reaches its socket meanwhile waits there.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Final, Protocol
 
 from rebalance_check.impl.client.failures import GroupError
-from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
+from rebalance_check.impl.client.lookup import Node
+from rebalance_check.impl.protocol.messages import FindCoordinatorRequest, MemberReply, MemberRequest
 from rebalance_check.impl.runtime.clock import Timer
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.impl.simulator.network import Connection, SimulatedNetwork
+from rebalance_check.impl.simulator.connections import Connections
+from rebalance_check.impl.simulator.network import SimulatedNetwork
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import MemberCrashed, MemberPaused, MemberResumed
 
@@ -46,11 +49,20 @@ class Application(Protocol):
         """What the heartbeat thread does."""
         ...
 
-    def receive(self, correlation_id: int, reply: GroupReply | None, now_ms: int) -> None:
+    @property
+    def coordinator(self) -> Node | None:
+        """The node that it takes for the coordinator."""
+        ...
+
+    def coordinator_disconnected(self, now_ms: int) -> None:
+        """The connection to that node broke."""
+        ...
+
+    def receive(self, correlation_id: int, reply: MemberReply | None, now_ms: int) -> None:
         """A reply came, or (None) its request was given up."""
         ...
 
-    def take_requests(self) -> list[tuple[int, GroupRequest]]:
+    def take_requests(self) -> list[tuple[int, MemberRequest]]:
         """What is to be sent, in order."""
         ...
 
@@ -90,6 +102,8 @@ class MemberProcess:
         random: Random,
         recorder: Recorder,
         start: Callable[[int], Application],
+        *,
+        choices: Random,
     ) -> None:
         self.name = name
         self.application: Application | None = None
@@ -98,11 +112,12 @@ class MemberProcess:
         self._network = network
         self._recorder = recorder
         self._start = start
-        self._connection: Connection | None = None
+        self._choices = choices
+        self._connections: Connections | None = None
         self._paused = False
         self._closing = False
         self._in_poll = False
-        self._arrived: list[tuple[int, GroupReply | None]] = []
+        self._arrived: list[Callable[[], None]] = []
         self._poll_timer: Timer | None = None
         self._retry_timer: Timer | None = None
         self._tick_timer: Timer | None = None
@@ -129,7 +144,7 @@ class MemberProcess:
         if self.application is not None:
             self.crash()
         self.application = self._start(self.step)
-        self._connection = self._network.connect(self._receive)
+        self._connections = Connections(self._network, self._choices, self._receive, self._disconnected)
         self._enter_poll()
 
     def stop(self) -> None:
@@ -258,16 +273,28 @@ class MemberProcess:
     def _read_arrived(self) -> None:
         """Read what waited in the socket while the process was paused."""
         arrived, self._arrived = self._arrived, []
-        for correlation_id, reply in arrived:
-            self._receive(correlation_id, reply)
+        for read in arrived:
+            read()
 
-    def _receive(self, correlation_id: int, reply: GroupReply | None) -> None:
+    def _receive(self, correlation_id: int, reply: MemberReply | None) -> None:
+        if self._paused or self._arrived:
+            self._arrived.append(partial(self._receive, correlation_id, reply))
+        elif self.application is not None:
+            self.application.receive(correlation_id, reply, self._clock.now_ms)
+            self._go_on()
+
+    def _disconnected(self, node: int) -> None:
+        """The connection to a node that may be the coordinator broke."""
+        if self._paused or self._arrived:
+            self._arrived.append(partial(self._disconnected, node))
+        elif (application := self.application) is not None and _takes_for_coordinator(application, node):
+            application.coordinator_disconnected(self._clock.now_ms)
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Something arrived: the thread that waits for it goes on."""
         if self.application is None:
             return
-        if self._paused or self._arrived:
-            self._arrived.append((correlation_id, reply))
-            return
-        self.application.receive(correlation_id, reply, self._clock.now_ms)
         if self._closing:
             self._close()
         elif self._in_poll and (next_ms := self.application.next_poll()) is not None and next_ms <= self._clock.now_ms:
@@ -277,11 +304,15 @@ class MemberProcess:
 
     def _send(self) -> None:
         """Send what is to be sent, and see to it that the heartbeat thread wakes in time."""
-        application, connection = self.application, self._connection
-        if application is None or connection is None:
+        application, connections = self.application, self._connections
+        if application is None or connections is None:
             return
+        connections.follow(application.coordinator)
         for correlation_id, request in application.take_requests():
-            connection.send(correlation_id, request)
+            if isinstance(request, FindCoordinatorRequest):
+                connections.to_any().send(correlation_id, request)
+            else:
+                connections.to_coordinator().send(correlation_id, request)
         deadline_ms = None if self._closing else application.next_deadline()
         if deadline_ms is not None:
             self._wake_at(max(deadline_ms, self._clock.now_ms + 1))
@@ -295,9 +326,9 @@ class MemberProcess:
             self._tick_timer = self._clock.at(deadline_ms, self._tick)
 
     def _end(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-        self.application = self._connection = None
+        if self._connections is not None:
+            self._connections.close()
+        self.application = self._connections = None
         self._paused = self._in_poll = self._closing = False
         self._arrived.clear()
         self._cancel_timers()
@@ -307,3 +338,7 @@ class MemberProcess:
             if timer is not None:
                 timer.cancel()
         self._poll_timer = self._retry_timer = self._tick_timer = None
+
+
+def _takes_for_coordinator(application: Application, node: int) -> bool:
+    return application.coordinator is not None and application.coordinator.node_id == node

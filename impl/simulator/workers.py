@@ -54,13 +54,14 @@ class WorkerApplication(MembershipView, EagerWorker):
         *,
         log: ConfigLog,
         random: Random,
+        jitter: Random,
         plan: Callable[[], FaultPlan],
     ) -> None:
         self._reader = ConfigReader(log)
         self._random = random
         self._plan = plan
         config = _worker_config(settings.client(name))
-        super().__init__(config, recorder, member=name, url=f"http://{name}:8083/", configs=self._reader)
+        super().__init__(config, recorder, member=name, url=f"http://{name}:8083/", configs=self._reader, random=jitter)
         record_start(recorder, name, config, "eager")
 
     def poll(self, now_ms: int) -> None:

@@ -8,6 +8,7 @@ from enum import StrEnum
 class Api(StrEnum):
     """As Kafka spells them; `ActionKind` has an action of the same name where a request arrives at the coordinator."""
 
+    FIND_COORDINATOR = "FindCoordinator"
     JOIN_GROUP = "JoinGroup"
     SYNC_GROUP = "SyncGroup"
     HEARTBEAT = "Heartbeat"

@@ -21,8 +21,8 @@ from rebalance_check.impl.protocol.consumer_protocol import (
     write_subscription,
 )
 from rebalance_check.impl.protocol.messages import (
-    GroupReply,
-    GroupRequest,
+    FindCoordinatorReply,
+    FindCoordinatorRequest,
     HeartbeatReply,
     HeartbeatRequest,
     JoinedMember,
@@ -30,6 +30,8 @@ from rebalance_check.impl.protocol.messages import (
     JoinGroupRequest,
     LeaveGroupReply,
     LeaveGroupRequest,
+    MemberReply,
+    MemberRequest,
     OffsetCommitReply,
     OffsetCommitRequest,
     SyncGroupReply,
@@ -40,6 +42,7 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.scenarios import Language, Options
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, MembershipLost
+from tests.impl.found_coordinator import FOUND, with_coordinator
 
 ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
     "range": RangeAssignor,
@@ -69,8 +72,8 @@ class ClientScenario(RebalanceListener):
         self.assignors = named.get("assignors", DEFAULT_ASSIGNORS[protocol]).split(",")
         self.failing: set[str] = set()
         self.events: list[Event] = []
-        self.in_flight: list[tuple[int, GroupRequest]] = []
-        self.broken: list[tuple[int, GroupRequest]] = []
+        self.in_flight: list[tuple[int, MemberRequest]] = []
+        self.broken: list[tuple[int, MemberRequest]] = []
         self.commits: list[Commit] = []
         self._done: list[str] = []
         auto_commit = named.get("auto-commit")
@@ -79,8 +82,12 @@ class ClientScenario(RebalanceListener):
             assignors=[ASSIGNORS[name]() for name in self.assignors], partitions_per_topic={"t": 3, "u": 1},
             listener=self,
             auto_commit_ms=int(auto_commit) if auto_commit else None,
-            find_coordinator=lambda: "lookup" not in self.failing,
         )  # fmt: skip
+        self._taken: list[tuple[int, MemberRequest]] = []
+        self.looks_up = "looks-up" in named
+        if not self.looks_up:
+            with_coordinator(self.member)
+        self.events.clear()
 
     # ------------------------------------------------------------------------------------------------ what happens
 
@@ -113,9 +120,27 @@ class ClientScenario(RebalanceListener):
             act()
         except RebalanceCheckError as error:
             self._done.append(f"raises {str(error).partition(':')[0]}")
-        requests = self.member.take_requests()
+        self._answer_look_up()
+        requests, self._taken = self._taken, []
         self.in_flight += requests
         return "; ".join([*self._done, *(text_of(request) for _, request in requests)])
+
+    def poll(self) -> None:
+        """The application polls; a look-up that is answered meanwhile does not end the poll."""
+        self.member.poll(self.now_ms)
+        if self._answer_look_up():
+            self.member.poll(self.now_ms)
+
+    def _answer_look_up(self) -> bool:
+        """Reply to a look-up, unless the scenario does; whether the coordinator was found."""
+        for number, request in self.member.take_requests():
+            if not isinstance(request, FindCoordinatorRequest) or self.looks_up:
+                self._taken.append((number, request))
+                continue
+            failed = FindCoordinatorReply(error=Error.COORDINATOR_NOT_AVAILABLE)
+            self.member.receive(number, failed if "lookup" in self.failing else FOUND, self.now_ms)
+            return not self.member.coordinator_unknown()
+        return False
 
     def advance(self, duration_ms: int) -> None:
         """Let time pass, with the heartbeats that fall due."""
@@ -124,10 +149,11 @@ class ClientScenario(RebalanceListener):
         while (due := self.member.next_deadline()) is not None and before < due <= end_ms:
             before, self.now_ms = due, max(self.now_ms, due)
             self.member.tick(self.now_ms)
+            self._answer_look_up()
         self.now_ms = end_ms
         self.member.tick(self.now_ms)
 
-    def answer(self, api: str, reply: GroupReply | None, which: str = "") -> str:
+    def answer(self, api: str, reply: MemberReply | None, which: str = "") -> str:
         """Deliver the reply to a request of this API: the newest, the oldest, or one whose connection broke.
 
         Raises: RebalanceCheckError when no such request has been sent.
@@ -157,12 +183,12 @@ def partitions_in(text: str) -> tuple[TopicPartition, ...]:
     return tuple(TopicPartition(topic, int(index)) for topic, _, index in split)
 
 
-def api_of(request: GroupRequest) -> str:
+def api_of(request: MemberRequest) -> str:
     """``JoinGroup`` of a `JoinGroupRequest`."""
     return type(request).__name__.removesuffix("Request")
 
 
-def text_of(request: GroupRequest) -> str:
+def text_of(request: MemberRequest) -> str:
     """A request in words: its API, and what the coordinator needs of it."""
     match request:
         case JoinGroupRequest():
@@ -191,11 +217,12 @@ def text_of(request: GroupRequest) -> str:
 # ---------------------------------------------------------------------------------------------------- the application
 
 
-@LANGUAGE.verb("member", "eager|cooperative", "assignors instance auto-commit# stays")
+@LANGUAGE.verb("member", "eager|cooperative", "assignors instance auto-commit# stays looks-up")
 def member(scenario: ClientScenario, words: list[str], options: Options) -> str:
     """Begin with a consumer that subscribes to t (3 partitions) and u (1). ``assignors=`` lists what it offers,
     ``instance=i`` makes it a static member, ``auto-commit=`` commits positions every so many ms, ``stays=yes`` keeps it
-    a member when it closes.
+    a member when it closes. With ``looks-up=yes`` it has yet to find its coordinator, and the scenario replies to its
+    look-ups; without, they are answered at once.
     """
     scenario.begin(words[0], options)
     return ""
@@ -204,11 +231,11 @@ def member(scenario: ClientScenario, words: list[str], options: Options) -> str:
 @LANGUAGE.verb("stable", "GENERATION", "assigned leads")
 def stable(scenario: ClientScenario, words: list[str], options: Options) -> str:
     """Poll, and reply to JoinGroup and SyncGroup with NONE, until the member is stable in this generation."""
-    done = [scenario.do(lambda: scenario.member.poll(scenario.now_ms))]
+    done = [scenario.do(scenario.poll)]
     done.append(joined(scenario, words[0], options))
-    done.append(scenario.do(lambda: scenario.member.poll(scenario.now_ms)))
+    done.append(scenario.do(scenario.poll))
     done.append(reply(scenario, ["SyncGroup", "NONE"], {"assigned": options.get("assigned", "")}))
-    done.append(scenario.do(lambda: scenario.member.poll(scenario.now_ms)))
+    done.append(scenario.do(scenario.poll))
     return "; ".join(part for part in done if part)
 
 
@@ -216,7 +243,7 @@ def stable(scenario: ClientScenario, words: list[str], options: Options) -> str:
 def poll(scenario: ClientScenario, words: list[str], _: Options) -> str:
     """The application polls, so many ms later; no heartbeat is sent meanwhile."""
     scenario.now_ms += int(words[0]) if words else 0
-    return scenario.do(lambda: scenario.member.poll(scenario.now_ms))
+    return scenario.do(scenario.poll)
 
 
 @LANGUAGE.verb("advance", "MS")
@@ -340,12 +367,14 @@ def reply(scenario: ClientScenario, words: list[str], options: Options) -> str:
     return scenario.answer(api, reply_to(api, error, options), options.get("which", ""))
 
 
-def reply_to(api: str, error: Error, options: Options) -> GroupReply:
+def reply_to(api: str, error: Error, options: Options) -> MemberReply:
     """The reply of the coordinator to a request of this API.
 
     Raises: RebalanceCheckError for an API that members do not use.
     """
     match api:
+        case "FindCoordinator":
+            return FOUND if error is Error.NONE else FindCoordinatorReply(error=error)
         case "JoinGroup":
             return JoinGroupReply(error=error, member_id=options.get("id", ""))
         case "SyncGroup":
@@ -360,7 +389,8 @@ def reply_to(api: str, error: Error, options: Options) -> GroupReply:
             return OffsetCommitReply(partitions=(("t", 0, error),))
         case _:
             raise RebalanceCheckError(
-                f"{api!r} is no API of a member: use JoinGroup, SyncGroup, Heartbeat, LeaveGroup or OffsetCommit"
+                f"{api!r} is no API of a member: use FindCoordinator, JoinGroup, SyncGroup, Heartbeat, "
+                "LeaveGroup or OffsetCommit"
             )
 
 
@@ -376,17 +406,17 @@ def disconnect(scenario: ClientScenario, words: list[str], options: Options) -> 
 @LANGUAGE.verb("table", "API ERROR|disconnect")
 def table(scenario: ClientScenario, words: list[str], _: Options) -> str:
     """Reply with this error to a request of a member of its own, and poll. The member is stable in g1 and owns t-0; for
-    SyncGroup it joins for the first time. The answer: when it sends its next JoinGroup by itself, what it holds,
-    whether it knows its coordinator, and what happened.
+    SyncGroup and FindCoordinator it joins for the first time. The answer: when it sends its next JoinGroup by itself,
+    what it holds, whether it knows its coordinator, and what happened.
     """
     api = words[0]
-    scenario.begin("eager", {})
+    scenario.begin("eager", {"looks-up": "yes"} if api == "FindCoordinator" else {})
     _until_sent(scenario, api)
     lost = words[1] == "disconnect"
     answer = None if lost else reply_to(api, Error[words[1]], {})
     replied = scenario.answer(api, answer)
     is_unknown = scenario.member.coordinator_unknown()
-    polled = scenario.do(lambda: scenario.member.poll(scenario.now_ms))
+    polled = scenario.do(scenario.poll)
     unknown = "unknown" if is_unknown or scenario.member.coordinator_unknown() else "known"
     happened = [part for part in f"{replied}; {polled}".split("; ") if part and not part.startswith("JoinGroup")]
     row = [_next_join(scenario, polled), membership(scenario), f"coordinator {unknown}", "; ".join(happened)]
@@ -395,15 +425,18 @@ def table(scenario: ClientScenario, words: list[str], _: Options) -> str:
 
 def _until_sent(scenario: ClientScenario, api: str) -> None:
     """Let the member send a request of this API."""
+    if api == "FindCoordinator":
+        scenario.do(scenario.poll)
+        return
     if api == "SyncGroup":
-        scenario.do(lambda: scenario.member.poll(0))
+        scenario.do(scenario.poll)
         joined(scenario, "1", {})
-        scenario.do(lambda: scenario.member.poll(0))
+        scenario.do(scenario.poll)
         return
     stable(scenario, ["1"], {"assigned": "t-0"})
     if api == "JoinGroup":
         rejoin(scenario, [], {})
-        scenario.do(lambda: scenario.member.poll(0))
+        scenario.do(scenario.poll)
     elif api == "Heartbeat":
         scenario.do(lambda: scenario.advance(scenario.config.heartbeat_interval_ms))
     else:

@@ -20,19 +20,20 @@ from rebalance_check.impl.protocol.connect_protocol import (
 )
 from rebalance_check.impl.protocol.messages import (
     GroupReply,
-    GroupRequest,
     HeartbeatReply,
     HeartbeatRequest,
     JoinedMember,
     JoinGroupReply,
     JoinGroupRequest,
     LeaveGroupRequest,
+    MemberRequest,
     SyncGroupReply,
     SyncGroupRequest,
 )
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import Event
+from tests.impl.found_coordinator import found_in, with_coordinator
 
 R = TypeVar("R", JoinGroupRequest, SyncGroupRequest, HeartbeatRequest, LeaveGroupRequest)
 
@@ -74,7 +75,7 @@ class ScriptedWorker:
         self.configs = configs or Configs()
         self.calls: list[tuple[object, ...]] = []
         self.events: list[Event] = []
-        self._requests: list[tuple[int, GroupRequest]] = []
+        self._requests: list[tuple[int, MemberRequest]] = []
         self.coordinator = WorkerCoordinator(
             WorkerConfig(group_id="g", connect_protocol=mode, revoke_on_downgrade=revoke_on_downgrade),
             Recorder("g", "w", lambda: self.now_ms, self.events.append),
@@ -83,8 +84,9 @@ class ScriptedWorker:
             configs=self.configs,
             listener=self,
             incremental=incremental,
-            find_coordinator=lambda: self.reachable,
         )
+        with_coordinator(self.coordinator)
+        self.events.clear()
 
     # ------------------------------------------------------------------------------------------------ the herder
 
@@ -118,12 +120,20 @@ class ScriptedWorker:
             self.coordinator.poll(self.now_ms)
         finally:
             self._requests += self.coordinator.take_requests()
+        if self._answered_look_up():
+            self.poll()
+
+    def _answered_look_up(self) -> bool:
+        """Answer a look-up; whether the coordinator was found."""
+        answered = found_in(self._requests, self.coordinator, self.now_ms, is_found=self.reachable)
+        return answered and self.reachable
 
     def tick(self, after_ms: int = 0) -> None:
         """The heartbeat thread wakes up ``after_ms`` later."""
         self.now_ms += after_ms
         self.coordinator.tick(self.now_ms)
         self._requests += self.coordinator.take_requests()
+        self._answered_look_up()
 
     def request(self, kind: type[R]) -> R:
         """The oldest unanswered request, which must be of this kind; it stays unanswered."""
@@ -131,7 +141,7 @@ class ScriptedWorker:
         assert isinstance(request, kind), request
         return request
 
-    def waiting(self) -> list[tuple[int, GroupRequest]]:
+    def waiting(self) -> list[tuple[int, MemberRequest]]:
         """The requests without an answer, oldest first."""
         return list(self._requests)
 

@@ -24,12 +24,12 @@ from rebalance_check.impl.protocol.consumer_protocol import (
 )
 from rebalance_check.impl.protocol.messages import (
     GroupReply,
-    GroupRequest,
     HeartbeatReply,
     HeartbeatRequest,
     JoinedMember,
     JoinGroupReply,
     JoinGroupRequest,
+    MemberRequest,
     OffsetCommitReply,
     OffsetCommitRequest,
     SyncGroupReply,
@@ -40,6 +40,7 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, OffsetCommitted
+from tests.impl.found_coordinator import with_coordinator
 
 T0, T1, T2, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("t", 2), TopicPartition("u", 0)
 CONFIG = ClientConfig(group_id="g", client_id="c", session_timeout_ms=10_000, rebalance_timeout_ms=60_000)
@@ -76,7 +77,7 @@ class Bench:
     auto_commit_ms: int | None = None
     now_ms: int = 0
     events: list[Event] = field(default_factory=list)
-    sent: list[tuple[int, GroupRequest]] = field(default_factory=list)
+    sent: list[tuple[int, MemberRequest]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.notes = Notes()
@@ -90,6 +91,8 @@ class Bench:
             listener=self.notes,
             auto_commit_ms=self.auto_commit_ms,
         )
+        with_coordinator(self.member)
+        self.events.clear()
 
     def poll(self, after_ms: int = 0) -> None:
         self.now_ms += after_ms
@@ -98,7 +101,7 @@ class Bench:
         finally:
             self.sent += self.member.take_requests()
 
-    def take(self) -> GroupRequest:
+    def take(self) -> MemberRequest:
         ((self.last, request),) = self.sent
         self.sent.clear()
         return request

@@ -17,19 +17,20 @@ from rebalance_check.impl.client.generation import Generation, MemberState
 from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.protocol.messages import (
     GroupReply,
-    GroupRequest,
     HeartbeatReply,
     HeartbeatRequest,
     JoinedMember,
     JoinGroupReply,
     JoinGroupRequest,
     LeaveGroupRequest,
+    MemberRequest,
     SyncGroupReply,
     SyncGroupRequest,
 )
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, MembershipLost
+from tests.impl.found_coordinator import found_in, with_coordinator
 
 CONFIG = ClientConfig(group_id="g", client_id="c", session_timeout_ms=10_000, rebalance_timeout_ms=60_000)
 
@@ -75,11 +76,12 @@ class Bench:
     config: ClientConfig = CONFIG
     now_ms: int = 0
     events: list[Event] = field(default_factory=list)
-    sent: list[tuple[int, GroupRequest]] = field(default_factory=list)
+    sent: list[tuple[int, MemberRequest]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         recorder = Recorder("g", "m0", lambda: self.now_ms, self.events.append)
-        self.member = Plain(self.config, recorder)
+        self.member = with_coordinator(Plain(self.config, recorder))
+        self.events.clear()
 
     def poll(self, after_ms: int = 0) -> None:
         self.now_ms += after_ms
@@ -87,13 +89,15 @@ class Bench:
             self.member.poll(self.now_ms)
         finally:
             self.sent += self.member.take_requests()
+        if found_in(self.sent, self.member, self.now_ms):
+            self.poll()
 
     def tick(self, after_ms: int = 0) -> None:
         self.now_ms += after_ms
         self.member.tick(self.now_ms)
         self.sent += self.member.take_requests()
 
-    def take(self) -> GroupRequest:
+    def take(self) -> MemberRequest:
         """The one request that was sent since the last look."""
         ((self.last, request),) = self.sent
         self.sent.clear()

@@ -23,15 +23,16 @@ from rebalance_check.impl.protocol.consumer_protocol import (
 )
 from rebalance_check.impl.protocol.messages import (
     GroupReply,
-    GroupRequest,
     JoinGroupReply,
     JoinGroupRequest,
+    MemberRequest,
     SyncGroupReply,
 )
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, PartitionsAssigned, PartitionsRevoked, SubscriptionChanged
+from tests.impl.found_coordinator import with_coordinator
 
 T0, T1_0, U0 = TopicPartition("t", 0), TopicPartition("t1", 0), TopicPartition("u", 0)
 CONFIG = ClientConfig(group_id="g", client_id="c", session_timeout_ms=10_000, rebalance_timeout_ms=60_000)
@@ -46,7 +47,7 @@ class Bench:
     cluster: dict[str, int] = field(default_factory=lambda: {"t": 1, "u": 1})
     asks: bool = False
     events: list[Event] = field(default_factory=list)
-    sent: list[tuple[int, GroupRequest]] = field(default_factory=list)
+    sent: list[tuple[int, MemberRequest]] = field(default_factory=list)
     generation: int = 0
 
     def __post_init__(self) -> None:
@@ -59,6 +60,8 @@ class Bench:
             partitions_per_topic=self.cluster,
             refresh_metadata=self.refresh if self.asks else None,
         )
+        with_coordinator(self.member)
+        self.events.clear()
 
     def refresh(self) -> Mapping[str, int]:
         return self.cluster
@@ -67,7 +70,7 @@ class Bench:
         self.member.poll(0)
         self.sent += self.member.take_requests()
 
-    def _answer(self, reply: GroupReply) -> GroupRequest:
+    def _answer(self, reply: GroupReply) -> MemberRequest:
         ((token, request),) = self.sent
         self.sent.clear()
         self.member.receive(token, reply, 0)

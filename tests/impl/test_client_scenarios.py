@@ -27,7 +27,7 @@ def test_a_scenario_of_a_client_runs_as_it_is_written(
     ("line", "sentence"),
     [
         ("reply Heartbeat NONE", "x:1: no Heartbeat waits for a reply; those that wait: none"),
-        ("table FetchOffsets NONE", "x:1: 'FetchOffsets' is no API of a member: use JoinGroup, SyncGroup"),
+        ("table FetchOffsets NONE", "x:1: 'FetchOffsets' is no API of a member: use FindCoordinator, JoinGroup"),
     ],
 )
 def test_a_reply_that_cannot_be_given_is_refused(line: str, sentence: str) -> None:

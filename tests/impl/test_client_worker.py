@@ -23,6 +23,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Violated
+from tests.impl.found_coordinator import with_coordinator
 
 
 class Environment(Loopback):
@@ -32,7 +33,6 @@ class Environment(Loopback):
         super().__init__()
         self.log = ConfigLog(connectors)
         self.readers: dict[str, ConfigReader] = {}
-        self.reachable = True
 
     def start(self, member: str, *, behind: bool = False) -> None:
         self.readers[member] = ConfigReader(self.log)
@@ -49,7 +49,6 @@ class Environment(Loopback):
                 member=member,
                 url=f"http://{member}:8083/",
                 configs=self.readers[member],
-                find_coordinator=lambda: self.reachable,
             )
 
         self.add(build, group="g", member=member)
@@ -177,7 +176,7 @@ def test_a_worker_without_a_coordinator_stops_its_work_after_a_heartbeat_interva
     environment.start("w0")
     environment.run(5_000)
     worker = environment.worker("w0")
-    environment.reachable = False
+    environment.has_coordinator = False
     worker.tick(environment.now_ms)
     for number, _ in worker.take_requests():
         worker.receive(number, None, environment.now_ms)
@@ -197,7 +196,7 @@ def test_a_worker_without_a_coordinator_stops_its_work_after_a_heartbeat_interva
 def test_a_worker_left_out_of_the_assignment_learns_it(environment: Environment) -> None:
     """A leader must emit an assignment for everybody; zero bytes end a worker in Kafka, too."""
     environment.start("w0")
-    worker = environment.worker("w0")
+    worker = with_coordinator(environment.worker("w0"))
     worker.poll(0)
     ((number, _),) = worker.take_requests()
     reply = JoinGroupReply(generation_id=1, protocol_name="default", leader="other", member_id="id")

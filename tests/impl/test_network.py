@@ -8,11 +8,11 @@ from random import Random
 import pytest
 
 from rebalance_check.impl.protocol.messages import (
-    GroupReply,
-    GroupRequest,
     HeartbeatReply,
     HeartbeatRequest,
     JoinGroupRequest,
+    MemberReply,
+    MemberRequest,
 )
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
@@ -34,13 +34,13 @@ class Wire:
     silent: bool = False
     clock: VirtualClock = field(default_factory=VirtualClock)
     served: list[tuple[Token | None, int]] = field(default_factory=list)
-    received: list[tuple[int, GroupReply | None]] = field(default_factory=list)
+    received: list[tuple[int, MemberReply | None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.network = SimulatedNetwork(self.clock, Random(self.seed), self.plan, self.serve)
         self.connection: Connection = self.network.connect(lambda number, reply: self.received.append((number, reply)))
 
-    def serve(self, token: Token | None, request: GroupRequest) -> None:
+    def serve(self, _node: int, token: Token | None, request: MemberRequest) -> None:
         assert isinstance(request, HeartbeatRequest | JoinGroupRequest)
         self.served.append((token, getattr(request, "generation_id", -1)))
         if not self.silent:

@@ -7,12 +7,12 @@ started yet, or that was stopped to be started anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from random import Random
 from typing import TypeVar
 
 from rebalance_check.impl.client.coordinator import Coordinator
-from rebalance_check.impl.client.core import always_found
 from rebalance_check.impl.client.generation import NO_MEMBERSHIP, Generation
 from rebalance_check.impl.connect.assignors.eager import EagerAssignor
 from rebalance_check.impl.connect.assignors.incremental import IncrementalAssignor
@@ -64,9 +64,9 @@ class WorkerCoordinator(Coordinator):
         configs: ConfigView,
         listener: WorkerListener,
         incremental: ConnectAssignor | None = None,
-        find_coordinator: Callable[[], bool] = always_found,
+        random: Random | None = None,
     ) -> None:
-        super().__init__(config, recorder, member=member, find_coordinator=find_coordinator)
+        super().__init__(config, recorder, member=member, random=random)
         self.worker_config = config
         self.url = url
         self._configs = configs
@@ -174,9 +174,10 @@ class WorkerCoordinator(Coordinator):
     def next_poll(self) -> int | None:
         """As the base class, and when the worker gives up without a coordinator."""
         due = super().next_poll()
-        if due is None or self._unknown_since_ms is None:
+        if self._unknown_since_ms is None:
             return due
-        return min(due, self._unknown_since_ms + self.config.heartbeat_interval_ms)
+        give_up_ms = self._unknown_since_ms + self.config.heartbeat_interval_ms
+        return give_up_ms if due is None else min(due, give_up_ms)
 
     def request_rejoin(self, reason: str) -> None:
         """Join again at the next poll. Local: nothing is sent now, and no JoinGroup carries the reason."""

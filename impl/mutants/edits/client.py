@@ -8,6 +8,7 @@ from rebalance_check.impl.mutants.edit import Edit
 
 _CLIENT: Final = "rebalance_check.impl.client"
 _CORE: Final = f"{_CLIENT}.core:CoordinatorCore"
+_LOOKUP: Final = f"{_CLIENT}.lookup:CoordinatorLookup"
 _COORDINATOR: Final = f"{_CLIENT}.coordinator:Coordinator"
 _JOINING: Final = f"{_CLIENT}.joining:Joining"
 _HEARTBEATING: Final = f"{_CLIENT}.heartbeating:Heartbeating"
@@ -44,9 +45,7 @@ _MEMBERSHIP: Final = {
             "    if sent is None:",
         ),
     ),
-    "coordinator-lookup-future-leaked": (
-        Edit(f"{_CORE}._ensure_coordinator", "self._now_ms + self.config.retry_backoff_ms", _NEVER),
-    ),
+    "coordinator-lookup-future-leaked": (Edit(f"{_LOOKUP}.answered", "    self.in_flight = None\n", ""),),
 }
 
 _JOINS: Final = {
