@@ -1,12 +1,14 @@
 """JSON as Connect's ``JsonConverter`` without schemas (``schemas.enable=false``) reads and writes it, byte for byte.
 
-The reader is lenient where Jackson is: white space around the first value and any text after it are accepted, the last
-of repeated fields counts. It is strict where Jackson is: NaN, Infinity and a comma too many are no JSON.
+The reader is lenient where Jackson is: white space around the first value and any text after it are accepted, numbers
+may begin with zeros, the last of repeated fields counts. It is strict where Jackson is: NaN, Infinity and a comma too
+many are no JSON.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias, TypeGuard
 
@@ -29,10 +31,13 @@ def read_json(data: bytes | None) -> JsonValue:
 
     Raises: ConversionError when the bytes begin with no JSON value.
     """
-    text = _decoded(data or b"").removeprefix("\ufeff").lstrip(_SPACE)
-    if not text:
+    if not data:
+        return None
+    text = _decoded(data).removeprefix("\ufeff").lstrip(_SPACE)
+    if not text and data.strip(_SPACE.encode()) == b"":
         return None
     try:
+        text = _LEADING_ZEROS.sub(_without_zeros, text)
         value, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError) as error:
         raise ConversionError(f"{text[:60]!r} is no JSON ({error}): write one JSON value") from error
@@ -47,6 +52,14 @@ def _decoded(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         return data[: error.start].decode()
+
+
+_LEADING_ZEROS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|(?<![\w.+-])(-?)0+(?=\d)', re.DOTALL)
+"""A string, which stays as it is, or zeros in front of a number, which Kafka's reader allows."""
+
+
+def _without_zeros(found: re.Match[str]) -> str:
+    return found[0] if found[0].startswith('"') else found[1]
 
 
 def _runs_on(value: JsonValue, following: str) -> bool:
@@ -87,8 +100,17 @@ _ESCAPES: Final = str.maketrans(
 
 
 def json_text(value: str | None) -> str:
-    """A JSON string as Jackson writes it (upper-case hex in escapes, everything else as it is), or ``null``."""
-    return "null" if value is None else f'"{value.translate(_ESCAPES)}"'
+    """A JSON string as Jackson writes it (upper-case hex in escapes, surrogates escaped), or ``null``."""
+    return "null" if value is None else f'"{_OUTSIDE_BMP.sub(_surrogates, value.translate(_ESCAPES))}"'
+
+
+_OUTSIDE_BMP: Final = re.compile(r"[\U00010000-\U0010ffff]")
+
+
+def _surrogates(found: re.Match[str]) -> str:
+    """Jackson escapes what takes two UTF-16 units, each on its own."""
+    units = found[0].encode("utf-16-be")
+    return f"\\u{units[:2].hex().upper()}\\u{units[2:].hex().upper()}"
 
 
 def json_object(fields: Mapping[str, str]) -> str:

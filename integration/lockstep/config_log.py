@@ -26,6 +26,7 @@ class StubConfigLog:
         self.starting = False
         self.store: ConfigStore | None = None
         self._trace = trace
+        self._fenced = False
         self._records: list[tuple[int, str | None, bytes | None]] = []
         self._position = 0
 
@@ -58,6 +59,7 @@ class StubConfigLog:
                 return
         else:
             failure = "" if self.transactions else "no broker"
+            self._fenced = self.transactions == COMMIT_IS_FENCED
         self.store.completed(number, failure)
 
     def _read(self) -> str:
@@ -78,7 +80,7 @@ class StubConfigLog:
         self._trace.append("tx.begin")
         self._trace.extend(f"tx.send {_shown(record)}" for record in step.records)
         self._trace.append("tx.commit")
-        if self.transactions == COMMIT_IS_FENCED:
+        if self._fenced:
             return "fenced"
         for record in step.records:
             self.append(*record)

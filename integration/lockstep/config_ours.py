@@ -78,7 +78,7 @@ class _Run:
             "putKey": lambda s: self.store.put_session_key(SessionKey(bytes(_KEY_LENGTH), _KEY_ALGORITHM, s["ts"])),
             "putLogger": lambda s: self.store.put_logger_level(s["c"], s["level"]),
             "refresh": lambda s: self.store.refresh(s.get("ms", _REFRESH_MS)),
-            "claim": lambda _: self.store.claim_privileges(),
+            "claim": self._claim,
         }
 
     def _now(self) -> int:
@@ -111,9 +111,8 @@ class _Run:
                 self._start()
             case "stop":
                 self.store.stop()
-            case "claimStub":
-                self.log.transactions = step.get("mode", "ok")
-                self.store.claim_privileges().result()
+            case "transactions":
+                self.log.transactions = step["mode"]
             case "isClaimed":
                 self.trace.append(f"fencableProducer {'set' if self.store.privileged else 'null'}")
             case "q":
@@ -126,6 +125,10 @@ class _Run:
     def _append(self, step: Step) -> None:
         self.log.next_offset = step.get("offset", self.log.next_offset)
         self.log.append(step["key"], value_of(step))
+
+    def _claim(self, step: Step) -> ConfigCall:
+        self.log.transactions = step.get("mode", self.log.transactions)
+        return self.store.claim_privileges()
 
     def _start(self) -> None:
         self.log.starting = True

@@ -57,8 +57,8 @@ FLOORS = (
     # Brokers, the JVM, live clients.
     ("integration.parent",),
     ("integration.wire", "integration.jvm", "integration.interrupts", "integration.waiting"),
-    ("integration.embedded", "integration.virtual", "integration.oracle", "integration.lockstep"),
-    ("integration.brokers", "integration.frame_fuzz"),
+    ("integration.embedded", "integration.virtual", "integration.oracle"),
+    ("integration.brokers", "integration.frame_fuzz", "integration.lockstep"),
     ("integration.conformance", "integration.live"),
     ("integration.differential",),
     # Campaigns, reports, the command line.

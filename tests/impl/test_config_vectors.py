@@ -22,7 +22,10 @@ def step_of(recorded: Mapping[str, Any]) -> dict[str, Any]:
     kept = {
         name: value for name, value in recorded.items() if name not in ("io", "callbacks", "state_changes", "error")
     }
-    return {**kept, "op": RENAMED.get(recorded["action"], recorded["action"])}
+    action = recorded["action"]
+    if action == "claimStub":
+        return {"op": "claim", "mode": recorded.get("mode", "ok")}
+    return {**kept, "op": RENAMED.get(action, action)}
 
 
 def pieces(recorded: Mapping[str, Any]) -> tuple[list[str], list[str], list[str]]:

@@ -186,6 +186,10 @@ class ConfigStore:
         if call.done:
             return
         step, _ = call.step
+        if isinstance(step, Write) and not step.records and not self._is_transaction(step):
+            call.at += 1  # plain sends of nothing
+            self._go_on(call)
+            return
         if isinstance(step, Write) and self._is_transaction(step) and not self._privileged:
             call.error = PrivilegeError(
                 f"{self.member} cannot write {step.records[0].key if step.records else 'nothing'} to the config topic "
