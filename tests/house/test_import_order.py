@@ -50,6 +50,7 @@ FLOORS = (
     ("properties.kinds", "properties.schema", "properties.convert", "properties.coverage"),
     ("properties.views", "properties.exit_codes"),
     ("properties.invariants", "properties.status"),
+    ("properties.connect",),
     ("properties.catalogue", "properties.judgement"),
     ("properties.judge",),
     ("properties.causality", "properties.files"),
