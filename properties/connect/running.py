@@ -14,6 +14,7 @@ from rebalance_check.model.vocabulary.events import (
     MembershipLost,
     TaskStarted,
     WorkerClaimed,
+    WorkerConfigured,
     WorkRevocationEnded,
     WorkRevocationStarted,
 )
@@ -74,7 +75,7 @@ class _Once(WorkerFold):
 
 
 class _OnlyAccepted(WorkerFold):
-    needs = ((ConnectAssignmentReceived,),)
+    needs = ((ConnectAssignmentReceived,), (WorkerConfigured,))
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {ConnectorStarted: self.on_started, TaskStarted: self.on_started})
@@ -82,7 +83,7 @@ class _OnlyAccepted(WorkerFold):
     def on_started(self, event: Started) -> None:
         """Accepted with some assignment, and not revoked since; a restart is of accepted work."""
         worker, work = self.memory.of(event.member), work_of(event)
-        if worker.received is None or work in worker.admitted:
+        if worker.received is None or worker.configured is None or work in worker.admitted:
             return
         self.contradiction(
             f"{event.member} started {work}, which it has not accepted",
@@ -192,12 +193,14 @@ OnlyAcceptedWorkStarts: Final = Invariant(
     family="connect_work",
     claim="a worker starts only what it accepted with an assignment and has not given up since",
     source="DistributedHerder.startWork; KAFKA-16056",
+    premises=("a worker that records its settings records which assignments it accepts",),
     exempted_by=(AssignmentAccepted,),
     violation=OnlyAcceptedWorkStartsViolated,
     fold=_OnlyAccepted,
 )
 """Between assignment and acceptance a worker claims what it does not run. The smallest history that breaks it::
 
+    WorkerConfigured(member="w0", mode="compatible")
     ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
                               config_offset=3, assigned=("c",))
     ConnectorStarted(member="w0", generation=1, connector="c")

@@ -288,7 +288,8 @@ class Workers(Memory):
         """It is about to join."""
         worker = self.of(event.member)
         worker.claimed = worker.unstable = event
-        self._identify(worker, event.member_id)
+        if event.member_id:
+            self.names[event.member_id] = worker.name
 
     def _computed(self, event: ConnectAssignmentComputed) -> None:
         """The leader has its own member id."""
@@ -338,6 +339,7 @@ class Workers(Memory):
     def _started(self, event: Started) -> None:
         """The work runs; a worker that the coordinator has removed does not know what others run meanwhile."""
         worker, work = self.of(event.member), work_of(event)
+        self._identify(worker, event.member_id)
         worker.running[work] = event
         self.runners.setdefault(work, {})[worker.name] = worker
         for known in (worker.failed, worker.states, worker.leftovers, worker.outdated):
