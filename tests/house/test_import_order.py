@@ -68,7 +68,7 @@ FLOORS = (
     ("integration.parent",),
     ("integration.wire", "integration.jvm", "integration.interrupts", "integration.waiting"),
     ("integration.embedded", "integration.virtual", "integration.oracle"),
-    ("integration.brokers", "integration.frame_fuzz", "integration.lockstep"),
+    ("integration.brokers", "integration.frame_fuzz", "integration.lockstep", "integration.driver"),
     ("integration.conformance", "integration.live"),
     ("integration.differential",),
     # Campaigns, reports, the command line.
