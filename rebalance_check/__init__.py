@@ -108,7 +108,6 @@ from rebalance_check.model.vocabulary.events import (
     ZombieFencingEnded,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, select
-from rebalance_check.properties.connect.catalogue import ConnectWorkers
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.history import (
     HistoryWriter,
@@ -247,7 +246,6 @@ __all__ = [
     "ConfigStoreStarted",
     "ConnectAssignmentComputed",
     "ConnectAssignmentReceived",
-    "ConnectWorkers",
     "ConnectorStarted",
     "ConnectorStopped",
     "CooperativeKeepsWhatItOwns",

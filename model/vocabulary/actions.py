@@ -1,7 +1,7 @@
 """The closed vocabulary of actions: everything that can be done to a subject, spelled alike everywhere.
 
 Two levels share one type. *Protocol steps* are the transitions of the models (`model.classic.model`,
-`model.connect.*.model`): one request arrives, one reply is processed. *Churn* is what an operator or a failure
+`model.connect.status.model`): one request arrives, one reply is processed. *Churn* is what an operator or a failure
 does to whole processes; the simulator and live clients perform it. `Subject.actions` lists the kinds that a subject
 understands.
 """
@@ -68,20 +68,6 @@ class ActionKind(StrEnum):
     READ_BACK = "ReadBack"  # the worker consumes the next record of the status topic
     RETRY = "Retry"  # the store sends a failed write once more
     NEXT_GENERATION = "NextGeneration"  # the worker learns of the next generation of its group
-    # steps of a group of Connect workers (the member is the worker)
-    COMPLETE_JOIN = "CompleteJoin"  # the join phase ends, and the member leads the new generation
-    PERFORM_ASSIGNMENT = "PerformAssignment"  # WorkerCoordinator.onLeaderElected
-    COMPLETE_REBALANCE = "CompleteRebalance"  # DistributedHerder.handleRebalanceCompleted
-    READ_CONFIG = "ReadConfig"  # the worker consumes the next record of the config topic
-    REVOKE_ALL = "RevokeAll"  # the worker finds no coordinator, and stops its work (KAFKA-9184)
-    EXPIRE_DELAY = "ExpireDelay"  # the delay that this leader scheduled has passed
-    REJOIN_AFTER_DELAY = "RejoinAfterDelay"  # the worker's scheduled rebalance is due
-    # steps of the config topic (the member is the worker)
-    WRITE_CONNECTOR = "WriteConnector"  # KafkaConfigBackingStore.putConnectorConfig
-    WRITE_TASK = "WriteTask"  # the next record of putTaskConfigs
-    WRITE_COMMIT = "WriteCommit"  # its last record
-    REMOVE_CONNECTOR = "RemoveConnector"  # KafkaConfigBackingStore.removeConnectorConfig
-    CHANGE_LEADER = "ChangeLeader"  # another worker leads the group, and may write
     # churn
     START_MEMBER = "StartMember"
     STOP_MEMBER = "StopMember"
@@ -113,6 +99,12 @@ class ActionKind(StrEnum):
     PUT_TOPIC_STATUS = "PutTopicStatus"
     DELETE_TOPIC_STATUS = "DeleteTopicStatus"
     COMPACT_TOPIC = "CompactTopic"
+    # what an operator does to the connectors of a Connect cluster, and compaction to its config topic
+    PAUSE_CONNECTOR = "PauseConnector"
+    RESUME_CONNECTOR = "ResumeConnector"
+    STOP_CONNECTOR = "StopConnector"
+    RESTART_CONNECTOR = "RestartConnector"
+    COMPACT_CONFIGS = "CompactConfigs"
 
 
 CHURN: Final = frozenset(
@@ -161,6 +153,29 @@ consumer that subscribes by a pattern does the first. ``ChangeTopics``: besides 
 that match the pattern, and members learn of them one by one. ``FailOver``: the coordinator dies and its log is loaded
 at once (0) or 2 s later (1); it resigns and is elected again 2 s later (2); or it learns of its resignation only
 shortly before it is elected again (3). For consumers ``ChangeConfig`` gives the topic ``choice`` partitions.
+"""
+
+
+CONNECT_CHURN: Final = frozenset(
+    {
+        ActionKind.CREATE_CONNECTOR,
+        ActionKind.DELETE_CONNECTOR,
+        ActionKind.PAUSE_CONNECTOR,
+        ActionKind.RESUME_CONNECTOR,
+        ActionKind.STOP_CONNECTOR,
+        ActionKind.RESTART_CONNECTOR,
+        ActionKind.RESTART_TASK,
+        ActionKind.FAIL_TASK,
+        ActionKind.COMPACT_TOPIC,
+        ActionKind.COMPACT_CONFIGS,
+    }
+)
+"""The kinds that the simulated Connect cluster understands besides those of whole processes.
+
+The operator asks the leader, or for ``PauseConnector``, ``ResumeConnector`` and ``RestartTask`` the worker that is the
+member; a worker may refuse. ``choice`` says which connector (by its remainder of 3), which task, how many tasks, or
+what a restart includes. ``FailTask`` makes one of the connectors and tasks fail that the member runs.
+``CompactTopic`` compacts the topic of the statuses, ``CompactConfigs`` the config topic.
 """
 
 

@@ -72,8 +72,7 @@ class StatusAnswered(StatusEvent):
 class StatusGivenUp(StatusEvent):
     """The store sends this attempt no more.
 
-    ``reason``: fatal, deleted, other generation, superseded, stopped, exception (the call raised one), or exhausted
-    (the store's limits of retries, which Kafka's has not).
+    ``reason``: fatal, deleted, other generation, superseded, stopped, or exception (the call raised one).
     """
 
     attempt: int

@@ -63,9 +63,7 @@ class TopicValue:
 
 
 class StatusWriteError(RebalanceCheckError):
-    """The value cannot be written: it names no worker."""
-
-    java = "DataException"
+    """The value cannot be written (Kafka's ``DataException``): it names no worker."""
 
 
 # ------------------------------------------------------------------------------------------------ keys

@@ -1,1 +1,0 @@
-"""A group of Kafka Connect workers as a model: eager and incremental cooperative rebalancing."""
