@@ -25,6 +25,8 @@ from rebalance_check.model.classic.mutants.timeouts import TIMEOUT_MUTANTS
 from rebalance_check.model.classic.mutants.upgrades import UPGRADE_MUTANTS
 from rebalance_check.model.connect.status.model import MODEL as STATUS
 from rebalance_check.model.connect.status.mutants import STATUS_MUTANTS
+from rebalance_check.model.connect.workers.model import MODEL as WORKERS
+from rebalance_check.model.connect.workers.mutants import WORKER_MUTANTS
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.schedule import Schedule
@@ -33,6 +35,8 @@ MODELS: Final = {
     RebalanceProtocol.EAGER: CLASSIC,
     RebalanceProtocol.COOPERATIVE: CLASSIC,
     RebalanceProtocol.STATUS: STATUS,
+    RebalanceProtocol.CONNECT_EAGER: WORKERS,
+    RebalanceProtocol.CONNECT_INCREMENTAL: WORKERS,
 }
 """The model of each protocol."""
 
@@ -46,6 +50,7 @@ MUTANTS: Final[dict[str, ModelMutant]] = {
         *NEW_MEMBER_MUTANTS,
         *LIVENESS_MUTANTS,
         *STATUS_MUTANTS,
+        *WORKER_MUTANTS,
     )
 }
 """Every mutant of a model, by name."""

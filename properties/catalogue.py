@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.properties.connect.catalogue import ConnectWorkers
 from rebalance_check.properties.features import lacking
 from rebalance_check.properties.invariants import (
     agreement,
@@ -49,6 +50,7 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *observed.CLAIMS,
     *expectations.CLAIMS,
     *SafeStatusWrites,
+    *ConnectWorkers,
     *answering.CLAIMS,
     *owning.CLAIMS,
     *liveness.CLAIMS,

@@ -108,6 +108,7 @@ from rebalance_check.model.vocabulary.events import (
     ZombieFencingEnded,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, select
+from rebalance_check.properties.connect.catalogue import ConnectWorkers
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.history import (
     HistoryWriter,
@@ -246,6 +247,7 @@ __all__ = [
     "ConfigStoreStarted",
     "ConnectAssignmentComputed",
     "ConnectAssignmentReceived",
+    "ConnectWorkers",
     "ConnectorStarted",
     "ConnectorStopped",
     "CooperativeKeepsWhatItOwns",

@@ -155,7 +155,8 @@ class Coordinator(Joining, Heartbeating, ABC):
         if not self._needs_join_prepare:
             return True
         self._needs_join_prepare = False
-        prepared = self.on_join_prepare(self._generation.generation_id, self._generation.member_id)
+        with self.monitor.released():
+            prepared = self.on_join_prepare(self._generation.generation_id, self._generation.member_id)
         self._needs_join_prepare = not prepared
         return prepared
 
@@ -168,7 +169,9 @@ class Coordinator(Joining, Heartbeating, ABC):
             self._reset(keep_member=False, reason="")
         else:
             generation, assignment = self._generation, attempt.assignment
-            self.on_join_complete(generation.generation_id, generation.member_id, generation.protocol or "", assignment)
+            name = generation.protocol or ""
+            with self.monitor.released():
+                self.on_join_complete(generation.generation_id, generation.member_id, name, assignment)
             self._join = None
             self._needs_join_prepare = True
 

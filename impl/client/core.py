@@ -12,6 +12,7 @@ from rebalance_check.impl.client.failures import GroupError, JoinAttempt, JoinFa
 from rebalance_check.impl.client.generation import NO_MEMBERSHIP, Generation, MemberState
 from rebalance_check.impl.client.lookup import CoordinatorLookup, Node
 from rebalance_check.impl.client.metrics import CoordinatorMetrics
+from rebalance_check.impl.client.monitor import Monitor, NoMonitor
 from rebalance_check.impl.client.timers import HeartbeatTimers
 from rebalance_check.impl.protocol.messages import (
     FindCoordinatorReply,
@@ -60,6 +61,7 @@ class CoordinatorCore:
         self.recorder = recorder
         self.member = member
         self.metrics = CoordinatorMetrics()
+        self.monitor: Monitor = NoMonitor()
         self._now_ms = 0
         self._state = MemberState.UNJOINED
         self._generation = NO_MEMBERSHIP
@@ -103,8 +105,9 @@ class CoordinatorCore:
     # ------------------------------------------------------------------------------------------------ requests
 
     def _send(self, request: GroupRequest, handle: Handle) -> None:
-        correlation_id = self._enqueue(request)
-        self._in_flight[correlation_id] = Sent(correlation_id, request, self._generation, handle, self._now_ms)
+        with self.monitor:
+            correlation_id = self._enqueue(request)
+            self._in_flight[correlation_id] = Sent(correlation_id, request, self._generation, handle, self._now_ms)
         self.recorder.emit(request_sent(self.member, correlation_id, request))
 
     def _enqueue(self, request: MemberRequest) -> int:

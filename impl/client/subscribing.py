@@ -40,6 +40,12 @@ class Subscribing(Leading):
         self.racks = racks
         self._know(partitions_per_topic)
 
+    def wanted_topics(self) -> tuple[str, ...] | None:
+        """The topics that the member must know the partitions of, None for all: its own, and as leader its group's."""
+        if self._subscribed.by_pattern:
+            return None
+        return tuple(sorted({*self.subscription, *self._group_topics}))
+
     def ask_for_topics(self) -> None:
         """What a subscriber by pattern does before it joins: it should not join for topics of yesterday."""
         if self._subscribed.by_pattern and self._refresh_metadata is not None:

@@ -9,6 +9,7 @@ from rebalance_check.impl.mutants.edit import Edit
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.upgrade_paths import path_numbered
+from rebalance_check.model.vocabulary.worker_modes import mode_path_numbered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,22 +110,38 @@ _BUDGETS: Final = (
 )  # fmt: skip
 
 
+_GROUP_BUDGETS: Final = ("leaves", "expiries", "losses", "config_changes")
+
+_OF_CONNECT: Final = {
+    RebalanceProtocol.STATUS: ("writes", "failures"),
+    RebalanceProtocol.CONNECT_EAGER: _GROUP_BUDGETS,
+    RebalanceProtocol.CONNECT_INCREMENTAL: _GROUP_BUDGETS,
+    RebalanceProtocol.CONNECT_CONFIG: ("writes", "compactions"),
+}
+"""The budgets that a command of each protocol of Connect names."""
+
+
 def _bounds_options(bounds: Bounds) -> str:
     """The options of ``rebalance-check explore`` that stand for ``bounds``: the sizes, and every other that counts.
 
-    Budgets of 0 are left out where 0 is what the command takes by itself; the status log and restarts on an upgrade
-    path have other defaults.
+    Budgets of 0 are left out where 0 is what the command takes by itself; protocols of Connect and restarts on an
+    upgrade path have other defaults.
     """
-    sizes = ["members", "partitions", "generations", "crashes"]
-    if bounds.protocol is RebalanceProtocol.STATUS:
-        sizes += ["writes", "failures"]
+    sizes = [name for name in ("members", "partitions", "generations", "crashes") if bounds.reads(name)]
+    if bounds.protocol in _OF_CONNECT:
+        sizes += [*_OF_CONNECT[bounds.protocol], *(["rolling_restarts"] if bounds.modes else [])]
     else:
         sizes += [name for name in _BUDGETS if getattr(bounds, name) or (name == "rolling_restarts" and bounds.upgrade)]
     words = [
         f"--protocol {bounds.protocol}",
         *(f"--{name.replace('_', '-')} {getattr(bounds, name)}" for name in sizes),
     ]
-    if bounds.protocol is not RebalanceProtocol.STATUS:
+    if bounds.protocol in _OF_CONNECT:
+        words += [] if bounds.rebalance_delay else ["--no-rebalance-delay"]
+        words += ["--task-rewrites"] if bounds.task_rewrites else []
+        words += ["--fencing"] if bounds.fencing else []
+        words += [f"--upgrade {mode_path_numbered(bounds.modes).name}"] if bounds.modes else []
+    else:
         words += [] if bounds.initial_delay else ["--no-initial-delay"]
         words += ["--member-id-required"] if bounds.member_id_required else []
         words += ["--timeouts"] if bounds.timeouts else []

@@ -37,6 +37,10 @@ class Recorder:
         self._listener = listener
         self._seq = 0
 
+    def now(self) -> int:
+        """Milliseconds on the observer's clock."""
+        return self._clock()
+
     def emit(self, event: Event) -> None:
         """Stamp ``event`` with group, source, sequence number and time, and pass it to the listener.
 

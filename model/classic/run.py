@@ -19,7 +19,7 @@ from rebalance_check.model.classic.observer.memory import TOPIC
 from rebalance_check.model.classic.observer.observer import Observer
 from rebalance_check.model.classic.state import GroupStatus, State, has
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
-from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.bounds import GROUP_PROTOCOLS, Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RequestAnswered
 from rebalance_check.model.vocabulary.ids import Partition, partition
@@ -31,12 +31,12 @@ class ModelRun:
     ``state`` is the present state, changed in place by `step`; ``replies`` are the coordinator's replies of the last
     step. `enabled` lists what may happen next, and `step` performs one of those actions.
 
-    Raises `RebalanceCheckError` for bounds of the status protocol, and for a model other than the classic one: the
+    Raises `RebalanceCheckError` for bounds of a protocol of Connect, and for a model other than the classic one: the
     observer reads the classic state.
     """
 
     def __init__(self, bounds: Bounds, *, model: Model = MODEL, group: str = "group") -> None:
-        if bounds.protocol is RebalanceProtocol.STATUS or model.name != MODEL.name:
+        if bounds.protocol not in GROUP_PROTOCOLS or model.name != MODEL.name:
             raise RebalanceCheckError(f"a run speaks the protocol eager or cooperative, and not {bounds.protocol}")
         self.machine = Machine(model, bounds)
         self.bounds = bounds

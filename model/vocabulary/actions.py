@@ -1,7 +1,7 @@
 """The closed vocabulary of actions: everything that can be done to a subject, spelled alike everywhere.
 
 Two levels share one type. *Protocol steps* are the transitions of the models (`model.classic.model`,
-`model.connect.status.model`): one request arrives, one reply is processed. *Churn* is what an operator or a failure
+`model.connect.*.model`): one request arrives, one reply is processed. *Churn* is what an operator or a failure
 does to whole processes; the simulator and live clients perform it. `Subject.actions` lists the kinds that a subject
 understands.
 """
@@ -68,6 +68,20 @@ class ActionKind(StrEnum):
     READ_BACK = "ReadBack"  # the worker consumes the next record of the status topic
     RETRY = "Retry"  # the store sends a failed write once more
     NEXT_GENERATION = "NextGeneration"  # the worker learns of the next generation of its group
+    # steps of a group of Connect workers (the member is the worker)
+    COMPLETE_JOIN = "CompleteJoin"  # the join phase ends, and the member leads the new generation
+    PERFORM_ASSIGNMENT = "PerformAssignment"  # WorkerCoordinator.onLeaderElected
+    COMPLETE_REBALANCE = "CompleteRebalance"  # DistributedHerder.handleRebalanceCompleted
+    READ_CONFIG = "ReadConfig"  # the worker consumes the next record of the config topic
+    REVOKE_ALL = "RevokeAll"  # the worker finds no coordinator, and stops its work (KAFKA-9184)
+    EXPIRE_DELAY = "ExpireDelay"  # the delay that this leader scheduled has passed
+    REJOIN_AFTER_DELAY = "RejoinAfterDelay"  # the worker's scheduled rebalance is due
+    # steps of the config topic (the member is the worker)
+    WRITE_CONNECTOR = "WriteConnector"  # KafkaConfigBackingStore.putConnectorConfig
+    WRITE_TASK = "WriteTask"  # the next record of putTaskConfigs
+    WRITE_COMMIT = "WriteCommit"  # its last record
+    REMOVE_CONNECTOR = "RemoveConnector"  # KafkaConfigBackingStore.removeConnectorConfig
+    CHANGE_LEADER = "ChangeLeader"  # another worker leads the group, and may write
     # churn
     START_MEMBER = "StartMember"
     STOP_MEMBER = "StopMember"

@@ -17,15 +17,27 @@ from typing import Any, Final, Self
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.upgrade_paths import PATHS, path_number, path_numbered
+from rebalance_check.model.vocabulary.worker_modes import (
+    MODE_PATHS,
+    WorkerMode,
+    mode_path_number,
+    mode_path_numbered,
+)
 
 
 class RebalanceProtocol(StrEnum):
-    """How a member treats its partitions while it rebalances (KIP-429), or the status store's protocol."""
+    """How a member treats its partitions while it rebalances (KIP-429), or a protocol of Kafka Connect."""
 
     EAGER = "eager"
     COOPERATIVE = "cooperative"
     STATUS = "status"
+    CONNECT_EAGER = "connect-eager"
+    CONNECT_INCREMENTAL = "connect-incremental"
+    CONNECT_CONFIG = "connect-config"
 
+
+GROUP_PROTOCOLS: Final = frozenset({RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE})
+"""The protocols of `model.classic`, which a group coordinator can be held to."""
 
 SHORT_FORM: Final = {
     "m": "members",
@@ -52,7 +64,8 @@ SHORT_FORM: Final = {
     "e": "new_members",
     "h": "heartbeats_during_sync",
 }
-"""The letters of the short form of an address, ``eager/2m1p3g0c``: read, and never written."""
+"""The letters of the short form of an address, ``eager/2m1p3g0c``: read, and never written. Bounds of Connect's worker
+groups and of its config topic have none."""
 
 OFF, ON = "off", "on"
 """How an address writes a switch, and the upgrade path that is none."""
@@ -86,6 +99,19 @@ class Bounds:
     is the last key where there are two or more), ``crashes`` as workers restarted with an empty cache. ``writes``
     counts calls of put and putSafe, ``failures`` sends that fail retriably, before or after the append.
 
+    The protocols ``connect-eager`` and ``connect-incremental`` read ``members`` as workers, ``partitions`` as items of
+    work (connectors or tasks), ``expiries`` as live workers that the coordinator removes (a session or poll timeout),
+    ``losses`` as workers that lose sight of the coordinator and give up their work. ``config_changes`` counts items
+    created or deleted; ``rebalance_delay`` says whether ``scheduled.rebalance.max.delay.ms`` is above 0; ``modes`` is
+    the number of a path of worker modes (`model.vocabulary.worker_modes.MODE_PATHS`), on which ``rolling_restarts``
+    workers are restarted with the next mode.
+
+    The protocol ``connect-config`` reads ``members`` as workers, each of which reads the config topic and writes to it
+    while it leads; ``partitions`` as the tasks of the one connector, ``writes`` as calls that write, ``crashes`` as
+    workers restarted, which read the topic from its beginning, and ``compactions`` as runs of the log cleaner.
+    ``task_rewrites`` makes a writer publish the task configs after each connector config; ``fencing`` makes a new
+    leader fence its predecessor and write in transactions (KIP-618).
+
     Raises `RebalanceCheckError` for a number out of range, and for bounds that do not go together.
     """
 
@@ -113,6 +139,12 @@ class Bounds:
     zombie_coordinators: int = 0  # failovers after which the old coordinator goes on answering
     new_members: bool = False  # a first JoinGroup may expire or be given up
     heartbeats_during_sync: int = 0  # heartbeats sent while a SyncGroup is in flight
+    config_changes: int = 1  # worker groups: items created or deleted
+    rebalance_delay: bool = True  # worker groups: scheduled.rebalance.max.delay.ms > 0
+    modes: int = 0  # worker groups: number of a path of worker modes, 0 for none
+    compactions: int = 1  # config topic: runs of the log cleaner
+    task_rewrites: bool = False  # config topic: task configs follow each connector config
+    fencing: bool = False  # config topic: exactly.once.source.support (KIP-618)
 
     def __post_init__(self) -> None:
         for name in self._names():
@@ -125,6 +157,9 @@ class Bounds:
 
     def _check_upgrade(self) -> None:
         """An upgrade path begins with the protocol of its first list."""
+        if self.modes:
+            self._check_modes()
+            return
         if not self.upgrade:
             if self.rolling_restarts:
                 raise RebalanceCheckError(
@@ -137,6 +172,17 @@ class Bounds:
             raise RebalanceCheckError(
                 f"the upgrade path {path.name} begins with {first} members, and the protocol is {self.protocol}: "
                 f"choose {first}"
+            )
+
+    def _check_modes(self) -> None:
+        """A path of worker modes belongs to the protocol of its first mode."""
+        path = mode_path_numbered(self.modes)
+        eager = path.modes[0] is WorkerMode.EAGER
+        first = RebalanceProtocol.CONNECT_EAGER if eager else RebalanceProtocol.CONNECT_INCREMENTAL
+        if self.protocol is not first:
+            raise RebalanceCheckError(
+                f"the path of worker modes {path.name} begins with {path.modes[0].name.lower()} workers, and the "
+                f"protocol is {self.protocol}: choose {first}"
             )
 
     def _check_static_members(self) -> None:
@@ -167,9 +213,12 @@ class Bounds:
 
     def _read_by_protocol(self) -> list[str]:
         """The names of the bounds that the protocol reads."""
-        if self.protocol is RebalanceProtocol.STATUS:
-            return [name for name in self._names() if name in STATUS_BOUNDS]
-        return [name for name in self._names() if name not in STATUS_BUDGETS]
+        read = READ_BOUNDS.get(self.protocol)
+        return [name for name in self._names() if (name not in CONNECT_ONLY if read is None else name in read)]
+
+    def reads(self, name: str) -> bool:
+        """Whether the protocol reads the bound of this name."""
+        return name in self._read_by_protocol()
 
     @classmethod
     def concerns(cls) -> frozenset[str]:
@@ -201,9 +250,10 @@ class Bounds:
         Raises `RebalanceCheckError` with the part that cannot be read.
         """
         name, separator, rest = text.partition("?" if "?" in text else "/")
-        if name not in {protocol.value for protocol in RebalanceProtocol}:
+        names = [protocol.value for protocol in RebalanceProtocol]
+        if name not in names:
             raise RebalanceCheckError(
-                f"{name!r} in the address {text!r} is no protocol: write eager, cooperative or status"
+                f"{name!r} in the address {text!r} is no protocol: write one of {', '.join(names)}"
             )
         words = short_words(rest, text) if separator == "/" else [word for word in rest.split("&") if word]
         return cls(protocol=RebalanceProtocol(name), **dict(value_of(word, text) for word in words))
@@ -216,6 +266,7 @@ SIZES: Final = {
     "partitions": (1, 6),
     "generations": (1, 100),
     "upgrade": (0, len(PATHS)),
+    "modes": (0, len(MODE_PATHS)),
     **{name: (0, 1) for name, default in DEFAULTS.items() if isinstance(default, bool)},
 }
 """The least and the most of what is no budget."""
@@ -240,11 +291,27 @@ CONCERNS: Final = frozenset(
 )
 """What is off by default: a bound of 0 takes the concern's fields out of the state (`layout.When`)."""
 
-STATUS_BOUNDS: Final = frozenset({"members", "partitions", "generations", "crashes", "writes", "failures"})
-"""What the status protocol reads."""
+_WORKER_GROUP: Final = frozenset(
+    {
+        "members", "partitions", "generations", "crashes", "leaves", "expiries", "losses", "rolling_restarts",
+        "config_changes", "rebalance_delay", "modes",
+    }
+)  # fmt: skip
 
-STATUS_BUDGETS: Final = frozenset({"writes", "failures"})
-"""What no other protocol reads."""
+READ_BOUNDS: Final = {
+    RebalanceProtocol.STATUS: frozenset({"members", "partitions", "generations", "crashes", "writes", "failures"}),
+    RebalanceProtocol.CONNECT_EAGER: _WORKER_GROUP,
+    RebalanceProtocol.CONNECT_INCREMENTAL: _WORKER_GROUP,
+    RebalanceProtocol.CONNECT_CONFIG: frozenset(
+        {"members", "partitions", "writes", "crashes", "compactions", "task_rewrites", "fencing"}
+    ),
+}
+"""What each protocol of Connect reads; the others read every bound but `CONNECT_ONLY`."""
+
+CONNECT_ONLY: Final = frozenset(
+    {"writes", "failures", "config_changes", "rebalance_delay", "modes", "compactions", "task_rewrites", "fencing"}
+)
+"""What only protocols of Connect read."""
 
 NOT_TOGETHER: Final = (
     ("failovers", "duplicates"),
@@ -262,6 +329,8 @@ def word(name: str, value: int) -> str:
     """One bound as an address has it."""
     if name == "upgrade":
         return f"upgrade={path_numbered(value).name if value else OFF}"
+    if name == "modes":
+        return f"modes={mode_path_numbered(value).name if value else OFF}"
     if isinstance(value, bool):
         return name if value else f"{name}={OFF}"
     return f"{name}={value}"
@@ -282,6 +351,8 @@ def value_of(text: str, address: str) -> tuple[str, Any]:
         raise RebalanceCheckError(f"{name!r} in the address {address!r} is no bound: choose among {names}")
     if name == "upgrade" and value not in {"", OFF} and not value.isdecimal():
         return name, path_number(value)
+    if name == "modes" and value not in {"", OFF} and not value.isdecimal():
+        return name, mode_path_number(value)
     switches = {"": 1, ON: 1, OFF: 0}
     if value not in switches and not (value.isdecimal() and len(value) <= MOST_DIGITS):
         raise RebalanceCheckError(f"{text!r} in the address {address!r} cannot be read: write {name}=NUMBER")

@@ -72,7 +72,8 @@ class StatusAnswered(StatusEvent):
 class StatusGivenUp(StatusEvent):
     """The store sends this attempt no more.
 
-    ``reason``: fatal, deleted, other generation, superseded, stopped, or exception (the call raised one).
+    ``reason``: fatal, deleted, other generation, superseded, stopped, exception (the call raised one), or exhausted
+    (the store's limits of retries, which Kafka's has not).
     """
 
     attempt: int

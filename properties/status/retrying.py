@@ -50,6 +50,7 @@ class _Admitted(StatusFold):
         justified = {
             "fatal": answer is not None and answer.outcome == "fatal",
             "stopped": stopped,
+            "exhausted": not write.against and answer is not None and answer.outcome == "retriable",
             "exception": not write.attempted.status_worker or self._met_no_worker(write),
         }
         if not justified.get(event.reason, event.reason == write.against):

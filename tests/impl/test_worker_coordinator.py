@@ -258,6 +258,19 @@ def test_a_revocation_that_takes_time_holds_the_assignment_back(worker: Scripted
     assert worker.took() == [("revoked", "other", ("c0",)), ("assigned", ("c1",), 2)]
 
 
+def test_a_wake_up_during_a_revocation_gives_up_nothing_else(worker: ScriptedWorker) -> None:
+    worker.round(1, work("c0 c1"))
+    worker.coordinator.request_rejoin("again")
+    worker.poll()
+    worker.took()
+    worker.stops_at_once = False
+    worker.round(2, work(revoked="c0"))
+    worker.coordinator.wake_up()
+    worker.stops_at_once = True
+    worker.poll(100)
+    assert worker.took()[-2:] == [("revoked", "other", ("c0",)), ("assigned", ("c1",), 2)]
+
+
 def test_a_revocation_that_takes_too_long_costs_the_membership_but_is_finished(worker: ScriptedWorker) -> None:
     worker.round(1, work("c0"))
     worker.coordinator.request_rejoin("again")

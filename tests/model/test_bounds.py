@@ -17,6 +17,18 @@ NEEDS: dict[str, dict[str, Any]] = {
     "zombie_coordinators": {"failovers": 1},
 }
 
+PROTOCOL_OF = {
+    "writes": RebalanceProtocol.STATUS,
+    "failures": RebalanceProtocol.STATUS,
+    "config_changes": RebalanceProtocol.CONNECT_EAGER,
+    "rebalance_delay": RebalanceProtocol.CONNECT_INCREMENTAL,
+    "modes": RebalanceProtocol.CONNECT_EAGER,
+    "compactions": RebalanceProtocol.CONNECT_CONFIG,
+    "task_rewrites": RebalanceProtocol.CONNECT_CONFIG,
+    "fencing": RebalanceProtocol.CONNECT_CONFIG,
+}
+"""The protocol that reads a bound which the classic ones do not."""
+
 
 @pytest.mark.parametrize(
     ("bounds", "address"),
@@ -28,6 +40,10 @@ NEEDS: dict[str, dict[str, Any]] = {
             "eager?members=2&crashes=0&initial_delay=off&timeouts&static_members=2&shared_instances=1",
         ),
         (Bounds(upgrade=2, rolling_restarts=1), "eager?upgrade=single-upgrade&rolling_restarts=1"),
+        (
+            Bounds(protocol=RebalanceProtocol.CONNECT_EAGER, rebalance_delay=False, modes=1, rolling_restarts=2),
+            "connect-eager?rolling_restarts=2&rebalance_delay=off&modes=eager-to-sessioned",
+        ),
     ],
 )
 def test_an_address_has_the_names_of_what_differs_from_a_default(bounds: Bounds, address: str) -> None:
@@ -38,8 +54,8 @@ def test_an_address_has_the_names_of_what_differs_from_a_default(bounds: Bounds,
 @pytest.mark.parametrize("name", [field.name for field in fields(Bounds) if field.name != "protocol"])
 def test_every_bound_comes_back_from_the_address(name: str) -> None:
     default = getattr(Bounds(), name)
-    protocol = RebalanceProtocol.STATUS if name in {"writes", "failures"} else RebalanceProtocol.EAGER
-    other = not default if isinstance(default, bool) else OTHER.get(name, 0 if name == "failures" else 1)
+    protocol = PROTOCOL_OF.get(name, RebalanceProtocol.EAGER)
+    other = not default if isinstance(default, bool) else OTHER.get(name, 0 if default == 1 else 1)
     if other == default:
         other = 0
     values: dict[str, Any] = {**NEEDS.get(name, {}), name: other}
@@ -55,7 +71,8 @@ def test_the_short_form_is_still_read() -> None:
     assert Bounds.from_address("status/2m1p2g0c1w0f").address() == (
         "status?members=2&partitions=1&generations=2&crashes=0&writes=1&failures=0"
     )
-    assert sorted(SHORT_FORM.values()) == sorted(field.name for field in fields(Bounds) if field.name != "protocol")
+    later = {"config_changes", "rebalance_delay", "modes", "compactions", "task_rewrites", "fencing"}
+    assert sorted(SHORT_FORM.values()) == sorted({field.name for field in fields(Bounds)} - {"protocol"} - later)
 
 
 @pytest.mark.parametrize(
@@ -66,6 +83,8 @@ def test_the_short_form_is_still_read() -> None:
         ("eager?members=two", "'members=two' in the address .* cannot be read: write members=NUMBER"),
         ("eager?initial_delay=3", "initial_delay is 3: choose a number from 0 to 1"),
         ("eager?upgrade=nowhere", "'nowhere' is no upgrade path: choose one of legal"),
+        ("connect-eager?modes=up", "'up' is no path of worker modes: choose one of eager-to-sessioned"),
+        ("connect-eager?modes=sessioned-to-eager", "begins with sessioned workers, .* choose connect-incremental"),
         ("eager?members=9", "members is 9: choose a number from 1 to 6"),
         ("eager/3j", "'3j' in the address .* is not a list of numbers"),
     ],

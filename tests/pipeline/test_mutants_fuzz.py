@@ -54,7 +54,9 @@ def test_the_clean_build_holds_every_invariant__in_many_more_runs(protocol: Simu
     assert clean(protocol, range(300, 10_000)) == {}
 
 
-OF_SCENARIOS = frozenset({"observed", "expectations"})
+OF_SCENARIOS = frozenset(
+    {"observed", "expectations", "connect_rounds", "connect_work", "connect_statuses", "connect_duties"}
+)
 """Families that read what only a scenario records of a coordinator: the group as it is described after each step."""
 
 
@@ -67,4 +69,6 @@ def test_every_invariant_has_something_to_say__on_clean_runs() -> None:
 
     # No group is deleted in the simulator; scenarios delete some, and are judged too.
     of_scenarios = {invariant.name for invariant in CATALOGUE if invariant.family in OF_SCENARIOS}
-    assert {name for name, count in checked.items() if not count} == {"only_empty_groups_are_deleted", *of_scenarios}
+    silent = {name for name, count in checked.items() if not count}
+    assert "only_empty_groups_are_deleted" in silent
+    assert silent <= {"only_empty_groups_are_deleted", *of_scenarios}

@@ -6,6 +6,7 @@ key only, so the removal of a connector may be read before or after records of i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -87,6 +88,20 @@ class StatusCache:
         if isinstance(key, ConnectorKey):
             return self._connectors.setdefault(key.connector, CacheEntry())
         return self._tasks.setdefault(key.connector, {}).setdefault(key.task, CacheEntry())
+
+    def entries(self) -> Iterator[tuple[ConnectorKey | TaskKey, CacheEntry]]:
+        """Every entry: those of connectors, then those of tasks."""
+        for name, entry in self._connectors.items():
+            yield ConnectorKey(name), entry
+        for name, tasks in self._tasks.items():
+            for number, entry in tasks.items():
+                yield TaskKey(name, number), entry
+
+    def all_topics(self) -> Iterator[tuple[TopicKey, TopicValue]]:
+        """Every topic status, by the names of its key, which its value may contradict."""
+        for connector, topics in self._topics.items():
+            for topic, value in topics.items():
+                yield TopicKey(topic, connector), value
 
     def _find(self, key: ConnectorKey | TaskKey) -> CacheEntry | None:
         if isinstance(key, ConnectorKey):

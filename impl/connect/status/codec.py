@@ -63,7 +63,9 @@ class TopicValue:
 
 
 class StatusWriteError(RebalanceCheckError):
-    """The value cannot be written (Kafka's ``DataException``): it names no worker."""
+    """The value cannot be written: it names no worker."""
+
+    java = "DataException"
 
 
 # ------------------------------------------------------------------------------------------------ keys

@@ -8,6 +8,7 @@ A log is the store's producer and its reader in one. The store calls `StatusLog.
   learns of appends from record headers, leaves them out.
 - ``store.read(partition, offset, key, value)`` for each record, in the order of its partition, each once; from the
   beginning when a store starts.
+- ``store.reached(partition, position)`` where compaction removed the last records of a partition;
 - ``store.run_retry()`` while ``store.retries`` is not 0: that is the store's single retry thread at work.
 
 Settings that a real log needs (``KafkaStatusBackingStore``): acks=all, one request in flight, no retries of its own, no
@@ -51,3 +52,6 @@ class StatusReader(Protocol):
 
     def read(self, partition: int, offset: int, key: str | None, value: bytes | None) -> None:
         """One record of the topic, at its place in the order of its partition."""
+
+    def reached(self, partition: int, position: int) -> None:
+        """Every record before ``position`` was read, or is gone."""

@@ -160,6 +160,8 @@ class Channel:
         record = self.next_record(partition)
         if record is None:
             self.positions[partition] = self.log.end(partition)
+            if self.store is not None:
+                self.store.reached(partition, self.positions[partition])
             return False
         self.positions[partition] = record.offset + 1
         self._store().read(partition, record.offset, record.key, record.value)

@@ -10,7 +10,9 @@ the same entry was sent or the check would now say no.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from rebalance_check.impl.connect.status.cache import CacheEntry, Fold, StatusCache
 from rebalance_check.impl.connect.status.codec import (
@@ -48,7 +50,21 @@ TOPIC_STATUS = "TOPIC"
 
 
 class StatusStoreError(RebalanceCheckError):
-    """The store was used in a way that Kafka's throws at: after its end, or against a cached status of no worker."""
+    """The store was used in a way that Kafka's throws at; ``java`` names Kafka's exception."""
+
+    java = "IllegalStateException"
+
+
+class NoRecordKeyError(StatusStoreError):
+    """A record without a key was read: the rest of its batch is lost, and during the start the start fails."""
+
+    java = "NullPointerException"
+
+
+class NoWorkerCachedError(StatusStoreError):
+    """A safe write was checked against a cached status of no worker."""
+
+    java = "NullPointerException"
 
 
 @dataclass(slots=True, eq=False)
@@ -63,6 +79,28 @@ class Attempt:
     sequence: int = 0
     data: bytes | None = None
     sends: int = 0
+    since_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often, and for how long after its call, a write that fails retriably is sent; None is for ever, as in Kafka.
+
+    Proposals for Kafka bound both; a write that reaches a bound is given up (``exhausted``).
+    """
+
+    max_sends: int | None = None
+    max_ms: int | None = None
+
+    def is_exhausted(self, sends: int, elapsed_ms: int) -> bool:
+        """Whether a write that was sent so often, and is so old, is given up."""
+        by_count = self.max_sends is not None and sends >= self.max_sends
+        return by_count or (self.max_ms is not None and elapsed_ms >= self.max_ms)
+
+
+FOR_EVER: Final = RetryPolicy()
+RETRY_THREAD_TIMEOUT_MS: Final = 10_000
+"""How long Kafka's ``stop`` waits for the thread that retries, after the producer has answered every send."""
 
 
 class StatusStore:
@@ -79,6 +117,7 @@ class StatusStore:
         recorder: Recorder,
         *,
         layout: ValueFormat = ValueFormat.KAFKA_4_3,
+        retry: RetryPolicy = FOR_EVER,
     ) -> None:
         self.worker = worker
         self.cache = StatusCache(layout)
@@ -91,6 +130,9 @@ class StatusStore:
         self._retries: deque[Attempt] = deque()
         self._flushing: set[tuple[int, int]] | None = None
         self._stopped = False
+        self._retry = retry
+        self._missing: dict[int, int] = {}
+        self._start_failed = False
 
     # -------------------------------------------------------------------------------------------- what is known
 
@@ -113,6 +155,27 @@ class StatusStore:
     def stopped(self) -> bool:
         """Whether `stop` was called."""
         return self._stopped
+
+    @property
+    def drained(self) -> bool:
+        """Whether `stop` was called and every send is answered: here Kafka's ``stop`` turns to its retry thread."""
+        return self._stopped and not self._in_flight
+
+    # -------------------------------------------------------------------------------------------- start
+
+    def start(self, ends: Sequence[int]) -> None:
+        """Begin to read the topic, whose partitions end at these offsets now; `started` says when that is over."""
+        self._missing = {partition: end for partition, end in enumerate(ends) if end > 0}
+
+    @property
+    def started(self) -> bool:
+        """Whether everything was read that the topic held at `start`; never, when a record without a key was."""
+        return not self._missing and not self._start_failed
+
+    def reached(self, partition: int, position: int) -> None:
+        """The reader is at ``position``: every record before it was read, or removed by compaction."""
+        if position >= self._missing.get(partition, 0):
+            self._missing.pop(partition, None)
 
     def get(self, key: ConnectorKey | TaskKey) -> StatusValue | None:
         """The status as last read back, or None; the answer is recorded."""
@@ -158,7 +221,7 @@ class StatusStore:
         Kafka leaves the lock between this and `hand_over`, so two threads of a worker may be admitted in one order and
         hand over in the other.
         """
-        attempt = Attempt(self._attempts, key, value, safe)
+        attempt = Attempt(self._attempts, key, value, safe, since_ms=self._recorder.now())
         self._attempts += 1
         attempt.entry = self.cache.entry(key)
         self._recorder.emit(
@@ -194,14 +257,14 @@ class StatusStore:
         if cached is None:
             return True
         if cached.worker_id is None:
-            raise StatusStoreError(
+            raise NoWorkerCachedError(
                 f"the cached status {cached.status} of generation {cached.generation} names no worker, "
                 "so no safe write can follow: use put"
             )
         return cached.worker_id == value.worker_id or cached.generation <= value.generation
 
     def _admit_topic(self, key: TopicKey, value: TopicValue | None) -> Attempt:
-        attempt = Attempt(self._attempts, key, value, safe=False)
+        attempt = Attempt(self._attempts, key, value, safe=False, since_ms=self._recorder.now())
         self._attempts += 1
         self._recorder.emit(
             StatusAttempted(
@@ -222,10 +285,10 @@ class StatusStore:
         """
         if attempt is None:
             return
+        attempt.data = self._serialise(attempt)
         if self._stopped:
             self._give_up(attempt, "stopped")
             raise StatusStoreError(f"the store of {self.worker} is stopped: make a new one to write {attempt.key}")
-        attempt.data = self._serialise(attempt)
         self._send(attempt)
 
     def _serialise(self, attempt: Attempt) -> bytes | None:
@@ -285,8 +348,12 @@ class StatusStore:
 
     def _against_retry(self, attempt: Attempt) -> str:
         """Why a write that failed retriably is not tried again; empty when it is. Not asked again before the send."""
-        if self._stopped:
-            return "stopped"
+        against = self._against_this_write(attempt)
+        if not against and self._retry.is_exhausted(attempt.sends, self._recorder.now() - attempt.since_ms):
+            against = "exhausted"
+        return against or ("stopped" if self._stopped else "")
+
+    def _against_this_write(self, attempt: Attempt) -> str:
         entry, value = attempt.entry, attempt.value
         if entry is None or not isinstance(value, StatusValue):
             return ""
@@ -323,12 +390,14 @@ class StatusStore:
             raise StatusStoreError(f"the store of {self.worker} is stopped: it reads no more, make a new one")
         if key is None:
             self._ignored("", partition, offset, Fold(None, ignored="null key"))
-            raise StatusStoreError(f"the record at {partition}/{offset} has no key: no status record is written so")
+            self._start_failed = not self.started
+            raise NoRecordKeyError(f"the record at {partition}/{offset} has no key: no status record is written so")
         fold = self.cache.read(key, value)
         if fold.ignored:
             self._ignored(key, partition, offset, fold)
         else:
             self._taken(key, partition, offset, fold)
+        self.reached(partition, offset + 1)
 
     def _taken(self, key: str, partition: int, offset: int, fold: Fold) -> None:
         status, worker, generation = _described(fold)

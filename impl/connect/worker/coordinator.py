@@ -82,6 +82,7 @@ class WorkerCoordinator(Coordinator):
         self._completed = NO_MEMBERSHIP
         self._completing: Generation | None = None
         self._is_revoking = False
+        self._is_giving_up = False
         self._is_inside_join = False
         self._unknown_since_ms: int | None = None
 
@@ -282,7 +283,9 @@ class WorkerCoordinator(Coordinator):
 
     def _has_coordinator_or_gave_up(self) -> bool:
         """Look the coordinator up for a heartbeat interval, then give up what is claimed; False while it goes on."""
-        if not self._is_revoking:
+        if self._is_revoking and not self._is_giving_up:
+            return True  # a join takes work away, and goes on with it
+        if not self._is_giving_up:
             if self._ensure_coordinator():
                 self._unknown_since_ms = None
                 return True
@@ -291,8 +294,10 @@ class WorkerCoordinator(Coordinator):
             if self._now_ms < self._unknown_since_ms + self.config.heartbeat_interval_ms:
                 return False
         self._unknown_since_ms = None
+        self._is_giving_up = True
         if not self._revoked_all("coordinator unknown"):
             return False
+        self._is_giving_up = False
         if self._assignment is not None and not self._assignment.failed:
             self._assignment = None
         return True

@@ -39,18 +39,18 @@ STATUS_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     "fatal-failure-retried": (Edit(f"{_STORE}._failed", '"fatal" if outcome is SendOutcome.FATAL else self', "self"),),
     "failed-write-forgotten": (Edit(f"{_STORE}._failed", "self._retries.append(attempt)", "pass"),),
     "retry-unchecked": (
-        Edit(f"{_STORE}._against_retry", "    if entry is None or", '    return ""\n    if entry is None or'),
+        Edit(f"{_STORE}._against_this_write", "    if entry is None or", '    return ""\n    if entry is None or'),
     ),
     "retry-ignores-generation": (
         Edit(
-            f"{_STORE}._against_retry",
+            f"{_STORE}._against_this_write",
             '    if value.generation != self.generation:\n        return "other generation"\n',
             "",
         ),
     ),
     "retry-ignores-sequence": (
         Edit(
-            f"{_STORE}._against_retry",
+            f"{_STORE}._against_this_write",
             '    if attempt.safe and entry.sequence != attempt.sequence:\n        return "superseded"\n',
             "",
         ),

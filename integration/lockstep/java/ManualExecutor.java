@@ -12,6 +12,11 @@ import java.util.concurrent.TimeUnit;
 final class ManualExecutor extends AbstractExecutorService {
     private final Deque<Runnable> waiting = new ArrayDeque<>();
     private boolean shutdown;
+    private final List<String> trace;
+
+    ManualExecutor(List<String> trace) {
+        this.trace = trace;
+    }
 
     int waiting() {
         return waiting.size();
@@ -57,6 +62,7 @@ final class ManualExecutor extends AbstractExecutorService {
 
     @Override
     public boolean awaitTermination(long timeout, TimeUnit unit) {
+        trace.add("retries.await " + unit.toMillis(timeout) + " ms");
         while (!waiting.isEmpty()) {
             runOne();
         }

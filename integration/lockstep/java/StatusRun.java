@@ -34,7 +34,7 @@ final class StatusRun implements StoreServer.Run {
 
     private final List<String> trace;
     private final StubStatusLog log;
-    private final ManualExecutor retries = new ManualExecutor();
+    private final ManualExecutor retries;
     private final KafkaStatusBackingStore store;
     private long offset;
 
@@ -43,6 +43,7 @@ final class StatusRun implements StoreServer.Run {
         JsonConverter converter = new JsonConverter();
         converter.configure(Collections.singletonMap("schemas.enable", "false"), false);
         log = new StubStatusLog(trace);
+        retries = new ManualExecutor(trace);
         store = new KafkaStatusBackingStore(Time.SYSTEM, converter, "statuses", () -> null, log);
         java.util.concurrent.ExecutorService own =
             (java.util.concurrent.ExecutorService) field(store, STORE, "sendRetryExecutor");

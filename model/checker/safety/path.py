@@ -23,7 +23,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 VERSION = "v1"
 """The version of the notation; that of the model is not written."""
 
-BOUNDS = r"\w+(?:\?[\w=&-]*|/(?:\d+[a-z])+)?"
+BOUNDS = r"[\w-]+(?:\?[\w=&-]*|/(?:\d+[a-z])+)?"
 """Bounds in an address, in either form that `Bounds.from_address` reads."""
 
 INDICES = r"(?:\d{1,9}(?:\.\d{1,9})*)?"

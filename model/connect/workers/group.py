@@ -1,0 +1,335 @@
+"""How workers join, sync and leave, and what the coordinator does meanwhile (``WorkerCoordinator``).
+
+An action is a function of (c, s, m, k), see `model.checker.specification`: m is the worker, k the choice.
+"""
+
+from typing import Final
+
+from rebalance_check.model.checker.layout import NIL, reset
+from rebalance_check.model.checker.specification import Concern, Rule
+from rebalance_check.model.connect.workers.state import (
+    Config,
+    Phase,
+    State,
+    Step,
+    configured_mode,
+    contains,
+    current_mode,
+    round_mode,
+)
+from rebalance_check.model.vocabulary.actions import ActionKind
+from rebalance_check.model.vocabulary.worker_modes import WorkerMode
+
+# ------------------------------------------------------------------------------------------------ membership
+
+
+def begin_join_phase(s: State) -> None:
+    """Every member has to join again, and what the leader computed is void."""
+    s.phase = Phase.PREPARING
+    s.joined = 0
+    s.computed = 0
+
+
+def forget_member_id(c: Config, s: State, m: int) -> None:
+    """The member id of a worker is gone for good: it returns, if at all, as another member.
+
+    Leaders that remember it notice in their next round that it has departed.
+    """
+    if c.cooperative != 0:
+        for w in range(c.members):
+            memory = s.workers[w].memory
+            if contains(memory.members, m):
+                memory.members &= ~(1 << m)
+                memory.departed = 1
+            memory.candidates &= ~(1 << m)
+
+
+def remove_member(c: Config, s: State, m: int) -> None:
+    """The coordinator removes a member, with what its JoinGroup said; those that remain rebalance."""
+    s.members &= ~(1 << m)
+    forget_member_id(c, s, m)
+    if s.workers[m].step == Step.DOWN:
+        s.workers[m].claim = 0
+        s.workers[m].sent = 0
+        s.workers[m].given = 0
+        s.workers[m].taken = 0
+    if s.leader == m:
+        s.leader = NIL
+    if s.members == 0:
+        begin_join_phase(s)
+        s.phase = Phase.EMPTY
+    elif s.phase == Phase.PREPARING:
+        s.joined &= ~(1 << m)
+    else:
+        begin_join_phase(s)
+
+
+def stop_process(c: Config, s: State, m: int) -> None:
+    """The process ends, and with it its work and its memory; the coordinator keeps what its JoinGroup said."""
+    me = s.workers[m]
+    mode_index = me.mode_index
+    claim = me.claim
+    sent = me.sent
+    reset(me)
+    me.step = Step.DOWN
+    me.claim = claim
+    me.sent = sent
+    if c.modes != 0:
+        me.mode_index = mode_index
+
+
+def drop_member(c: Config, s: State, m: int) -> None:
+    """A worker that has stopped is no member any more."""
+    if contains(s.members, m):
+        remove_member(c, s, m)
+    else:
+        s.workers[m].claim = 0
+        s.workers[m].sent = 0
+
+
+# ------------------------------------------------------------------------------------------------ joining
+
+
+def needs_to_join(s: State, m: int) -> bool:
+    """``rejoinNeededOrPending``, and what a Heartbeat reply says: that others rebalance, or that it is no member."""
+    me = s.workers[m]
+    if me.step == Step.OUT:
+        return True
+    if me.step != Step.MEMBER:
+        return False
+    left_behind = not contains(s.members, m) or (s.phase == Phase.PREPARING and not contains(s.joined, m))
+    return left_behind or me.rejoin == 1 or me.error == 1 or (me.stale == 1 and me.resolved == 1)
+
+
+def join_group(c: Config, s: State, m: int) -> bool:
+    """A worker prepares and joins: an eager one stops its work before, a cooperative one goes on and claims it.
+
+    It takes a new config snapshot, whose offset it sends. The first JoinGroup of a stable group begins a join phase.
+
+    Source: ``WorkerCoordinator.onJoinPrepare``; ``WorkerCoordinator.metadata``.
+    Leaves unchanged: what the worker claims.
+    """
+    if not needs_to_join(s, m):
+        return False
+    me = s.workers[m]
+    if current_mode(c, s, m) == WorkerMode.EAGER and me.error == 0:
+        me.running &= ~me.claim
+    me.sent = me.offset
+    me.stale = 0
+    me.error = 0
+    me.assigned_offset = 0
+    me.delayed = 0
+    me.resolved = 0
+    me.follow_up = 0
+    me.rejoin = 0
+    me.leader = NIL
+    me.step = Step.JOINING
+    if s.phase != Phase.PREPARING:
+        begin_join_phase(s)
+    s.members |= 1 << m
+    s.joined |= 1 << m
+    return True
+
+
+def mode_of_all(c: Config, s: State) -> int:
+    """The highest mode that every member offers: one eager worker makes the whole group eager."""
+    mode = int(WorkerMode.SESSIONED)
+    for w in range(c.members):
+        if contains(s.members, w):
+            mode = min(mode, configured_mode(c, s, w))
+    return mode
+
+
+def complete_join(c: Config, s: State, m: int) -> bool:
+    """The join phase ends with the next generation, which m leads; a leader that is still a member stays the leader.
+
+    The generation runs the highest mode that every member offers.
+
+    Source: ``GroupMetadataManager.completeClassicGroupJoin``; KIP-415.
+    Leaves unchanged: the workers' claims and work.
+    """
+    if s.phase != Phase.PREPARING or s.joined != s.members or not contains(s.members, m):
+        return False
+    if s.leader != NIL and s.leader != m:
+        return False
+    s.phase = Phase.COMPLETING
+    s.generation += 1
+    s.leader = m
+    s.joined = 0
+    if c.modes != 0:
+        s.mode = mode_of_all(c, s)
+    for w in range(c.members):
+        if contains(s.members, w):
+            if s.workers[w].step == Step.JOINING:
+                s.workers[w].step = Step.SYNCING
+            s.workers[w].given = 0
+            s.workers[w].taken = 0
+    return True
+
+
+def sync_group(c: Config, s: State, m: int) -> bool:
+    """A worker receives its assignment, or learns that the generation is over and joins again.
+
+    Cooperative: it stops what is revoked, and adds what is assigned to the rest of its claim. Eager: the assignment
+    replaces the claim, and what runs beyond it goes on running (KAFKA-13816).
+
+    Source: ``WorkerCoordinator.onJoinComplete``.
+    Leaves unchanged: work that is assigned; the herder starts it.
+    """
+    me = s.workers[m]
+    if me.step != Step.SYNCING:
+        return False
+    if not contains(s.members, m) or s.phase == Phase.PREPARING:
+        me.step = Step.OUT
+        me.sent = 0
+        me.given = 0
+        me.taken = 0
+        return True
+    if s.phase == Phase.COMPLETING and (m != s.leader or s.computed == 0):
+        return False
+    s.phase = Phase.STABLE
+    receive_assignment(c, s, m)
+    return True
+
+
+def receive_assignment(c: Config, s: State, m: int) -> None:
+    """``onRevoked`` for what is revoked, then ``onAssigned``."""
+    me = s.workers[m]
+    if round_mode(c, s) == WorkerMode.EAGER:
+        me.claim = me.given
+    else:
+        me.running &= ~me.taken
+        me.claim = me.given | (me.claim & ~me.taken)
+        me.follow_up = 1 if me.taken != 0 else 0
+    if c.modes != 0:
+        me.current = s.mode
+    me.step = Step.MEMBER
+    me.completed = s.generation
+    me.leader = s.leader
+    me.error = s.error
+    me.assigned_offset = s.offset
+    me.delayed = s.delayed
+    me.sent = 0
+    me.given = 0
+    me.taken = 0
+
+
+# ------------------------------------------------------------------------------------------------ disturbances
+
+
+def crash(c: Config, s: State, m: int) -> bool:
+    """A worker process dies: its work ends, and what it remembers as a leader is lost.
+
+    The coordinator learns of it when the session expires.
+
+    Source: ``WorkerCoordinator``; ``IncrementalCooperativeAssignor`` (fields in memory).
+    Leaves unchanged: the group until the session expires.
+    """
+    if s.crashes >= c.crashes or s.workers[m].step == Step.DOWN:
+        return False
+    s.crashes += 1
+    stop_process(c, s, m)
+    if not contains(s.members, m):
+        drop_member(c, s, m)
+    return True
+
+
+def leave_group(c: Config, s: State, m: int) -> bool:
+    """A worker stops in good order: its work ends, and it leaves the group.
+
+    Source: ``DistributedHerder.halt``.
+    Leaves unchanged: how the leader treats the work of the worker; a crash is treated alike.
+    """
+    if s.leaves >= c.leaves or s.workers[m].step == Step.DOWN:
+        return False
+    s.leaves += 1
+    stop_process(c, s, m)
+    drop_member(c, s, m)
+    return True
+
+
+def rolling_restart(c: Config, s: State, m: int) -> bool:
+    """The operator stops a worker in good order and configures it with the next mode of the path.
+
+    Before, a patient operator waits until every worker is a member of a stable group.
+
+    Source: KIP-415; KIP-507.
+    Leaves unchanged: the other workers and their modes.
+    """
+    me = s.workers[m]
+    if s.rolling_restarts >= c.rolling_restarts or me.step == Step.DOWN or me.mode_index + 1 >= c.mode_count:
+        return False
+    if c.waits == 1 and (s.phase != Phase.STABLE or s.members != (1 << c.members) - 1):
+        return False
+    s.rolling_restarts += 1
+    stop_process(c, s, m)
+    me.mode_index += 1
+    drop_member(c, s, m)
+    return True
+
+
+def restart(c: Config, s: State, m: int) -> bool:
+    """A worker that is down starts, and reads the config topic to its end before it joins.
+
+    Its old session is over, and it gets a new member id.
+
+    Source: ``DistributedHerder.startServices``; ``KafkaConfigBackingStore.start``.
+    Leaves unchanged: the group until the worker joins.
+    """
+    me = s.workers[m]
+    if me.step != Step.DOWN or contains(s.members, m):
+        return False
+    me.step = Step.OUT
+    me.offset = s.end
+    if c.modes != 0:
+        me.current = configured_mode(c, s, m)
+    return True
+
+
+def expire_session(c: Config, s: State, m: int) -> bool:
+    """The coordinator removes a worker: its session, or its poll timeout, has expired.
+
+    A live worker learns of it when it next polls. Until then its work goes on (KAFKA-16056).
+
+    Source: ``AbstractCoordinator.HeartbeatThread``; ``WorkerCoordinator.handlePollTimeoutExpiry``.
+    Leaves unchanged: the worker's claim and its work.
+    """
+    if not contains(s.members, m):
+        return False
+    if s.workers[m].step != Step.DOWN:
+        if s.expiries >= c.expiries or contains(s.joined, m):
+            return False
+        s.expiries += 1
+    remove_member(c, s, m)
+    return True
+
+
+def revoke_all(c: Config, s: State, m: int) -> bool:
+    """A worker that finds no coordinator stops its work, claims nothing any more and has to join again.
+
+    Source: ``WorkerCoordinator.poll`` (KAFKA-9184).
+    Leaves unchanged: the group, which still has the worker as a member.
+    """
+    me = s.workers[m]
+    if s.losses >= c.losses or me.step != Step.MEMBER or me.error == 1:
+        return False
+    s.losses += 1
+    me.running &= ~me.claim
+    me.claim = 0
+    me.rejoin = 1
+    return True
+
+
+GROUP: Final = Concern(
+    rules=(
+        Rule(ActionKind.JOIN_GROUP, join_group, fair=True),
+        Rule(ActionKind.COMPLETE_JOIN, complete_join, fair=True),
+        Rule(ActionKind.SYNC_GROUP, sync_group, fair=True),
+        Rule(ActionKind.CRASH, crash),
+        Rule(ActionKind.LEAVE_GROUP, leave_group),
+        Rule(ActionKind.ROLLING_RESTART, rolling_restart),
+        Rule(ActionKind.RESTART, restart),
+        Rule(ActionKind.EXPIRE_SESSION, expire_session, fair=True),
+        Rule(ActionKind.REVOKE_ALL, revoke_all),
+    ),
+)

@@ -1,0 +1,372 @@
+"""What the workers of a generation agree on: error, leader, config offset and delay, and who owns which work."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from rebalance_check.model.vocabulary.events import (
+    ConnectAssignmentComputed,
+    ConnectAssignmentReceived,
+    Event,
+    IncarnationStarted,
+    OwnerLookedUp,
+    WorkerClaimed,
+)
+from rebalance_check.properties.connect.workers import EAGER, NO_ERROR, WorkerFold, listed
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.holdings import Round
+from rebalance_check.properties.views.recent import GENERATIONS, Recent
+
+VERSIONS: Final = {EAGER: 0, "compatible": 1, "sessioned": 2}
+"""The version that each subprotocol writes into its headers."""
+
+Shared: TypeAlias = ConnectAssignmentComputed | ConnectAssignmentReceived
+"""An assignment as it is sent, or as it arrives."""
+
+
+class ConnectAssignmentIsAgreedViolated(Violation):
+    """Two workers of one generation received different errors, leaders, config offsets or delays."""
+
+
+class LeaderUrlIsTheLeadersViolated(Violation):
+    """An assignment names a leader with the URL of another worker."""
+
+
+class VersionFitsProtocolViolated(Violation):
+    """The bytes of an assignment carry the version of another subprotocol."""
+
+
+class ConfigMismatchAssignsNothingViolated(Violation):
+    """A round that failed with CONFIG_MISMATCH assigned, revoked or delayed something, or names a wrong offset."""
+
+
+class ConfigOffsetCoversMembersViolated(Violation):
+    """An assignment was computed from configs that are older than what a worker had read."""
+
+
+class ClaimFollowsAssignmentsViolated(Violation):
+    """A worker claims other work than its assignments gave it."""
+
+
+class OwnerUrlIsTheOwnersViolated(Violation):
+    """A worker named an owner that it could not know, or the wrong one."""
+
+
+class _Agreed(WorkerFold):
+    needs = ((ConnectAssignmentReceived,),)
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(
+            invariant, {ConnectAssignmentReceived: self.on_received, ConnectAssignmentComputed: self.on_computed}
+        )
+        self._first: Recent[Round, ConnectAssignmentReceived] = Recent(GENERATIONS)
+        self._computed: Recent[Round, ConnectAssignmentComputed] = Recent(GENERATIONS)
+
+    bookkeeping = frozenset({ConnectAssignmentComputed})
+
+    def on_computed(self, event: ConnectAssignmentComputed) -> None:
+        """What the leader sends to all."""
+        self._computed[self.memory.rounds.round_of(event)] = event
+
+    def on_received(self, event: ConnectAssignmentReceived) -> None:
+        """Every worker receives the same."""
+        number = self.memory.rounds.round_of(event)
+        first = self._first.get(number)
+        if first is None:
+            self._first[number] = event
+        for other in (self._computed.get(number), first):
+            if other is not None and _shared(other) != _shared(event):
+                self._report(other, event)
+                return
+
+    def _report(
+        self, other: ConnectAssignmentComputed | ConnectAssignmentReceived, event: ConnectAssignmentReceived
+    ) -> None:
+        names = ("protocol", "error", "leader", "leader URL", "config offset", "delay")
+        name, one, two = next(
+            (name, a, b) for name, a, b in zip(names, _shared(other), _shared(event), strict=True) if a != b
+        )
+        did = "computed" if isinstance(other, ConnectAssignmentComputed) else "received"
+        self.contradiction(
+            f"{name} of generation {event.generation} is {one} for {other.member} and {two} for {event.member}",
+            (f"{other.member} {did} {name} {one} at {STEP}.", other),
+            (f"{event.member} received {name} {two} for the same generation at {STEP}: contradiction.", event),
+        )
+
+
+def _shared(event: Shared) -> tuple[object, ...]:
+    """What all members of a generation receive alike."""
+    return (event.protocol, event.error, event.leader, event.leader_url, event.config_offset, event.delay_ms)
+
+
+class _LeaderUrl(WorkerFold):
+    needs = ((ConnectAssignmentReceived,), (WorkerClaimed,))
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {ConnectAssignmentReceived: self.on_received})
+
+    def on_received(self, event: ConnectAssignmentReceived) -> None:
+        """The leader advertised this URL when it joined."""
+        leader = self.memory.with_id(event.leader)
+        if leader is None or leader.claimed is None or leader.claimed.url == event.leader_url:
+            return
+        self.contradiction(
+            f"{event.member} takes {event.leader_url} for the leader's URL, which is {leader.claimed.url}",
+            (f"{leader.name}, the leader {event.leader}, advertised {leader.claimed.url} at {STEP}.", leader.claimed),
+            (f"{event.member} received {event.leader_url} at {STEP}: contradiction.", event),
+        )
+
+
+class _Version(WorkerFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {ConnectAssignmentReceived: self.on_received})
+
+    def on_received(self, event: ConnectAssignmentReceived) -> None:
+        """Names and versions go together."""
+        wanted = VERSIONS.get(event.protocol)
+        if event.version >= 0 and wanted is not None and event.version != wanted:
+            self.contradiction(
+                f"the assignment of {event.member} is of version {event.version} under {event.protocol}",
+                (f"{event.protocol} writes version {wanted}; version {event.version} came at {STEP}: contradiction.",
+                 event),
+            )  # fmt: skip
+
+
+class _Mismatch(WorkerFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(
+            invariant, {ConnectAssignmentComputed: self.on_computed, ConnectAssignmentReceived: self.on_received}
+        )
+
+    def on_computed(self, event: ConnectAssignmentComputed) -> None:
+        """The error names the offset that all must reach, which the leader has not."""
+        if event.error == NO_ERROR:
+            return
+        offsets = dict(event.offsets)
+        furthest = max(offsets.values(), default=event.config_offset)
+        given = {work for _, some in (*event.assigned, *event.revoked) for work in some}
+        self._judge(event, given)
+        if event.config_offset != furthest:
+            self.contradiction(
+                f"the failed round of generation {event.generation} names offset {event.config_offset}, not {furthest}",
+                (f"{event.member} computed it at {STEP}, and a worker had read to {furthest}: contradiction.", event),
+            )
+
+    def on_received(self, event: ConnectAssignmentReceived) -> None:
+        """Nothing comes with an error."""
+        if event.error != NO_ERROR:
+            self._judge(event, {*event.assigned, *event.revoked})
+
+    def _judge(self, event: Shared, given: set[str]) -> None:
+        if given or event.delay_ms:
+            what = listed(given) if given else f"a delay of {event.delay_ms} ms"
+            self.contradiction(
+                f"generation {event.generation} failed with {event.error} and gives {what}",
+                (f"{event.error} came with {what} at {STEP}: contradiction.", event),
+            )
+
+
+class _Covers(WorkerFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {ConnectAssignmentComputed: self.on_computed})
+
+    def on_computed(self, event: ConnectAssignmentComputed) -> None:
+        """A leader that is behind fails the round instead."""
+        ahead = {member: offset for member, offset in event.offsets if offset > event.config_offset}
+        if event.error == NO_ERROR and ahead:
+            member = min(ahead)
+            self.contradiction(
+                f"generation {event.generation} was assigned at config offset {event.config_offset}, "
+                f"and {member} is at {ahead[member]}",
+                (f"{event.member} computed the assignment at {STEP} although {member} had read further: "
+                 "contradiction.", event),
+            )  # fmt: skip
+
+
+class _Claims(WorkerFold):
+    needs = ((ConnectAssignmentReceived,),)
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {WorkerClaimed: self.on_claimed})
+
+    def on_claimed(self, event: WorkerClaimed) -> None:
+        """What was assigned since the claim before, without what was revoked."""
+        worker = self.memory.of(event.member)
+        if worker.received is None:
+            return
+        wanted = None if worker.claim is None else set(worker.claim)
+        claims = None if event.claim is None else set(event.claim)
+        if wanted == claims:
+            return
+        self.contradiction(
+            f"{event.member} claims {_named(claims)}, and its assignments make it {_named(wanted)}",
+            (f"{event.member} received its last assignment at {STEP}, and owns {_named(wanted)} since.",
+             worker.received),
+            (f"it joins with a claim to {_named(claims)} at {STEP}: contradiction.", event),
+        )  # fmt: skip
+
+
+def _named(claim: set[str] | None) -> str:
+    return "no assignment" if claim is None else listed(claim)
+
+
+class _OwnerUrl(WorkerFold):
+    needs = ((ConnectAssignmentReceived,), (ConnectAssignmentComputed,))
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {OwnerLookedUp: self.on_looked_up})
+
+    def on_looked_up(self, event: OwnerLookedUp) -> None:
+        """Only a leader that is not about to join again knows who owns what."""
+        worker = self.memory.of(event.member)
+        if not event.url or worker.received is None:
+            return
+        computed = self.memory.round_computed(worker.received)
+        if worker.unstable is not None:
+            self._refuse(event, "it is joining again since {step}", worker.unstable)
+        elif not worker.leads:
+            self._refuse(event, f"{worker.received.leader} leads since {STEP}", worker.received)
+        elif computed is not None:
+            self._compare(event, computed)
+
+    def _compare(self, event: OwnerLookedUp, computed: ConnectAssignmentComputed) -> None:
+        owner = dict(computed.owners).get(event.work)
+        if owner is None:
+            self._refuse(event, f"no worker owns it since {STEP}", computed)
+            return
+        holder = self.memory.with_id(owner)
+        if holder is not None and holder.claimed is not None and holder.claimed.url != event.url:
+            self._refuse(event, f"{owner}, its owner, advertised {holder.claimed.url} at {STEP}", holder.claimed)
+
+    def _refuse(self, event: OwnerLookedUp, why: str, shown: Event) -> None:
+        self.contradiction(
+            f"{event.member} says that {event.url} owns {event.work}",
+            (f"{why}.", shown),
+            (f"{event.member} answered {event.url} for {event.work} at {STEP}: contradiction.", event),
+        )
+
+
+ConnectAssignmentIsAgreed: Final = Invariant(
+    name="connect_assignment_is_agreed",
+    family="connect_rounds",
+    claim="all workers of a generation receive the same protocol, error, leader, leader URL, config offset and delay",
+    source="EagerAssignor, IncrementalCooperativeAssignor.fillAssignmentsAndSerialize",
+    premises=("generations are distinguished by the coordinator's incarnation; without its events there was but one",),
+    exempted_by=(IncarnationStarted,),
+    violation=ConnectAssignmentIsAgreedViolated,
+    fold=_Agreed,
+)
+"""The smallest history that breaks it::
+
+    ConnectAssignmentReceived(member="w0", generation=1, protocol="default", leader="a", leader_url="u",
+                              config_offset=2)
+    ConnectAssignmentReceived(member="w1", generation=1, protocol="default", leader="a", leader_url="u",
+                              config_offset=3)
+"""
+
+LeaderUrlIsTheLeaders: Final = Invariant(
+    name="leader_url_is_the_leaders",
+    family="connect_rounds",
+    claim="the leader URL of an assignment is the one that its leader advertised when it joined",
+    source="WorkerCoordinator.metadata, LeaderState; DistributedHerder.leaderUrl",
+    violation=LeaderUrlIsTheLeadersViolated,
+    fold=_LeaderUrl,
+)
+"""Requests that only the leader serves are forwarded there. The smallest history that breaks it::
+
+    WorkerClaimed(member="w0", generation=-1, member_id="a", url="http://w0/", config_offset=2, claim=None)
+    ConnectAssignmentReceived(member="w1", generation=1, protocol="default", leader="a", leader_url="http://w1/",
+                              config_offset=2)
+"""
+
+VersionFitsProtocol: Final = Invariant(
+    name="version_fits_protocol",
+    family="connect_rounds",
+    claim="an assignment is of version 0 under default, 1 under compatible and 2 under sessioned",
+    source="KIP-415, KIP-507; ConnectProtocolCompatibility",
+    violation=VersionFitsProtocolViolated,
+    fold=_Version,
+)
+"""The smallest history that breaks it::
+
+    ConnectAssignmentReceived(member="w0", generation=1, protocol="sessioned", version=1, leader="a", leader_url="u",
+                              config_offset=2)
+"""
+
+ConfigMismatchAssignsNothing: Final = Invariant(
+    name="config_mismatch_assigns_nothing",
+    family="connect_rounds",
+    claim="a round that fails with CONFIG_MISMATCH assigns, revokes and delays nothing, and names the offset of the "
+    "worker that has read furthest",
+    source="EagerAssignor.ensureLeaderConfig, IncrementalCooperativeAssignor.performAssignment",
+    violation=ConfigMismatchAssignsNothingViolated,
+    fold=_Mismatch,
+)
+"""The smallest history that breaks it::
+
+    ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
+                              config_offset=2, error="CONFIG_MISMATCH", assigned=("c",))
+"""
+
+ConfigOffsetCoversMembers: Final = Invariant(
+    name="config_offset_covers_members",
+    family="connect_rounds",
+    claim="the config offset of an assignment is at least that of each of its workers",
+    source="EagerAssignor.ensureLeaderConfig, IncrementalCooperativeAssignor.ensureLeaderConfig",
+    violation=ConfigOffsetCoversMembersViolated,
+    fold=_Covers,
+)
+"""The smallest history that breaks it::
+
+    ConnectAssignmentComputed(member="w0", generation=1, protocol="default", leader="a", leader_url="u",
+                              config_offset=2, offsets=(("a", 2), ("b", 3)))
+"""
+
+ClaimFollowsAssignments: Final = Invariant(
+    name="claim_follows_assignments",
+    family="connect_rounds",
+    claim="a worker claims what it was assigned and not revoked, and nothing after it stopped all for want of a "
+    "coordinator",
+    source="KIP-415; WorkerCoordinator.onJoinComplete, metadata",
+    premises=("every assignment of the worker is recorded, from its start",),
+    violation=ClaimFollowsAssignmentsViolated,
+    fold=_Claims,
+)
+"""An eager assignment replaces a claim. The smallest history that breaks it::
+
+    ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
+                              config_offset=2, assigned=("c",))
+    WorkerClaimed(member="w0", generation=1, url="http://w0/", config_offset=2, claim=())
+"""
+
+OwnerUrlIsTheOwners: Final = Invariant(
+    name="owner_url_is_the_owners",
+    family="connect_rounds",
+    claim="a worker names the owner of work only while it leads and need not rejoin, and then the URL of the worker "
+    "that its round gave the work to",
+    source="WorkerCoordinator.ownerUrl, LeaderState",
+    premises=("a worker that answers null says nothing",),
+    violation=OwnerUrlIsTheOwnersViolated,
+    fold=_OwnerUrl,
+)
+"""The smallest history that breaks it::
+
+    WorkerClaimed(member="w0", generation=-1, member_id="a", url="http://w0/", config_offset=2, claim=None)
+    ConnectAssignmentComputed(member="w0", generation=1, member_id="a", protocol="compatible", leader="a",
+                              leader_url="http://w0/", config_offset=2, configured=("c",), owners=())
+    ConnectAssignmentReceived(member="w0", generation=1, member_id="a", protocol="compatible", leader="a",
+                              leader_url="http://w0/", config_offset=2)
+    OwnerLookedUp(member="w0", generation=1, member_id="a", work="c", url="http://w1/")
+"""
+
+CLAIMS: Final = (
+    ConnectAssignmentIsAgreed,
+    LeaderUrlIsTheLeaders,
+    VersionFitsProtocol,
+    ConfigMismatchAssignsNothing,
+    ConfigOffsetCoversMembers,
+    ClaimFollowsAssignments,
+    OwnerUrlIsTheOwners,
+)
+"""In the order in which reports name them."""

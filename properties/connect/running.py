@@ -1,0 +1,269 @@
+"""What workers run: each connector and task once, started when it was accepted, stopped before it is given up."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import (
+    AssignmentAccepted,
+    ConnectAssignmentReceived,
+    ConnectorStarted,
+    IncarnationStarted,
+    MemberPaused,
+    MemberRemoved,
+    MembershipLost,
+    TaskStarted,
+    WorkerClaimed,
+    WorkerConfigured,
+    WorkRevocationEnded,
+    WorkRevocationStarted,
+)
+from rebalance_check.properties.connect.workers import (
+    SHOWS_WHAT_RUNS,
+    Started,
+    Worker,
+    WorkerFold,
+    listed,
+    work_of,
+)
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.verdict import STEP, Violation
+
+
+class WorkRunsOnceViolated(Violation):
+    """A connector or task runs on two workers."""
+
+
+class OnlyAcceptedWorkStartsViolated(Violation):
+    """A worker started work that no assignment gave it, or before it accepted the assignment."""
+
+
+class EagerWorkerStopsBeforeJoiningViolated(Violation):
+    """An eager worker joined while work of it was running."""
+
+
+class RunningWorkIsClaimedViolated(Violation):
+    """A worker runs work that it does not claim, so that another may get it."""
+
+
+class RevokedWorkHasStoppedViolated(Violation):
+    """A worker went on to its next assignment while revoked work was running."""
+
+
+class _Once(WorkerFold):
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {ConnectorStarted: self.on_started, TaskStarted: self.on_started})
+
+    def on_started(self, event: Started) -> None:
+        """Nobody else runs it, but for workers that were removed and do not know it, and what an eager round left."""
+        work = work_of(event)
+        worker = self.memory.of(event.member)
+        if work in worker.outdated:
+            return
+        for name, other in self.memory.runners[work].items():
+            if name != event.member and work not in other.outdated and work not in other.leftovers:
+                self._report(other, work, event)
+                return
+
+    def _report(self, other: Worker, work: str, event: Started) -> None:
+        first, second = sorted((other.name, event.member))
+        self.contradiction(
+            f"{work} runs on {first} and {second}",
+            (f"{other.name} runs {work} since {STEP}; it has not stopped it since.", other.running[work]),
+            (f"{event.member} started {work} at {STEP}: contradiction.", event),
+        )
+
+
+class _OnlyAccepted(WorkerFold):
+    needs = ((ConnectAssignmentReceived,), (WorkerConfigured,))
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {ConnectorStarted: self.on_started, TaskStarted: self.on_started})
+
+    def on_started(self, event: Started) -> None:
+        """Accepted with some assignment, and not revoked since; a restart is of accepted work."""
+        worker, work = self.memory.of(event.member), work_of(event)
+        if worker.received is None or worker.configured is None or work in worker.admitted:
+            return
+        self.contradiction(
+            f"{event.member} started {work}, which it has not accepted",
+            (f"{event.member} received its last assignment, to {listed(worker.received.assigned)}, at {STEP}; since "
+             f"it gave {work} up last, it has accepted no assignment with it.", worker.received),
+            (f"it started {work} at {STEP}: contradiction.", event),
+        )  # fmt: skip
+
+
+class _EagerStops(WorkerFold):
+    needs = ((ConnectAssignmentReceived,), (ConnectorStarted, TaskStarted))
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {WorkerClaimed: self.on_claimed})
+
+    def on_claimed(self, event: WorkerClaimed) -> None:
+        """``onJoinPrepare`` stopped all, but for what an earlier protocol left running."""
+        worker = self.memory.of(event.member)
+        running = sorted(set(worker.running) - set(worker.leftovers))
+        if worker.is_eager and running:
+            self.contradiction(
+                f"{event.member} joins under the eager protocol and still runs {running[0]}",
+                (f"{event.member} runs {running[0]} since {STEP}.", worker.running[running[0]]),
+                (f"its last assignment was an eager one, and it joins at {STEP}: contradiction.", event),
+            )
+
+
+class _Claimed(WorkerFold):
+    needs = ((ConnectAssignmentReceived,), (ConnectorStarted, TaskStarted))
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {WorkerClaimed: self.look, AssignmentAccepted: self.look})
+
+    def look(self, event: WorkerClaimed | AssignmentAccepted) -> None:
+        """All that runs is in the claim, but for what an eager round left."""
+        worker = self.memory.of(event.member)
+        if worker.received is None:
+            return
+        unclaimed = sorted(set(worker.running) - set(worker.claim or ()) - set(worker.leftovers))
+        if unclaimed:
+            self.contradiction(
+                f"{event.member} runs {unclaimed[0]} and does not claim it",
+                (f"{event.member} runs {unclaimed[0]} since {STEP}.", worker.running[unclaimed[0]]),
+                (f"the assignments up to {STEP} leave it a claim to {listed(worker.claim or ())}.", worker.received),
+                (f"{unclaimed[0]} still runs at {STEP}: contradiction.", event),
+            )
+
+
+class _HasStopped(WorkerFold):
+    """Revoked work has stopped, or was cancelled, when ``onRevoked`` returns, and that is before ``onAssigned``."""
+
+    needs = ((ConnectorStarted, TaskStarted),)
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {WorkRevocationEnded: self.on_ended, ConnectAssignmentReceived: self.on_received})
+
+    def on_ended(self, event: WorkRevocationEnded) -> None:
+        """Nothing of it runs."""
+        self._judge(event, event.work, "the revocation is over")
+
+    def on_received(self, event: ConnectAssignmentReceived) -> None:
+        """What the assignment revokes was stopped before."""
+        self._judge(event, event.revoked, "its assignment revokes it")
+
+    def _judge(self, event: WorkRevocationEnded | ConnectAssignmentReceived, work: tuple[str, ...], why: str) -> None:
+        running = self.memory.of(event.member).running
+        left = sorted(set(work) & set(running))
+        if left:
+            self.contradiction(
+                f"{event.member} still runs {left[0]}, which was revoked",
+                (f"{event.member} runs {left[0]} since {STEP}.", running[left[0]]),
+                (f"{why} at {STEP}, and {left[0]} runs: contradiction.", event),
+            )
+
+
+WorkRunsOnce: Final = Invariant(
+    name="work_runs_once",
+    family="connect_work",
+    claim="a connector or task runs on one worker at a time",
+    source="KIP-415; DistributedHerder.startWork, RebalanceListener.onRevoked",
+    premises=(
+        "what a worker cancelled may still run; it is not counted",
+        "a worker that learned that it is no member, or that the coordinator's events show removed, may run what it "
+        "ran until its next assignment; without these events, so may one that was paused",
+        "a worker that gets an eager assignment in place of its claim may go on with the rest (KAFKA-13816); where "
+        "assignments are not recorded, that is a violation",
+    ),
+    exempted_by=(
+        *SHOWS_WHAT_RUNS,
+        ConnectAssignmentReceived,
+        IncarnationStarted,
+        MemberPaused,
+        MemberRemoved,
+        MembershipLost,
+    ),
+    violation=WorkRunsOnceViolated,
+    fold=_Once,
+)
+"""Whatever the generation. The smallest history that breaks it::
+
+    TaskStarted(member="w0", generation=1, task="c-0")
+    TaskStarted(member="w1", generation=2, task="c-0")
+"""
+
+OnlyAcceptedWorkStarts: Final = Invariant(
+    name="only_accepted_work_starts",
+    family="connect_work",
+    claim="a worker starts only what it accepted with an assignment and has not given up since",
+    source="DistributedHerder.startWork; KAFKA-16056",
+    premises=("a worker that records its settings records which assignments it accepts",),
+    exempted_by=(AssignmentAccepted,),
+    violation=OnlyAcceptedWorkStartsViolated,
+    fold=_OnlyAccepted,
+)
+"""Between assignment and acceptance a worker claims what it does not run. The smallest history that breaks it::
+
+    WorkerConfigured(member="w0", mode="compatible")
+    ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
+                              config_offset=3, assigned=("c",))
+    ConnectorStarted(member="w0", generation=1, connector="c")
+"""
+
+EagerWorkerStopsBeforeJoining: Final = Invariant(
+    name="eager_worker_stops_before_joining",
+    family="connect_work",
+    claim="a worker whose last assignment was eager runs nothing when it joins",
+    source="WorkerCoordinator.onJoinPrepare",
+    premises=("what it ran under an incremental protocol and was not assigned since may go on (KAFKA-13816)",),
+    exempted_by=SHOWS_WHAT_RUNS,
+    violation=EagerWorkerStopsBeforeJoiningViolated,
+    fold=_EagerStops,
+)
+"""The smallest history that breaks it::
+
+    ConnectAssignmentReceived(member="w0", generation=1, protocol="default", leader="a", leader_url="u",
+                              config_offset=3, assigned=("c",))
+    ConnectorStarted(member="w0", generation=1, connector="c")
+    WorkerClaimed(member="w0", generation=1, url="u", config_offset=3, claim=("c",))
+"""
+
+RunningWorkIsClaimed: Final = Invariant(
+    name="running_work_is_claimed",
+    family="connect_work",
+    claim="whenever a worker joins, or accepts an assignment, it claims all that it runs",
+    source="KIP-415; WorkerCoordinator.onJoinComplete, DistributedHerder.RebalanceListener.onRevoked",
+    premises=("what it ran under an incremental protocol when an eager assignment came may go on (KAFKA-13816)",),
+    exempted_by=(*SHOWS_WHAT_RUNS, ConnectAssignmentReceived, WorkRevocationStarted),
+    violation=RunningWorkIsClaimedViolated,
+    fold=_Claimed,
+)
+"""The smallest history that breaks it::
+
+    ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
+                              config_offset=3, assigned=())
+    TaskStarted(member="w0", generation=1, task="c-0")
+    WorkerClaimed(member="w0", generation=1, url="u", config_offset=3, claim=())
+"""
+
+RevokedWorkHasStopped: Final = Invariant(
+    name="revoked_work_has_stopped",
+    family="connect_work",
+    claim="when a worker has done with a revocation, and before it takes the assignment that revokes, the revoked work "
+    "has stopped or was cancelled",
+    source="KIP-415; DistributedHerder.RebalanceListener.onRevoked; KAFKA-10763",
+    exempted_by=SHOWS_WHAT_RUNS,
+    violation=RevokedWorkHasStoppedViolated,
+    fold=_HasStopped,
+)
+"""The smallest history that breaks it::
+
+    TaskStarted(member="w0", generation=1, task="c-0")
+    ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
+                              config_offset=3, revoked=("c-0",))
+"""
+
+CLAIMS: Final = (
+    WorkRunsOnce,
+    OnlyAcceptedWorkStarts,
+    EagerWorkerStopsBeforeJoining,
+    RunningWorkIsClaimed,
+    RevokedWorkHasStopped,
+)
+"""In the order in which reports name them."""

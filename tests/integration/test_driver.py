@@ -1,0 +1,194 @@
+"""Members of our own on sockets: they join, hand over, survive broken connections, and leave."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+
+import pytest
+
+from rebalance_check.impl.assignors.range import RangeAssignor
+from rebalance_check.impl.client.committing import CommitOutcome
+from rebalance_check.impl.client.config import ClientConfig
+from rebalance_check.impl.client.consumer import ConsumerCoordinator
+from rebalance_check.impl.client.elector import LeaderElector
+from rebalance_check.impl.client.failures import GroupError
+from rebalance_check.impl.client.listener import RebalanceListener
+from rebalance_check.impl.protocol.leader_election import Identity
+from rebalance_check.impl.protocol.topic_partition import TopicPartition
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.integration.driver.config import ConnectionConfig
+from rebalance_check.integration.driver.sockets import Member, now_ms
+from rebalance_check.integration.embedded.embedded import EmbeddedBroker
+from rebalance_check.integration.embedded.faults import Effect, Fault
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
+from rebalance_check.model.vocabulary.events import CoordinatorFound, Event, MembershipLost
+
+Start = Callable[..., Member[ConsumerCoordinator]]
+
+
+class SlowListener(RebalanceListener):
+    """Takes longer for its first assignment than a session lasts."""
+
+    def __init__(self, slow_s: float) -> None:
+        self._slow_s = slow_s
+
+    def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:  # noqa: ARG002 - part of the contract
+        time.sleep(self._slow_s)
+        self._slow_s = 0
+
+
+@pytest.fixture
+def events() -> list[Event]:
+    return []
+
+
+@pytest.fixture
+def start(broker: EmbeddedBroker, events: list[Event]) -> Iterator[Start]:
+    """Starts consumers of one group; what is still connected in the end is cut off."""
+    with ExitStack() as stack:
+
+        def make(
+            name: str, bootstrap: str = "", listener: RebalanceListener | None = None, look_up_version: int = 4
+        ) -> Member[ConsumerCoordinator]:
+            config = ClientConfig(
+                group_id="g", client_id=name, session_timeout_ms=1_000, heartbeat_interval_ms=100,
+                rebalance_timeout_ms=5_000, find_coordinator_version=look_up_version,
+            )  # fmt: skip
+            coordinator = ConsumerCoordinator(
+                config, Recorder("g", name, now_ms, events.append), member=name, topics=["t"],
+                assignors=[RangeAssignor()], partitions_per_topic={}, listener=listener,
+            )  # fmt: skip
+            times = ConnectionConfig(request_timeout_ms=1_000)
+            return stack.enter_context(Member(coordinator, bootstrap or broker.bootstrap, connections=times, seed=1))
+
+        yield make
+
+
+def together(*members: Member[ConsumerCoordinator]) -> None:
+    """Poll all of them until each is stable in the same generation."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        for member in members:
+            member.poll(0.02)
+        generations = {member.call(lambda one: one.generation_if_stable()) for member in members}
+        ids = {None if generation is None else generation.generation_id for generation in generations}
+        if len(ids) == 1 and None not in ids and sum(len(member.coordinator.owned) for member in members) == 4:
+            return
+    raise AssertionError(f"not settled: {[member.coordinator.state for member in members]}")
+
+
+def test_members_share_a_topic__and_take_over_what_one_that_leaves_owned(start: Start) -> None:
+    first = start("m0")
+    first.await_stable(10)
+    assert len(first.coordinator.owned) == 4
+    second = start("m1")
+    together(first, second)
+    assert [len(member.coordinator.owned) for member in (first, second)] == [2, 2]
+    assert first.close()
+    together(second)
+    assert len(second.coordinator.owned) == 4
+
+
+def test_a_commit_between_two_polls_is_answered(start: Start) -> None:
+    member = start("m0")
+    member.await_stable(10)
+    commit = member.call(lambda one: one.commit({TopicPartition("t", 0): 7}, now_ms()))
+    deadline = time.monotonic() + 10
+    while commit.outcome is CommitOutcome.PENDING and time.monotonic() < deadline:
+        member.poll(0.02)
+    assert commit.outcome is CommitOutcome.COMMITTED
+
+
+def test_an_absent_broker_is_named(start: Start) -> None:
+    with pytest.raises(RebalanceCheckError, match=r"no broker answers at 127.0.0.1:1 .*Connection refused"):
+        start("m0", bootstrap="127.0.0.1:1").await_stable(0.5)
+
+
+def test_one_broker_of_the_list_is_enough(start: Start, broker: EmbeddedBroker) -> None:
+    start("m0", bootstrap=f"127.0.0.1:1,{broker.bootstrap}").await_stable(10)
+
+
+def test_a_version_that_the_broker_does_not_serve_is_named(start: Start) -> None:
+    with pytest.raises(RebalanceCheckError, match=r"FindCoordinator v6 cannot be sent: the node .* serves v0 to v5"):
+        start("m0", look_up_version=6).await_stable(10)
+
+
+def test_a_coordinator_that_is_not_found_at_first_is_looked_up_again(start: Start, broker: EmbeddedBroker) -> None:
+    broker.faults.add(Fault("FindCoordinator", Effect.ANSWER, error=Error.COORDINATOR_NOT_AVAILABLE, times=2))
+    start("m0").await_stable(10)
+
+
+def test_a_member_that_may_not_know_its_coordinator_learns_it(start: Start, broker: EmbeddedBroker) -> None:
+    broker.faults.add(Fault("FindCoordinator", Effect.ANSWER, error=Error.GROUP_AUTHORIZATION_FAILED))
+    with pytest.raises(GroupError, match="FindCoordinator failed with GROUP_AUTHORIZATION_FAILED"):
+        start("m0").await_stable(10)
+
+
+@pytest.mark.parametrize("api", ["FindCoordinator", "JoinGroup", "SyncGroup", "Metadata", "ApiVersions"])
+def test_a_connection_that_breaks_while_a_member_joins_is_opened_again(
+    start: Start, broker: EmbeddedBroker, api: str
+) -> None:
+    broker.faults.add(Fault(api, Effect.CLOSE_AFTER))
+    start("m0").await_stable(15)
+
+
+def test_a_heartbeat_that_is_not_answered_costs_the_connection__not_the_membership(
+    start: Start, broker: EmbeddedBroker, events: list[Event]
+) -> None:
+    member = start("m0")
+    member.await_stable(10)
+    generation = member.coordinator.generation()
+    broker.faults.add(Fault("Heartbeat", Effect.CLOSE_BEFORE))
+    deadline = time.monotonic() + 10
+    while sum(isinstance(event, CoordinatorFound) for event in events) < 2 and time.monotonic() < deadline:
+        member.poll(0.05)
+    member.await_stable(10)
+    assert sum(isinstance(event, CoordinatorFound) for event in events) >= 2
+    assert member.coordinator.generation() == generation
+
+
+def test_heartbeats_go_on_while_a_callback_takes_its_time(start: Start, events: list[Event]) -> None:
+    member = start("m0", listener=SlowListener(2.5))
+    member.await_stable(20)
+    member.poll(0.3)
+    assert member.coordinator.generation_if_stable() is not None
+    assert not [event for event in events if isinstance(event, MembershipLost)]
+
+
+def test_a_poll_is_woken_up_from_another_thread(start: Start) -> None:
+    member = start("m0")
+    member.await_stable(10)
+    threading.Timer(0.1, member.wake_up).start()
+    started = time.monotonic()
+    member.poll(60)
+    assert time.monotonic() - started < 30
+
+
+def test_close_gives_up_at_its_deadline(start: Start, broker: EmbeddedBroker) -> None:
+    member = start("m0")
+    member.await_stable(10)
+    broker.faults.add(Fault("LeaveGroup", Effect.DROP_REPLY))
+    assert not member.close(0.2)
+
+
+def test_candidates_elect_a_primary(broker: EmbeddedBroker, events: list[Event]) -> None:
+    def candidate(name: str) -> Member[LeaderElector]:
+        config = ClientConfig(group_id="sr", client_id=name, session_timeout_ms=1_000, heartbeat_interval_ms=100)
+        recorder = Recorder("sr", name, now_ms, events.append)
+        identity = Identity(name, 8081, scheme="http")
+        return Member(LeaderElector(config, recorder, member=name, identity=identity), broker.bootstrap)
+
+    with candidate("m0") as first, candidate("m1") as second:
+        deadline = time.monotonic() + 20
+        while second.coordinator.primary is None or first.coordinator.primary is None:
+            first.poll(0.02)
+            second.poll(0.02)
+            assert time.monotonic() < deadline
+        assert (first.coordinator.is_primary, second.coordinator.is_primary) == (True, False)
+        assert first.close()
+        while not second.coordinator.is_primary:
+            second.poll(0.02)
+            assert time.monotonic() < deadline
