@@ -47,9 +47,9 @@ class ConnectorInstance(Instance):
             self._go_on()
 
     def cancel(self) -> None:
-        """As the base class; UNASSIGNED is written first, for the thread will write nothing any more."""
-        self._statuses.unassigned(self.key)
+        """As the base class; UNASSIGNED is written now, for the thread will write nothing any more."""
         super().cancel()
+        self._statuses.unassigned(self.key)
 
     def _go_on(self) -> None:
         """The next step of the thread, unless it is inside the plug-in."""
@@ -116,6 +116,8 @@ class ConnectorInstance(Instance):
         self._busy = False
         if self._behaviour.fails_at_stop and self.state is InstanceState.RUNNING:
             self._fail()
-        elif not self.cancelled:
-            self._statuses.unassigned(self.key)
+            self._end()
+            return
         self._end()
+        if not self.cancelled:
+            self._statuses.unassigned(self.key)

@@ -112,7 +112,8 @@ class Herder(Serving):
         if (yield from self._apply_updates()):
             return
         yield from self._poll_member()
-        yield from self._complete_rebalance()
+        if not self.coordinator.rejoin_needed_or_pending():
+            yield from self._complete_rebalance()
 
     def _become_active(self) -> Steps[bool]:
         """Poll the member until it needs no rebalance (``ensureActive``); False when the herder is to stop first."""

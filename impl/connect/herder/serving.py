@@ -132,6 +132,7 @@ class Serving(Reconfiguring):
         if not own:
             answer(Answer.CONFLICT)
             return
+        self._emit_planned(key.connector, (key,))
         yield from self._stop_and_await((key,))
         if not isinstance(key, ConnectorKey):
             self.statuses.restarting(key)

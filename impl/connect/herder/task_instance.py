@@ -60,9 +60,9 @@ class TaskInstance(Instance):
     def _shut_down(self) -> None:
         if self.ended:
             return
+        self._end()
         if not self.cancelled:
             self._statuses.unassigned(self.key)
-        self._end()
 
     def stop(self) -> None:
         """As the base class: a task that waits or runs ends after ``stop_ms``, one that is starting starts first."""
