@@ -85,7 +85,7 @@ FLOORS = (
     ("integration.embedded", "integration.virtual", "integration.oracle"),
     ("integration.brokers", "integration.frame_fuzz", "integration.lockstep", "integration.driver"),
     ("integration.conformance", "integration.live"),
-    ("integration.differential",),
+    ("integration.differential", "integration.connect"),
     # Campaigns, reports, the command line.
     ("pipeline",),
     ("rebalance_check.report",),
