@@ -6,6 +6,8 @@ how a member can be alive for the coordinator and useless, or out of the group a
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from rebalance_check.impl.client.core import CoordinatorCore, Sent
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.generation import MemberState
@@ -14,12 +16,14 @@ from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.errors import Error
 
 _JOINED = (MemberState.COMPLETING_REBALANCE, MemberState.STABLE)
-_LEAVE_REASON = "poll timeout expired"
 _MEMBER_REFUSED = frozenset({Error.ILLEGAL_GENERATION, Error.UNKNOWN_MEMBER_ID, Error.FENCED_INSTANCE_ID})
 
 
 class Heartbeating(CoordinatorCore):
     """`tick` and the answers to Heartbeat and LeaveGroup."""
+
+    poll_timeout_reason: ClassVar[str] = "poll timeout expired"
+    """What LeaveGroup says when the application did not poll in time."""
 
     def tick(self, now_ms: int) -> None:
         """The heartbeat thread wakes up: find the coordinator, end session or poll interval, or send a heartbeat.
@@ -33,7 +37,7 @@ class Heartbeating(CoordinatorCore):
             self._forget_coordinator()
         elif now_ms >= self._timers.poll_ms:
             self.on_poll_timeout()
-            self._leave(_LEAVE_REASON, emits_loss=True)
+            self._leave(self.poll_timeout_reason, emits_loss=True)
         elif now_ms >= self._timers.heartbeat_ms:
             self._send_heartbeat()
 

@@ -132,15 +132,11 @@ class Course:
         return next((one.failure for one in self.rounds if one.failure), "")
 
     def pairs(self) -> Iterator[tuple[CourseRound, CourseRound]]:
-        """Each incremental round with the last one before it that the same assignor computed.
-
-        Only where that assignor remembers it: its process was not started anew in between.
-        """
+        """Each round with the last one before it that the same worker's assignor computed, in one process."""
         last: dict[str, CourseRound] = {}
         for one in self.rounds:
-            if one.mismatch or one.eager:
-                continue
             worker = one.workers[one.leader]
-            if worker in last and one.before == last[worker].after:
+            if worker in last and one.before == last[worker].after and one.before != MemoryView():
                 yield last[worker], one
-            last[worker] = one
+            if not (one.mismatch or one.eager):
+                last[worker] = one

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
-    ConnectAssignmentReceived,
     ConnectorStarted,
     Event,
     MemberCrashed,
     MemberLeft,
     MemberStarted,
-    RejoinRequested,
+    RunSettled,
     StatusAttempted,
     StatusFlushed,
     TaskStarted,
-    WorkerClaimed,
     WorkerConfigured,
     WorkRevocationEnded,
     WorkRevocationStarted,
@@ -23,9 +21,7 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.connect.statuses import SAFE, work_named
 from rebalance_check.properties.connect.workers import (
-    CONVERGED,
     SHOWS_WHAT_RUNS,
-    Converged,
     Started,
     WorkerFold,
     listed,
@@ -91,7 +87,7 @@ class _Stops(WorkerFold):
 
 
 class _Starts(WorkerFold):
-    needs = ((WorkerConfigured,), (ConnectorStarted, TaskStarted), (ConnectAssignmentReceived,))
+    needs = ((WorkerConfigured,), (ConnectorStarted, TaskStarted), (RunSettled,))
     bookkeeping = frozenset(
         {ConnectorStarted, TaskStarted, StatusAttempted, WorkStateChanged, MemberStarted, MemberCrashed, MemberLeft}
     )
@@ -104,7 +100,7 @@ class _Starts(WorkerFold):
                 TaskStarted: self.on_started,
                 WorkStateChanged: self.on_state,
                 StatusAttempted: self.on_attempted,
-                **dict.fromkeys(CONVERGED, self.on_converged),
+                RunSettled: self.on_settled,
                 **dict.fromkeys((MemberStarted, MemberCrashed, MemberLeft), self.on_gone),
             },
         )
@@ -131,10 +127,8 @@ class _Starts(WorkerFold):
         for name, work in [key for key in self._silent if key[0] == event.member]:
             del self._silent[name, work]
 
-    def on_converged(self, event: Converged) -> None:
+    def on_settled(self, event: RunSettled) -> None:
         """By now all that runs or failed was announced."""
-        if not self.converged(event):
-            return
         for (name, work), since in sorted(self._silent.items(), key=lambda each: each[0]):
             worker = self.memory.of(name)
             if work in worker.running or work in worker.failed:
@@ -205,17 +199,13 @@ StartsAreAnnounced: Final = Invariant(
     family="connect_statuses",
     claim="when the group has converged, a worker has written a status of all that it runs, since it changed last",
     source="WorkerTask.onStartup, WorkerConnector.onStartup, onPause, onFailure",
-    premises=("all workers have one generation without error and delay, none joins again, and nothing is pending",),
-    needs_end=True,
-    exempted_by=(*SHOWS_WHAT_RUNS, RejoinRequested, StatusAttempted, WorkerClaimed),
+    exempted_by=(*SHOWS_WHAT_RUNS, StatusAttempted),
     violation=StartsAreAnnouncedViolated,
     fold=_Starts,
 )
 """The smallest history that breaks it::
 
     WorkerConfigured(member="w0", mode="compatible", store="w0")
-    ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                              config_offset=9, assigned=("c-0",))
     TaskStarted(member="w0", generation=1, task="c-0")
     RunSettled()
 """

@@ -281,7 +281,7 @@ def test_a_revocation_that_takes_too_long_costs_the_membership_but_is_finished(w
         worker.heartbeat()
         worker.poll()
     worker.tick(3_000)
-    assert worker.request(LeaveGroupRequest).members[0].reason == "poll timeout expired"
+    assert worker.request(LeaveGroupRequest).members[0].reason == "worker poll timeout has expired."
     worker.took()
     worker.stops_at_once = True
     worker.poll()

@@ -13,6 +13,7 @@ from random import Random
 from typing import TypeVar
 
 from rebalance_check.impl.client.coordinator import Coordinator
+from rebalance_check.impl.client.failures import JoinAttempt
 from rebalance_check.impl.client.generation import NO_MEMBERSHIP, Generation
 from rebalance_check.impl.connect.assignors.eager import EagerAssignor
 from rebalance_check.impl.connect.assignors.incremental import IncrementalAssignor
@@ -53,6 +54,8 @@ class WorkerCoordinator(Coordinator):
     the assignor for the rounds of a cooperative group that it leads (by default that of the latest release). An
     assignment or metadata that cannot be read is raised from `poll`; in Kafka that ends the worker process.
     """
+
+    poll_timeout_reason = "worker poll timeout has expired."
 
     def __init__(
         self,
@@ -174,7 +177,7 @@ class WorkerCoordinator(Coordinator):
 
     def next_poll(self) -> int | None:
         """As the base class, and when the worker gives up without a coordinator."""
-        due = super().next_poll()
+        due = None if self._awaits_answer() and not self._unread else super().next_poll()
         if self._unknown_since_ms is None:
             return due
         give_up_ms = self._unknown_since_ms + self.config.heartbeat_interval_ms
@@ -270,11 +273,14 @@ class WorkerCoordinator(Coordinator):
         if not self._is_revoking:
             self._is_revoking = True
             self._report.revocation_started(work, reason, self._completed)
-        if not self._listener.on_revoked(leader or "", connectors, tasks):
-            return False
-        self._is_revoking = False
-        self._report.revocation_ended(work, self._completed)
-        return True
+        try:
+            self._is_revoking = not self._listener.on_revoked(leader or "", connectors, tasks)
+        except Exception:
+            self._is_revoking = False
+            raise
+        if not self._is_revoking:
+            self._report.revocation_ended(work, self._completed)
+        return not self._is_revoking
 
     def _revoked_all(self, reason: str) -> bool:
         """Have everything stopped that is claimed; a failed assignment is not revoked."""
@@ -294,13 +300,10 @@ class WorkerCoordinator(Coordinator):
             if self._now_ms < self._unknown_since_ms + self.config.heartbeat_interval_ms:
                 return False
         self._unknown_since_ms = None
-        self._is_giving_up = True
-        if not self._revoked_all("coordinator unknown"):
-            return False
-        self._is_giving_up = False
-        if self._assignment is not None and not self._assignment.failed:
+        self._is_giving_up = not self._revoked_all("coordinator unknown")
+        if self._assignment is not None and not self._assignment.failed and not self._is_giving_up:
             self._assignment = None
-        return True
+        return not self._is_giving_up
 
     def _gave_up(self, assigned: ConnectAssignment, before: ConnectMode) -> bool:
         """Have stopped what the round takes away; False while that is not finished."""
@@ -324,6 +327,20 @@ class WorkerCoordinator(Coordinator):
             connectors=(*assigned.connectors, *_without(kept.connectors, assigned.revoked_connectors)),
             tasks=(*assigned.tasks, *_without(kept.tasks, assigned.revoked_tasks)),
         )
+
+    def _awaits_answer(self) -> bool:
+        """Java's thread is inside the join and waits for JoinGroup or SyncGroup, whatever becomes of the membership."""
+        return self._is_inside_join and self._join is not None and not self._join.done
+
+    def _prepared(self) -> bool:
+        """As the base class, but not again while the answer of a join that was prepared is waited for."""
+        return self._awaits_answer() or super()._prepared()
+
+    def _finish(self, attempt: JoinAttempt) -> None:
+        """As the base class; Java prepares the next join before it notices that the finished one was overtaken."""
+        if attempt.failure is None and self._is_overtaken() and not self._prepared():
+            raise _StillStoppingError
+        super()._finish(attempt)
 
     def _is_overtaken(self) -> bool:
         """A completion that has begun is finished, as in Java, whatever became of the membership since."""

@@ -1,0 +1,238 @@
+"""One Connect worker process of a simulated run: its store, its threads, and what it writes when.
+
+What is written follows ``AbstractHerder`` and its listeners: RUNNING, PAUSED, RESTARTING and DESTROYED with put, FAILED
+and UNASSIGNED with putSafe, each carrying the generation that the worker received last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+
+from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, StatusValue, TaskKey
+from rebalance_check.impl.connect.status.log import SendOutcome
+from rebalance_check.impl.connect.status.shared_log import Channel, SharedLog
+from rebalance_check.impl.connect.status.store import Attempt, StatusStore, StatusStoreError
+from rebalance_check.impl.runtime.clock import VirtualClock
+from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
+from rebalance_check.impl.runtime.options import FaultKind
+from rebalance_check.impl.runtime.recorder import Recorder
+
+Key = ConnectorKey | TaskKey
+
+
+@dataclass(slots=True)
+class StatusEnvironment:
+    """What the processes of a run share: time, chance, the present phase's plan, and what to call after an append."""
+
+    clock: VirtualClock
+    random: Random
+    plan: FaultPlan
+    appended: Callable[[], None]
+
+    def delay(self) -> int:
+        """How long a message or a thread takes, in ms."""
+        return self.random.randint(0, self.plan.delay_ms)
+
+    def heal(self) -> None:
+        """From here on nothing goes wrong."""
+        self.plan = NO_FAULTS
+
+
+class WorkerProcess:
+    """A worker from its start to its crash or stop. ``name`` is unique, ``worker_id`` survives a restart."""
+
+    def __init__(
+        self,
+        name: str,
+        worker_id: str,
+        *,
+        log: SharedLog,
+        environment: StatusEnvironment,
+        recorder: Recorder,
+    ) -> None:
+        self.name = name
+        self.worker_id = worker_id
+        self.generation = 0
+        self.owned: set[Key] = set()
+        self.alive = True
+        self.paused = False
+        self.channel = Channel(log, name)
+        self.store = StatusStore(name, self.channel, recorder)
+        self.channel.store = self.store
+        self._environment = environment
+        self._sending = False
+        self._retrying = False
+        self._reading: set[int] = set()
+        self._later: list[Callable[[], None]] = []
+
+    # -------------------------------------------------------------------------------------------- start and end
+
+    @property
+    def running(self) -> bool:
+        """Whether it neither crashed nor stopped nor is paused."""
+        return self.alive and not self.store.stopped and not self.paused
+
+    def crash(self) -> None:
+        """Die at once; the request on the wire may still be appended."""
+        self.alive = False
+        head = self.channel.close()
+        if head is not None and not head.appended and self._environment.random.random() < 0.5:
+            self.channel.log.append(self.name, head)
+            self._environment.appended()
+
+    def pause(self) -> None:
+        """Stop running, as in a long garbage collection."""
+        self.paused = True
+
+    def resume(self) -> None:
+        """Run again: everything that came due meanwhile happens now, in its order."""
+        self.paused = False
+        waited, self._later = self._later, []
+        for action in waited:
+            self._run(action)
+
+    def _after(self, delay_ms: int, action: Callable[[], None]) -> None:
+        self._environment.clock.after(delay_ms, partial(self._run, action))
+
+    def _run(self, action: Callable[[], None]) -> None:
+        if self.paused:
+            self._later.append(action)
+        elif self.alive:
+            action()
+
+    # -------------------------------------------------------------------------------------------- threads
+
+    def pump(self) -> None:
+        """Let the producer, the retry thread and the reader go on where there is something to do."""
+        if not self._sending and self.channel.head is not None:
+            self._sending = True
+            self._transmit()
+        if not self._retrying and self.store.retries:
+            self._retrying = True
+            self._after(self._environment.delay(), self._retry)
+        for partition in self.channel.unread():
+            if partition not in self._reading and not self.store.stopped:
+                self._reading.add(partition)
+                self._after(self._environment.delay(), partial(self._read, partition))
+
+    def _transmit(self) -> None:
+        """The head travels: appended or not, then answered. The broker's part goes on while the process is paused."""
+        plan, random = self._environment.plan, self._environment.random
+        fate = random.random()
+        if fate < plan.drop:
+            self._after(self._environment.delay(), partial(self._answered, SendOutcome.RETRIABLE))
+        elif fate < plan.drop + plan.disconnect / 4:
+            self._after(self._environment.delay(), partial(self._answered, SendOutcome.FATAL))
+        else:
+            lost = random.random() < plan.duplicate
+            outcome = SendOutcome.RETRIABLE if lost else SendOutcome.OK
+            self._environment.clock.after(self._environment.delay(), partial(self._appended, outcome))
+
+    def _appended(self, outcome: SendOutcome) -> None:
+        if not self.alive:
+            return
+        self.channel.append()
+        self._after(self._environment.delay(), partial(self._answered, outcome))
+        self._environment.appended()
+
+    def _answered(self, outcome: SendOutcome) -> None:
+        self._sending = False
+        self.channel.answer(outcome)
+        self.pump()
+
+    def _retry(self) -> None:
+        self._retrying = False
+        self.store.run_retry()
+        self.pump()
+
+    def _read(self, partition: int) -> None:
+        self._reading.discard(partition)
+        if not self.store.stopped:
+            self.channel.read(partition)
+            self.pump()
+
+    # -------------------------------------------------------------------------------------------- writing
+
+    def write(self, key: Key, status: Status, *, safe: bool) -> None:
+        """Compute a status with the present generation and write it.
+
+        Where threads are reordered the record is handed over later than it was admitted.
+        """
+        trace = "java.lang.RuntimeException: boom" if status is Status.FAILED else None
+        value = StatusValue(status, self.worker_id, self.generation, trace)
+        if self.store.stopped:
+            return
+        attempt = self.store.admit(key, value, safe=safe)
+        plan = self._environment.plan
+        if plan.has(FaultKind.REORDER) and self._environment.random.random() < plan.reorder / 2:
+            self._after(self._environment.delay(), partial(self._hand_over, attempt))
+        else:
+            self._hand_over(attempt)
+
+    def _hand_over(self, attempt: Attempt | None) -> None:
+        try:
+            self.store.hand_over(attempt)
+        except StatusStoreError:
+            return  # stopped between the two halves: Kafka's producer throws to the thread that writes
+        self.pump()
+
+    def assign(self, generation: int, owned: Iterable[Key], *, eager: bool) -> None:
+        """A rebalance is over: give up what is not owned any more (EAGER: everything), start what is new."""
+        wanted = set(owned)
+        for key in sorted(self.owned if eager else self.owned - wanted, key=str):
+            self.write(key, Status.UNASSIGNED, safe=True)
+        started = wanted if eager else wanted - self.owned
+        self.generation = generation
+        self.owned = wanted
+        for key in sorted(started, key=str):
+            self._after(self._start_delay(), partial(self._started, key))
+
+    def _start_delay(self) -> int:
+        plan, random = self._environment.plan, self._environment.random
+        slow = random.random() < plan.slow_application
+        return random.randint(0, plan.slow_ms if slow else plan.delay_ms)
+
+    def _started(self, key: Key) -> None:
+        """A slow start may be over only after the item was revoked: RUNNING is written all the same (Kafka does)."""
+        self.write(key, Status.RUNNING, safe=False)
+
+    def fail(self, key: Key) -> None:
+        """The item fails; in half of the cases an operator restarts it soon."""
+        self.write(key, Status.FAILED, safe=True)
+        if self._environment.random.random() < 0.5:
+            self._after(self._environment.delay(), partial(self.restart, key))
+
+    def restart(self, key: Key) -> None:
+        """An operator restarts the item, if it still runs here."""
+        if key in self.owned:
+            self.write(key, Status.RESTARTING, safe=False)
+            self.write(key, Status.RUNNING, safe=False)
+
+    def clean_up(self, configured: Iterable[Key]) -> None:
+        """What a leader does on every assignment: tombstones for what is cached and not configured any more."""
+        keep = set(configured)
+        for name in self.store.cache.connectors():
+            if ConnectorKey(name) in keep:
+                continue
+            for number in self.store.cache.tasks(name):
+                self.write(TaskKey(name, number), Status.DESTROYED, safe=False)
+            self.write(ConnectorKey(name), Status.DESTROYED, safe=False)
+        for name in self.store.cache.connectors():
+            for number in self.store.cache.tasks(name):
+                if TaskKey(name, number) not in keep:
+                    self.write(TaskKey(name, number), Status.DESTROYED, safe=False)
+
+    @property
+    def pending(self) -> list[str]:
+        """What has not come to rest, by name."""
+        found = []
+        if self.store.in_flight:
+            found.append(f"{self.name} has {self.store.in_flight} sends in flight")
+        if self.store.retries:
+            found.append(f"{self.name} has {self.store.retries} retries waiting")
+        if not self.store.stopped and self.channel.unread():
+            found.append(f"{self.name} has not read the end of partitions {self.channel.unread()}")
+        return found

@@ -1,0 +1,87 @@
+package rebalancecheck.worker;
+
+import java.lang.reflect.Field;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import javassist.CannotCompileException;
+import javassist.ClassPool;
+import javassist.CtClass;
+import javassist.CtMethod;
+import javassist.expr.ExprEditor;
+import javassist.expr.MethodCall;
+import org.apache.kafka.clients.consumer.internals.AbstractCoordinator;
+
+/**
+ * Kafka's own heartbeat thread, run on the caller's thread up to the place where it would wait. Its three calls of
+ * Object.wait are replaced, when the class is loaded, by one that throws; its loop keeps nothing between two turns.
+ */
+public final class HeartbeatSteps {
+    private static final String THREAD = "org.apache.kafka.clients.consumer.internals.AbstractCoordinator$HeartbeatThread";
+    private static final int WAITS = 3;
+    private static boolean parked;
+
+    private HeartbeatSteps() {
+    }
+
+    static final class Waits extends Error {
+        Waits() {
+            super(null, null, false, false);
+        }
+    }
+
+    /** What stands where the thread waited. */
+    public static void waits() {
+        parked = true;
+        throw new Waits();
+    }
+
+    /** Before anything loads the class. */
+    static void install() throws Exception {
+        CtClass thread = new ClassPool(true).get(THREAD);
+        int[] found = {0};
+        thread.getDeclaredMethod("run").instrument(new ExprEditor() {
+            @Override
+            public void edit(MethodCall call) throws CannotCompileException {
+                if (call.getMethodName().equals("wait")) {
+                    call.replace("{ rebalancecheck.worker.HeartbeatSteps.waits(); }");
+                    found[0]++;
+                }
+            }
+        });
+        if (found[0] != WAITS) {
+            throw new IllegalStateException("the heartbeat thread waits at " + found[0] + " places, not at " + WAITS);
+        }
+        thread.addMethod(CtMethod.make("public synchronized void start() { }", thread));
+        thread.toClass(Class.forName("org.apache.kafka.clients.consumer.internals.RequestFuture"));
+    }
+
+    /** One turn of the thread, if it was made already. */
+    static void run(AbstractCoordinator coordinator) throws ReflectiveOperationException {
+        Thread thread = (Thread) Fields.get(coordinator, "heartbeatThread");
+        if (thread == null) {
+            return;
+        }
+        parked = false;
+        thread.run();
+        if (parked) {
+            revive(thread);
+        }
+    }
+
+    /** Undo what its handlers did on being unwound. */
+    private static void revive(Thread thread) throws ReflectiveOperationException {
+        Field closed = Fields.find(thread, "closed");
+        if (closed.get(thread) instanceof AtomicBoolean flag) {
+            flag.set(false);
+        } else {
+            closed.set(thread, false);
+        }
+        for (String name : new String[] {"failed", "failureCause"}) {
+            Field field = Fields.findOrNull(thread, name);
+            if (field != null && field.get(thread) instanceof AtomicReference<?> cause
+                && cause.get() instanceof RuntimeException failure && failure.getCause() instanceof Waits) {
+                cause.set(null);
+            }
+        }
+    }
+}

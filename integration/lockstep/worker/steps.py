@@ -1,0 +1,24 @@
+"""The steps that both workers get, and what is compared after each."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias
+
+Step: TypeAlias = dict[str, Any]
+"""A step as JSON: what is done (``do``) and how.
+
+``reset`` (mode, offset, counts, maxDelay, owners): a new worker. ``poll``: its herder polls, and stays inside for as
+long as that blocks. ``step``: 100 ms pass ``times`` times; after each the heartbeat thread has its turn, then the
+herder if it is inside a poll. ``answer`` (api, error, ...): the oldest request of this API gets this answer.
+``disconnect``: the connection breaks. ``reachable`` (value): whether the coordinator can be found. ``configs`` (offset,
+counts): what the config topic holds from now on. ``rejoin``: the herder requests a rejoin. ``raise``: the next call of
+the listener raises. ``leave``: the herder leaves the group.
+"""
+
+Seen: TypeAlias = dict[str, Any]
+"""What was seen since the step before: requests, calls of the listener, what poll raised, and the worker's state."""
+
+STEP_MS: Final = 100
+START_MS: Final = 1_000_000
+GROUP: Final = "g"
+URL: Final = "http://w:8083/"

@@ -1,1 +1,0 @@
-"""The config topic of Kafka Connect as a model: writers, readers at their own pace, compaction."""
