@@ -23,6 +23,8 @@ from rebalance_check.model.classic.mutants.new_members import NEW_MEMBER_MUTANTS
 from rebalance_check.model.classic.mutants.static_membership import STATIC_MEMBER_MUTANTS
 from rebalance_check.model.classic.mutants.timeouts import TIMEOUT_MUTANTS
 from rebalance_check.model.classic.mutants.upgrades import UPGRADE_MUTANTS
+from rebalance_check.model.connect.config.model import MODEL as CONFIG
+from rebalance_check.model.connect.config.mutants import CONFIG_MUTANTS
 from rebalance_check.model.connect.status.model import MODEL as STATUS
 from rebalance_check.model.connect.status.mutants import STATUS_MUTANTS
 from rebalance_check.model.connect.workers.model import MODEL as WORKERS
@@ -37,6 +39,7 @@ MODELS: Final = {
     RebalanceProtocol.STATUS: STATUS,
     RebalanceProtocol.CONNECT_EAGER: WORKERS,
     RebalanceProtocol.CONNECT_INCREMENTAL: WORKERS,
+    RebalanceProtocol.CONNECT_CONFIG: CONFIG,
 }
 """The model of each protocol."""
 
@@ -51,6 +54,7 @@ MUTANTS: Final[dict[str, ModelMutant]] = {
         *LIVENESS_MUTANTS,
         *STATUS_MUTANTS,
         *WORKER_MUTANTS,
+        *CONFIG_MUTANTS,
     )
 }
 """Every mutant of a model, by name."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant, PytestCase
-from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import ClusterMode, FaultKind, SimulatedProtocol, SimulationOptions
 
 _EAGER: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.EAGER))
 _COOPERATIVE: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE))
-_CONNECT: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT))
+_CONNECT: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT, mode=ClusterMode.EAGER))
 _ELECTION: Final = FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.ELECTION))
 
 
@@ -32,9 +32,9 @@ CLIENT_MUTANTS: Final = [
     Mutant(
         name="config-mismatch-ignored",
         what="a worker takes a round that failed with CONFIG_MISMATCH for its assignment",
-        caught_by="rebalance_completes",
+        caught_by="scenarios",
         where="impl",
-        find=_CONNECT,
+        find=PytestCase(test="tests/impl/test_worker_coordinator.py"),
     ),
     Mutant(
         name="eager-keeps-partitions-while-joining",

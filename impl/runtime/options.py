@@ -22,6 +22,21 @@ class SimulatedProtocol(StrEnum):
     MIXED = "mixed"
 
 
+class ClusterMode(StrEnum):
+    """How the workers of a simulated Connect cluster speak: ``connect.protocol`` of all of them.
+
+    ``any`` lets the seed choose one of the first three; in a ``mixed`` cluster each worker has its own, and in an
+    ``upgrade`` workers are restarted from eager to compatible to sessioned.
+    """
+
+    EAGER = "eager"
+    COMPATIBLE = "compatible"
+    SESSIONED = "sessioned"
+    MIXED = "mixed"
+    UPGRADE = "upgrade"
+    ANY = "any"
+
+
 class FaultKind(StrEnum):
     """What the seed may switch on for a run. The first five concern messages, the next three processes.
 
@@ -80,10 +95,10 @@ class SimulationOptions:
     ``steps`` counts the churn actions of the disturbed phase, ``faults`` lists the kinds that the seed may draw,
     ``omit`` leaves out churn actions by their index (how a shrunk run is written), ``upgrade`` names an upgrade path
     (`model.vocabulary.upgrade_paths`) that consumers are restarted along (the protocol is then that of its first list),
-    ``mutant`` the planted defect (`rebalance_check.impl.mutants`), empty for none. ``members`` are consumers, Connect
-    workers or candidates of an election, ``partitions`` are tasks for Connect and keys for the status store; an
-    election has one primary. Names are taken for protocol and faults, too; `RebalanceCheckError` when there is no such
-    name, or a size is out of range.
+    ``mode`` says how Connect workers speak, ``mutant`` names the planted defect (`rebalance_check.impl.mutants`), empty
+    for none. ``members`` are consumers, Connect workers or candidates of an election, ``partitions`` are tasks for
+    Connect and keys for the status store; an election has one primary. Names are taken for protocol, mode and faults,
+    too; `RebalanceCheckError` when there is no such name, or a size is out of range.
     """
 
     protocol: SimulatedProtocol = SimulatedProtocol.MIXED
@@ -93,10 +108,12 @@ class SimulationOptions:
     faults: tuple[FaultKind, ...] = COMMON_FAULTS
     omit: tuple[int, ...] = ()
     upgrade: str = ""
+    mode: ClusterMode = ClusterMode.ANY
     mutant: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "protocol", _named(SimulatedProtocol, self.protocol, "protocol"))
+        object.__setattr__(self, "mode", _named(ClusterMode, self.mode, "mode"))
         object.__setattr__(self, "faults", tuple(_named(FaultKind, kind, "fault") for kind in self.faults))
         if self.upgrade:
             path_number(self.upgrade)

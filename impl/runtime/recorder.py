@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import Event
@@ -54,3 +55,20 @@ class Recorder:
         _SET_TIME(event, self._clock())
         self._seq += 1
         self._listener(event)
+
+
+class SharedRecorder(Recorder):
+    """A `Recorder` that the threads of a member share: the application's, and the one that sends heartbeats."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(
+        self, group: str, source: str, clock: Callable[[], int], listener: Callable[[Event], None] | None
+    ) -> None:
+        super().__init__(group, source, clock, listener)
+        self._lock = Lock()
+
+    def emit(self, event: Event) -> None:
+        """As `Recorder.emit`, one event at a time."""
+        with self._lock:
+            super().emit(event)

@@ -80,6 +80,7 @@ def _reasons(environment: Environment) -> Iterator[str]:
     yield from _pending_members(environment)
     yield from _pending_group(environment)
     yield from _pending_ownership(environment)
+    yield from environment.more_pending()
     yield from (f"{member.name} died: {member.death}" for member in environment.members if member.death)
 
 
@@ -105,11 +106,12 @@ def _pending_ownership(environment: Environment) -> Iterator[str]:
     owners = Counter(
         thing for member in environment.members if member.application for thing in member.application.holds
     )
-    for thing in environment.to_own:
+    to_own = environment.to_own()
+    for thing in to_own:
         if not owners[thing]:
             yield f"{thing} has no owner"
     for thing, count in sorted(owners.items()):
         if count > 1:
             yield f"{thing} has {count} owners"
-        if thing not in environment.to_own:
+        if thing not in to_own:
             yield f"{thing} is owned and does not exist"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -27,6 +27,7 @@ from rebalance_check.impl.simulator.group_config import BROKER, GROUP
 from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
 from rebalance_check.impl.simulator.nodes import LOADING_MS, NodeLog, Nodes
 from rebalance_check.impl.simulator.process import MemberProcess
+from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import Event
 
@@ -70,7 +71,10 @@ class Environment:
         self.harness = self.recorder("harness")
         self.nodes = Nodes(self.clock, self.network, self._start_coordinator, self.harness)
         self.members: list[MemberProcess] = []
-        self.to_own: tuple[str, ...] = ()
+        self.to_own: Callable[[], tuple[str, ...]] = tuple
+        self.more_pending: Callable[[], Iterable[str]] = tuple
+        self.change_cluster: Callable[[Action], None] = lambda _action: None
+        self.heal_cluster: Callable[[], None] = lambda: None
         self.change_config: Callable[[int], None] = lambda _tasks: None
         self.change_topics: Callable[[int], None] = lambda _topics: None
 

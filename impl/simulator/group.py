@@ -9,13 +9,13 @@ from typing import Final
 from rebalance_check.impl.client.elector import PRIMARY
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.runtime.seeds import stream
+from rebalance_check.impl.simulator.connect.cluster import ConnectCluster
 from rebalance_check.impl.simulator.consumers import ConsumerApplication
 from rebalance_check.impl.simulator.electors import ElectorApplication
 from rebalance_check.impl.simulator.environment import Environment
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
 from rebalance_check.impl.simulator.process import Application, MemberProcess
 from rebalance_check.impl.simulator.topics import Topics
-from rebalance_check.impl.simulator.workers import ConnectConfigs, WorkerApplication
 
 Start = Callable[..., Application]
 """Starts the application of a process: takes its name, its recorder, and ``random``."""
@@ -23,6 +23,9 @@ Start = Callable[..., Application]
 
 def build_members(environment: Environment, options: SimulationOptions, settings: SimulatedGroupConfig) -> None:
     """Give the environment its member processes, all down, and say what there is to own."""
+    if options.protocol is SimulatedProtocol.CONNECT:
+        _build_workers(environment, options, settings)
+        return
     start = STARTS.get(options.protocol, _consumers)(environment, options)
     for index in range(options.members):
         name = f"m{index}"
@@ -41,6 +44,14 @@ def build_members(environment: Environment, options: SimulationOptions, settings
         )
 
 
+def _build_workers(environment: Environment, options: SimulationOptions, settings: SimulatedGroupConfig) -> None:
+    cluster = ConnectCluster(environment, options)
+    for index in range(options.members):
+        name = f"m{index}"
+        random, recorder = stream(environment.seed, f"process {name}"), environment.recorder(name)
+        environment.members.append(cluster.build(name, settings, random, recorder))
+
+
 def _configured(begin: Start, settings: SimulatedGroupConfig) -> Callable[[int], Application]:
     """Starts a process with the settings at a place of the upgrade path."""
     return lambda step: begin(settings=settings.at(step))
@@ -56,22 +67,10 @@ def _consumers(environment: Environment, options: SimulationOptions) -> Start:
     )
 
 
-def _workers(environment: Environment, options: SimulationOptions) -> Start:
-    configs = ConnectConfigs(options.partitions)
-    environment.to_own = configs.to_own()
-
-    def change(tasks: int) -> None:
-        configs.change(tasks)
-        environment.to_own = configs.to_own()
-
-    environment.change_config = change
-    return partial(WorkerApplication, log=configs.log, plan=lambda: environment.network.plan)
-
-
 def _candidates(environment: Environment, _options: SimulationOptions) -> Start:
-    environment.to_own = (PRIMARY,)
+    environment.to_own = lambda: (PRIMARY,)
     return partial(ElectorApplication, plan=lambda: environment.network.plan)
 
 
-STARTS: Final = {SimulatedProtocol.CONNECT: _workers, SimulatedProtocol.ELECTION: _candidates}
-"""What is not a consumer."""
+STARTS: Final = {SimulatedProtocol.ELECTION: _candidates}
+"""What is neither a consumer nor a Connect worker."""

@@ -12,9 +12,11 @@ from typing import Final
 from rebalance_check.impl.runtime.faults import FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.runtime.seeds import stream
+from rebalance_check.impl.simulator.connect.churn import connect_actions
+from rebalance_check.impl.simulator.connect.modes import drawn_mode
+from rebalance_check.impl.simulator.connect.status_churn import status_actions
 from rebalance_check.impl.simulator.member_state import CHURN_STEPS, NEEDED_FAULT, MemberState, applicable
 from rebalance_check.impl.simulator.rolling_restarts import legal_steps, upgrade_actions
-from rebalance_check.impl.simulator.status_churn import status_actions
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.schedule import Schedule
@@ -28,9 +30,6 @@ DRAWN_PROTOCOLS: Final = (
 )
 PAUSES_MS: Final = (0, 5, 50, 500, 3_000, 10_000, 25_000)
 """How far apart two churn actions may lie, at most: from a race inside one rebalance to more than any time-out."""
-
-MAX_TASKS: Final = 8
-
 
 MOST_PARTITIONS: Final = 6
 MOST_LOST: Final = 12
@@ -74,6 +73,8 @@ def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
     drawn: Iterator[Action]
     if protocol is SimulatedProtocol.STATUS:
         drawn = status_actions(seed, options, plan)
+    elif protocol is SimulatedProtocol.CONNECT:
+        drawn = connect_actions(random, options, plan, drawn_mode(seed, options.mode), _pause)
     elif path is None:
         drawn = _draw(random, options, plan, protocol)
     else:
@@ -102,9 +103,7 @@ def _draw(random: Random, options: SimulationOptions, plan: FaultPlan, protocol:
         yield _pause(random)
         members[member] = MemberState.RUNNING
     for _ in range(options.steps):
-        if protocol is SimulatedProtocol.CONNECT and random.random() < 0.2:
-            yield Action(ActionKind.CHANGE_CONFIG, 0, random.randint(1, MAX_TASKS))
-        elif unusual and random.random() < 0.4:
+        if unusual and random.random() < 0.4:
             kind, low, high = random.choice(unusual)
             yield Action(kind, random.randrange(options.members), random.randint(low, high))
         else:

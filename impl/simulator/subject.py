@@ -9,6 +9,7 @@ from typing import Final
 from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator.connect.status_cluster import StatusCluster
 from rebalance_check.impl.simulator.consumers import SUBSCRIBE
 from rebalance_check.impl.simulator.convergence import await_group, settle
 from rebalance_check.impl.simulator.environment import Environment, Listener
@@ -16,9 +17,9 @@ from rebalance_check.impl.simulator.group import build_members
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig, draw_group_config
 from rebalance_check.impl.simulator.nodes import LOADING_MS
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
-from rebalance_check.impl.simulator.status_cluster import StatusCluster
 from rebalance_check.model.vocabulary.actions import (
     CHURN,
+    CONNECT_CHURN,
     COORDINATOR_FAULTS,
     STATUS_CHURN,
     UNUSUAL_CHURN,
@@ -31,7 +32,7 @@ from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 
 NAME: Final = "simulator"
 
-GROUP_CHURN: Final = CHURN | COORDINATOR_FAULTS | UNUSUAL_CHURN
+GROUP_CHURN: Final = CHURN | COORDINATOR_FAULTS | UNUSUAL_CHURN | CONNECT_CHURN
 """The kinds of action that a simulated group understands."""
 
 
@@ -138,6 +139,7 @@ class GroupRun:
         for member in environment.members:
             member.resume()
             member.change_subscription(SUBSCRIBE)
+        environment.heal_cluster()
         self._pending = settle(environment)
 
 
@@ -161,6 +163,7 @@ _EFFECTS: Final[dict[ActionKind, Callable[[Environment, Action], None]]] = {
     ActionKind.PAUSE_COORDINATOR: lambda environment, _action: environment.nodes.pause(),
     ActionKind.RESUME_COORDINATOR: lambda environment, _action: environment.nodes.resume(),
     ActionKind.MOVE_COORDINATOR: lambda environment, action: environment.nodes.move(action.choice * LOADING_MS),
+    **dict.fromkeys(CONNECT_CHURN, lambda environment, action: environment.change_cluster(action)),
     ActionKind.ADVANCE_CLOCK: _advance,
     ActionKind.AWAIT_GROUP: lambda environment, _action: await_group(environment),
 }

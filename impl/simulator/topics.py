@@ -48,9 +48,8 @@ class Topics:
 
     def _changed(self) -> None:
         wanted = {topic: count for topic, count in self.cluster.items() if topic.startswith(TOPIC)}
-        self._environment.to_own = tuple(
-            partition(topic, index) for topic, count in sorted(wanted.items()) for index in range(count)
-        )
+        to_own = tuple(partition(topic, index) for topic, count in sorted(wanted.items()) for index in range(count))
+        self._environment.to_own = lambda: to_own
         existing = tuple(
             partition(topic, index) for topic, count in sorted(self.cluster.items()) for index in range(count)
         )

@@ -58,10 +58,12 @@ class RealKafka(DockerContainer):
         port = free_port() if port is None else port
         self.bootstrap = f"127.0.0.1:{port}"
         # The setter of testcontainers takes no address to publish on; docker-py takes (address, port).
-        self.ports[f"{_PORT}/tcp"] = ("127.0.0.1", port)  # type: ignore[assignment] # see above
+        # A single node listens on the port that it advertises: it calls itself by that to verify transactions.
+        inner = _PORT if properties else port
+        self.ports[f"{inner}/tcp"] = ("127.0.0.1", port)  # type: ignore[assignment] # see above
         properties = properties or server_properties(
             listen="0.0.0.0",
-            port=_PORT,
+            port=port,
             controller_port=_CONTROLLER_PORT,
             advertised_port=port,
             log_dir="/tmp/kafka-data",

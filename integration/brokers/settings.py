@@ -38,6 +38,8 @@ _SMALL: Final = {
     "num.io.threads": "1",
     "num.recovery.threads.per.data.dir": "1",
     "log.cleaner.dedupe.buffer.size": "2097152",
+    # Topics that ask to be compacted soon are.
+    "log.cleaner.backoff.ms": "500",
     # A machine that stands still for some seconds neither costs the only node its leadership nor fails its writes.
     "broker.session.timeout.ms": "60000",
     "offsets.commit.timeout.ms": "60000",

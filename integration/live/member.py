@@ -19,7 +19,7 @@ from rebalance_check.integration.live.clients import open_consumer
 from rebalance_check.integration.live.clients.consumer import GaveUpError, LiveConsumer
 from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.recording import RawRecording
-from rebalance_check.integration.live.settings import GAVE_UP, MemberOrder
+from rebalance_check.integration.live.settings import GAVE_UP, LiveProtocol, MemberOrder
 from rebalance_check.integration.parent import end_with_parent
 from rebalance_check.model.vocabulary.events import MemberCrashed, MemberLeft, MemberStarted
 
@@ -52,7 +52,7 @@ def _started(order: MemberOrder, consumer: LiveConsumer) -> MemberStarted:
         client=choice.client,
         release=consumer.release,
         assignors=choice.assignors,
-        topics=(order.topic,),
+        topics=() if choice.protocol is LiveProtocol.ELECTION else (order.topic,),
         rebalance_timeout_ms=order.settings.max_poll_interval_ms,
         session_timeout_ms=order.settings.session_timeout_ms,
     )

@@ -38,6 +38,11 @@ class Observer:
         self._noted = Membership()
         self._coordinator = UNKNOWN_NODE
 
+    @property
+    def recorder(self) -> Recorder:
+        """Where its events go; a member of ours records what it does itself."""
+        return self._recorder
+
     def emit(self, event: Event) -> None:
         """Record an event."""
         self._recorder.emit(event)

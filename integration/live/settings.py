@@ -18,17 +18,23 @@ class LiveProtocol(StrEnum):
 
     EAGER = "eager"
     COOPERATIVE = "cooperative"
+    ELECTION = "election"
 
 
 class ClientName(StrEnum):
-    """The client libraries that a member can be, by the name of the package that installs them."""
+    """The client libraries that a member can be, by the name of the package that installs them; or a member of ours."""
 
     KAFKA_PYTHON = "kafka-python"
     LIBRDKAFKA = "confluent-kafka"
     AIOKAFKA = "aiokafka"
+    OURS = "ours"
 
 
-ASSIGNORS: Final = {LiveProtocol.EAGER: ("range", "roundrobin"), LiveProtocol.COOPERATIVE: ("cooperative-sticky",)}
+ASSIGNORS: Final[dict[LiveProtocol, tuple[str, ...]]] = {
+    LiveProtocol.EAGER: ("range", "roundrobin"),
+    LiveProtocol.COOPERATIVE: ("cooperative-sticky",),
+    LiveProtocol.ELECTION: (),
+}
 """What members offer by default, most wanted first: what all clients of a protocol have in common."""
 
 JOINS_PER_ASSIGNOR: Final = frozenset({ClientName.AIOKAFKA})
@@ -78,11 +84,16 @@ class LiveOptions:
                 "aiokafka has no cooperative assignor, so it cannot take part in a cooperative group: leave it out of "
                 "the clients, or choose the eager protocol"
             )
+        if self.protocol is LiveProtocol.ELECTION and set(self.clients) != {ClientName.OURS}:
+            raise RebalanceCheckError(
+                f"the candidates of an election are {', '.join(self.clients)}: choose {ClientName.OURS} alone, since "
+                "the libraries have consumers only"
+            )
         unknown = [name for name in self.assignors if name not in ASSIGNORS[self.protocol]]
         if unknown:
             raise RebalanceCheckError(
                 f"{unknown[0]!r} is no assignor of {self.protocol} live members: choose from "
-                f"{', '.join(ASSIGNORS[self.protocol])}"
+                f"{', '.join(ASSIGNORS[self.protocol]) or 'none'}"
             )
         if self.upgrade:
             path_number(self.upgrade)

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from rebalance_check.impl.protocol.consumer_protocol import read_assignment
+from rebalance_check.impl.protocol.leader_election import PROTOCOL_TYPE as ELECTION
+from rebalance_check.impl.protocol.leader_election import read_election
 from rebalance_check.integration.brokers.open import Broker
 from rebalance_check.integration.waiting import ask_until
 from rebalance_check.integration.wire.call import Connection
@@ -88,11 +90,18 @@ def _of_those_present(group: ApiMessage, members: int, partitions: int) -> Itera
     elif len(group.members) != members:
         yield f"the group has {len(group.members)} members, not {members}"
     elif members:
-        owned: list[tuple[str, int]] = [tp for member in group.members for tp in _partitions(member)]
-        if len(owned) != partitions or len(set(owned)) != partitions:
-            yield f"{len(set(owned))} of {partitions} partitions are assigned, {len(owned)} times in all"
+        things, read = ("roles", _roles) if group.protocol_type == ELECTION else ("partitions", _partitions)
+        wanted_things = 1 if group.protocol_type == ELECTION else partitions
+        owned: list[tuple[str, int]] = [one for member in group.members for one in read(member)]
+        if len(owned) != wanted_things or len(set(owned)) != wanted_things:
+            yield f"{len(set(owned))} of {wanted_things} {things} are assigned, {len(owned)} times in all"
 
 
 def _partitions(member: Any) -> list[tuple[str, int]]:
     data = bytes(member.member_assignment)
     return [(tp.topic, tp.partition) for tp in read_assignment(data).partitions] if data else []
+
+
+def _roles(member: Any) -> list[tuple[str, int]]:
+    data = bytes(member.member_assignment)
+    return [("primary", 0)] if data and read_election(data).master == member.member_id else []

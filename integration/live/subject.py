@@ -19,7 +19,7 @@ from rebalance_check.integration.live.incarnations import with_incarnations
 from rebalance_check.integration.live.nodes import Elections, NodeFaults
 from rebalance_check.integration.live.process import MemberProcess
 from rebalance_check.integration.live.recording import RawRecording, merge
-from rebalance_check.integration.live.settings import LiveOptions, MemberOrder
+from rebalance_check.integration.live.settings import LiveOptions, LiveProtocol, MemberOrder
 from rebalance_check.integration.live.settling import Unsettled, await_settled
 from rebalance_check.integration.live.topics import create_topic, fill
 from rebalance_check.model.vocabulary.actions import CHURN, COORDINATOR_FAULTS, Action, ActionKind
@@ -143,7 +143,9 @@ class _Run:
             raise
 
     def describe_topics(self) -> None:
-        """Record which partitions exist; they stay as they are."""
+        """Record which partitions exist; they stay as they are. Candidates of an election own none."""
+        if self._settings.protocol is LiveProtocol.ELECTION:
+            return
         existing = tuple(partition(self._topic, index) for index in range(self._bounds.partitions))
         self.harness.emit(TopicsDescribed(partitions=existing))
 

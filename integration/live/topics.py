@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from rebalance_check.integration.live.kafka_python_api import KafkaProducer
@@ -16,17 +17,24 @@ CREATE_VERSION: Final = 4
 METADATA_VERSION: Final = 5
 
 
-def create_topic(bootstrap: str, name: str, partitions: int, *, replicas: int = 1, compacted: bool = False) -> None:
+def create_topic(
+    bootstrap: str, name: str, partitions: int, *, replicas: int = 1, compacted: bool = False,
+    configs: Mapping[str, str] | None = None,
+) -> None:  # fmt: skip
     """Create a topic and return when it has leaders; `RebalanceCheckError` when the broker refuses.
 
-    ``bootstrap`` are the addresses of nodes, with commas between them. Each of them knows the leaders then: a client
+    ``configs`` are further settings of the topic, by Kafka's names. ``bootstrap`` are the addresses of nodes, with
+    commas between them. Each of them knows the leaders then: a client
     that learned of them later, from another node, would take that for a change.
     """
     first, *others = bootstrap.split(",")
     topic_of = admin.CreateTopicsRequest.CreatableTopic
     config_of = topic_of.CreatableTopicConfig
-    configs = [config_of(name="cleanup.policy", value="compact")] if compacted else []
-    topic = topic_of(name=name, num_partitions=partitions, replication_factor=replicas, assignments=[], configs=configs)
+    chosen = {**({"cleanup.policy": "compact"} if compacted else {}), **(configs or {})}
+    settings = [config_of(name=key, value=value) for key, value in chosen.items()]
+    topic = topic_of(
+        name=name, num_partitions=partitions, replication_factor=replicas, assignments=[], configs=settings
+    )
     request = admin.CreateTopicsRequest(topics=[topic], timeout_ms=CREATE_TIMEOUT_MS, validate_only=False)
     with Connection(first) as broker:
         result = broker.call(request, CREATE_VERSION).topics[0]

@@ -113,6 +113,12 @@ class ActionKind(StrEnum):
     PUT_TOPIC_STATUS = "PutTopicStatus"
     DELETE_TOPIC_STATUS = "DeleteTopicStatus"
     COMPACT_TOPIC = "CompactTopic"
+    # what an operator does to the connectors of a Connect cluster, and compaction to its config topic
+    PAUSE_CONNECTOR = "PauseConnector"
+    RESUME_CONNECTOR = "ResumeConnector"
+    STOP_CONNECTOR = "StopConnector"
+    RESTART_CONNECTOR = "RestartConnector"
+    COMPACT_CONFIGS = "CompactConfigs"
 
 
 CHURN: Final = frozenset(
@@ -161,6 +167,29 @@ consumer that subscribes by a pattern does the first. ``ChangeTopics``: besides 
 that match the pattern, and members learn of them one by one. ``FailOver``: the coordinator dies and its log is loaded
 at once (0) or 2 s later (1); it resigns and is elected again 2 s later (2); or it learns of its resignation only
 shortly before it is elected again (3). For consumers ``ChangeConfig`` gives the topic ``choice`` partitions.
+"""
+
+
+CONNECT_CHURN: Final = frozenset(
+    {
+        ActionKind.CREATE_CONNECTOR,
+        ActionKind.DELETE_CONNECTOR,
+        ActionKind.PAUSE_CONNECTOR,
+        ActionKind.RESUME_CONNECTOR,
+        ActionKind.STOP_CONNECTOR,
+        ActionKind.RESTART_CONNECTOR,
+        ActionKind.RESTART_TASK,
+        ActionKind.FAIL_TASK,
+        ActionKind.COMPACT_TOPIC,
+        ActionKind.COMPACT_CONFIGS,
+    }
+)
+"""The kinds that the simulated Connect cluster understands besides those of whole processes.
+
+The operator asks the leader, or for ``PauseConnector``, ``ResumeConnector`` and ``RestartTask`` the worker that is the
+member; a worker may refuse. ``choice`` says which connector (by its remainder of 3), which task, how many tasks, or
+what a restart includes. ``FailTask`` makes one of the connectors and tasks fail that the member runs.
+``CompactTopic`` compacts the topic of the statuses, ``CompactConfigs`` the config topic.
 """
 
 

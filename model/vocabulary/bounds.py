@@ -108,7 +108,8 @@ class Bounds:
 
     The protocol ``connect-config`` reads ``members`` as workers, each of which reads the config topic and writes to it
     while it leads; ``partitions`` as the tasks of the one connector, ``writes`` as calls that write, ``crashes`` as
-    workers restarted, which read the topic from its beginning, and ``compactions`` as runs of the log cleaner.
+    workers restarted, which read the topic from its beginning, ``expiries`` as leaders that are replaced while they
+    live, and ``compactions`` as runs of the log cleaner.
     ``task_rewrites`` makes a writer publish the task configs after each connector config; ``fencing`` makes a new
     leader fence its predecessor and write in transactions (KIP-618).
 
@@ -303,7 +304,7 @@ READ_BOUNDS: Final = {
     RebalanceProtocol.CONNECT_EAGER: _WORKER_GROUP,
     RebalanceProtocol.CONNECT_INCREMENTAL: _WORKER_GROUP,
     RebalanceProtocol.CONNECT_CONFIG: frozenset(
-        {"members", "partitions", "writes", "crashes", "compactions", "task_rewrites", "fencing"}
+        {"members", "partitions", "writes", "crashes", "expiries", "compactions", "task_rewrites", "fencing"}
     ),
 }
 """What each protocol of Connect reads; the others read every bound but `CONNECT_ONLY`."""

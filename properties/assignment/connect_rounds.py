@@ -132,11 +132,15 @@ class Course:
         return next((one.failure for one in self.rounds if one.failure), "")
 
     def pairs(self) -> Iterator[tuple[CourseRound, CourseRound]]:
-        """Each round with the last one before it that the same worker's assignor computed, in one process."""
+        """Each incremental round with the last one before it that the same assignor computed.
+
+        Only where that assignor remembers it: its process was not started anew in between.
+        """
         last: dict[str, CourseRound] = {}
         for one in self.rounds:
+            if one.mismatch or one.eager:
+                continue
             worker = one.workers[one.leader]
-            if worker in last and one.before == last[worker].after and one.before != MemoryView():
+            if worker in last and one.before == last[worker].after:
                 yield last[worker], one
-            if not (one.mismatch or one.eager):
-                last[worker] = one
+            last[worker] = one

@@ -9,7 +9,6 @@ from rebalance_check.model.vocabulary.events import (
     ConfigSnapshotTaken,
     ConnectAssignmentReceived,
     ConnectorStarted,
-    Event,
     MemberCrashed,
     MemberLeft,
     MembershipLost,
@@ -21,8 +20,10 @@ from rebalance_check.model.vocabulary.events import (
     WorkerClaimed,
 )
 from rebalance_check.properties.connect.workers import (
+    CONVERGED,
     NO_ERROR,
     SHOWS_WHAT_RUNS,
+    Converged,
     Worker,
     WorkerFold,
     listed,
@@ -131,21 +132,18 @@ class _Rejoins(WorkerFold):
 
 
 class _TheirConfigs(WorkerFold):
-    needs = ((TaskStarted,), (ConfigSnapshotTaken,))
+    needs = ((TaskStarted,), (ConfigSnapshotTaken,), (ConnectAssignmentReceived,))
 
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {AssignmentAccepted: self.on_accepted, RunSettled: self.on_settled})
+        super().__init__(invariant, dict.fromkeys(CONVERGED, self.on_converged))
 
-    def on_accepted(self, event: AssignmentAccepted) -> None:
-        """What goes on running runs with the configs of this round."""
-        self._judge(self.memory.of(event.member), event)
+    def on_converged(self, event: Converged) -> None:
+        """By now every worker has restarted the tasks whose configs changed."""
+        if self.converged(event):
+            for worker in self.each_worker():
+                self._judge(worker, event)
 
-    def on_settled(self, event: RunSettled) -> None:
-        """So does everything at the end."""
-        for worker in self.each_worker():
-            self._judge(worker, event)
-
-    def _judge(self, worker: Worker, event: Event) -> None:
+    def _judge(self, worker: Worker, event: Converged) -> None:
         snapshot = worker.snapshot
         if snapshot is None:
             return
@@ -153,18 +151,12 @@ class _TheirConfigs(WorkerFold):
         for work, started in sorted(worker.running.items()):
             if not isinstance(started, TaskStarted) or work not in snapshot.tasks or work in worker.leftovers:
                 continue
-            pairs = (
-                (started.config, configs.get(work)),
-                (started.connector_config, applied.get(work.rpartition("-")[0])),
-            )
-            if any(has and wanted is not None and has != wanted for has, wanted in pairs):
+            wanted = (configs.get(work), applied.get(work.rpartition("-")[0]))
+            if _differ(started.config, wanted[0]) or _differ(started.connector_config, wanted[1]):
                 self.contradiction(
                     f"{work} runs on {worker.name} with a configuration that was replaced",
                     (f"{worker.name} started {work} at {STEP}.", started),
-                    (
-                        f"its snapshot of offset {snapshot.offset}, at {STEP}, has another configuration for it.",
-                        snapshot,
-                    ),
+                    (f"its snapshot of offset {snapshot.offset}, at {STEP}, has another one for it.", snapshot),
                     (f"{work} still runs with the old one at {STEP}: contradiction.", event),
                 )
 
@@ -178,13 +170,15 @@ class _Runs(WorkerFold):
     needs = ((ConnectAssignmentReceived,), (ConfigSnapshotTaken,))
 
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {RunSettled: self.on_settled})
+        super().__init__(invariant, dict.fromkeys(CONVERGED, self.on_converged))
 
-    def on_settled(self, event: RunSettled) -> None:
+    def on_converged(self, event: Converged) -> None:
         """Each connector and task of the newest configs runs, or failed, on some worker."""
+        if not self.converged(event):
+            return
         workers = [worker for worker in self.each_worker() if worker.received is not None]
         snapshots = [worker.snapshot for worker in workers if worker.snapshot is not None]
-        if not snapshots or any(worker.received and worker.received.error != NO_ERROR for worker in workers):
+        if not snapshots:
             return
         newest = max(snapshots, key=lambda snapshot: snapshot.offset)
         present = {work for worker in workers for work in (*worker.running, *worker.failed)}
@@ -235,11 +229,15 @@ RevocationLeadsToRejoin: Final = Invariant(
 TasksRunTheirConfigs: Final = Invariant(
     name="tasks_run_their_configs",
     family="connect_work",
-    claim="when a worker accepts an assignment, and when the group has converged, each task runs with the "
-    "configuration that its worker knows, generated from the connector's",
+    claim="when the group has converged, each task runs with the configuration that its worker knows, generated from "
+    "the connector's",
     source="DistributedHerder.processTaskConfigUpdatesWithIncrementalCooperative; KAFKA-8449, KAFKA-9228",
-    premises=("a text is equal where a configuration is equal; an empty one is unknown",),
-    exempted_by=SHOWS_WHAT_RUNS,
+    premises=(
+        "a text is equal where a configuration is equal; an empty one is unknown",
+        "all workers have one generation without error and delay, none joins again, and nothing is pending",
+    ),
+    needs_end=True,
+    exempted_by=(*SHOWS_WHAT_RUNS, RejoinRequested, WorkerClaimed),
     violation=TasksRunTheirConfigsViolated,
     fold=_TheirConfigs,
 )
@@ -247,7 +245,9 @@ TasksRunTheirConfigs: Final = Invariant(
 
     TaskStarted(member="w0", generation=1, task="c-0", config="old")
     ConfigSnapshotTaken(member="w0", offset=9, connectors=(("c", "x"),), tasks=("c-0",), task_configs=(("c-0", "new"),))
-    AssignmentAccepted(member="w0", generation=2, config_offset=9, work=())
+    ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
+                              config_offset=9)
+    RunSettled()
 """
 
 ConfiguredWorkRuns: Final = Invariant(
@@ -255,8 +255,12 @@ ConfiguredWorkRuns: Final = Invariant(
     family="connect_work",
     claim="when the group has converged, every configured connector and task runs, or failed, on some worker",
     source="KIP-415; DistributedHerder.startWork",
-    premises=("the harness saw the group converged; every worker records what it starts",),
-    exempted_by=(ConnectorStarted, TaskStarted),
+    premises=(
+        "all workers have one generation without error and delay, none joins again, and nothing is pending",
+        "every worker records what it starts",
+    ),
+    needs_end=True,
+    exempted_by=(ConnectorStarted, RejoinRequested, TaskStarted, WorkerClaimed),
     violation=ConfiguredWorkRunsViolated,
     fold=_Runs,
 )

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
+    ConnectAssignmentReceived,
     ConnectorStarted,
     Event,
     MemberCrashed,
     MemberLeft,
     MemberStarted,
-    RunSettled,
+    RejoinRequested,
     StatusAttempted,
     StatusFlushed,
     TaskStarted,
+    WorkerClaimed,
     WorkerConfigured,
     WorkRevocationEnded,
     WorkRevocationStarted,
@@ -21,7 +23,9 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.properties.connect.statuses import SAFE, work_named
 from rebalance_check.properties.connect.workers import (
+    CONVERGED,
     SHOWS_WHAT_RUNS,
+    Converged,
     Started,
     WorkerFold,
     listed,
@@ -87,7 +91,7 @@ class _Stops(WorkerFold):
 
 
 class _Starts(WorkerFold):
-    needs = ((WorkerConfigured,), (ConnectorStarted, TaskStarted), (RunSettled,))
+    needs = ((WorkerConfigured,), (ConnectorStarted, TaskStarted), (ConnectAssignmentReceived,))
     bookkeeping = frozenset(
         {ConnectorStarted, TaskStarted, StatusAttempted, WorkStateChanged, MemberStarted, MemberCrashed, MemberLeft}
     )
@@ -100,7 +104,7 @@ class _Starts(WorkerFold):
                 TaskStarted: self.on_started,
                 WorkStateChanged: self.on_state,
                 StatusAttempted: self.on_attempted,
-                RunSettled: self.on_settled,
+                **dict.fromkeys(CONVERGED, self.on_converged),
                 **dict.fromkeys((MemberStarted, MemberCrashed, MemberLeft), self.on_gone),
             },
         )
@@ -127,8 +131,10 @@ class _Starts(WorkerFold):
         for name, work in [key for key in self._silent if key[0] == event.member]:
             del self._silent[name, work]
 
-    def on_settled(self, event: RunSettled) -> None:
+    def on_converged(self, event: Converged) -> None:
         """By now all that runs or failed was announced."""
+        if not self.converged(event):
+            return
         for (name, work), since in sorted(self._silent.items(), key=lambda each: each[0]):
             worker = self.memory.of(name)
             if work in worker.running or work in worker.failed:
@@ -199,13 +205,17 @@ StartsAreAnnounced: Final = Invariant(
     family="connect_statuses",
     claim="when the group has converged, a worker has written a status of all that it runs, since it changed last",
     source="WorkerTask.onStartup, WorkerConnector.onStartup, onPause, onFailure",
-    exempted_by=(*SHOWS_WHAT_RUNS, StatusAttempted),
+    premises=("all workers have one generation without error and delay, none joins again, and nothing is pending",),
+    needs_end=True,
+    exempted_by=(*SHOWS_WHAT_RUNS, RejoinRequested, StatusAttempted, WorkerClaimed),
     violation=StartsAreAnnouncedViolated,
     fold=_Starts,
 )
 """The smallest history that breaks it::
 
     WorkerConfigured(member="w0", mode="compatible", store="w0")
+    ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
+                              config_offset=9, assigned=("c-0",))
     TaskStarted(member="w0", generation=1, task="c-0")
     RunSettled()
 """

@@ -66,7 +66,7 @@ class _Keys(WorkerFold):
     def on_written(self, event: SessionKeyWritten) -> None:
         """Leadership is that of the last assignment."""
         worker = self.memory.of(event.member)
-        if worker.received is None or worker.leads:
+        if worker.received is None or self.memory.with_id(worker.received.leader) is worker:
             return
         self.contradiction(
             f"{event.member} wrote a session key and does not lead",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.events import (
     UNKNOWN_INCARNATION,
@@ -21,6 +21,7 @@ from rebalance_check.model.vocabulary.events import (
     ConnectorStopped,
     Event,
     GenerationStarted,
+    HealEnded,
     IncarnationStarted,
     MemberAdded,
     MemberCrashed,
@@ -31,6 +32,8 @@ from rebalance_check.model.vocabulary.events import (
     MembershipLost,
     MemberStarted,
     RejoinRequested,
+    RunEnded,
+    RunSettled,
     TaskStarted,
     TaskStopped,
     WorkCancelled,
@@ -383,6 +386,12 @@ class Workers(Memory):
             self.runners.pop(work, None)
 
 
+Converged: TypeAlias = RunSettled | HealEnded | RunEnded
+"""The harness may have seen the group converged."""
+
+CONVERGED: Final[tuple[type[Event], ...]] = (HealEnded, RunEnded, RunSettled)
+
+
 class WorkerFold(Fold):
     """A fold that looks at what the workers must hold; ``memory`` took the event at hand before."""
 
@@ -392,6 +401,19 @@ class WorkerFold(Fold):
         """All folds of a group look at the same workers."""
         self.memory = Workers.among(memories)
         self.memories = (self.memory.rounds, self.memory)
+
+    def converged(self, event: Converged) -> bool:
+        """Whether the group has converged: the harness knows of nothing pending, and neither do the workers."""
+        pending = () if isinstance(event, RunSettled) else event.pending
+        missing = event.missing if isinstance(event, HealEnded) else ()
+        last = [worker.received for worker in self.each_worker() if worker.received is not None]
+        return (
+            not pending
+            and not missing
+            and len({received.generation for received in last}) == 1
+            and all(received.error == NO_ERROR and not received.delay_ms for received in last)
+            and all(worker.unstable is None for worker in self.each_worker() if worker.known)
+        )
 
     def each_worker(self) -> Iterable[Worker]:
         """The workers, by name."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 import msgspec
 
+from rebalance_check.commands._connect_assignors import CONNECT_CLAIM_NAMES, ConnectOptions, run_connect
 from rebalance_check.commands._console import Console, json_option, verdict_line
 from rebalance_check.integration.oracle.assignors import Assignors, JavaAssignors, OurAssignors
 from rebalance_check.integration.oracle.compare import Comparison, compare
@@ -17,6 +18,8 @@ from rebalance_check.integration.oracle.search import Search, judge_one, search
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.properties.assignment.claims import CLAIMS
+from rebalance_check.properties.assignment.connect_claims import CONNECT_ASSIGNORS
+from rebalance_check.properties.assignment.connect_histories import SHAPES as CONNECT_SHAPES
 from rebalance_check.properties.assignment.problem import ASSIGNORS, Problem
 from rebalance_check.properties.assignment.problems import SHAPES
 from rebalance_check.properties.exit_codes import ExitCode
@@ -25,18 +28,23 @@ from rebalance_check.report.assignments import comparison_document, finding_docu
 
 OURS: Final = "ours"
 CLAIM_NAMES: Final = tuple(claim.name for claim in CLAIMS)
+EITHER_CLAIM: Final = tuple(dict.fromkeys((*CLAIM_NAMES, *CONNECT_CLAIM_NAMES)))
+EITHER_SHAPE: Final = tuple(dict.fromkeys((*SHAPES, *CONNECT_SHAPES)))
 
 
 @click.command("assignors")
 @click.option(
     "--version", "version", default=DEFAULT_VERSION, show_default=True, metavar="RELEASE",
-    help="A release of kafka-clients since 2.4.0, or `ours`.",
+    help="A release of Kafka since 2.4.0, or `ours`.",
 )  # fmt: skip
-@click.option("--assignor", "names", multiple=True, type=click.Choice(ASSIGNORS), help="Only this one (repeatable).")
-@click.option("--shape", "shapes", multiple=True, type=click.Choice(list(SHAPES)), help="Only such problems.")
-@click.option("--claim", "claims", multiple=True, type=click.Choice(CLAIM_NAMES), help="Judge only this claim.")
+@click.option(
+    "--assignor", "names", multiple=True, type=click.Choice((*ASSIGNORS, *CONNECT_ASSIGNORS)),
+    help="Only this one (repeatable); those of Connect are never asked with those of consumers.",
+)  # fmt: skip
+@click.option("--shape", "shapes", multiple=True, type=click.Choice(EITHER_SHAPE), help="Only such problems.")
+@click.option("--claim", "claims", multiple=True, type=click.Choice(EITHER_CLAIM), help="Judge only this claim.")
 @click.option("--seeds", default="0:1000", show_default=True, metavar="FIRST:LAST", help="From FIRST up to, not LAST.")
-@click.option("--input", "text", metavar="JSON", help="Judge the answers to this one problem (as a finding prints it).")
+@click.option("--input", "text", metavar="TEXT", help="Judge the answers to this one problem (as a finding prints it).")
 @click.option("--compare", "comparing", is_flag=True, help="Hold our answers against theirs instead of judging theirs.")
 @json_option
 def command(*, version: str, names: tuple[str, ...], shapes: tuple[str, ...], claims: tuple[str, ...],
@@ -44,12 +52,18 @@ def command(*, version: str, names: tuple[str, ...], shapes: tuple[str, ...], cl
     """Judge the answers of Kafka's own assignors by the claims about assignments, and shrink what breaks one.
 
     Needs a JDK, and the release's jars from REBALANCE_CHECK_KAFKA_JARS or from Maven; `--version ours` needs neither.
-    A seed is one problem of each shape.
+    A seed is one problem of each shape; for connect-eager and connect-incremental it is a history of one group.
     """
     console = Console(as_json)
     chosen, looks, numbers = names or ASSIGNORS, shapes or tuple(SHAPES), parse_seeds(seeds)
     if comparing and (text is not None or version == OURS):
         raise RebalanceCheckError("--compare holds a release against ours: leave out --input, and name a release")
+    if set(names) & set(CONNECT_ASSIGNORS):
+        return run_connect(console, ConnectOptions(
+            version=None if version == OURS else version, names=names, shapes=shapes, claims=claims, seeds=numbers,
+            text=text, comparing=comparing,
+        ))  # fmt: skip
+    _refuse_connect(shapes, claims)
     with ExitStack() as stack:
         asked: Assignors = OurAssignors() if version == OURS else stack.enter_context(JavaAssignors(version))
         if comparing:
@@ -57,6 +71,12 @@ def command(*, version: str, names: tuple[str, ...], shapes: tuple[str, ...], cl
         if text is not None:
             return finish(console, asked.name, judge_one(asked, chosen, read_problem(text), claims))
         return finish(console, asked.name, search_watched(console, asked, chosen, looks, numbers, claims=claims))
+
+
+def _refuse_connect(shapes: Sequence[str], claims: Sequence[str]) -> None:
+    wrong = [one for one in shapes if one not in SHAPES] + [one for one in claims if one not in CLAIM_NAMES]
+    if wrong:
+        raise RebalanceCheckError(f"{wrong[0]} belongs to Connect: add --assignor {' or '.join(CONNECT_ASSIGNORS)}")
 
 
 def read_problem(text: str) -> Problem:

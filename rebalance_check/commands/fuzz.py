@@ -16,6 +16,7 @@ from rebalance_check.impl.mutants import find_mutant, planted
 from rebalance_check.impl.runtime.options import (
     ALL_FAULTS,
     COMMON_FAULTS,
+    ClusterMode,
     FaultKind,
     SimulatedProtocol,
     SimulationOptions,
@@ -62,6 +63,10 @@ BROKER_SUBJECT = "broker"
               )  # fmt: skip
 @click.option("--protocol", type=click.Choice([p.value for p in SimulatedProtocol]), default=DEFAULTS.protocol.value,
               show_default=True)  # fmt: skip
+@click.option("--mode", type=click.Choice([m.value for m in ClusterMode]), default=DEFAULTS.mode.value,
+              show_default=True,
+              help="With --protocol connect: connect.protocol of all workers, of each worker (mixed), or of workers "
+              "that are restarted from eager to compatible to sessioned (upgrade).")  # fmt: skip
 @click.option("--members", type=int, default=DEFAULTS.members, show_default=True)
 @click.option("--partitions", type=int, default=DEFAULTS.partitions, show_default=True)
 @click.option(
@@ -165,6 +170,7 @@ def names_for_broker(claims: ClaimOptions) -> tuple[str, ...]:
 def options_of(
     *,
     protocol: str,
+    mode: str,
     members: int,
     partitions: int,
     steps: int,
@@ -187,8 +193,8 @@ def options_of(
     if mutant:
         find_mutant(mutant)  # refused here, before a process is started for it
     return SimulationOptions(
-        protocol=SimulatedProtocol(protocol), members=members, partitions=partitions, steps=steps, faults=kinds,
-        omit=omitted, upgrade=path or "", mutant=mutant,
+        protocol=SimulatedProtocol(protocol), mode=ClusterMode(mode), members=members, partitions=partitions,
+        steps=steps, faults=kinds, omit=omitted, upgrade=path or "", mutant=mutant,
     )  # fmt: skip
 
 

@@ -25,6 +25,14 @@ SMALL: Final = "--members 2 --partitions 1 --generations 2 --crashes 0 --no-init
 OUTPUT: Final = {
     "assignors": "assignors --version ours --seeds 0:5",
     "assignors-unknown-release": "assignors --version 1.0",
+    "assignors-connect": "assignors --version ours --assignor connect-incremental --assignor connect-eager --seeds 0:5",
+    "assignors-connect-spread": "assignors --version ours --assignor connect-incremental --shape tame --claim spread "
+    "--seeds 0:3",
+    "assignors-connect-input": "assignors --version ours --assignor connect-incremental --claim nothing_left "
+    "--input 'configure c3 2; join w1; join w4; round missed w1; delete c3'",
+    "assignors-connect-bad-input": "assignors --version ours --assignor connect-eager --input 'join'",
+    "assignors-connect-bad-shape": "assignors --version ours --assignor connect-eager --shape racks",
+    "assignors-connect-bad-assignor": "assignors --version ours --shape returns",
     "convert": "convert --out {folder}/converted {history}",
     "explore": f"explore {SMALL}",
     "explore-mutant": f"explore {SMALL} --mutant generation-is-reused",
@@ -113,7 +121,10 @@ def test_every_command_has_output_that_is_held_to_a_file() -> None:
     assert {line.split()[0] for line in OUTPUT.values()} == set(COMMANDS)
 
 
-REFUSED: Final = ("-bad-bounds", "-bad-seeds", "-bad-members", "-bad-address", "-missing-file", "-unknown-release")
+REFUSED: Final = (
+    "-bad-bounds", "-bad-seeds", "-bad-members", "-bad-address", "-bad-input", "-bad-shape", "-bad-assignor",
+    "-missing-file", "-unknown-release",
+)  # fmt: skip
 """Output of commands that judge nothing, because what they were given is refused."""
 
 JUDGING: Final = {"run", "explore", "fuzz", "replay", "live", "assignors", "judge", "report"}

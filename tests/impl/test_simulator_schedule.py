@@ -17,7 +17,14 @@ from rebalance_check.impl.runtime.options import (
 )
 from rebalance_check.impl.simulator.member_state import CHURN_STEPS, MemberState, applicable
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
-from rebalance_check.model.vocabulary.actions import CHURN, STATUS_CHURN, UNUSUAL_CHURN, Action, ActionKind
+from rebalance_check.model.vocabulary.actions import (
+    CHURN,
+    CONNECT_CHURN,
+    STATUS_CHURN,
+    UNUSUAL_CHURN,
+    Action,
+    ActionKind,
+)
 from rebalance_check.model.vocabulary.bounds import RebalanceProtocol
 from rebalance_check.model.vocabulary.schedule import Schedule
 
@@ -55,7 +62,9 @@ def test_every_action_applies__and_somebody_is_left_to_heal(seed: int) -> None:
     members = condition_after(schedule)
 
     assert is_status(schedule) or any(state is not MemberState.DOWN for state in members.values())
-    assert {action.kind for action in schedule.actions} <= (STATUS_CHURN if is_status(schedule) else CHURN)
+    assert {action.kind for action in schedule.actions} <= (
+        STATUS_CHURN if is_status(schedule) else CHURN | CONNECT_CHURN
+    )
     assert [action.kind for action in schedule.actions].index(ActionKind.HEAL) == len(schedule.actions) - 1
 
 
@@ -64,7 +73,7 @@ def test_all_kinds_of_churn_occur() -> None:
 
     kinds = Counter(action.kind for seed in SEEDS for action in churn_schedule(seed, options).actions)
 
-    assert kinds.keys() == CHURN - {ActionKind.AWAIT_GROUP}  # of upgrades: see test_upgrade_fuzz
+    assert kinds.keys() == (CHURN | CONNECT_CHURN) - {ActionKind.AWAIT_GROUP}  # of upgrades: see test_upgrade_fuzz
 
 
 def test_all_kinds_of_churn_of_status_stores_occur__and_each_applies() -> None:

@@ -24,19 +24,21 @@ from rebalance_check.model.vocabulary.events import (
     MemberLeft,
     MemberStarted,
     RunEnded,
+    TaskStarted,
 )
 from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome, Violated
 from tests.integration.known_clients import judge_clients
 
-KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA = ClientName
+KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA, OURS = ClientName
 START, STOP, HEAL = ActionKind.START_MEMBER, ActionKind.STOP_MEMBER, Action(ActionKind.HEAL)
 
 
 def live(broker: EmbeddedBroker, settings: LiveOptions, *actions: Action) -> list[Event]:
     subject = LiveSubject(Broker(broker.bootstrap, "embedded"), settings)
-    protocol = RebalanceProtocol(settings.protocol)
+    is_cooperative = settings.protocol is LiveProtocol.COOPERATIVE
+    protocol = RebalanceProtocol.COOPERATIVE if is_cooperative else RebalanceProtocol.EAGER
     return list(run(subject, Schedule(Bounds(protocol=protocol, members=3, partitions=4), actions)))
 
 
@@ -45,6 +47,8 @@ def live(broker: EmbeddedBroker, settings: LiveOptions, *actions: Action) -> lis
     [
         pytest.param("eager", (AIOKAFKA, LIBRDKAFKA, KAFKA_PYTHON), id="eager"),
         pytest.param("cooperative", (LIBRDKAFKA, KAFKA_PYTHON), id="cooperative"),
+        pytest.param("eager", (OURS, LIBRDKAFKA, KAFKA_PYTHON), id="eager-ours"),
+        pytest.param("cooperative", (KAFKA_PYTHON, OURS, LIBRDKAFKA), id="cooperative-ours"),
     ],
 )
 def test_members_of_different_libraries_share_a_group(
@@ -64,6 +68,19 @@ def test_members_of_different_libraries_share_a_group(
         LIBRDKAFKA
     }
     assert {event.member for event in history if isinstance(event, MemberLeft)} == set(started)
+
+
+def test_candidates_of_ours_elect_a_primary__and_another_when_it_leaves(broker: EmbeddedBroker) -> None:
+    settings = LiveOptions(protocol=LiveProtocol.ELECTION, clients=(OURS,))
+    history = live(broker, settings, *[Action(START, slot) for slot in range(3)], HEAL, Action(STOP, 0), HEAL)
+    assert judge(history).outcome is Outcome.HELD
+    acted = [event.member for event in history if isinstance(event, TaskStarted)]
+    assert (acted[0], acted[-1]) == ("m0", "m1")
+
+
+def test_libraries_have_no_candidates_of_an_election() -> None:
+    with pytest.raises(RebalanceCheckError, match="choose ours alone"):
+        LiveOptions(protocol=LiveProtocol.ELECTION, clients=(OURS, KAFKA_PYTHON))
 
 
 def test_what_was_pending_at_any_heal_is_named_at_the_end(

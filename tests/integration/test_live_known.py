@@ -26,7 +26,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.verdict import Outcome, Violated
 from tests.integration.known_clients import KNOWN, judge_clients
 
-KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA = ClientName
+KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA, OURS = ClientName
 RELEASES = {KAFKA_PYTHON: "3.0.12", LIBRDKAFKA: "2.16.1", AIOKAFKA: "0.14.0"}
 """Those that the known differences were found in."""
 

@@ -9,10 +9,11 @@ import pytest
 
 from rebalance_check.model.checker.specification import Model, assemble
 from rebalance_check.model.classic.model import MODEL as CLASSIC
+from rebalance_check.model.connect.config.model import MODEL as CONFIG
 from rebalance_check.model.connect.status.model import MODEL as STATUS
 from rebalance_check.model.connect.workers.model import MODEL as WORKERS
 
-MODELS = (CLASSIC, STATUS, WORKERS)
+MODELS = (CLASSIC, STATUS, WORKERS, CONFIG)
 HEADING = re.compile(r"[A-Z`][^\n]*\.")
 SOURCE = re.compile(r"^Source: [^\n]*(KIP-\d+|KAFKA-\d+|``[A-Z]\w+)", re.MULTILINE)
 UNCHANGED = re.compile(r"^Leaves unchanged: [\w`]", re.MULTILINE)

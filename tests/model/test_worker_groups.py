@@ -79,7 +79,7 @@ def test_a_legal_path_of_modes_holds__at_every_step_and_interleaving(
 @pytest.mark.parametrize(("address", "steps"), ILLEGAL)
 def test_an_eager_worker_in_a_cooperative_group_makes_work_run_twice(address: str, steps: int) -> None:
     found = explore(MODEL, Bounds.from_address(address), compiled=False)
-    assert found.violated == "at_most_one_runner"
+    assert found.violated == "work_runs_once"
     assert found.counterexample is not None
     assert len(found.counterexample.actions) == steps
     assert path_at(found.counterexample.address()) == found.counterexample

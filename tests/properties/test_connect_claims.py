@@ -152,7 +152,7 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
         "revocation_leads_to_rejoin",
         lambda h: [*h[: h.index(e.RejoinRequested(member="w0", reason="revoked"))]],
     ),
-    "the old config goes on": ("tasks_run_their_configs", lambda h: without(h, e.TaskStopped, 1)),
+    "the old config goes on": ("tasks_run_their_configs", lambda h: changed(h, e.TaskStarted, -1, config="y")),
     "not started again": (
         "configured_work_runs",
         lambda h: without(h, e.TaskStarted, 0, member="w0", config="z"),

@@ -105,7 +105,7 @@ class ConfigChannel:
             self.serve_end()
 
     def _finish(self, sending: Sending) -> None:
-        if sending.send.transaction and self._is_fenced():
+        if sending.send.transaction and self.fenced:
             self.fail(sending)
             return
         while not sending.complete:
@@ -127,7 +127,7 @@ class ConfigChannel:
         left = [i for i in range(len(sending.send.records)) if i not in sending.appended]
         if not left or (index is not None and index not in left):
             raise RebalanceCheckError(f"{self.member} has appended those records already: answer the send")
-        if sending.send.transaction and self._is_fenced():
+        if sending.send.transaction and self.fenced:
             raise RebalanceCheckError(f"the transactional producer of {self.member} is fenced: let the send fail")
         if sending.send.transaction and sending.transaction is None:
             sending.transaction = Transaction(self._epoch or 0)
@@ -157,7 +157,9 @@ class ConfigChannel:
         if sending.transaction is not None and sending.transaction.state is TransactionState.OPEN:
             self.topic.abort(sending.transaction)
 
-    def _is_fenced(self) -> bool:
+    @property
+    def fenced(self) -> bool:
+        """Whether a transaction of this channel's producer would be refused: it has none, or a younger one exists."""
         return self._epoch is None or self.topic.is_fenced(self._epoch)
 
     # -------------------------------------------------------------------------------------------- reader

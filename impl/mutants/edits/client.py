@@ -15,7 +15,7 @@ _HEARTBEATING: Final = f"{_CLIENT}.heartbeating:Heartbeating"
 _COMMITTING: Final = f"{_CLIENT}.committing:Committing"
 _ELECTOR: Final = f"{_CLIENT}.elector:LeaderElector"
 _WORKER: Final = "rebalance_check.impl.connect.worker.coordinator:WorkerCoordinator"
-_EAGER_WORKER: Final = "rebalance_check.impl.connect.eager_worker:EagerWorker"
+_HERDER: Final = "rebalance_check.impl.connect.herder.completing:Completing"
 
 _NEVER: Final = "10**12"
 """A time in ms that no run reaches."""
@@ -204,7 +204,7 @@ _ELECTIONS_AND_WORKERS: Final = {
     ),
     "config-mismatch-ignored": (
         Edit(f"{_WORKER}.rejoin_needed_or_pending", "assigned is None or assigned.failed or", "assigned is None or"),
-        Edit(f"{_EAGER_WORKER}._resolve", "if assigned.failed or", "if"),
+        Edit(f"{_HERDER}._complete_rebalance", '"the assignment failed" if assigned.failed else ""', '""'),
     ),
     "worker-keeps-tasks-while-joining": (
         Edit(f"{_WORKER}.on_join_prepare", 'self._revoked_all("eager join")', "True"),

@@ -23,6 +23,7 @@ MODULES: Final = {
     ClientName.KAFKA_PYTHON: "kafka",
     ClientName.LIBRDKAFKA: "confluent_kafka",
     ClientName.AIOKAFKA: "aiokafka",
+    ClientName.OURS: "kafka",
 }
 
 
@@ -47,3 +48,7 @@ def open_consumer(order: MemberOrder, observer: Observer) -> LiveConsumer:
             from rebalance_check.integration.live.clients.aiokafka import AioKafka  # noqa: PLC0415 - see above
 
             return AioKafka(order, observer)
+        case ClientName.OURS:
+            from rebalance_check.integration.live.clients.ours import open_ours  # noqa: PLC0415 - see above
+
+            return open_ours(order, observer)

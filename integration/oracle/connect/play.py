@@ -39,7 +39,6 @@ from rebalance_check.properties.assignment.connect_steps import (
     Return,
     Step,
     Wait,
-    configured_items,
     read_item,
 )
 
@@ -106,17 +105,16 @@ class Player:
                 self._rebalance(step)
 
     def settle(self) -> bool:
-        """Run the rounds that the group asks for itself, and say whether it comes to rest."""
-        self._rebalance(Rebalance())
+        """Run one round, and those that the group asks for itself then; whether it comes to rest."""
         for _ in range(MOST_SETTLING_ROUNDS):
-            last = self.rounds[-1] if self.rounds else None
-            if last is None or last.failure:
+            if not any(worker.in_group for worker in self.workers.values()):
                 return True
-            if not last.revoked and not last.delay_ms and not last.mismatch:
+            self._rebalance(Rebalance())
+            last = self.rounds[-1]
+            if last.failure or not (last.revoked or last.delay_ms or last.mismatch):
                 return True
             if not last.revoked:
                 self.now_ms += last.delay_ms
-            self._rebalance(Rebalance())
         return False
 
     def _member_id(self, name: str) -> str:
@@ -140,7 +138,8 @@ class Player:
         answer = self._assignors.ask(request)
         done = self._course_round(request, present, leader, answer, step)
         self.rounds.append(done)
-        leader.memory, leader.led = done.after, self._generation
+        if not (done.eager or done.mismatch):
+            leader.memory, leader.led = done.after, self._generation
         for worker in present:
             if worker.member in done.completed:
                 worker.last_completed = self._generation
@@ -265,9 +264,3 @@ def next_claim(claim: tuple[Item, ...], given: bytes, eager: bool) -> tuple[Item
     answer = answer_of(given)
     kept = () if eager else tuple(item for item in claim if item not in set(answer.revoked))
     return as_sent((*answer.assigned, *kept))
-
-
-def unclaimed(player: Player) -> frozenset[Item]:
-    """What is configured and claimed by no worker at all."""
-    claimed = {item for worker in player.workers.values() for item in worker.claim}
-    return configured_items(player.task_counts) - claimed

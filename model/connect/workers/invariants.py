@@ -24,7 +24,7 @@ from rebalance_check.model.vocabulary.worker_modes import WorkerMode
 # ------------------------------------------------------------------------------------------------ who runs what
 
 
-def at_most_one_runner(c: Config, s: State) -> bool:
+def work_runs_once(c: Config, s: State) -> bool:
     """A connector or task runs on one worker at most, while no live worker is removed from the group.
 
     A removed worker works on (`removed_worker_works_on`, KAFKA-16056). Kafka breaks the claim where an eager worker
@@ -43,7 +43,7 @@ def at_most_one_runner(c: Config, s: State) -> bool:
     return True
 
 
-def claim_contains_running(c: Config, s: State) -> bool:
+def running_work_is_claimed(c: Config, s: State) -> bool:
     """What a worker runs is part of what it claims, while no worker changes its mode.
 
     Where a cooperative group becomes eager, what the eager assignment leaves out runs on without a claim.
@@ -74,7 +74,7 @@ def claims_are_disjoint(c: Config, s: State) -> bool:
     return True
 
 
-def eager_worker_is_idle_while_it_joins(c: Config, s: State) -> bool:
+def eager_worker_stops_before_joining(c: Config, s: State) -> bool:
     """An eager worker runs nothing from its JoinGroup until it starts the work of the new generation.
 
     Source: ``WorkerCoordinator.onJoinPrepare``.
@@ -93,7 +93,7 @@ def eager_worker_is_idle_while_it_joins(c: Config, s: State) -> bool:
 # ------------------------------------------------------------------------------------------------ one generation
 
 
-def generation_agrees_on_configs(c: Config, s: State) -> bool:
+def connect_assignment_is_agreed(c: Config, s: State) -> bool:
     """Members that completed the same generation have the same error, leader and config offset in their assignments.
 
     Source: ``WorkerCoordinator.onJoinComplete``; ``ConnectProtocol.Assignment``.
@@ -113,7 +113,7 @@ def generation_agrees_on_configs(c: Config, s: State) -> bool:
     return True
 
 
-def mismatch_assigns_nothing(c: Config, s: State) -> bool:
+def config_mismatch_assigns_nothing(c: Config, s: State) -> bool:
     """An answer with CONFIG_MISMATCH assigns and revokes nothing, has no delay, and an offset beyond the leader's.
 
     Source: ``ConnectAssignor.performAssignment``; ``ConnectProtocol.Assignment``.
@@ -127,7 +127,7 @@ def mismatch_assigns_nothing(c: Config, s: State) -> bool:
     return s.delayed == 0
 
 
-def assignment_covers_every_offset(c: Config, s: State) -> bool:
+def config_offset_covers_members(c: Config, s: State) -> bool:
     """The offset of an answer is at least the config offset that each member sent.
 
     Source: ``ConnectAssignor``; ``WorkerCoordinator.onLeaderElected``.
@@ -173,7 +173,7 @@ def is_round(s: State, t: State) -> bool:
     return s.computed == 0 and t.computed == 1 and t.error == 0
 
 
-def work_starts_at_the_assigned_offset(c: Config, s: State, t: State) -> bool:
+def start_waits_for_configs(c: Config, s: State, t: State) -> bool:
     """A worker starts work only while its config offset is that of its assignment, which has no error.
 
     Source: ``DistributedHerder.handleRebalanceCompleted``.
@@ -187,7 +187,7 @@ def work_starts_at_the_assigned_offset(c: Config, s: State, t: State) -> bool:
     return True
 
 
-def claimed_work_is_not_assigned(c: Config, s: State, t: State) -> bool:
+def claimed_work_is_not_granted(c: Config, s: State, t: State) -> bool:
     """A cooperative round assigns nothing that a member claims, so what it revokes waits for a later round.
 
     Source: ``IncrementalCooperativeAssignor.performTaskAssignment``; KIP-415.
@@ -202,7 +202,7 @@ def claimed_work_is_not_assigned(c: Config, s: State, t: State) -> bool:
     return True
 
 
-def round_assigns_to_one(c: Config, s: State, t: State) -> bool:
+def work_is_granted_once(c: Config, s: State, t: State) -> bool:
     """A round assigns no item to two workers, and none that it does not know as configured or lost.
 
     Source: ``IncrementalCooperativeAssignor.assignConnectors``; ``EagerAssignor.performTaskAssignment``.
@@ -249,7 +249,7 @@ def delay_forbids_balancing(c: Config, s: State, t: State) -> bool:
     return True
 
 
-def lost_work_waits_for_the_delay(c: Config, s: State, t: State) -> bool:
+def delay_is_honoured(c: Config, s: State, t: State) -> bool:
     """A leader that noticed a departure assigns what departed only after its scheduled rebalance.
 
     What is lost is in the leader's memory and in no claim. A leader without that memory assigns it at once.
@@ -285,7 +285,7 @@ def delay_is_scheduled(c: Config, s: State) -> bool:
     return (s.delayed == 1) == (s.workers[s.leader].memory.schedule != Schedule.NONE)
 
 
-def revocation_asks_for_another_round(c: Config, s: State, t: State) -> bool:
+def revocation_leads_to_rejoin(c: Config, s: State, t: State) -> bool:
     """A worker from which work was revoked joins once more after it has started the rest.
 
     Source: ``DistributedHerder.handleRebalanceCompleted``; KIP-415.
@@ -298,7 +298,7 @@ def revocation_asks_for_another_round(c: Config, s: State, t: State) -> bool:
     return True
 
 
-def revoked_work_stops_first(c: Config, s: State, t: State) -> bool:
+def revoked_work_has_stopped(c: Config, s: State, t: State) -> bool:
     """A cooperative worker has stopped what is revoked when it takes over its new assignment.
 
     Source: ``WorkerCoordinator.onJoinComplete``; ``DistributedHerder.RebalanceListener``.
@@ -330,25 +330,25 @@ def undisturbed_work_runs_on(c: Config, s: State, t: State) -> bool:
 
 INVARIANTS: Final = Concern(
     invariants=(
-        at_most_one_runner,
-        claim_contains_running,
+        work_runs_once,
+        running_work_is_claimed,
         claims_are_disjoint,
-        eager_worker_is_idle_while_it_joins,
-        generation_agrees_on_configs,
-        mismatch_assigns_nothing,
-        assignment_covers_every_offset,
+        eager_worker_stops_before_joining,
+        connect_assignment_is_agreed,
+        config_mismatch_assigns_nothing,
+        config_offset_covers_members,
         eager_round_covers_all,
         delay_is_scheduled,
     ),
     step_invariants=(
-        work_starts_at_the_assigned_offset,
-        claimed_work_is_not_assigned,
-        round_assigns_to_one,
+        start_waits_for_configs,
+        claimed_work_is_not_granted,
+        work_is_granted_once,
         duplicated_work_is_revoked,
         delay_forbids_balancing,
-        lost_work_waits_for_the_delay,
-        revocation_asks_for_another_round,
-        revoked_work_stops_first,
+        delay_is_honoured,
+        revocation_leads_to_rejoin,
+        revoked_work_has_stopped,
         undisturbed_work_runs_on,
     ),
 )

@@ -42,7 +42,7 @@ from tests.integration.known_clients import judge_clients
 pytestmark = [pytest.mark.broker, pytest.mark.started_here]
 
 START, STOP, HEAL = ActionKind.START_MEMBER, ActionKind.STOP_MEMBER, Action(ActionKind.HEAL)
-KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA = ClientName
+KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA, OURS = ClientName
 
 
 @pytest.fixture(scope="module")

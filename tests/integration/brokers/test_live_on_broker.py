@@ -14,6 +14,7 @@ from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
+    AssignmentComputed,
     Event,
     MemberCrashed,
     MemberLeft,
@@ -29,7 +30,7 @@ from tests.integration.known_clients import judge_clients
 
 pytestmark = pytest.mark.broker
 
-KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA = ClientName
+KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA, OURS = ClientName
 GROUPS = {
     "eager": [(KAFKA_PYTHON,), (LIBRDKAFKA,), (AIOKAFKA,), (LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA)],
     "cooperative": [(KAFKA_PYTHON,), (LIBRDKAFKA,), (LIBRDKAFKA, KAFKA_PYTHON)],
@@ -95,6 +96,19 @@ def test_consumers_with_a_zombie_a_crash_and_a_leave_own_everything_once(
     assert lost[:1] == ([] if clients[0] is AIOKAFKA else ["m0"])
     assert [event.member for event in history if isinstance(event, MemberCrashed)] == ["m1"]
     assert {event.member for event in history if isinstance(event, MemberLeft)} == {"m0", "m1", "m2"}
+
+
+def test_members_of_ours_share_a_group_with_three_libraries(real: Broker, tmp_path: Path) -> None:
+    """Ours, which are first, lead; m0 becomes a zombie, comes back, and leaves."""
+    clients = (OURS, LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA)
+    actions = (*(Action(START, slot) for slot in range(4)), SETTLE, Action(PAUSE, 0), wait(4_000), Action(RESUME, 0),
+               SETTLE, Action(STOP, 0), SETTLE)  # fmt: skip
+    bounds = Bounds(protocol=RebalanceProtocol.EAGER, members=4, partitions=6)
+    history = live_run(real, "eager", clients, Schedule(bounds, actions), tmp_path)
+    assert_sound(history)
+    assert {event.member for event in history if isinstance(event, AssignmentCompleted)} == {"m0", "m1", "m2", "m3"}
+    assert "m0" in {event.member for event in history if isinstance(event, AssignmentComputed)}
+    assert "m0" in {event.member for event in history if isinstance(event, MembershipLost)}
 
 
 @pytest.mark.parametrize(("protocol", "clients"), MIXED)

@@ -1,6 +1,7 @@
 """Kafka's own Connect assignors: ours compute the same, round by round, in random histories of groups."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import pytest
 
@@ -8,6 +9,9 @@ from rebalance_check.impl.connect.assignors.incremental import IncrementalAssign
 from rebalance_check.integration.oracle.connect.compare import compare
 from rebalance_check.integration.oracle.connect.java import JavaConnectAssignors
 from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
+from rebalance_check.integration.oracle.connect.search import search
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.properties.assignment.connect_claims import CONNECT_ASSIGNORS, CONNECT_INCREMENTAL
 from rebalance_check.properties.assignment.connect_histories import SHAPES
 
 pytestmark = pytest.mark.oracle
@@ -44,3 +48,55 @@ def test_a_comparison_notices_another_delay(releases: list[JavaConnectAssignors]
     ours = OurConnectAssignors(lambda max_delay_ms: IncrementalAssignor(max(max_delay_ms - 1, 0)))
     for result in compare(releases, ["tame"], range(60), ours=ours):
         assert {one.what for one in result.differences} == {"assignments"}
+
+
+class Defect(NamedTuple):
+    """One defect of a release: where it is found, in which release it is, and in which no more."""
+
+    issue: str
+    shape: str
+    claim: str
+    affected: str
+    mended: str
+
+
+DEFECTS = [
+    Defect("KAFKA-9841", "returns", "duplicates_end", "2.5.0", "2.5.1"),
+    Defect("KAFKA-9848", "failures", "waits_only_for_the_departed", "2.5.0", "2.5.1"),
+    Defect("KAFKA-10413 part 1", "tame", "revokes_to_the_ceiling", "2.7.0", "2.7.1"),
+    Defect("KAFKA-10413 part 2", "tame", "candidates_share", "2.7.0", "2.7.1"),
+    Defect("KAFKA-12495", "tame", "balanced", "3.3.2", "3.4.0"),
+    Defect("routes of what is revoked", "tame", "owners_match", "2.7.1", "3.3.2"),
+]
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda one: one.issue)
+def test_a_defect_is_found_in_a_release_that_has_it__and_not_in_the_one_that_mends_it(defect: Defect) -> None:
+    where = ([CONNECT_INCREMENTAL], [defect.shape], range(60))
+    with JavaConnectAssignors(defect.affected) as affected, JavaConnectAssignors(defect.mended) as mended:
+        (finding,) = search(affected, *where, claims=(defect.claim,)).findings
+        assert finding.broken.claim == defect.claim
+        assert len(finding.history.steps) <= 10
+        assert search(mended, *where, claims=(defect.claim,)).findings == []
+
+
+@pytest.mark.parametrize(
+    ("shape", "claim", "seeds"), [("tame", "spread", range(40)), ("leaders", "nothing_left", range(160, 200))]
+)
+def test_what_kafka_leaves_open_to_this_day_is_found_when_it_is_asked_for(
+    releases: list[JavaConnectAssignors], shape: str, claim: str, seeds: range
+) -> None:
+    for release in releases:
+        (finding,) = search(release, [CONNECT_INCREMENTAL], [shape], seeds, claims=(claim,)).findings
+        assert len(finding.history.steps) <= 7
+
+
+@pytest.mark.parametrize("assignor", CONNECT_ASSIGNORS)
+def test_the_latest_releases_break_no_other_claim(releases: list[JavaConnectAssignors], assignor: str) -> None:
+    for release in releases:
+        assert search(release, [assignor], list(SHAPES), range(40)).findings == []
+
+
+def test_a_release_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(RebalanceCheckError, match=r"'2\.3\.0' is no release of Kafka Connect since 2\.4\.0"):
+        JavaConnectAssignors("2.3.0")

@@ -87,9 +87,9 @@ public final class ConnectOracle {
             } else {
                 out.write(round().getBytes(StandardCharsets.UTF_8));
                 out.write('\n');
-                if (in.available() == 0) {
-                    out.flush();
-                }
+            }
+            if (in.available() == 0) {
+                out.flush();
             }
         }
     }

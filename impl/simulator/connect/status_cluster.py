@@ -19,8 +19,8 @@ from rebalance_check.impl.runtime.faults import draw_plan
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.runtime.seeds import stream
-from rebalance_check.impl.simulator.status_churn import OF_ALL_WORKERS, OF_TASKS, OF_THE_GROUP, draw_of
-from rebalance_check.impl.simulator.status_worker import Key, StatusEnvironment, WorkerProcess
+from rebalance_check.impl.simulator.connect.status_churn import OF_ALL_WORKERS, OF_TASKS, OF_THE_GROUP, draw_of
+from rebalance_check.impl.simulator.connect.status_worker import Key, StatusEnvironment, WorkerProcess
 from rebalance_check.model.vocabulary.actions import STATUS_CHURN, Action, ActionKind
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import (

@@ -12,13 +12,13 @@ from functools import partial
 from random import Random
 
 from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, StatusValue, TaskKey
-from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.shared_log import Channel, SharedLog
 from rebalance_check.impl.connect.status.store import Attempt, StatusStore, StatusStoreError
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
 from rebalance_check.impl.runtime.options import FaultKind
 from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.simulator.connect.status_threads import StatusThreads
 
 Key = ConnectorKey | TaskKey
 
@@ -32,7 +32,7 @@ class StatusEnvironment:
     plan: FaultPlan
     appended: Callable[[], None]
 
-    def delay(self) -> int:
+    def delay_ms(self) -> int:
         """How long a message or a thread takes, in ms."""
         return self.random.randint(0, self.plan.delay_ms)
 
@@ -63,9 +63,14 @@ class WorkerProcess:
         self.store = StatusStore(name, self.channel, recorder)
         self.channel.store = self.store
         self._environment = environment
-        self._sending = False
-        self._retrying = False
-        self._reading: set[int] = set()
+        self._threads = StatusThreads(
+            self.store,
+            self.channel,
+            self,
+            environment,
+            at_broker=environment.clock.after,
+            appended=environment.appended,
+        )
         self._later: list[Callable[[], None]] = []
 
     # -------------------------------------------------------------------------------------------- start and end
@@ -78,10 +83,7 @@ class WorkerProcess:
     def crash(self) -> None:
         """Die at once; the request on the wire may still be appended."""
         self.alive = False
-        head = self.channel.close()
-        if head is not None and not head.appended and self._environment.random.random() < 0.5:
-            self.channel.log.append(self.name, head)
-            self._environment.appended()
+        self._threads.close()
 
     def pause(self) -> None:
         """Stop running, as in a long garbage collection."""
@@ -94,65 +96,19 @@ class WorkerProcess:
         for action in waited:
             self._run(action)
 
-    def _after(self, delay_ms: int, action: Callable[[], None]) -> None:
+    def after(self, delay_ms: int, action: Callable[[], None]) -> None:
+        """Let something happen in the process, later if it is paused then, never if it is gone."""
         self._environment.clock.after(delay_ms, partial(self._run, action))
+
+    def pump(self) -> None:
+        """Let the threads of the store go on."""
+        self._threads.pump()
 
     def _run(self, action: Callable[[], None]) -> None:
         if self.paused:
             self._later.append(action)
         elif self.alive:
             action()
-
-    # -------------------------------------------------------------------------------------------- threads
-
-    def pump(self) -> None:
-        """Let the producer, the retry thread and the reader go on where there is something to do."""
-        if not self._sending and self.channel.head is not None:
-            self._sending = True
-            self._transmit()
-        if not self._retrying and self.store.retries:
-            self._retrying = True
-            self._after(self._environment.delay(), self._retry)
-        for partition in self.channel.unread():
-            if partition not in self._reading and not self.store.stopped:
-                self._reading.add(partition)
-                self._after(self._environment.delay(), partial(self._read, partition))
-
-    def _transmit(self) -> None:
-        """The head travels: appended or not, then answered. The broker's part goes on while the process is paused."""
-        plan, random = self._environment.plan, self._environment.random
-        fate = random.random()
-        if fate < plan.drop:
-            self._after(self._environment.delay(), partial(self._answered, SendOutcome.RETRIABLE))
-        elif fate < plan.drop + plan.disconnect / 4:
-            self._after(self._environment.delay(), partial(self._answered, SendOutcome.FATAL))
-        else:
-            lost = random.random() < plan.duplicate
-            outcome = SendOutcome.RETRIABLE if lost else SendOutcome.OK
-            self._environment.clock.after(self._environment.delay(), partial(self._appended, outcome))
-
-    def _appended(self, outcome: SendOutcome) -> None:
-        if not self.alive:
-            return
-        self.channel.append()
-        self._after(self._environment.delay(), partial(self._answered, outcome))
-        self._environment.appended()
-
-    def _answered(self, outcome: SendOutcome) -> None:
-        self._sending = False
-        self.channel.answer(outcome)
-        self.pump()
-
-    def _retry(self) -> None:
-        self._retrying = False
-        self.store.run_retry()
-        self.pump()
-
-    def _read(self, partition: int) -> None:
-        self._reading.discard(partition)
-        if not self.store.stopped:
-            self.channel.read(partition)
-            self.pump()
 
     # -------------------------------------------------------------------------------------------- writing
 
@@ -168,7 +124,7 @@ class WorkerProcess:
         attempt = self.store.admit(key, value, safe=safe)
         plan = self._environment.plan
         if plan.has(FaultKind.REORDER) and self._environment.random.random() < plan.reorder / 2:
-            self._after(self._environment.delay(), partial(self._hand_over, attempt))
+            self.after(self._environment.delay_ms(), partial(self._hand_over, attempt))
         else:
             self._hand_over(attempt)
 
@@ -188,7 +144,7 @@ class WorkerProcess:
         self.generation = generation
         self.owned = wanted
         for key in sorted(started, key=str):
-            self._after(self._start_delay(), partial(self._started, key))
+            self.after(self._start_delay(), partial(self._started, key))
 
     def _start_delay(self) -> int:
         plan, random = self._environment.plan, self._environment.random
@@ -203,7 +159,7 @@ class WorkerProcess:
         """The item fails; in half of the cases an operator restarts it soon."""
         self.write(key, Status.FAILED, safe=True)
         if self._environment.random.random() < 0.5:
-            self._after(self._environment.delay(), partial(self.restart, key))
+            self.after(self._environment.delay_ms(), partial(self.restart, key))
 
     def restart(self, key: Key) -> None:
         """An operator restarts the item, if it still runs here."""

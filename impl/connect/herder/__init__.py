@@ -1,0 +1,1 @@
+"""The herder of a Connect worker: what it starts and stops, and what it writes (``DistributedHerder``, ``Worker``)."""

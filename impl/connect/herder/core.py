@@ -1,0 +1,113 @@
+"""What all parts of a herder share: its settings, its stores, what it was assigned, and what it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rebalance_check.impl.connect.config.errors import ConfigStoreError
+from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot
+from rebalance_check.impl.connect.config.store import ConfigStore
+from rebalance_check.impl.connect.config.writing import ConfigCall
+from rebalance_check.impl.connect.herder.config import HerderConfig
+from rebalance_check.impl.connect.herder.peers import Peers
+from rebalance_check.impl.connect.herder.statuses import StatusWriter
+from rebalance_check.impl.connect.herder.stopping import StopJob
+from rebalance_check.impl.connect.herder.threads import Threads
+from rebalance_check.impl.connect.herder.waits import Steps, Wait, never
+from rebalance_check.impl.connect.herder.work_events import WorkKey
+from rebalance_check.impl.connect.herder.worker import Worker
+from rebalance_check.impl.connect.worker.config import WorkerConfig
+from rebalance_check.impl.connect.worker.coordinator import WorkerCoordinator
+from rebalance_check.impl.protocol.connect_protocol import ConnectAssignment, ConnectMode
+from rebalance_check.impl.runtime.recorder import Recorder
+
+BACKOFF_RETRIES: Final = 5
+"""``DistributedHerder.BACKOFF_RETRIES``: how often a cooperative worker waits before it gives everything up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HerderParts:
+    """What a herder is made of.
+
+    ``configs`` and ``statuses`` are its stores, ``worker`` what runs its connectors and tasks, ``threads`` its process,
+    ``peers`` how it reaches other workers.
+    """
+
+    member: str
+    url: str
+    config: WorkerConfig
+    settings: HerderConfig
+    recorder: Recorder
+    configs: ConfigStore
+    statuses: StatusWriter
+    worker: Worker
+    threads: Threads
+    peers: Peers
+
+
+class HerderCore:
+    """The state of a herder (``DistributedHerder``); only its own thread changes it, but for what callbacks note."""
+
+    coordinator: WorkerCoordinator
+
+    def __init__(self) -> None:
+        self.assignment: ConnectAssignment | None = None
+        self.generation = -1
+        self.mode = ConnectMode.EAGER
+        self.running: set[WorkKey] = set()
+        self.config_state = ConfigSnapshot()
+        self.resolved = True
+        self.scheduled_ms: int | None = None
+        self.tasks_to_restart: set[WorkKey] = set()
+        self._revocations_to_follow = False
+        self._can_read_configs = True
+        self._backoff_retries = BACKOFF_RETRIES
+        self._stop_requested = False
+        self._woken = False
+        self._stop_job: StopJob | None = None
+
+    def use(self, parts: HerderParts) -> None:
+        """Take over the parts."""
+        self.member, self.url, self.config, self.settings = parts.member, parts.url, parts.config, parts.settings
+        self.recorder, self.configs, self.statuses = parts.recorder, parts.configs, parts.statuses
+        self.worker, self.threads, self.peers = parts.worker, parts.threads, parts.peers
+
+    @property
+    def now_ms(self) -> int:
+        """The present time in ms."""
+        return self.threads.now_ms
+
+    # ------------------------------------------------------------------------------------------------ who leads
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether this worker leads its group now, and knows it; never while it rebalances."""
+        return self.coordinator.is_leader()
+
+    @property
+    def leader_url(self) -> str | None:
+        """Where the leader of the last assignment is reached, this worker's own URL included."""
+        return None if self.assignment is None else self.assignment.leader_url
+
+    def wake(self) -> None:
+        """End the present poll of the member, or the next one (``WorkerGroupMember.wakeup``).
+
+        A revocation is not interrupted: Java's thread waits for stops and flushes, not for the network, then.
+        """
+        self._woken = True
+        if self._stop_job is None:
+            self.coordinator.wake_up()
+        self.threads.wake_herder()
+
+    # ------------------------------------------------------------------------------------------------ waiting
+
+    def _sleep(self, for_ms: int) -> Steps[None]:
+        yield Wait(never, self.now_ms + for_ms)
+
+    def _await(self, call: ConfigCall) -> Steps[ConfigStoreError | None]:
+        """Wait for the end of a call of the config store; the error that it raised, or None."""
+        while not call.done:
+            yield Wait(lambda: call.done, call.deadline_ms)
+            self.configs.expire()
+        return call.error

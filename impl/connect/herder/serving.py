@@ -1,0 +1,140 @@
+"""What a herder answers: other workers (internal REST, KIP-507), and the operator of the cluster (public REST)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from rebalance_check.impl.connect.config.values import RestartRequest, TargetState, WrittenProperties
+from rebalance_check.impl.connect.config.writing import ConfigCall
+from rebalance_check.impl.connect.herder.peers import (
+    Answer,
+    FenceZombies,
+    InternalRequest,
+    OnAnswer,
+    Signature,
+)
+from rebalance_check.impl.connect.herder.reconfiguring import Reconfiguring
+from rebalance_check.impl.connect.herder.waits import Steps
+from rebalance_check.impl.connect.herder.work_events import WorkKey
+from rebalance_check.impl.connect.status.codec import ConnectorKey
+from rebalance_check.impl.protocol.connect_protocol import ConnectMode
+
+VERIFICATION_ALGORITHMS: Final = ("HmacSHA256",)
+"""``inter.worker.verification.algorithms``."""
+
+
+class Serving(Reconfiguring):
+    """Requests are checked where they arrive and served on the herder's thread, by the leader where it must be one."""
+
+    # ------------------------------------------------------------------------------------------------ workers
+
+    def receive_internal(self, request: InternalRequest, signature: Signature | None, answer: OnAnswer) -> None:
+        """A request of another worker arrived; ``answer`` is called once."""
+        refusal = self._check_signature(signature)
+        if refusal is not None:
+            answer(refusal)
+            return
+        self.add_request(0, lambda: self._serve_internal(request, answer), lambda: answer(Answer.FAILED))
+
+    def _check_signature(self, signature: Signature | None) -> Answer | None:
+        """How a request is refused before anybody asks who leads; None when it is not. Only sessioned groups check."""
+        if self.coordinator.mode is not ConnectMode.SESSIONED:
+            return None
+        if signature is None or signature.algorithm not in VERIFICATION_ALGORITHMS:
+            return Answer.BAD_REQUEST
+        if self.session_key is None:
+            return Answer.UNAVAILABLE
+        return None if signature.key == self.session_key.key else Answer.FORBIDDEN
+
+    def _serve_internal(self, request: InternalRequest, answer: OnAnswer) -> Steps[None]:
+        if not self.is_leader:
+            answer(Answer.CONFLICT)
+        elif request.connector not in self.config_state:
+            answer(Answer.NOT_FOUND)
+        elif isinstance(request, FenceZombies):
+            yield from self._fence_zombies(request.connector, answer)
+        elif request.configs and self._target_state(request.connector) is TargetState.STOPPED:
+            answer(Answer.BAD_REQUEST)
+        else:
+            yield from self._answer_write(self.configs.put_tasks(request.connector, request.configs), answer)
+
+    def _answer_write(self, call: ConfigCall, answer: OnAnswer) -> Steps[None]:
+        answer(Answer.OK if (yield from self._written(call)) else Answer.FAILED)
+
+    # ------------------------------------------------------------------------------------------------ the operator
+
+    def put_connector(
+        self, connector: str, config: WrittenProperties, answer: OnAnswer, target: TargetState | None = None
+    ) -> None:
+        """Create a connector or give it another configuration; only the leader does."""
+        self._as_leader(lambda: self.configs.put_connector(connector, config, target), answer)
+
+    def delete_connector(self, connector: str, answer: OnAnswer) -> None:
+        """Delete a connector; only the leader does, and only one that it knows."""
+        self._as_leader(lambda: self.configs.remove_connector(connector), answer, connector)
+
+    def pause_connector(self, connector: str, answer: OnAnswer) -> None:
+        """Pause a connector and its tasks; any worker does that."""
+        self._put_target_state(connector, TargetState.PAUSED, answer)
+
+    def resume_connector(self, connector: str, answer: OnAnswer) -> None:
+        """Let a paused or stopped connector run; any worker does that."""
+        self._put_target_state(connector, TargetState.STARTED, answer)
+
+    def stop_connector(self, connector: str, answer: OnAnswer) -> None:
+        """Take a connector's tasks away, then stop it (KIP-875); only the leader does."""
+        self.add_request(0, lambda: self._serve_stop(connector, answer), lambda: answer(Answer.FAILED))
+
+    def restart_connector_and_tasks(self, request: RestartRequest, answer: OnAnswer) -> None:
+        """Have every worker restart what it runs of a connector (KIP-745); only the leader does."""
+        self._as_leader(lambda: self.configs.put_restart(request), answer, request.connector)
+
+    def restart_work(self, key: WorkKey, answer: OnAnswer) -> None:
+        """Restart one connector or task that this worker was assigned."""
+        self.add_request(0, lambda: self._serve_restart_work(key, answer), lambda: answer(Answer.FAILED))
+
+    def _as_leader(self, write: Callable[[], ConfigCall], answer: OnAnswer, known: str | None = None) -> None:
+        def serve() -> Steps[None]:
+            if not self.is_leader:
+                answer(Answer.CONFLICT)
+            elif known is not None and known not in self.config_state:
+                answer(Answer.NOT_FOUND)
+            else:
+                yield from self._answer_write(write(), answer)
+
+        self.add_request(0, serve, lambda: answer(Answer.FAILED))
+
+    def _put_target_state(self, connector: str, state: TargetState, answer: OnAnswer) -> None:
+        def serve() -> Steps[None]:
+            if connector not in self.config_state:
+                answer(Answer.NOT_FOUND)
+            else:
+                yield from self._answer_write(self.configs.put_target_state(connector, state), answer)
+
+        self.add_request(0, serve, lambda: answer(Answer.FAILED))
+
+    def _serve_stop(self, connector: str, answer: OnAnswer) -> Steps[None]:
+        if not self.is_leader:
+            answer(Answer.CONFLICT)
+        elif connector not in self.config_state:
+            answer(Answer.NOT_FOUND)
+        elif not (yield from self._written(self.configs.put_tasks(connector, ()))):
+            answer(Answer.FAILED)
+        else:
+            yield from self._answer_write(self.configs.put_target_state(connector, TargetState.STOPPED), answer)
+
+    def _serve_restart_work(self, key: WorkKey, answer: OnAnswer) -> Steps[None]:
+        assigned = self.assignment
+        own = assigned is not None and (
+            key.connector in assigned.connectors if isinstance(key, ConnectorKey) else tuple(key) in assigned.tasks
+        )
+        if not own:
+            answer(Answer.CONFLICT)
+            return
+        self._emit_planned(key.connector, (key,))
+        yield from self._stop_and_await((key,))
+        if not isinstance(key, ConnectorKey):
+            self.statuses.restarting(key)
+        self._start(key)
+        answer(Answer.OK)

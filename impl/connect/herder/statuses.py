@@ -1,0 +1,67 @@
+"""Which status a worker writes, and with which call (``AbstractHerder`` and its status listeners).
+
+What happened is written with ``put``: RUNNING, PAUSED, STOPPED, RESTARTING, and the tombstone DESTROYED. What a worker
+writes about work that another may have by then is written with ``putSafe``: UNASSIGNED and FAILED. Every status carries
+the generation that the herder received last, whatever the group's present one is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, StatusValue, TaskKey
+from rebalance_check.impl.connect.status.store import StatusStore, StatusStoreError
+
+Key = ConnectorKey | TaskKey
+
+BOOM = "java.lang.RuntimeException: boom"
+"""The trace of everything that fails in a simulation."""
+
+
+class StatusWriter:
+    """Writes the statuses of one worker process.
+
+    ``worker_id`` is the host and port of its REST URL, ``generation`` gives the herder's at the time of the call.
+    """
+
+    def __init__(self, store: StatusStore, worker_id: str, generation: Callable[[], int]) -> None:
+        self.store = store
+        self.worker_id = worker_id
+        self._generation = generation
+
+    def running(self, key: Key) -> None:
+        """A connector was started for the first time, a task's start succeeded, or either was resumed."""
+        self._put(key, Status.RUNNING)
+
+    def paused(self, key: Key) -> None:
+        """The target state PAUSED was reached, by a task also before its first start."""
+        self._put(key, Status.PAUSED)
+
+    def stopped(self, key: ConnectorKey) -> None:
+        """The connector reached the target state STOPPED (KIP-875)."""
+        self._put(key, Status.STOPPED)
+
+    def restarting(self, key: Key) -> None:
+        """A restart request stopped the old instance (KIP-745)."""
+        self._put(key, Status.RESTARTING)
+
+    def destroyed(self, key: Key) -> None:
+        """The leader found the status of something that is not configured any more."""
+        self._put(key, Status.DESTROYED)
+
+    def unassigned(self, key: Key) -> None:
+        """An instance ended because it was stopped, or a slow connector is about to be cancelled."""
+        self._put(key, Status.UNASSIGNED, safe=True)
+
+    def failed(self, key: Key) -> None:
+        """An instance could not be started, or failed while it ran."""
+        self._put(key, Status.FAILED, safe=True)
+
+    def _put(self, key: Key, status: Status, *, safe: bool = False) -> None:
+        """Write, unless the store is stopped: Kafka's producer then throws to the thread that writes, which ends."""
+        value = StatusValue(status, self.worker_id, self._generation(), BOOM if status is Status.FAILED else None)
+        write = self.store.put_safe if safe else self.store.put
+        try:
+            write(key, value)
+        except StatusStoreError:
+            return

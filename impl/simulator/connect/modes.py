@@ -1,0 +1,29 @@
+"""In which mode each worker of a simulated cluster speaks Connect's protocol: all alike, mixed, or upgraded."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.impl.protocol.connect_protocol import ConnectMode
+from rebalance_check.impl.runtime.options import ClusterMode
+from rebalance_check.impl.runtime.seeds import stream
+
+UPGRADE: Final = (ConnectMode.EAGER, ConnectMode.COMPATIBLE, ConnectMode.SESSIONED)
+"""The modes of a rolling upgrade, in its order."""
+
+
+def drawn_mode(seed: int, mode: ClusterMode) -> ClusterMode:
+    """The mode of a run: the one asked for, or one of the three that all workers share."""
+    if mode is not ClusterMode.ANY:
+        return mode
+    return stream(seed, "connect mode").choice((ClusterMode.EAGER, ClusterMode.COMPATIBLE, ClusterMode.SESSIONED))
+
+
+def mode_of(seed: int, mode: ClusterMode, worker: int, step: int) -> ConnectMode:
+    """The mode of worker number ``worker``; in an upgrade that of the place that its restarts have reached."""
+    drawn = drawn_mode(seed, mode)
+    if drawn is ClusterMode.UPGRADE:
+        return UPGRADE[min(step, len(UPGRADE) - 1)]
+    if drawn is ClusterMode.MIXED:
+        return stream(seed, f"connect mode of {worker}").choice(tuple(ConnectMode))
+    return ConnectMode.parse(drawn.value)

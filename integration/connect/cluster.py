@@ -1,0 +1,381 @@
+"""A cluster of Java Connect workers on a real broker: its workers, its topics, and the history of what it did."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from rebalance_check.impl.protocol.connect_protocol import ConnectMode
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.integration.brokers.local import free_ports
+from rebalance_check.integration.connect.controls import Controls
+from rebalance_check.integration.connect.journal import BLOCKED, Stamped, is_task, read_journal, running, worker_events
+from rebalance_check.integration.connect.rest import ConnectRest
+from rebalance_check.integration.connect.settings import ClusterNames, ConnectConfig, worker_properties
+from rebalance_check.integration.connect.topics import ClusterTopics
+from rebalance_check.integration.connect.worker import JavaWorker, WorkerPlace
+from rebalance_check.integration.waiting import NotYet, await_until
+from rebalance_check.model.vocabulary.config_events import ConfigSnapshotTaken
+from rebalance_check.model.vocabulary.connect_events import ConnectAssignmentReceived, WorkerConfigured
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    MemberCrashed,
+    MemberLeft,
+    MemberPaused,
+    MemberResumed,
+    MemberStarted,
+    RunEnded,
+    RunSettled,
+    RunStarted,
+)
+
+START_TIMEOUT_S: Final = 90.0
+CHECK_S: Final = 0.1
+HARNESS: Final = "harness"
+UNKNOWN_OFFSET: Final = -1
+CLIENT: Final = "connect-runtime"
+
+Starter = Callable[[WorkerPlace], JavaWorker]
+"""What makes a worker of a place: as a process, or as a container."""
+
+
+@dataclass(slots=True)
+class _Started:
+    """A worker process from its start to its end."""
+
+    place: WorkerPlace
+    worker: JavaWorker
+    mode: ConnectMode
+    paused: bool = False
+    ended: bool = False
+
+
+class ConnectCluster:
+    """Workers by name (``w0``), in one group with topics of their own.
+
+    As a context manager it leaves no process behind. ``starter`` makes workers, ``version`` is Kafka's release.
+    ``folder`` keeps journals, logs and settings (default: a temporary one, which goes with the cluster). Everything
+    that is done to a worker is an event; `end` returns the history.
+    """
+
+    def __init__(
+        self, bootstrap: str, version: str, starter: Starter, config: ConnectConfig | None = None, *,
+        folder: Path | None = None, config_topic: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        self.config = config or ConnectConfig()
+        self.version = version
+        self.names = ClusterNames(f"connect-{uuid.uuid4().hex[:8]}")
+        self.bootstrap = bootstrap
+        self._starter = starter
+        self._temporary = folder is None
+        self.folder = folder or Path(tempfile.mkdtemp(prefix="rebalance-check-connect-"))
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o755)
+        self.controls = Controls(self.folder / "controls")
+        self._ports: dict[str, int] = {}
+        self._current: dict[str, _Started] = {}
+        self._all: list[_Started] = []
+        self._events: list[Stamped] = []
+        self._wall_to_monotonic_ns = time.monotonic_ns() - time.time_ns()
+        self.harness = Recorder(self.names.group, HARNESS, lambda: 0, self._note)
+        self.topics = ClusterTopics(bootstrap, self.names, self._wall_to_monotonic_ns, config_topic or {})
+
+    def _note(self, event: Event) -> None:
+        self._events.append((time.monotonic_ns(), event))
+
+    def __enter__(self) -> Self:
+        self.harness.emit(RunStarted(subject=f"connect workers on kafka {self.version}"))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for started in self._all:
+            if not started.ended:
+                started.worker.kill()
+        with suppress(RebalanceCheckError):
+            self.topics.close()
+        if self._temporary and error is None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    # ---------------------------------------------------------------------------------------- workers
+
+    def start(self, *names: str, mode: ConnectMode | None = None) -> None:
+        """Start workers and return when all answer; ``mode`` is another ``connect.protocol`` than the cluster's.
+
+        Raises:
+            RebalanceCheckError: one ended, or takes too long.
+        """
+        for name in names:
+            self._start(name, mode or self.config.mode)
+        for name in names:
+            self._await_answer(name)
+
+    def _start(self, name: str, mode: ConnectMode) -> None:
+        if name in self._current:
+            raise RebalanceCheckError(f"worker {name} runs already: stop it first")
+        place = WorkerPlace(name, self.folder / f"{len(self._all):02d}-{name}", self.controls.folder)
+        place.folder.mkdir()
+        place.folder.chmod(0o777)  # a container writes into it as another user
+        config = replace(self.config, mode=mode)
+        place.properties.write_text(worker_properties(self.names, self.bootstrap, self._port(name), config))
+        started = _Started(place, self._starter(place), mode)
+        self.harness.emit(
+            MemberStarted(
+                member=name, protocol=mode.value, client=CLIENT, release=self.version,
+                rebalance_timeout_ms=config.rebalance_timeout_ms, session_timeout_ms=config.session_timeout_ms,
+            )
+        )  # fmt: skip
+        self.harness.emit(
+            WorkerConfigured(
+                member=name, mode=mode.value, url=f"{self.rest(name).url}/", exactly_once=config.exactly_once,
+                scheduled_rebalance_max_delay_ms=config.scheduled_rebalance_max_delay_ms,
+            )
+        )  # fmt: skip
+        self._all.append(started)
+        self._current[name] = started
+        started.worker.start()
+
+    def _await_answer(self, name: str) -> None:
+        started = self._of(name)
+
+        def probe() -> bool | NotYet:
+            if (reason := started.worker.death()) is not None:
+                raise RebalanceCheckError(reason)
+            return True if self.rest(name).answers() else NotYet()
+
+        await_until(
+            probe, timeout_s=START_TIMEOUT_S, pause_s=CHECK_S, otherwise=f"worker {name} does not answer",
+            hint=f"see {started.place.log}",
+        )  # fmt: skip
+
+    def stop(self, name: str) -> None:
+        """Stop a worker in good order: it leaves the group."""
+        started = self._of(name)
+        started.worker.stop()
+        self._end(name, MemberLeft(member=name))
+
+    def kill(self, name: str) -> None:
+        """End a worker at once."""
+        self._of(name).worker.kill()
+        self._end(name, MemberCrashed(member=name))
+
+    def _end(self, name: str, event: Event) -> None:
+        self._current.pop(name).ended = True
+        self.harness.emit(event)
+
+    def pause(self, name: str) -> None:
+        """Stop a worker where it stands, as a long garbage collection does."""
+        self._of(name).worker.pause()
+        self._of(name).paused = True
+        self.harness.emit(MemberPaused(member=name))
+
+    def resume(self, name: str) -> None:
+        """Let a paused worker run on."""
+        self.harness.emit(MemberResumed(member=name))
+        self._of(name).paused = False
+        self._of(name).worker.resume()
+
+    def _of(self, name: str) -> _Started:
+        started = self._current.get(name)
+        if started is None:
+            raise RebalanceCheckError(f"no worker {name!r} runs: start it first")
+        return started
+
+    def _port(self, name: str) -> int:
+        """The port of a worker, the same after a restart, as an operator would have it."""
+        if name not in self._ports:
+            (self._ports[name],) = free_ports(1)
+        return self._ports[name]
+
+    # ---------------------------------------------------------------------------------------- looking
+
+    @property
+    def workers(self) -> list[str]:
+        """The workers that have started and not ended."""
+        return list(self._current)
+
+    def rest(self, name: str = "") -> ConnectRest:
+        """The REST interface of a worker, by default of one that runs.
+
+        Raises:
+            RebalanceCheckError: none runs.
+        """
+        awake = [worker for worker, started in self._current.items() if not started.paused]
+        if not name and not awake:
+            raise RebalanceCheckError("no worker of the cluster runs: start one first")
+        return ConnectRest(f"http://127.0.0.1:{self._port(name or awake[0])}")
+
+    def worker_of(self, url: str) -> str:
+        """The worker that advertises ``url``.
+
+        Raises:
+            RebalanceCheckError: none does.
+        """
+        for name in self._current:
+            if self.rest(name).url == url.rstrip("/"):
+                return name
+        raise RebalanceCheckError(f"no worker that runs has the address {url!r}: it ended, or never was one")
+
+    def leader(self) -> str:
+        """The worker that leads, by the last assignment that a worker logged.
+
+        Raises:
+            RebalanceCheckError: no worker that runs has an assignment.
+        """
+        for name, started in self._current.items():
+            place = started.place
+            found = list(worker_events(name, self.names.group, place.journal, place.log, 0))
+            received = [event for _stamp, event in found if isinstance(event, ConnectAssignmentReceived)]
+            if received:
+                return self.worker_of(received[-1].leader_url)
+        raise RebalanceCheckError("no worker that runs has received an assignment: wait until the group is stable")
+
+    def running(self) -> dict[str, list[str]]:
+        """What runs by the journals: for each connector and task the workers that run it, once each time."""
+        found: dict[str, list[str]] = {}
+        for name, started in self._current.items():
+            for item, times in running(started.place.journal).items():
+                found.setdefault(item, []).extend([name] * times)
+        return found
+
+    def await_running(self, items: Collection[str], *, timeout_s: float = 60.0, quiet_s: float = 1.0) -> None:
+        """Return when each of ``items`` runs exactly once, nothing else does, and that for ``quiet_s`` seconds.
+
+        Raises:
+            RebalanceCheckError: it is not so in time; with what runs instead.
+        """
+        self.await_that(
+            lambda found: found.keys() == set(items) and all(len(who) == 1 for who in found.values()),
+            f"the cluster does not run {', '.join(sorted(items)) or 'nothing'}, each once", timeout_s, quiet_s,
+        )  # fmt: skip
+
+    def await_that(
+        self,
+        is_so: Callable[[dict[str, list[str]]], bool],
+        otherwise: str,
+        timeout_s: float = 60.0,
+        quiet_s: float = 0.0,
+    ) -> dict[str, list[str]]:
+        """What runs, once ``is_so`` says of it that it is as it should be, for ``quiet_s`` seconds.
+
+        Raises:
+            RebalanceCheckError: ``otherwise`` is true after ``timeout_s`` seconds.
+        """
+        since = [0.0]
+
+        def probe() -> dict[str, list[str]] | NotYet:
+            found = self.running()
+            if not is_so(found):
+                since[0] = 0.0
+                return NotYet(str(found))
+            since[0] = since[0] or time.monotonic()
+            return found if time.monotonic() - since[0] >= quiet_s else NotYet("not for long enough")
+
+        return await_until(
+            probe, timeout_s=timeout_s, pause_s=CHECK_S, otherwise=otherwise, hint=f"see the logs in {self.folder}"
+        )
+
+    def await_blocked(self, item: str, *, timeout_s: float = 30.0) -> None:
+        """Return when an operation of the connector or task ``item`` has blocked.
+
+        Raises:
+            RebalanceCheckError: none does after ``timeout_s`` seconds.
+        """
+
+        def probe() -> bool | NotYet:
+            journals = (read_journal(started.place.journal) for started in self._current.values())
+            return True if any(line.what == BLOCKED and line.item == item for j in journals for line in j) else NotYet()
+
+        await_until(probe, timeout_s=timeout_s, pause_s=CHECK_S, otherwise=f"no operation of {item} blocks")
+
+    def await_state(self, item: str, state: str, *, timeout_s: float = 60.0) -> None:
+        """Return when a worker's status of the connector or task ``item`` is ``state``.
+
+        Raises:
+            RebalanceCheckError: it is another one after ``timeout_s`` seconds.
+        """
+
+        connector = item.rpartition("-")[0] if is_task(item) else item
+
+        def probe() -> bool | NotYet:
+            status = self.rest().status(connector) or {"connector": {}, "tasks": []}
+            states = {f"{connector}-{task['id']}": task for task in status["tasks"]} | {connector: status["connector"]}
+            seen = states.get(item, {}).get("state", "without a status")
+            return True if seen == state else NotYet(seen)
+
+        await_until(probe, timeout_s=timeout_s, pause_s=CHECK_S, otherwise=f"{item} is not {state}")
+
+    def note_snapshot(self, name: str) -> None:
+        """Note what the worker's config store knows, as far as its REST interface shows it: connectors and tasks."""
+        found = self.rest(name).ask("GET", "/connectors?expand=info")
+        infos = {connector: about["info"] for connector, about in found.items()}
+        tasks = [f"{task['connector']}-{task['task']}" for info in infos.values() for task in info["tasks"]]
+        self.harness.emit(
+            ConfigSnapshotTaken(
+                member=name, offset=UNKNOWN_OFFSET,
+                connectors=tuple((connector, text_of(info["config"])) for connector, info in sorted(infos.items())),
+                tasks=tuple(sorted(tasks)),
+            )
+        )  # fmt: skip
+
+    # ---------------------------------------------------------------------------------------- the history
+
+    def end(self, *, pending: tuple[str, ...] = ()) -> list[Event]:
+        """Stop every worker in good order, and return what happened as one history.
+
+        ``pending`` is what the run waited for in vain.
+
+        Raises:
+            RebalanceCheckError: a topic could not be read, or a journal is damaged.
+        """
+        self.controls.clear()
+        if not pending:
+            self.harness.emit(RunSettled())
+        for name in [name for name, started in self._current.items() if started.paused]:
+            self.resume(name)
+        with ExitStack() as stack:
+            pool = stack.enter_context(ThreadPoolExecutor(max(len(self._current), 1)))
+            list(pool.map(lambda started: started.worker.stop(), self._current.values()))
+        for name in list(self._current):
+            self._end(name, MemberLeft(member=name))
+        self.topics.close()
+        self.harness.emit(RunEnded(pending=pending))
+        return self._merged()
+
+    def _merged(self) -> list[Event]:
+        stamped = [*self._events, *self.topics.events]
+        for started in self._all:
+            place = started.place
+            group = self.names.group
+            found = worker_events(place.name, group, place.journal, place.log, self._wall_to_monotonic_ns)
+            stamped += [(stamp, replace(event, group=group, source=place.name)) for stamp, event in found]
+        numbers: Counter[str] = Counter()
+        history: list[Event] = []
+        for stamp, event in sorted(stamped, key=lambda each: each[0]):
+            history.append(replace(event, seq=numbers[event.source], time_ms=stamp // 1_000_000))
+            numbers[event.source] += 1
+        return history
+
+
+def text_of(config: Mapping[str, str]) -> str:
+    """A text that is equal where configs are."""
+    return json.dumps(config, sort_keys=True, separators=(",", ":"))
+
+
+def items_of(connector: str, tasks: int) -> set[str]:
+    """A connector and its tasks, by their names."""
+    assert not is_task(connector), f"{connector!r} looks like the name of a task"
+    return {connector, *(f"{connector}-{number}" for number in range(tasks))}

@@ -1,0 +1,58 @@
+"""A cluster of Java workers for a broker: as containers where the broker is one, as processes otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from rebalance_check.integration.brokers import Broker
+from rebalance_check.integration.brokers.open import BrokerSpec
+from rebalance_check.integration.connect.cluster import ConnectCluster, Starter
+from rebalance_check.integration.connect.settings import ConnectConfig
+from rebalance_check.integration.connect.worker import JavaWorker, LocalWorker, WorkerPlace
+from rebalance_check.integration.virtual.release import DEFAULT_VERSION
+
+_RELEASE: Final = re.compile(r"\b(\d+\.\d+\.\d+)\b")
+
+
+def release_name(broker: Broker) -> str:
+    """The release of the workers for a broker: the broker's own, where its name says it."""
+    found = _RELEASE.search(broker.name.removeprefix(broker.bootstrap))
+    return found[1] if found is not None else DEFAULT_VERSION
+
+
+def open_connect(
+    broker: Broker, spec: str, config: ConnectConfig | None = None, *, folder: Path | None = None,
+    config_topic: Mapping[str, str] | None = None,
+) -> ConnectCluster:  # fmt: skip
+    """A cluster without workers yet, on ``broker``, which was opened as ``spec``.
+
+    ``folder`` keeps what the workers write, ``config_topic`` are further settings of the config topic.
+
+    Raises:
+        RebalanceCheckError: the topics cannot be created.
+    """
+    version = release_name(broker)
+    return ConnectCluster(
+        broker.bootstrap, version, starter(spec, version), config, folder=folder, config_topic=config_topic
+    )
+
+
+def starter(spec: str, version: str) -> Starter:
+    """How workers for a broker of this kind are started.
+
+    Raises:
+        RebalanceCheckError: there are no jars, no JDK, or no Docker.
+    """
+    if spec == BrokerSpec.TESTCONTAINERS:
+        # Docker's client takes half a second to import: only those who want a container pay for it.
+        from rebalance_check.integration.connect.containers import ContainerWorker  # noqa: PLC0415 - see above
+
+        return ContainerWorker
+
+    def local(place: WorkerPlace) -> JavaWorker:
+        return LocalWorker(place, version)
+
+    return local

@@ -1,0 +1,95 @@
+"""What the config and the status topic of a cluster receive, as events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Final
+
+from rebalance_check.impl.connect.status.log import StatusLog
+from rebalance_check.impl.connect.status.store import StatusStore
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.integration.connect.journal import Stamped
+from rebalance_check.integration.connect.settings import ClusterNames
+from rebalance_check.integration.connect.tail import TopicTail, read_topic
+from rebalance_check.integration.live.topics import create_topic
+from rebalance_check.model.vocabulary.config_events import ConfigAppended, ConfigCompacted
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event
+
+CONFIGS: Final = "config topic"
+OBSERVER: Final = "observer"
+"""The name of the status store that reads along."""
+
+
+class _ReadOnly(StatusLog):
+    """The log of a store that only reads."""
+
+    def send(self, key: str, value: bytes | None, attempt: int, send: int) -> None:  # noqa: ARG002 - the port's
+        """Refuse.
+
+        Raises:
+            RebalanceCheckError: always.
+        """
+        raise RebalanceCheckError(f"the observing store was asked to write {key!r}: it only reads")
+
+
+class ClusterTopics:
+    """The topics of a cluster, created here and read until `close`; ``events`` are what came, each with its time.
+
+    ``config_topic`` are further settings of the config topic.
+    """
+
+    def __init__(
+        self, bootstrap: str, names: ClusterNames, wall_to_monotonic_ns: int, config_topic: Mapping[str, str]
+    ) -> None:
+        self.events: list[Stamped] = []
+        self._bootstrap = bootstrap
+        self._names = names
+        self._seen: set[int] = set()
+        self._shift_ns = wall_to_monotonic_ns
+        self._now_ns = 0
+        self._statuses = StatusStore(OBSERVER, _ReadOnly(), Recorder(names.group, OBSERVER, lambda: 0, self._note))
+        create_topic(bootstrap, names.configs, 1, compacted=True, configs=config_topic)
+        create_topic(bootstrap, names.statuses, 1, compacted=True)
+        self._tails = [
+            TopicTail(bootstrap, names.configs, self._config),
+            TopicTail(bootstrap, names.statuses, self._status),
+        ]
+
+    def close(self) -> None:
+        """Read what there is, and end.
+
+        Raises:
+            RebalanceCheckError: a topic could not be read.
+        """
+        with ExitStack() as stack:
+            while self._tails:
+                stack.callback(self._tails.pop().close)
+
+    def compacted_configs(self) -> list[tuple[int, str]]:
+        """The records of the config topic that are there now, as (offset, key); what is gone since is an event."""
+        left = read_topic(self._bootstrap, self._names.configs)
+        offsets = {offset for offset, _key in left}
+        end = max(offsets, default=-1)
+        removed = tuple(sorted(offset for offset in self._seen if offset < end and offset not in offsets))
+        if removed:
+            self._seen.difference_update(removed)
+            event = ConfigCompacted(removed=removed)
+            self.events.append((time.monotonic_ns(), replace(event, group=self._names.group, source=CONFIGS)))
+        return left
+
+    def _config(self, offset: int, key: str | None, value: bytes | None, wall_ns: int) -> None:
+        text = None if value is None else value.decode(errors="replace")
+        self._seen.add(offset)
+        event = ConfigAppended(writer="", offset=offset, key=key or "", value=text)
+        self.events.append((wall_ns + self._shift_ns, replace(event, group=self._names.group, source=CONFIGS)))
+
+    def _status(self, offset: int, key: str | None, value: bytes | None, wall_ns: int) -> None:
+        self._now_ns = wall_ns + self._shift_ns
+        self._statuses.read(0, offset, key, value)
+
+    def _note(self, event: Event) -> None:
+        self.events.append((self._now_ns, event))

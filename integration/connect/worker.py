@@ -1,0 +1,148 @@
+"""A Java Connect worker as its operator sees it: a process that is started, paused, killed, stopped in good order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from rebalance_check.integration.brokers.local import log_tail
+from rebalance_check.integration.connect.build import JDK, connector_classes, release_of
+from rebalance_check.integration.connect.settings import JVM_OPTIONS, MAIN_CLASS, logging_setup
+from rebalance_check.integration.jvm import java_tool
+from rebalance_check.integration.parent import ended_with_parent
+
+STOP_TIMEOUT_S: Final = 40.0
+JOURNAL: Final = "journal"
+LOG: Final = "worker.log"
+PROPERTIES: Final = "worker.properties"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerPlace:
+    """What a worker has on disk: its name, its folder with the journal and the log, and the folder of the controls."""
+
+    name: str
+    folder: Path
+    controls: Path
+
+    @property
+    def journal(self) -> Path:
+        """What really ran."""
+        return self.folder / JOURNAL
+
+    @property
+    def log(self) -> Path:
+        """What Kafka logged."""
+        return self.folder / LOG
+
+    @property
+    def properties(self) -> Path:
+        """The worker's settings."""
+        return self.folder / PROPERTIES
+
+
+class JavaWorker(Protocol):
+    """A worker that can be sent signals. After its end it can be started again, with the properties of that time."""
+
+    def start(self) -> None:
+        """Start it; returns before it is ready."""
+        ...
+
+    def stop(self) -> None:
+        """Ask it to end in good order, and wait for that."""
+        ...
+
+    def kill(self) -> None:
+        """End it at once."""
+        ...
+
+    def pause(self) -> None:
+        """Stop it where it stands; its connections stay open."""
+        ...
+
+    def resume(self) -> None:
+        """Let it run on."""
+        ...
+
+    def death(self) -> str | None:
+        """How it ended, or None while it runs."""
+        ...
+
+
+class LocalWorker:
+    """A worker as a process of this machine."""
+
+    def __init__(self, place: WorkerPlace, version: str) -> None:
+        self._place = place
+        self._process: subprocess.Popen[bytes] | None = None
+        release = release_of(version)
+        class_path = os.pathsep.join([str(connector_classes(release)), f"{release.jars}/*"])
+        self._command = [
+            java_tool("java", *JDK), *JVM_OPTIONS, *setup_logging(place, version), *journal_options(place),
+            "-cp", class_path, MAIN_CLASS, str(place.properties),
+        ]  # fmt: skip
+
+    def start(self) -> None:
+        """Start the process; returns before it is ready."""
+        with self._place.log.open("ab") as output:
+            self._process = subprocess.Popen(
+                ended_with_parent(self._command),
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
+            )  # fmt: skip
+
+    def stop(self) -> None:
+        """SIGTERM, and wait; a process that takes too long is killed."""
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(STOP_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def kill(self) -> None:
+        """SIGKILL, and wait."""
+        process = self._process
+        if process is not None and process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def pause(self) -> None:
+        """SIGSTOP."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        self._signal(signal.SIGCONT)
+
+    def death(self) -> str | None:
+        """How the process ended, or None while it runs."""
+        code = None if self._process is None else self._process.poll()
+        if code is None:
+            return None
+        return f"worker {self._place.name} ended with exit code {code}: {log_tail(self._place.log)}"
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is not None:
+            self._process.send_signal(number)
+
+
+def setup_logging(place: WorkerPlace, version: str) -> list[str]:
+    """Write how the worker logs into its folder; the JVM's option that says so."""
+    name, text, option = logging_setup(version)
+    path = place.folder / name
+    path.write_text(text)
+    return [f"{option}{path}"]
+
+
+def journal_options(place: WorkerPlace) -> list[str]:
+    """The JVM's options that the recording connector reads."""
+    return [
+        f"-Drebalancecheck.journal={place.journal}",
+        f"-Drebalancecheck.control={place.controls}",
+        f"-Drebalancecheck.worker={place.name}",
+    ]

@@ -1,0 +1,169 @@
+"""Members of ours as live members: the coordinators of `rebalance_check.impl.client`, on sockets.
+
+They record what they do themselves (requests, joins, assignments, commits), so the `Observer` has nothing to add. They
+fetch no records: a partition counts as read one record further with each poll, as far as the topic is filled.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from rebalance_check.impl.assignors.assignor import Assignor
+from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyAssignor
+from rebalance_check.impl.assignors.range import RangeAssignor
+from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
+from rebalance_check.impl.client.config import ClientConfig
+from rebalance_check.impl.client.consumer import ConsumerCoordinator
+from rebalance_check.impl.client.coordinator import Coordinator
+from rebalance_check.impl.client.elector import PRIMARY, ElectionFailed, LeaderElector
+from rebalance_check.impl.client.failures import GroupError
+from rebalance_check.impl.client.fetching import FetchOutcome, OffsetFetch
+from rebalance_check.impl.protocol.leader_election import Identity
+from rebalance_check.integration.driver.sockets import Member, now_ms
+from rebalance_check.integration.live.clients.consumer import (
+    GRACE_MS,
+    Committed,
+    GaveUpError,
+    LiveConsumer,
+    Membership,
+    assignors_of,
+)
+from rebalance_check.integration.live.observer import Observer
+from rebalance_check.integration.live.settings import LiveProtocol, MemberOrder
+from rebalance_check.model.version import __version__
+
+ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
+    "range": RangeAssignor,
+    "roundrobin": RoundRobinAssignor,
+    "cooperative-sticky": CooperativeStickyAssignor,
+}
+RECORDS: Final = 200
+"""As many as a live topic holds in each partition."""
+
+REST_PORT: Final = 8081
+RETRY_S: Final = 0.1
+
+
+def open_ours(order: MemberOrder, observer: Observer) -> LiveConsumer:
+    """A consumer of ours, or a candidate of an election."""
+    return OurElector(order, observer) if order.choice.protocol is LiveProtocol.ELECTION else OurConsumer(
+        order, observer
+    )  # fmt: skip
+
+
+class _Ours:
+    """What both have in common: the connection, and how a poll fails."""
+
+    release: str = __version__
+
+    def __init__(self, order: MemberOrder, coordinator: Coordinator) -> None:
+        self._member = Member(coordinator, order.bootstrap)
+        self._member.__enter__()
+
+    def poll(self, timeout_ms: int) -> None:
+        """See `LiveConsumer`.
+
+        Raises: GaveUpError when the group refused the member for good.
+        """
+        try:
+            self._member.poll(timeout_ms / 1000)
+        except GroupError as refused:
+            raise GaveUpError(str(refused)) from refused
+
+    def membership(self) -> Membership:
+        """Nothing: the member records it itself."""
+        return Membership()
+
+    def commit(self) -> Iterable[Committed]:
+        """Nothing to commit."""
+        return ()
+
+    def close(self) -> None:
+        """See `LiveConsumer`."""
+        self._member.close(GRACE_MS / 1000)
+
+
+class OurConsumer(_Ours):
+    """A `LiveConsumer` around a `ConsumerCoordinator`."""
+
+    def __init__(self, order: MemberOrder, observer: Observer) -> None:
+        self._consumer = ConsumerCoordinator(
+            _config(order),
+            observer.recorder,
+            member=order.member,
+            topics=[order.topic],
+            assignors=[make() for make in assignors_of(order, ASSIGNORS)],
+            partitions_per_topic={},
+        )
+        self._fetch: OffsetFetch | None = None
+        super().__init__(order, self._consumer)
+
+    def poll(self, timeout_ms: int) -> None:
+        """See `LiveConsumer`; each partition whose position is known is read one record further."""
+        super().poll(timeout_ms)
+        self._member.call(self._read)
+
+    def _read(self, consumer: ConsumerCoordinator | Coordinator) -> None:
+        assert isinstance(consumer, ConsumerCoordinator)
+        positions = consumer.positions()
+        for partition in consumer.fetchable():
+            if partition in positions:
+                consumer.consumed(partition, min(positions[partition] + 1, RECORDS))
+        fetch, self._fetch = self._fetch, None
+        unknown = [partition for partition in consumer.owned if partition not in positions]
+        if fetch is not None and fetch.outcome is FetchOutcome.PENDING:
+            self._fetch = fetch
+        elif fetch is not None and fetch.outcome is FetchOutcome.FETCHED:
+            consumer.start_from(fetch)
+            for partition in fetch.partitions:
+                if partition in consumer.owned and partition not in consumer.positions():
+                    consumer.consumed(partition, 0)
+        elif unknown:
+            self._fetch = consumer.committed(unknown, now_ms())
+
+    def owned(self) -> tuple[str, ...]:
+        """See `LiveConsumer`."""
+        return tuple(partition.name for partition in self._consumer.owned)
+
+    def commit(self) -> Iterable[Committed]:
+        """Send a commit of what was read; its outcome is recorded when it comes."""
+        self._member.call(self._commit)
+        return ()
+
+    def _commit(self, _coordinator: Coordinator) -> None:
+        positions = self._consumer.positions()
+        if positions and self._consumer.generation_if_stable() is not None:
+            self._consumer.commit(positions, now_ms())
+
+
+class OurElector(_Ours):
+    """A `LiveConsumer` around a `LeaderElector`, which consumes nothing."""
+
+    def __init__(self, order: MemberOrder, observer: Observer) -> None:
+        identity = Identity(order.member, REST_PORT, scheme="http")
+        self._elector = LeaderElector(_config(order), observer.recorder, member=order.member, identity=identity)
+        super().__init__(order, self._elector)
+
+    def poll(self, timeout_ms: int) -> None:
+        """See `LiveConsumer`; a failed election is waited out, as in Schema Registry."""
+        try:
+            super().poll(timeout_ms)
+        except ElectionFailed:
+            time.sleep(RETRY_S)
+
+    def owned(self) -> tuple[str, ...]:
+        """The role, if it is this member's."""
+        return (PRIMARY,) if self._elector.is_primary else ()
+
+
+def _config(order: MemberOrder) -> ClientConfig:
+    settings = order.settings
+    return ClientConfig(
+        group_id=order.group,
+        client_id=order.member,
+        session_timeout_ms=settings.session_timeout_ms,
+        heartbeat_interval_ms=settings.heartbeat_interval_ms,
+        rebalance_timeout_ms=settings.max_poll_interval_ms,
+    )

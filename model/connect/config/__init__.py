@@ -1,0 +1,1 @@
+"""The config topic of Kafka Connect as a model: writers, readers at their own pace, compaction."""
