@@ -27,18 +27,22 @@ class Connections:
         self._bootstrap = random.randrange(NODES)
 
     def follow(self, coordinator: Node | None) -> None:
-        """Connect to the coordinator as soon as it is found; where it is found again, the connection stays."""
+        """Connect to the coordinator as soon as it is found; where it is found again, the connection stays.
+
+        What waits on the connection to another node has an unknown outcome then.
+        """
         if coordinator is self._followed:
             return
         self._followed = coordinator
         if coordinator is None:
             return
-        if self._coordinator is None or self._coordinator.node != coordinator.node_id:
-            if self._coordinator is not None:
-                self._coordinator.close()
-            node = coordinator.node_id
+        before, node = self._coordinator, coordinator.node_id
+        if before is None or before.node != node:
             self._coordinator = self._network.connect(self._receive, node, partial(self._disconnected, node))
-        self._coordinator.probe()
+            if before is not None:
+                before.break_now()
+                before.close()
+        self.to_coordinator().probe()
 
     def to_coordinator(self) -> Connection:
         """The connection for requests to the group's coordinator."""

@@ -32,6 +32,7 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsRevoked,
     TaskStarted,
     TaskStopped,
+    WorkCancelled,
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories, Memory
@@ -52,6 +53,7 @@ EXEMPTS_A_HOLDER: Final[tuple[type[Event], ...]] = (
     PartitionsLost,
     PartitionsRevoked,
     TaskStopped,
+    WorkCancelled,
 )
 """What may show that a member holds a thing no longer, or is not current, when another one gets it."""
 
@@ -194,6 +196,7 @@ class Holdings(Memory):
             ConnectorStopped: self.on_connector_stopped,
             TaskStarted: self.on_task_started,
             TaskStopped: self.on_task_stopped,
+            WorkCancelled: self.on_cancelled,
         }
         super().__init__(handlers)
 
@@ -272,6 +275,10 @@ class Holdings(Memory):
     def on_task_stopped(self, event: TaskStopped) -> None:
         """The worker runs the task no more."""
         self._drop(self.of(event.member), (f"task {event.task}",))
+
+    def on_cancelled(self, event: WorkCancelled) -> None:
+        """The worker gave up what did not stop in time; claims about workers say for how long it still runs."""
+        self._drop(self.of(event.member), (f"connector {event.work}", f"task {event.work}"))
 
     def _speak(self, holder: Holder, event: GenerationEvent) -> bool:
         """Note the generation it speaks for; whether that is another than before.

@@ -102,16 +102,16 @@ class Leading(Requests):
         self._key_expires_ms = None
         self._keys_made += 1
         key = SessionKey(self._make_key(), self.settings.key_algorithm, self.now_ms)
-        error = yield from self._await(self.configs.put_session_key(key))
-        if error is not None:
-            self._can_read_configs = False
-            return False
         at = self.coordinator.generation()
         self.recorder.emit(
             SessionKeyWritten(
                 member=self.member, generation=self.generation, member_id=at.member_id, created_ms=key.created_ms
             )
         )
+        error = yield from self._await(self.configs.put_session_key(key))
+        if error is not None:
+            self._can_read_configs = False
+            return False
         return True
 
     def _make_key(self) -> bytes:

@@ -134,7 +134,5 @@ class Serving(Reconfiguring):
             return
         self._emit_planned(key.connector, (key,))
         yield from self._stop_and_await((key,))
-        if not isinstance(key, ConnectorKey):
-            self.statuses.restarting(key)
         self._start(key)
         answer(Answer.OK)
