@@ -18,6 +18,8 @@ from typing import Any
 from rebalance_check.model.checker.safety.path import Path
 from rebalance_check.model.classic.model import MODEL as CLASSIC
 from rebalance_check.model.classic.observer.observer import Observer
+from rebalance_check.model.connect.workers.model import MODEL as WORKERS
+from rebalance_check.model.connect.workers.observer import WorkerObserver
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.events import Event
 
@@ -27,7 +29,7 @@ class Execution:
     """What happened along a path.
 
     ``states`` are one more than ``actions``; ``events`` has for each action those that it caused, and the first also
-    those of the start. A path of the status store causes no events: the model's states are all there is.
+    those of the start. A path of the status store, or of the config topic, causes no events: it has states alone.
     """
 
     path: Path
@@ -69,13 +71,26 @@ def events_along(path: Path, states: Sequence[Any]) -> tuple[tuple[Event, ...], 
     """The events of each step from one of these states to the next.
 
     ``states`` are those of `Path.run`: one more than the actions of ``path``. The result has one tuple for each action,
-    and an empty one for each action of a model that has no observer (the status store's).
+    and an empty one for each action of a model that has no observer (the status store's and the config topic's).
     """
+    if path.model.name == WORKERS.name:
+        return worker_events(path, states)
     if path.model.name != CLASSIC.name:
         return tuple(() for _ in path.actions)
     observer = Observer(path.machine.config, path.bounds, path.mutant, "group")
     # the observer remembers member ids and request numbers from step to step: begin at the start and leave out no step
     begun = observer.begin()
+    caused = [
+        observer.observe(action, before, after)
+        for action, (before, after) in zip(path.actions, pairwise(states), strict=True)
+    ]
+    return tuple((*begun, *events) if number == 0 else tuple(events) for number, events in enumerate(caused))
+
+
+def worker_events(path: Path, states: Sequence[Any]) -> tuple[tuple[Event, ...], ...]:
+    """The events of a path of a group of Connect workers, as `events_along` returns them."""
+    observer = WorkerObserver(path.machine.config, path.bounds, path.mutant)
+    begun = observer.begin(states[0])
     caused = [
         observer.observe(action, before, after)
         for action, (before, after) in zip(path.actions, pairwise(states), strict=True)

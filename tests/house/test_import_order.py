@@ -50,7 +50,7 @@ FLOORS = (
         "model.connect.workers.model",
         "model.connect.config.model",
     ),
-    ("model.classic.run", "model.connect.status.subject"),
+    ("model.classic.run", "model.connect.status.subject", "model.connect.workers.observer"),
     (
         "model.classic.subject",
         "model.classic.mutants",

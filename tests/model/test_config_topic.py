@@ -136,6 +136,14 @@ def test_a_guard_that_says_no_has_not_touched_the_state() -> None:
 # ------------------------------------------------------------------------------------------------ compiled
 
 
+def test_the_compiled_model_is_the_interpreted_one() -> None:
+    pytest.importorskip("numba", reason="the extra 'explore' is not installed")
+    address, *expected = HOLDS[1]
+    found = explore(MODEL, Bounds.from_address(address))
+    assert set(found.verdicts.values()) == {"held"}
+    assert [found.distinct, found.generated, found.depth] == expected
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("address", "distinct"),

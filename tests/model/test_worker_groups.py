@@ -227,6 +227,16 @@ def test_deleted_work_runs_on__because_the_assignor_looks_for_it_in_its_memory_a
 # ------------------------------------------------------------------------------------------------ compiled
 
 
+@pytest.mark.parametrize("place", [0, *(pytest.param(place, marks=pytest.mark.nightly) for place in (3, 10))])
+def test_the_compiled_model_is_the_interpreted_one(place: int) -> None:
+    """Eager in seconds; the whole of a path of modes, where the compiler has nothing to leave out, at night."""
+    pytest.importorskip("numba", reason="the extra 'explore' is not installed")
+    address, *expected = [*HOLDS, *LEGAL][place]
+    found = explore(MODEL, Bounds.from_address(address))
+    assert set(found.verdicts.values()) == {"held"}
+    assert [found.distinct, found.generated, found.depth] == expected
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("address", "distinct"),

@@ -104,9 +104,10 @@ def recreated_connector_has_new_tasks(c: Config, s: State) -> bool:
 
 def kind_read(s: State, t: State, m: int) -> int:
     """The kind of the record that m read in a step; NONE where it read none."""
-    if t.workers[m].position <= s.workers[m].position:
-        return Kind.NONE
-    return s.records[t.workers[m].position - 1].kind
+    kind = 0
+    if t.workers[m].position > s.workers[m].position:
+        kind = s.records[t.workers[m].position - 1].kind
+    return kind
 
 
 def offsets_never_decrease(c: Config, s: State, t: State) -> bool:

@@ -131,9 +131,9 @@ def join_group(c: Config, s: State, m: int) -> bool:
     return True
 
 
-def mode_of_all(c: Config, s: State) -> int:
-    """The highest mode that every member offers: one eager worker makes the whole group eager."""
-    mode = int(WorkerMode.SESSIONED)
+def mode_of_all(c: Config, s: State, m: int) -> int:
+    """The highest mode that m and every other member offer: one eager worker makes the whole group eager."""
+    mode = configured_mode(c, s, m)
     for w in range(c.members):
         if contains(s.members, w):
             mode = min(mode, configured_mode(c, s, w))
@@ -157,7 +157,7 @@ def complete_join(c: Config, s: State, m: int) -> bool:
     s.leader = m
     s.joined = 0
     if c.modes != 0:
-        s.mode = mode_of_all(c, s)
+        s.mode = mode_of_all(c, s, m)
     for w in range(c.members):
         if contains(s.members, w):
             if s.workers[w].step == Step.JOINING:
