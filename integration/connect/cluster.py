@@ -21,10 +21,12 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.brokers.local import free_ports
 from rebalance_check.integration.connect.controls import Controls
 from rebalance_check.integration.connect.journal import BLOCKED, Stamped, is_task, read_journal, running, worker_events
+from rebalance_check.integration.connect.ours.worker import OurWorker
 from rebalance_check.integration.connect.rest import ConnectRest
 from rebalance_check.integration.connect.settings import ClusterNames, ConnectConfig, worker_properties
 from rebalance_check.integration.connect.topics import ClusterTopics
-from rebalance_check.integration.connect.worker import JavaWorker, WorkerPlace
+from rebalance_check.integration.connect.worker import ConnectWorker, WorkerPlace
+from rebalance_check.integration.live.recording import read_recording
 from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.model.vocabulary.config_events import ConfigSnapshotTaken
 from rebalance_check.model.vocabulary.connect_events import ConnectAssignmentReceived, WorkerConfigured
@@ -45,9 +47,10 @@ START_TIMEOUT_S: Final = 90.0
 CHECK_S: Final = 0.1
 HARNESS: Final = "harness"
 UNKNOWN_OFFSET: Final = -1
+OURS: Final = "rebalance-check"
 CLIENT: Final = "connect-runtime"
 
-Starter = Callable[[WorkerPlace], JavaWorker]
+Starter = Callable[[WorkerPlace], ConnectWorker]
 """What makes a worker of a place: as a process, or as a container."""
 
 
@@ -56,8 +59,8 @@ class _Started:
     """A worker process from its start to its end."""
 
     place: WorkerPlace
-    worker: JavaWorker
-    mode: ConnectMode
+    worker: ConnectWorker
+    ours: bool
     paused: bool = False
     ended: bool = False
 
@@ -112,35 +115,40 @@ class ConnectCluster:
 
     # ---------------------------------------------------------------------------------------- workers
 
-    def start(self, *names: str, mode: ConnectMode | None = None) -> None:
-        """Start workers and return when all answer; ``mode`` is another ``connect.protocol`` than the cluster's.
+    def start(self, *names: str, mode: ConnectMode | None = None, ours: bool = False) -> None:
+        """Start workers and return when all answer: Java's, or ``ours``.
+
+        ``mode`` is another ``connect.protocol`` than the cluster's.
 
         Raises:
             RebalanceCheckError: one ended, or takes too long.
         """
         for name in names:
-            self._start(name, mode or self.config.mode)
+            self._start(name, replace(self.config, mode=mode or self.config.mode), ours=ours)
         for name in names:
             self._await_answer(name)
 
-    def _start(self, name: str, mode: ConnectMode) -> None:
+    def _start(self, name: str, config: ConnectConfig, *, ours: bool) -> None:
         if name in self._current:
             raise RebalanceCheckError(f"worker {name} runs already: stop it first")
-        place = WorkerPlace(name, self.folder / f"{len(self._all):02d}-{name}", self.controls.folder)
+        start = 1 + sum(started.place.name == name for started in self._all)
+        place = WorkerPlace(name, self.folder / f"{len(self._all):02d}-{name}", self.controls.folder, start)
         place.folder.mkdir()
         place.folder.chmod(0o777)  # a container writes into it as another user
-        config = replace(self.config, mode=mode)
-        place.properties.write_text(worker_properties(self.names, self.bootstrap, self._port(name), config))
-        started = _Started(place, self._starter(place), mode)
+        port, mode = self._port(name), config.mode.value
+        place.properties.write_text(worker_properties(self.names, self.bootstrap, port, config))
+        worker = OurWorker(place, self.names, self.bootstrap, port, config) if ours else self._starter(place)
+        started = _Started(place, worker, ours)
         self.harness.emit(
             MemberStarted(
-                member=name, protocol=mode.value, client=CLIENT, release=self.version,
+                member=name, protocol=mode, client=OURS if ours else CLIENT, release="" if ours else self.version,
                 rebalance_timeout_ms=config.rebalance_timeout_ms, session_timeout_ms=config.session_timeout_ms,
             )
         )  # fmt: skip
         self.harness.emit(
             WorkerConfigured(
-                member=name, mode=mode.value, url=f"{self.rest(name).url}/", exactly_once=config.exactly_once,
+                member=name, mode=mode, url=f"{self.rest(name).url}/", exactly_once=config.exactly_once,
+                store=place.store if ours else "",
                 scheduled_rebalance_max_delay_ms=config.scheduled_rebalance_max_delay_ms,
             )
         )  # fmt: skip
@@ -235,11 +243,9 @@ class ConnectCluster:
         Raises:
             RebalanceCheckError: no worker that runs has an assignment.
         """
-        for name, started in self._current.items():
-            place = started.place
-            found = list(worker_events(name, self.names.group, place.journal, place.log, 0))
-            received = [event for _stamp, event in found if isinstance(event, ConnectAssignmentReceived)]
-            if received:
+        for started in self._current.values():
+            received = [e for _, e in self._events_of(started) if isinstance(e, ConnectAssignmentReceived)]
+            if received and not started.paused:
                 return self.worker_of(received[-1].leader_url)
         raise RebalanceCheckError("no worker that runs has received an assignment: wait until the group is stable")
 
@@ -355,13 +361,20 @@ class ConnectCluster:
         self.harness.emit(RunEnded(pending=pending))
         return self._merged()
 
+    def _events_of(self, started: _Started) -> list[Stamped]:
+        """What a worker recorded, or, of a Java worker, logged."""
+        place = started.place
+        if started.ours:
+            return list(read_recording(place.recording)) if place.recording.exists() else []
+        group = self.names.group
+        return list(worker_events(place.name, group, place.journal, place.log, self._wall_to_monotonic_ns))
+
     def _merged(self) -> list[Event]:
         stamped = [*self._events, *self.topics.events]
         for started in self._all:
             place = started.place
-            group = self.names.group
-            found = worker_events(place.name, group, place.journal, place.log, self._wall_to_monotonic_ns)
-            stamped += [(stamp, replace(event, group=group, source=place.name)) for stamp, event in found]
+            stamped += [(stamp, replace(event, group=self.names.group, source=place.name))
+                        for stamp, event in self._events_of(started)]  # fmt: skip
         numbers: Counter[str] = Counter()
         history: list[Event] = []
         for stamp, event in sorted(stamped, key=lambda each: each[0]):

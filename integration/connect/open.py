@@ -11,7 +11,7 @@ from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.brokers.open import BrokerSpec
 from rebalance_check.integration.connect.cluster import ConnectCluster, Starter
 from rebalance_check.integration.connect.settings import ConnectConfig
-from rebalance_check.integration.connect.worker import JavaWorker, LocalWorker, WorkerPlace
+from rebalance_check.integration.connect.worker import ConnectWorker, LocalWorker, WorkerPlace
 from rebalance_check.integration.virtual.release import DEFAULT_VERSION
 
 _RELEASE: Final = re.compile(r"\b(\d+\.\d+\.\d+)\b")
@@ -52,7 +52,7 @@ def starter(spec: str, version: str) -> Starter:
 
         return ContainerWorker
 
-    def local(place: WorkerPlace) -> JavaWorker:
+    def local(place: WorkerPlace) -> ConnectWorker:
         return LocalWorker(place, version)
 
     return local

@@ -16,6 +16,7 @@ from rebalance_check.integration.connect.controls import Operation
 from rebalance_check.integration.connect.settings import ConnectConfig
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.waiting import NotYet, await_until
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 CONNECTOR: Final = "s"
 SINK: Final = "k"
@@ -40,8 +41,9 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        """``worker_killed``."""
-        return self.act.__name__
+        """``worker_killed``; with the mode where it is not Connect's default, ``ours_and_java_eager``."""
+        mode = self.config.mode
+        return self.act.__name__ if mode is ConnectMode.SESSIONED else f"{self.act.__name__}_{mode}"
 
 
 def source(tasks: int = TASKS, **more: str) -> dict[str, str]:
@@ -137,6 +139,49 @@ def exactly_once_zombie(cluster: ConnectCluster) -> None:
     cluster.await_running(items_of(CONNECTOR, 2))
 
 
+def ours_and_java(cluster: ConnectCluster) -> None:
+    """A worker of ours leads one of Java's, stops, and comes back to follow it; connectors change meanwhile."""
+    cluster.start("w1", ours=True)
+    cluster.start("w0")
+    put_and_change(cluster, "s", "r")
+    require_leader(cluster, "w1")
+    cluster.stop("w1")
+    cluster.await_running(items_of("s", 2) | items_of("r", 1))
+    cluster.start("w1", ours=True)
+    cluster.await_that(lambda found: any("w1" in who for who in found.values()), "w1 gets nothing to run")
+    put_and_change(cluster, "s", "r")
+    require_leader(cluster, "w0")
+
+
+def begin_with(cluster: ConnectCluster, ours: str, java: str) -> None:
+    """Start a worker of ours, which leads, then one of Java's; return when a connector with one task runs."""
+    cluster.start(ours, ours=True)
+    cluster.start(java)
+    cluster.rest(java).put_config(CONNECTOR, source(1))
+    cluster.await_running(items_of(CONNECTOR, 1))
+
+
+def put_and_change(cluster: ConnectCluster, first: str, second: str) -> None:
+    """Two connectors, so that each worker runs one that has task configs to publish; then other numbers of tasks."""
+    rest = cluster.rest("w0")
+    rest.put_config(first, source(4))
+    rest.put_config(second, source(2))
+    cluster.await_running(items_of(first, 4) | items_of(second, 2))
+    rest.put_config(first, source(2, changed="1"))
+    rest.put_config(second, source(1, changed="1"))
+    cluster.await_running(items_of(first, 2) | items_of(second, 1))
+
+
+def require_leader(cluster: ConnectCluster, worker: str) -> None:
+    """Raise unless ``worker`` leads.
+
+    Raises:
+        RebalanceCheckError: another worker leads.
+    """
+    if (leader := cluster.leader()) != worker:
+        raise RebalanceCheckError(f"{leader} leads the group, and {worker} should: start {worker} before all others")
+
+
 # ------------------------------------------------------------------------------------------------ known defects
 
 
@@ -207,6 +252,7 @@ SCENARIOS: Final = (
     Scenario(config_churn),
     Scenario(rolling_restart, ConnectConfig(scheduled_rebalance_max_delay_ms=15_000)),
     Scenario(exactly_once_zombie, ConnectConfig(exactly_once=True)),
+    *(Scenario(ours_and_java, ConnectConfig(mode=mode)) for mode in ConnectMode),
     Scenario(poll_timeout, ConnectConfig(rebalance_timeout_ms=6_000), defect="KAFKA-16056"),
     Scenario(eager_worker_joins, defect="KAFKA-13816"),
     Scenario(compaction_reorders, config_topic=SOON_COMPACTED, defect="KAFKA-17719"),

@@ -17,22 +17,37 @@ from rebalance_check.integration.parent import ended_with_parent
 
 STOP_TIMEOUT_S: Final = 40.0
 JOURNAL: Final = "journal"
+RECORDING: Final = "events.raw"
 LOG: Final = "worker.log"
 PROPERTIES: Final = "worker.properties"
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerPlace:
-    """What a worker has on disk: its name, its folder with the journal and the log, and the folder of the controls."""
+    """What a worker has on disk: its name, its folder with the journal and the log, and the folder of the controls.
+
+    ``start`` counts the starts of the name, from 1.
+    """
 
     name: str
     folder: Path
     controls: Path
+    start: int = 1
+
+    @property
+    def store(self) -> str:
+        """How events of the status store call this process: ``w0``, later ``w0/2``."""
+        return self.name if self.start == 1 else f"{self.name}/{self.start}"
 
     @property
     def journal(self) -> Path:
         """What really ran."""
         return self.folder / JOURNAL
+
+    @property
+    def recording(self) -> Path:
+        """The events that a worker of ours recorded; a Java worker has none."""
+        return self.folder / RECORDING
 
     @property
     def log(self) -> Path:
@@ -45,7 +60,7 @@ class WorkerPlace:
         return self.folder / PROPERTIES
 
 
-class JavaWorker(Protocol):
+class ConnectWorker(Protocol):
     """A worker that can be sent signals. After its end it can be started again, with the properties of that time."""
 
     def start(self) -> None:
@@ -73,18 +88,13 @@ class JavaWorker(Protocol):
         ...
 
 
-class LocalWorker:
-    """A worker as a process of this machine."""
+class ProcessWorker:
+    """A worker as a process of this machine, which ``command`` starts."""
 
-    def __init__(self, place: WorkerPlace, version: str) -> None:
+    def __init__(self, place: WorkerPlace, command: list[str]) -> None:
         self._place = place
         self._process: subprocess.Popen[bytes] | None = None
-        release = release_of(version)
-        class_path = os.pathsep.join([str(connector_classes(release)), f"{release.jars}/*"])
-        self._command = [
-            java_tool("java", *JDK), *JVM_OPTIONS, *setup_logging(place, version), *journal_options(place),
-            "-cp", class_path, MAIN_CLASS, str(place.properties),
-        ]  # fmt: skip
+        self._command = command
 
     def start(self) -> None:
         """Start the process; returns before it is ready."""
@@ -129,6 +139,19 @@ class LocalWorker:
     def _signal(self, number: signal.Signals) -> None:
         if self._process is not None:
             self._process.send_signal(number)
+
+
+class LocalWorker(ProcessWorker):
+    """A Java worker as a process of this machine."""
+
+    def __init__(self, place: WorkerPlace, version: str) -> None:
+        release = release_of(version)
+        class_path = os.pathsep.join([str(connector_classes(release)), f"{release.jars}/*"])
+        command = [
+            java_tool("java", *JDK), *JVM_OPTIONS, *setup_logging(place, version), *journal_options(place),
+            "-cp", class_path, MAIN_CLASS, str(place.properties),
+        ]  # fmt: skip
+        super().__init__(place, command)
 
 
 def setup_logging(place: WorkerPlace, version: str) -> list[str]:

@@ -33,13 +33,17 @@ class Reconfiguring(Fencing):
         delay_ms = 0 if attempt == 0 else min(MOST_RETRY_MS, RETRY_MS << min(attempt - 1, 16))
         self.add_request(delay_ms, lambda: self._reconfigure(connector, attempt))
 
+    def task_configs(self, config: Properties) -> tuple[TaskConfig, ...]:
+        """What the connector with this configuration answers to ``taskConfigs``; other kinds of connectors override."""
+        return task_configs(config)
+
     def _reconfigure(self, connector: str, attempt: int) -> Steps[None]:
         """Compute task configurations and have them written if they differ from those that are known."""
         config = self.config_state.config(connector)
         started = self.config_state.target_state(connector) is TargetState.STARTED
         if config is None or not started or not self.worker.is_running(ConnectorKey(connector)):
             return
-        configs = task_configs(config)
+        configs = self.task_configs(config)
         changed = self._differ(connector, configs)
         self._emit_generated(connector, config, configs, published=changed)
         if not changed:

@@ -1,0 +1,1 @@
+"""A Connect worker of our own as a process in a real cluster: its group, both topics, REST; its tasks are simulated."""
