@@ -36,7 +36,8 @@ class ModelSearch:
 class AssignmentSearch:
     """Found by giving random problems to an assignor: those of ``shape`` for the seeds below ``last``.
 
-    The shape ``course`` is several rounds of one group (`properties.assignment.courses`).
+    The shape ``course`` is several rounds of one group (`properties.assignment.courses`). The shapes of Connect's
+    assignors are those of histories (`properties.assignment.connect_histories`).
     """
 
     assignor: str

@@ -1,7 +1,7 @@
 """Entries of the catalogue of the field's bugs that are no mutants here, and why.
 
-Every entry of the roles broker coordinator, client coordinator, consumer coordinator, assignor and migration is either
-the ``catalogue_id`` of a mutant or stands here; a test holds that complete.
+Every entry of the roles broker coordinator, client coordinator, consumer coordinator, assignor, connect assignor and
+migration is either the ``catalogue_id`` of a mutant or stands here; a test holds that complete.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from typing import Final
 from rebalance_check.impl.mutants.assignors import ASSIGNOR_MUTANTS
 from rebalance_check.impl.mutants.client import CLIENT_MUTANTS
 from rebalance_check.impl.mutants.client_claims import CLIENT_CLAIM_MUTANTS
+from rebalance_check.impl.mutants.connect_assignors import CONNECT_ASSIGNOR_MUTANTS
 from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
 from rebalance_check.impl.mutants.coordinator_claims import CLAIM_MUTANTS
 from rebalance_check.impl.mutants.edits import EDITS
@@ -37,6 +38,7 @@ _KNOWN: Final = _by_name(
         *CLIENT_MUTANTS,
         *CLIENT_CLAIM_MUTANTS,
         *ASSIGNOR_MUTANTS,
+        *CONNECT_ASSIGNOR_MUTANTS,
         *STATUS_MUTANTS,
         *UPGRADE_MUTANTS,
     ]

@@ -1,7 +1,7 @@
 """How many steps the shrunk counterexample of each mutant has: written by ``rebalance-check mutants --run --steps``.
 
 A run's steps are its actions (pauses and the final `Heal` among them), a scenario's its lines, an assignment problem's
-its topics, members and claims.
+its topics, members and claims, a history of a Connect group its steps.
 """
 
 from __future__ import annotations
@@ -21,6 +21,33 @@ STEPS: Final[dict[str, int]] = {
     "commit-rebalance-in-progress-resets-membership": 3,
     "commit-accepted-while-completing": 5,
     "config-mismatch-ignored": 2,
+    "connect-assignment-names-the-members-url": 2,
+    "connect-balances-during-the-delay": 8,
+    "connect-claim-of-deleted-connector-throws": 4,
+    "connect-created-ignores-claims": 5,
+    "connect-delay-ignores-its-setting": 5,
+    "connect-delay-not-reset-when-nothing-lost": 7,
+    "connect-delay-starts-anew-in-each-round": 8,
+    "connect-deleted-is-revoked-from-all": 5,
+    "connect-deleted-work-runs-on": 4,
+    "connect-duplicates-not-revoked": 9,
+    "connect-eager-drops-connectors-without-tasks": 2,
+    "connect-eager-interleaves-connectors-and-tasks": 4,
+    "connect-failed-sync-counts-as-lost": 3,
+    "connect-idle-worker-gets-no-assignment": 1,
+    "connect-idle-worker-gets-no-delay": 7,
+    "connect-leader-assigns-though-it-is-behind": 3,
+    "connect-leader-routes-to-revoked-work": 4,
+    "connect-lost-tasks-to-single-candidate": 7,
+    "connect-lost-work-does-not-wait": 5,
+    "connect-lost-work-is-dropped-when-the-delay-ends": 5,
+    "connect-lost-work-is-given-twice": 6,
+    "connect-mismatch-names-the-leaders-offset": 3,
+    "connect-new-work-waits-for-the-delay": 6,
+    "connect-no-revoke-in-consecutive-rounds": 6,
+    "connect-revocation-rounds-down": 5,
+    "connect-revoked-is-placed-at-once": 4,
+    "connect-successive-revocations-counted-twice": 6,
     "cooperative-claims-carry-no-generation": 5,
     "cooperative-leader-does-not-withhold": 12,
     "cooperative-sacrifices-stickiness-third-rebalance": 4,

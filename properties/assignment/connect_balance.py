@@ -87,8 +87,8 @@ def nothing_left(course: Course) -> str:
 
 
 def balanced(course: Course) -> str:
-    """Each kind for itself."""
-    claims = _at_rest(course)
+    """Each kind for itself, where nothing is left running that is not configured: that counts, too."""
+    claims = {} if nothing_left(course) else _at_rest(course)
     for kind, count in KINDS:
         numbers = {member: count(claim) for member, claim in sorted(claims.items())}
         if numbers and max(numbers.values()) - min(numbers.values()) > 1:

@@ -118,7 +118,8 @@ class CourseRound:
 class Course:
     """The rounds of a history, and of the quiet time after it, in which the group only does what it asks for itself.
 
-    ``settling`` is the index of the first round of that time. ``quiet`` says that the last round asked for no other: it
+    ``settling`` is the index of the first round of that time: the last one of the history, where all completed that
+    and nothing happened since. ``quiet`` says that the last round asked for no other: it
     revoked nothing and scheduled nothing.
     """
 

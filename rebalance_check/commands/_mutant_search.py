@@ -20,6 +20,8 @@ from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.oracle.assignors import OurAssignors
+from rebalance_check.integration.oracle.connect import search as connect_search
+from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
 from rebalance_check.integration.oracle.courses import play
 from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.registry import model_for
@@ -30,6 +32,8 @@ from rebalance_check.pipeline.shrink import shrink
 from rebalance_check.properties.assignment import problems
 from rebalance_check.properties.assignment import shrink as shrink_problem
 from rebalance_check.properties.assignment.claims import broken_claims
+from rebalance_check.properties.assignment.connect_claims import CONNECT_ASSIGNORS
+from rebalance_check.properties.assignment.connect_histories import random_history
 from rebalance_check.properties.assignment.courses import broken_course_claims
 from rebalance_check.properties.assignment.problem import Problem
 from rebalance_check.properties.catalogue import select
@@ -42,7 +46,8 @@ class Caught:
     """A defect that was caught by the claim it names.
 
     ``steps`` is the size of the shrunk counterexample: the actions of a run or of a path, the lines of a scenario, the
-    members, topics and claims of an assignment problem. ``seconds`` is what finding it took, shrinking apart.
+    members, topics and claims of an assignment problem, the steps of a history of a Connect group. ``seconds`` is what
+    finding it took, shrinking apart.
     """
 
     mutant: str
@@ -63,6 +68,8 @@ def catch(mutant: Mutant) -> Caught | None:
             return _explored(mutant, mutant.find)
         case AssignmentSearch():
             with planted(mutant):
+                if mutant.find.assignor in CONNECT_ASSIGNORS:
+                    return _searched_histories(mutant, mutant.find)
                 return _searched_problems(mutant, mutant.find)
         case ScenarioSearch():
             with planted(mutant):
@@ -129,6 +136,22 @@ def _finding_in(mutant: Mutant, find: AssignmentSearch) -> Callable[[Problem], s
         return next((one.finding for one in broken if one.claim == _claim(mutant)), "")
 
     return finding
+
+
+def _searched_histories(mutant: Mutant, find: AssignmentSearch) -> Caught | None:
+    """The first history that breaks the claim, shrunk: its steps, and what is wrong."""
+    ours, started = OurConnectAssignors(), time.monotonic()
+    for seed in range(find.first, find.last):
+        history = random_history(find.shape, seed)
+        if connect_search.breaks(ours, find.assignor, history, _claim(mutant)):
+            seconds = time.monotonic() - started
+            small = connect_search.shrink(
+                history, lambda one: connect_search.breaks(ours, find.assignor, one, _claim(mutant)) is not None
+            )
+            broken = connect_search.breaks(ours, find.assignor, small, _claim(mutant))
+            assert broken is not None, "an assignor that answers one history in two ways"
+            return Caught(mutant.name, len(small.steps), seconds, (f"seed {seed}", *small.lines, broken.finding))
+    return None
 
 
 def _size(problem: Problem) -> int:

@@ -19,6 +19,7 @@ from rebalance_check.impl.mutants import MUTANTS, ModelSearch, Mutant
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.events import RunEnded
 from rebalance_check.properties.assignment.claims import CLAIMS
+from rebalance_check.properties.assignment.connect_claims import CONNECT_CLAIMS
 from rebalance_check.properties.assignment.courses import COURSE_CLAIMS
 from rebalance_check.report.catalogue_page import catalogue_markdown, smallest_breaking_history
 
@@ -144,7 +145,7 @@ def test_invariants__each_shows_the_smallest_history_that_breaks_it(invariant: A
 def test_mutants__each_names_its_invariant_and_its_command(command: Command) -> None:
     listed = command("mutants", "--json").document["mutants"]
     known = {name for i in CATALOGUE for name in (i.name, i.family)}
-    known |= {f"assignors.{one.name}" for one in (*CLAIMS, *COURSE_CLAIMS)}
+    known |= {f"assignors.{one.name}" for one in (*CLAIMS, *COURSE_CLAIMS, *CONNECT_CLAIMS)}
     impl = [one for one in listed if one["where"] == "impl"]
     assert len(impl) >= 10
     assert {one["caught_by"] for one in impl} <= known | {"scenarios"}

@@ -65,7 +65,8 @@ def last_claims(course: Course, **claims: tuple[str, ...]) -> Course:
     """The course whose members claim this at the end."""
     last = course.rounds[-1]
     members = {member: items(*claims.get(name, ())) for member, name in last.workers.items()}
-    return changed(course, -1, claims=members)
+    idle = answering(course, -1, lambda _, answer: replace(answer, assigned=(), revoked=()))
+    return changed(idle, -1, claims=members)
 
 
 BREAKING: dict[str, tuple[str, str, Callable[[Course], Course]]] = {

@@ -67,6 +67,7 @@ class Player:
 
     def __init__(self, assignors: ConnectAssignors, max_delay_ms: int, protocol: str = PROTOCOL) -> None:
         self.rounds: list[CourseRound] = []
+        self.unsettled = True
         self.now_ms = START_MS
         self.task_counts: dict[str, int] = {}
         self.workers: dict[str, Worker] = {}
@@ -81,6 +82,7 @@ class Player:
 
     def step(self, step: Step) -> None:
         """Take one step."""
+        self.unsettled = self.unsettled or not isinstance(step, Wait | Rebalance)
         match step:
             case Join(name, claims) if name not in self.workers:
                 self._assignors.restart(name)
@@ -105,16 +107,21 @@ class Player:
                 self._rebalance(step)
 
     def settle(self) -> bool:
-        """Run one round, and those that the group asks for itself then; whether it comes to rest."""
+        """Run the rounds that the group asks for itself; whether it comes to rest.
+
+        It asks for one where something happened since the last round, or not all completed that.
+        """
         for _ in range(MOST_SETTLING_ROUNDS):
             if not any(worker.in_group for worker in self.workers.values()):
                 return True
-            self._rebalance(Rebalance())
+            if self.unsettled:
+                self._rebalance(Rebalance())
             last = self.rounds[-1]
             if last.failure or not (last.revoked or last.delay_ms or last.mismatch):
                 return True
             if not last.revoked:
                 self.now_ms += last.delay_ms
+            self.unsettled = True
         return False
 
     def _member_id(self, name: str) -> str:
@@ -138,6 +145,7 @@ class Player:
         answer = self._assignors.ask(request)
         done = self._course_round(request, present, leader, answer, step)
         self.rounds.append(done)
+        self.unsettled = len(done.completed) < len(present)
         if not (done.eager or done.mismatch):
             leader.memory, leader.led = done.after, self._generation
         for worker in present:
@@ -207,7 +215,7 @@ def play(assignors: ConnectAssignors, history: History, protocol: str = PROTOCOL
         player.step(step)
         if player.rounds and player.rounds[-1].failure:
             return Course(rounds=tuple(player.rounds), settling=len(player.rounds), quiet=True)
-    settling = len(player.rounds)
+    settling = len(player.rounds) - (0 if player.unsettled else 1)
     quiet = player.settle() if settle else False
     return Course(rounds=tuple(player.rounds), settling=settling, quiet=quiet)
 
