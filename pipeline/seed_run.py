@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rebalance_check.impl.runtime.options import SimulationOptions
-from rebalance_check.impl.simulator import simulate
+from rebalance_check.impl.simulator import simulate as simulator
+from rebalance_check.pipeline.campaign import Simulate
 from rebalance_check.pipeline.judging import JudgedRun, judge_run
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Violated
 
 
-def run_seed(seed: int, options: SimulationOptions, invariants: Sequence[Invariant] | None = None) -> JudgedRun:
+def run_seed(
+    seed: int,
+    options: SimulationOptions,
+    invariants: Sequence[Invariant] | None = None,
+    simulate: Simulate = simulator,
+) -> JudgedRun:
     """Simulate ``seed`` and judge what was observed; ``invariants`` default to the whole catalogue.
 
     Raises `RebalanceCheckError` when the options name no known mutant.
@@ -19,12 +25,14 @@ def run_seed(seed: int, options: SimulationOptions, invariants: Sequence[Invaria
     return judge_run(seed, simulate(seed, options), invariants)
 
 
-def breaks(seed: int, options: SimulationOptions, invariant: Invariant) -> Violated | None:
+def breaks(
+    seed: int, options: SimulationOptions, invariant: Invariant, simulate: Simulate = simulator
+) -> Violated | None:
     """The verdict when the run of ``seed`` violates ``invariant``, else None.
 
     Raises `RebalanceCheckError` when the options name no known mutant.
     """
-    verdict = run_seed(seed, options, [invariant]).verdicts[invariant.name]
+    verdict = run_seed(seed, options, [invariant], simulate).verdicts[invariant.name]
     return verdict if isinstance(verdict, Violated) else None
 
 

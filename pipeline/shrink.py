@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rebalance_check.impl.runtime.options import SimulationOptions
-from rebalance_check.impl.simulator import churn_schedule, drawn_protocol, simulate_into
+from rebalance_check.impl.simulator import churn_schedule, drawn_protocol
+from rebalance_check.impl.simulator import simulate as simulator
 from rebalance_check.model.shrink import ddmin
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.pipeline.campaign import Simulate
 from rebalance_check.pipeline.seed_run import breaks, replay_command
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import Counterexample
@@ -40,13 +42,16 @@ class Shrunk:
 class _Search:
     """Keeps the smallest options that still fail, and counts what looking for them costs."""
 
-    def __init__(self, seed: int, options: SimulationOptions, invariant: Invariant, limit: int) -> None:
+    def __init__(
+        self, seed: int, options: SimulationOptions, invariant: Invariant, *, limit: int, simulate: Simulate
+    ) -> None:
         self.seed = seed
+        self.simulate = simulate
         self.options = options
         self.runs = 0
         self._invariant = invariant
         self._limit = limit
-        first = breaks(seed, options, invariant)
+        first = breaks(seed, options, invariant, simulate)
         if first is None:
             raise RebalanceCheckError(
                 f"seed {seed} does not violate {invariant.name}, so there is nothing to shrink: check the options, "
@@ -64,18 +69,33 @@ class _Search:
         if not self.runs_left:
             return False
         self.runs += 1
-        verdict = breaks(self.seed, options, self._invariant)
+        verdict = breaks(self.seed, options, self._invariant, self.simulate)
         if verdict is not None:
             self.options, self.counterexample = options, verdict.counterexample
         return verdict is not None
 
 
-def shrink(seed: int, options: SimulationOptions, invariant: Invariant, *, limit: int = 200) -> Shrunk:
+def shrink(
+    seed: int,
+    options: SimulationOptions,
+    invariant: Invariant,
+    *,
+    limit: int = 200,
+    simulate: Simulate = simulator,
+) -> Shrunk:
     """The smallest run near ``seed`` that violates ``invariant``, found with at most ``limit`` simulations.
+
+    ``simulate`` puts another subject in the simulator's place.
 
     Raises `RebalanceCheckError` when the run does not violate it to begin with.
     """
-    search = _Search(seed, replace(options, protocol=drawn_protocol(seed, options)), invariant, limit)
+    search = _Search(
+        seed,
+        replace(options, protocol=drawn_protocol(seed, options)),
+        invariant,
+        limit=limit,
+        simulate=simulate,
+    )
     _fewer_faults(search)
     _smaller(search, "members")
     _smaller(search, "partitions")
@@ -118,8 +138,7 @@ def _actions(search: _Search) -> int:
 
 def _until_broken(search: _Search) -> tuple[Event, ...]:
     """The history of the small run, cut off where the claim broke."""
-    history: list[Event] = []
-    simulate_into(search.seed, search.options, history.append)
+    history = list(search.simulate(search.seed, search.options))
     last = search.counterexample.events[-1] if search.counterexample.events else None
     cut = next((place for place, event in enumerate(history, 1) if event == last), len(history))
     return tuple(history[:cut])

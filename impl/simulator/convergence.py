@@ -10,7 +10,6 @@ from rebalance_check.impl.simulator.environment import Environment
 from rebalance_check.impl.simulator.group_config import (
     AWAITED_MS,
     CHECK_MS,
-    GROUP,
     HEALING_EVENTS,
     HEALING_MS,
     SETTLED_MS,
@@ -58,7 +57,7 @@ def await_group(environment: Environment) -> None:
 
 def _holds_only_running_members(environment: Environment) -> bool:
     known = {member_id for _, member_id in _standings(environment)}
-    return all(member.member_id in known for member in environment.coordinator.describe(GROUP).members)
+    return all(member.member_id in known for member in environment.nodes.describe().members)
 
 
 def _standings(environment: Environment) -> tuple[tuple[int, str], ...]:
@@ -94,7 +93,7 @@ def _pending_members(environment: Environment) -> Iterator[str]:
 
 
 def _pending_group(environment: Environment) -> Iterator[str]:
-    group = environment.coordinator.describe(GROUP)
+    group = environment.nodes.describe()
     alive = sum(member.is_up for member in environment.members)
     if group.state != GroupStatus.STABLE:
         yield f"the group is {group.state}"

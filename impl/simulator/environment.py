@@ -23,16 +23,14 @@ from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.options import FaultKind
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.runtime.seeds import stream
+from rebalance_check.impl.simulator.cluster import Cluster, ClusterParts, OtherCluster
 from rebalance_check.impl.simulator.group_config import BROKER, GROUP
 from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
-from rebalance_check.impl.simulator.nodes import LOADING_MS, NodeLog, Nodes
+from rebalance_check.impl.simulator.nodes import NodeLog, Nodes
 from rebalance_check.impl.simulator.process import MemberProcess
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import Event
-
-CRASH, CRASH_AND_LOAD, RESIGN, RESIGN_LATE = range(4)
-"""How a coordinator is taken away."""
 
 _MOVED: Final = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE)
 REFUSALS: Final[dict[type[MemberRequest], tuple[Error, ...]]] = {
@@ -57,7 +55,7 @@ def broker_config(plan: FaultPlan) -> GroupConfig:
 class Environment:
     """Everything that exists in a run of ``seed``; ``listener`` hears every event in the order of observation."""
 
-    def __init__(self, seed: int, plan: FaultPlan, listener: Listener) -> None:
+    def __init__(self, seed: int, plan: FaultPlan, listener: Listener, other: OtherCluster | None = None) -> None:
         self.clock = VirtualClock()
         self.seed = seed
         self.events = 0
@@ -69,7 +67,10 @@ class Environment:
         self._numbers = Numbers()
         self._recorders: dict[str, Recorder] = {}
         self.harness = self.recorder("harness")
-        self.nodes = Nodes(self.clock, self.network, self._start_coordinator, self.harness)
+        if other is None:
+            self.nodes: Cluster = Nodes(self.clock, self.network, self._start_coordinator, self.harness)
+        else:
+            self.nodes = other.make(ClusterParts(self.clock, self.network, self.harness, seed))
         self.members: list[MemberProcess] = []
         self.to_own: Callable[[], tuple[str, ...]] = tuple
         self.more_pending: Callable[[], Iterable[str]] = tuple
@@ -92,11 +93,6 @@ class Environment:
         return f"{prefix}-{self._member_ids}"
 
     # -------------------------------------------------------------------------------------------- the coordinator
-
-    @property
-    def coordinator(self) -> GroupCoordinator:
-        """The one that coordinates the group, or is to, as soon as it has read its log."""
-        return self.nodes.leader.coordinator
 
     def _start_coordinator(self, log: NodeLog) -> GroupCoordinator:
         return GroupCoordinator(
@@ -137,21 +133,3 @@ class Environment:
                 enforce = getattr(member.application, "enforce_rebalance", None)
                 if enforce is not None:
                     enforce()
-
-    def fail_over(self, choice: int) -> None:
-        """The coordinator is taken away, on a node that stays: see `UNUSUAL_CHURN` for what each choice means."""
-        nodes, node, now_ms = self.nodes, self.nodes.leader, self.clock.now_ms
-        if node.is_silent:
-            return
-        epoch = nodes.epoch
-        nodes.epoch += 1
-        if choice in {CRASH, CRASH_AND_LOAD}:
-            node.coordinator.start_loading()
-        if choice == RESIGN:
-            nodes.answer(node, node.coordinator.unload(now_ms, epoch + 1))
-        if choice in {CRASH_AND_LOAD, RESIGN}:
-            self.clock.after(LOADING_MS, lambda: nodes.load(node))
-        else:
-            nodes.load(node)
-        if choice == RESIGN_LATE:
-            nodes.answer(node, node.coordinator.unload(now_ms, epoch))

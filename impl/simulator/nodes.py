@@ -14,9 +14,10 @@ from rebalance_check.impl.coordinator import GroupCoordinator
 from rebalance_check.impl.coordinator.logs import OnOutcome
 from rebalance_check.impl.coordinator.records import Record
 from rebalance_check.impl.coordinator.validation import refused
-from rebalance_check.impl.protocol.messages import FindCoordinatorReply, GroupReply, GroupRequest
+from rebalance_check.impl.protocol.messages import DescribedGroup, FindCoordinatorReply, GroupReply, GroupRequest
 from rebalance_check.impl.runtime.clock import Timer, VirtualClock
 from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.impl.simulator.group_config import GROUP
 from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import CoordinatorElected, LogTailLost, NodeChanged
@@ -34,6 +35,9 @@ LEARNING_MS: Final = 3_000
 NODES: Final = 3
 
 PORT: Final = 9092
+
+CRASH, CRASH_AND_LOAD, RESIGN, RESIGN_LATE = range(4)
+"""How a coordinator is taken away."""
 
 
 class NodeLog:
@@ -146,7 +150,28 @@ class Nodes:
         if not node.is_silent:
             self.answer(node, node.coordinator.advance(self._clock.now_ms))
 
+    def describe(self) -> DescribedGroup:
+        """The group at the node that coordinates it, or is to, as soon as it has read its log."""
+        return self.leader.coordinator.describe(GROUP)
+
     # -------------------------------------------------------------------------------------------- faults of nodes
+
+    def fail_over(self, choice: int) -> None:
+        """The coordinator is taken away, on a node that stays: see `UNUSUAL_CHURN` for what each choice means."""
+        node, now_ms, epoch = self.leader, self._clock.now_ms, self.epoch
+        if node.is_silent:
+            return
+        self.epoch += 1
+        if choice in {CRASH, CRASH_AND_LOAD}:
+            node.coordinator.start_loading()
+        if choice == RESIGN:
+            self.answer(node, node.coordinator.unload(now_ms, epoch + 1))
+        if choice in {CRASH_AND_LOAD, RESIGN}:
+            self._clock.after(LOADING_MS, lambda: self.load(node))
+        else:
+            self.load(node)
+        if choice == RESIGN_LATE:
+            self.answer(node, node.coordinator.unload(now_ms, epoch))
 
     def kill(self, lost: int) -> None:
         """The leader dies without a word; its successor has the log but for the last ``lost`` records."""

@@ -121,6 +121,7 @@ class MemberProcess:
         self._poll_timer: Timer | None = None
         self._retry_timer: Timer | None = None
         self._tick_timer: Timer | None = None
+        self.restarted_after = frozenset({Error.FENCED_INSTANCE_ID})
         self.death = ""
         self.step = 0
 
@@ -229,7 +230,8 @@ class MemberProcess:
         """Run a step of the application; what its coordinator raises ends the process.
 
         A static member that was fenced is started again by its supervisor: its own late JoinGroup can do that to it.
-        Any other death is remembered, for a healthy group has none.
+        So is any that died of another error in ``restarted_after``. Any other death is remembered: a healthy group has
+        none.
         """
         try:
             step(self._clock.now_ms)
@@ -237,7 +239,7 @@ class MemberProcess:
             return True
         except RebalanceCheckError as fault:
             self.crash()
-            if isinstance(fault, GroupError) and fault.error is Error.FENCED_INSTANCE_ID:
+            if isinstance(fault, GroupError) and fault.error in self.restarted_after:
                 self._poll_timer = self._clock.after(RESTART_MS, self.start)
             else:
                 self.death = str(fault)

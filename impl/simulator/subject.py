@@ -9,6 +9,7 @@ from typing import Final
 from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator.cluster import OtherCluster
 from rebalance_check.impl.simulator.connect.status_cluster import StatusCluster
 from rebalance_check.impl.simulator.consumers import SUBSCRIBE
 from rebalance_check.impl.simulator.convergence import await_group, settle
@@ -41,12 +42,16 @@ class SimulatorSubject:
 
     ``options`` say what `Bounds` cannot: protocol (drawn from the seed for ``mixed``), allowed faults, mutant. For the
     protocol ``status`` it is a cluster of status stores. ``listener`` receives each event at once; without one,
-    `perform` returns them. The mutant is planted while a method runs, and only then.
+    `perform` returns them. ``other`` puts another cluster in the place of ours under a group. The mutant is planted
+    while a method runs, and only then.
     """
 
     name = NAME
 
-    def __init__(self, options: SimulationOptions, listener: Listener | None = None) -> None:
+    def __init__(
+        self, options: SimulationOptions, listener: Listener | None = None, other: OtherCluster | None = None
+    ) -> None:
+        self._other = other
         self._options = options
         self._observed: list[Event] = []
         self._listener: Listener = listener or self._observed.append
@@ -69,9 +74,11 @@ class SimulatorSubject:
         Raises `RebalanceCheckError` when the options name no known mutant.
         """
         options = replace(self._options, members=bounds.members, partitions=bounds.partitions)
-        start = StatusCluster if drawn_protocol(seed, options) is SimulatedProtocol.STATUS else GroupRun
         with planted(self._options.mutant):
-            self._run = start(seed, options, self._listener)
+            if drawn_protocol(seed, options) is SimulatedProtocol.STATUS:
+                self._run = StatusCluster(seed, options, self._listener)
+            else:
+                self._run = GroupRun(seed, options, self._listener, self._other)
         return self._take()
 
     def perform(self, action: Action) -> Sequence[Event]:
@@ -101,18 +108,20 @@ class SimulatorSubject:
 class GroupRun:
     """The run of a group of consumers, Connect workers or candidates of an election."""
 
-    def __init__(self, seed: int, options: SimulationOptions, listener: Listener) -> None:
+    def __init__(
+        self, seed: int, options: SimulationOptions, listener: Listener, other: OtherCluster | None = None
+    ) -> None:
         options = replace(options, protocol=drawn_protocol(seed, options))
         plan, settings = draw_plan(seed, options), draw_group_config(seed, options.protocol, options.upgrade_path)
         self._pending: tuple[str, ...] = ()
-        self._environment = Environment(seed, plan, listener)
+        self._environment = Environment(seed, plan, listener, other)
         self._environment.harness.emit(
             RunStarted(
-                subject=NAME,
+                subject=NAME if other is None else other.name,
                 seed=seed,
                 bounds=_address(options, settings, plan),
                 mutant=options.mutant,
-                punctual=True,
+                punctual=other is None,
             )
         )
         build_members(self._environment, options, settings)
@@ -158,7 +167,7 @@ _EFFECTS: Final[dict[ActionKind, Callable[[Environment, Action], None]]] = {
         action.choice
     ),
     ActionKind.CHANGE_TOPICS: lambda environment, action: environment.change_topics(action.choice),
-    ActionKind.FAIL_OVER: lambda environment, action: environment.fail_over(action.choice),
+    ActionKind.FAIL_OVER: lambda environment, action: environment.nodes.fail_over(action.choice),
     ActionKind.KILL_COORDINATOR: lambda environment, action: environment.nodes.kill(action.choice),
     ActionKind.PAUSE_COORDINATOR: lambda environment, _action: environment.nodes.pause(),
     ActionKind.RESUME_COORDINATOR: lambda environment, _action: environment.nodes.resume(),
@@ -174,13 +183,15 @@ def _address(options: SimulationOptions, settings: SimulatedGroupConfig, plan: F
     return f"{options.command_line()}; {settings}; faults drawn: {plan}"
 
 
-def simulate_into(seed: int, options: SimulationOptions, listener: Listener) -> None:
+def simulate_into(seed: int, options: SimulationOptions, listener: Listener, other: OtherCluster | None = None) -> None:
     """Run the simulation of ``seed`` and hand each event to ``listener`` as it is observed.
 
     A pure function of ``seed`` and ``options``: the events are the same on every machine, under every PYTHONHASHSEED,
-    and whatever ran before. Raises `RebalanceCheckError` when the mutant is unknown.
+    and whatever ran before. ``other`` is the cluster under a group where that is not ours.
+
+    Raises `RebalanceCheckError` when the mutant is unknown.
     """
-    subject = SimulatorSubject(options, listener)
+    subject = SimulatorSubject(options, listener, other)
     schedule = churn_schedule(seed, options)
     with planted(options.mutant):
         subject.open(schedule.bounds, schedule.seed)

@@ -15,7 +15,6 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.brokers.open import Broker
 from rebalance_check.integration.interrupts import is_interrupted
 from rebalance_check.integration.live.clients import require_installed
-from rebalance_check.integration.live.incarnations import with_incarnations
 from rebalance_check.integration.live.nodes import Elections, NodeFaults
 from rebalance_check.integration.live.process import MemberProcess
 from rebalance_check.integration.live.recording import RawRecording, merge
@@ -36,6 +35,7 @@ from rebalance_check.model.vocabulary.events import (
     TopicsDescribed,
 )
 from rebalance_check.model.vocabulary.ids import partition
+from rebalance_check.properties.incarnations import with_incarnations
 
 RECORDS_PER_PARTITION: Final = 200
 MEMBER_CHURN: Final = CHURN - {ActionKind.CHANGE_CONFIG}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.simulator import simulate as simulator
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.pipeline.campaign import parse_seeds
+from rebalance_check.pipeline.campaign import Simulate, parse_seeds
 from rebalance_check.pipeline.fuzz import ENGINES, fuzz
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.pipeline.scenario_runs import (
@@ -48,18 +49,21 @@ from rebalance_check.report.terminal import visible
 DEFAULTS = SimulationOptions()
 FAULT_SETS = {"common": COMMON_FAULTS, "all": ALL_FAULTS}
 BROKER_SUBJECT = "broker"
+GROUPS_SUBJECT = "groups"
 
 
 @click.command("fuzz")
 @click.option(
     "--seeds", default="0:100", show_default=True, metavar="FIRST:LAST", help="From FIRST up to, not including, LAST."
 )
-@click.option("--subject", type=click.Choice(["simulator", SUBJECT, BROKER_SUBJECT]), default="simulator",
+@click.option("--subject", type=click.Choice(["simulator", SUBJECT, BROKER_SUBJECT, GROUPS_SUBJECT]),
+              default="simulator",
               show_default=True,
               help=f"{SUBJECT}: no group, but random scenarios of requests, faults and time on our coordinator. "
               "With it go --seeds, --steps (lines of a scenario, default 40), --mutant, --invariant, --shrink and "
               "where runs are kept. "
-              f"{BROKER_SUBJECT}: random frames at the embedded broker; with it go --seeds, --frames, --over.",
+              f"{BROKER_SUBJECT}: random frames at the embedded broker; with it go --seeds, --frames, --over. "
+              f"{GROUPS_SUBJECT}: simulated groups on Kafka's own coordinators; it needs --broker virtual.",
               )  # fmt: skip
 @click.option("--protocol", type=click.Choice([p.value for p in SimulatedProtocol]), default=DEFAULTS.protocol.value,
               show_default=True)  # fmt: skip
@@ -116,9 +120,12 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     each line, and Kafka's are judged by invariants that need no comparison. Then both walk through the model
     (`conformance`), which predicts every reply. With a live broker, the same scenarios run on it and on the virtual
     Kafka of its release, and must have the same replies.
+
+    With --subject groups --broker virtual:4.3.1 (3.9.2, 3.9.2-scala), the simulated members of a seed meet Kafka's own
+    coordinator in the place of ours; all other options are those of the simulator.
     """
     console = Console(as_json)
-    if broker is not None:
+    if broker is not None and subject != GROUPS_SUBJECT:
         from rebalance_check.commands._fuzz_broker import Wanted, fuzz_broker  # noqa: PLC0415 - needs the extra 'brokers'
 
         chosen_by = click.get_current_context().get_parameter_source("steps")
@@ -134,7 +141,14 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     options = options_of(**sizes)
     chosen = parse_seeds(seeds)
     default: Claims | None = None
-    simulate, header = simulator, f"fuzz --seeds {seeds} {options.command_line()}".rstrip()
+    simulate: Simulate = simulator
+    replayed, header = "", f"fuzz --seeds {seeds} {options.command_line()}".rstrip()
+    if subject == GROUPS_SUBJECT:
+        from rebalance_check.commands._fuzz_groups import groups_on  # noqa: PLC0415 - needs the extra 'brokers'
+
+        simulate = groups_on(broker, options)
+        replayed = f"--subject {subject} --broker {broker}"
+        header, subject = f"{header} {replayed}", f"{subject} on {broker}"
     if subject == SUBJECT:
         options, default = scenario_options(options), KEPT
         simulate, header = simulate_scenario, f"fuzz --subject {subject} --seeds {seeds}"
@@ -145,7 +159,7 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
             chosen, options, engine=engine, out=out, invariants=names, simulate=simulate, subject=subject,
             master=master, workers=workers, require_tested=claims.require_tested, progress=advance,
         )  # fmt: skip
-    explain = explain_scenario if subject == SUBJECT else explain_run
+    explain = explain_scenario if subject == SUBJECT else partial(explain_run, simulate=simulate, replayed=replayed)
     found = [explain(run.seed, options, run.counterexample.invariant, shrinking, run) for run in result.counterexamples]
     show_result(console, result, [text for text, _ in found])
     if history is not None and result.counterexamples:
@@ -210,13 +224,24 @@ def listed(text: str) -> list[str]:
 
 
 def explain_run(
-    seed: int, options: SimulationOptions, name: str, shrinking: bool, run: Any
+    seed: int,
+    options: SimulationOptions,
+    name: str,
+    shrinking: bool,
+    run: Any,
+    *,
+    simulate: Simulate = simulator,
+    replayed: str = "",
 ) -> tuple[str, dict[str, Any]]:
-    """One failing run as text and as a document, shrunk first if that was asked for."""
+    """One failing run as text and as a document, shrunk first if that was asked for.
+
+    ``replayed`` is what the command that replays it says of the subject.
+    """
     history, found, replay = run.history, run.counterexample, replay_command(seed, options)
     if shrinking:
-        small = shrink(seed, options, select([name])[0])
+        small = shrink(seed, options, select([name])[0], simulate=simulate)
         history, found, replay = small.history, small.counterexample, small.replay
+    replay = f"{replay} {replayed}".rstrip()
     text, _, _ = explained(history, found, replay)
     return text, {"seed": seed, "replay": replay, "events": len(history), **(counterexample_document(found) or {})}
 

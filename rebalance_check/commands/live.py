@@ -17,7 +17,6 @@ from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOp
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker, open_broker, open_cluster
 from rebalance_check.integration.live.clients import require_installed
-from rebalance_check.integration.live.incarnations import with_incarnations
 from rebalance_check.integration.live.nodes import with_coordinator_faults
 from rebalance_check.integration.live.recording import merge, reserve
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
@@ -29,6 +28,7 @@ from rebalance_check.model.vocabulary.schedule import run
 from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.properties.exit_codes import worst_exit_code
 from rebalance_check.properties.history import recorded, write_history
+from rebalance_check.properties.incarnations import with_incarnations
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.documents import judgement_document

@@ -10,7 +10,8 @@ from rebalance_check.impl.protocol.messages import SyncGroupRequest
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.options import ALL_FAULTS, FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import simulate
-from rebalance_check.impl.simulator.environment import CRASH_AND_LOAD, Environment
+from rebalance_check.impl.simulator.environment import Environment
+from rebalance_check.impl.simulator.nodes import CRASH_AND_LOAD, Nodes
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import (
     RunEnded,
@@ -28,11 +29,12 @@ def test_a_coordinator_that_loads_sends_a_sync_back_to_joining__unless_it_is_to_
 ) -> None:
     plan = FaultPlan(kinds=(FaultKind.LOADING_SYNC,) if named else ())
     environment = Environment(1, plan, lambda _event: None)
-    environment.fail_over(CRASH_AND_LOAD)
+    assert isinstance(environment.nodes, Nodes)
+    environment.nodes.fail_over(CRASH_AND_LOAD)
     sync = SyncGroupRequest(
         group_id="g", member_id="m", generation_id=1, protocol_type="consumer", protocol_name="range"
     )
-    ((_, reply),) = environment.coordinator.handle(1, sync, 0)
+    ((_, reply),) = environment.nodes.leader.coordinator.handle(1, sync, 0)
     assert reply.error is (Error.COORDINATOR_LOAD_IN_PROGRESS if named else Error.REBALANCE_IN_PROGRESS)
 
 

@@ -11,7 +11,6 @@ from rebalance_check.integration.brokers import Broker, open_cluster
 from rebalance_check.integration.brokers.nodes import Cluster, partition_of
 from rebalance_check.integration.brokers.settings import NodeAddress, cluster_properties
 from rebalance_check.integration.live.clients.consumer import Membership
-from rebalance_check.integration.live.incarnations import with_incarnations
 from rebalance_check.integration.live.nodes import with_coordinator_faults
 from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.settings import LiveOptions
@@ -29,6 +28,7 @@ from rebalance_check.model.vocabulary.events import (
     MembershipLost,
 )
 from rebalance_check.model.vocabulary.schedule import Schedule, run
+from rebalance_check.properties.incarnations import with_incarnations
 
 
 @pytest.mark.parametrize(

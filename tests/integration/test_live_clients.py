@@ -75,7 +75,7 @@ def test_candidates_of_ours_elect_a_primary__and_another_when_it_leaves(broker: 
     history = live(broker, settings, *[Action(START, slot) for slot in range(3)], HEAL, Action(STOP, 0), HEAL)
     assert judge(history).outcome is Outcome.HELD
     acted = [event.member for event in history if isinstance(event, TaskStarted)]
-    assert (acted[0], acted[-1]) == ("m0", "m1")
+    assert list(dict.fromkeys(acted))[:2] == ["m0", "m1"]
 
 
 def test_libraries_have_no_candidates_of_an_election() -> None:
