@@ -1,0 +1,111 @@
+"""docs/connect-coverage.md: one row for each statement about Connect, with the test that shows it or why there is none.
+
+The statements stand in tests/data/connect/statements.txt. ``pytest --update-scenarios`` writes the page anew.
+"""
+
+import ast
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+STATEMENTS = ROOT / "tests" / "data" / "connect" / "statements.txt"
+PAGE = ROOT / "docs" / "connect-coverage.md"
+
+SECTIONS = {
+    "coordination": "Groups of workers, assignors, herder",
+    "status": "The status store",
+    "config": "The config store and the leader's duties",
+}
+
+
+class Statement(NamedTuple):
+    """A statement by its section and item; ``test`` is empty where ``reason`` says why nothing shows it."""
+
+    number: str
+    text: str
+    test: str
+    reason: str
+
+
+def read(text: str) -> dict[str, list[Statement]]:
+    """The statements of each part, in their order."""
+    files, parts = dict[str, str](), dict[str, list[Statement]]()
+    for line in text.splitlines():
+        if line.startswith("@"):
+            short, _, path = line[1:].partition(" ")
+            files[short] = path
+        elif line.startswith("== "):
+            parts[line[3:]] = []
+        elif line and not line.startswith("#"):
+            number, said, shown = (cell.strip() for cell in line.split(" | "))
+            short, _, name = shown.partition(":")
+            test = "" if shown.startswith("- ") else f"{files[short]}::{name}"
+            list(parts.values())[-1].append(Statement(number, said, test, shown[2:] if not test else ""))
+    return parts
+
+
+def page_of(parts: dict[str, list[Statement]]) -> str:
+    """The page."""
+    lines = [
+        "# What Connect does, and the tests that show it",
+        "",
+        "Generated from `tests/data/connect/statements.txt` by `pytest --update-scenarios`. The file of a test stands",
+        "below `tests/`. One test may show several statements; those in `properties/` show that an invariant of the",
+        "catalogue judges the statement in every history. `integration/oracle`, `lockstep`, `brokers` need Java or a",
+        "broker.",
+        "",
+        "| part | statements | with a test |",
+        "|---|---|---|",
+    ]
+    everything = [each for statements in parts.values() for each in statements]
+    for title, statements in [*((SECTIONS[name], parts[name]) for name in parts), ("all", everything)]:
+        lines.append(f"| {title} | {len(statements)} | {sum(bool(each.test) for each in statements)} |")
+    for name, statements in parts.items():
+        lines += ["", f"## {SECTIONS[name]}", "", "| item | statement | test, or why there is none |", "|---|---|---|"]
+        lines += [
+            f"| {each.number} | {each.text} | {f'`{each.test}`' if each.test else f'none: {each.reason}'} |"
+            for each in statements
+        ]
+    return "\n".join([*lines, ""])
+
+
+def named_in(path: str) -> set[str]:
+    """The names of the tests in a file below ``tests/``."""
+    tree = ast.parse((ROOT / "tests" / path).read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+
+
+@pytest.fixture(scope="module")
+def parts() -> dict[str, list[Statement]]:
+    return read(STATEMENTS.read_text(encoding="utf-8"))
+
+
+def test_the_page_says_what_the_statements_say(parts: dict[str, list[Statement]], request: Any) -> None:
+    if request.config.getoption("--update-scenarios"):
+        PAGE.write_text(page_of(parts), encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == page_of(parts)
+
+
+def test_every_test_that_the_page_names_exists(parts: dict[str, list[Statement]]) -> None:
+    assert missing_tests(parts) == []
+
+
+def missing_tests(parts: dict[str, list[Statement]]) -> list[str]:
+    """The named tests that are in no file."""
+    named = sorted({each.test for statements in parts.values() for each in statements if each.test})
+    return [test for test in named for path, _, name in [test.partition("::")] if name not in named_in(path)]
+
+
+def test_a_test_that_vanishes_is_noticed() -> None:
+    gone = read("@mw model/test_worker_groups.py\n== config\n1 | a statement | mw:test_that_is_not_there\n")
+    assert missing_tests(gone) == ["model/test_worker_groups.py::test_that_is_not_there"]
+
+
+def test_every_part_has_its_statements__each_once(parts: dict[str, list[Statement]]) -> None:
+    assert list(parts) == list(SECTIONS)
+    for statements in parts.values():
+        numbers = [each.number for each in statements]
+        assert len(numbers) == len(set(numbers)) > 40
+        assert all(each.text and (each.test or each.reason) for each in statements)
