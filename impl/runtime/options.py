@@ -25,8 +25,9 @@ class SimulatedProtocol(StrEnum):
 class ClusterMode(StrEnum):
     """How the workers of a simulated Connect cluster speak: ``connect.protocol`` of all of them.
 
-    ``any`` lets the seed choose one of the first three; in a ``mixed`` cluster each worker has its own, and in an
-    ``upgrade`` workers are restarted from eager to compatible to sessioned.
+    ``any`` lets the seed choose one of the first three; in a ``mixed`` cluster each worker has its own, which Kafka's
+    workers do not survive (KAFKA-13816), and in an ``upgrade`` workers are restarted, one by one, from eager to
+    compatible to sessioned.
     """
 
     EAGER = "eager"

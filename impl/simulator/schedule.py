@@ -150,5 +150,7 @@ def _bounds(options: SimulationOptions, protocol: SimulatedProtocol, actions: li
         leaves=min(counts[ActionKind.STOP_MEMBER], 100),
         expiries=min(counts[ActionKind.PAUSE_MEMBER], 100),
         upgrade=path_number(options.upgrade) if options.upgrade else 0,
-        rolling_restarts=sum(action.kind is ActionKind.START_MEMBER and action.choice > 0 for action in actions),
+        rolling_restarts=sum(
+            action.kind is ActionKind.START_MEMBER and action.choice > 0 for action in actions if options.upgrade
+        ),
     )

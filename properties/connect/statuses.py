@@ -91,7 +91,7 @@ class _SaysWhatRan(WorkerFold):
         state = worker.states.get(work)
         runs = work in worker.running
         planned = self._restarts.get(worker.name)
-        if status == "RUNNING" and not runs:
+        if status == "RUNNING" and not (runs or worker.cancelled.get(work)):
             return "it does not run it"
         if status in {"PAUSED", "STOPPED"} and (state is None or state.state != status):
             return f"it is not {status} there"

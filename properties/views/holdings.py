@@ -304,6 +304,8 @@ class Holdings(Memory):
         entered = self._speak(holder, event)
         for thing in things:
             self._hold(holder, thing, event)
+        if holder.round is None:
+            holder.unconfirmed.update(thing for thing in things if " " in thing)
         self.granted = (holder, tuple(holder.holds) if entered else things)
 
     def _move(self, holder: Holder, to: Round | None) -> None:

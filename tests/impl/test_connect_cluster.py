@@ -1,0 +1,112 @@
+"""A simulated Connect cluster as a whole: every mode settles and breaks no claim, and seeds repeat."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from rebalance_check.impl.protocol.connect_protocol import ConnectMode
+from rebalance_check.impl.runtime.options import ALL_FAULTS, ClusterMode, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator import churn_schedule, simulate
+from rebalance_check.impl.simulator.connect.modes import mode_of
+from rebalance_check.model.vocabulary.events import (
+    CancelledWorkEnded,
+    ConnectAssignmentReceived,
+    Event,
+    RestartPlanned,
+    RunEnded,
+    SessionKeyWritten,
+    TargetStateChanged,
+    TaskConfigsApplied,
+    TaskConfigsGenerated,
+    WorkCancelled,
+    WorkerConfigured,
+    WorkStateChanged,
+)
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.verdict import Violated
+
+PLAIN = (ClusterMode.EAGER, ClusterMode.COMPATIBLE, ClusterMode.SESSIONED)
+SEEDS = range(15)
+REACHED: tuple[type[Event], ...] = (
+    WorkCancelled,
+    CancelledWorkEnded,
+    RestartPlanned,
+    SessionKeyWritten,
+    TargetStateChanged,
+    TaskConfigsApplied,
+    TaskConfigsGenerated,
+    WorkStateChanged,
+)
+
+
+def run(seed: int, mode: ClusterMode, **given: object) -> list[Event]:
+    options = SimulationOptions(protocol=SimulatedProtocol.CONNECT, mode=mode, **given)  # type: ignore[arg-type]
+    return simulate(seed, options)
+
+
+def violated(history: list[Event]) -> list[str]:
+    verdicts = judge(history).verdicts
+    return sorted(invariant.name for invariant, verdict in verdicts.items() if isinstance(verdict, Violated))
+
+
+@pytest.mark.parametrize("mode", PLAIN)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_disturbed_cluster_settles_and_breaks_no_claim(mode: ClusterMode, seed: int) -> None:
+    history = run(seed, mode)
+    end = history[-1]
+    assert isinstance(end, RunEnded)
+    assert (violated(history), end.pending) == ([], ())
+
+
+@pytest.mark.parametrize("mode", PLAIN)
+def test_without_faults_an_operator_alone_breaks_nothing(mode: ClusterMode) -> None:
+    for seed in range(5):
+        assert violated(run(seed, mode, faults=())) == []
+
+
+@pytest.mark.parametrize("mode", PLAIN)
+def test_coordinators_that_die_and_move_break_nothing(mode: ClusterMode) -> None:
+    for seed in range(5, 10):
+        assert violated(run(seed, mode, faults=ALL_FAULTS)) == []
+
+
+def test_a_seed_repeats_its_history() -> None:
+    assert run(3, ClusterMode.SESSIONED) == run(3, ClusterMode.SESSIONED)
+
+
+def test_the_seeds_reach_what_a_herder_does() -> None:
+    """A simulation in which nothing of this happened would hold every claim about it."""
+    seen = Counter(type(event) for seed in SEEDS for event in run(seed, ClusterMode.SESSIONED))
+    seen.update(type(event) for event in run(121, ClusterMode.EAGER))
+    assert [kind.__name__ for kind in REACHED if not seen[kind]] == []
+
+
+def test_all_workers_of_a_plain_mode_select_its_protocol() -> None:
+    for mode, protocol in zip(PLAIN, ("default", "compatible", "sessioned"), strict=True):
+        received = [e for e in run(0, mode, faults=()) if isinstance(e, ConnectAssignmentReceived)]
+        assert {event.protocol for event in received} == {protocol}
+
+
+def test_an_upgrade_restarts_every_worker_twice_and_ends_sessioned() -> None:
+    history = run(0, ClusterMode.UPGRADE, faults=())
+    started = [(event.member, event.mode) for event in history if isinstance(event, WorkerConfigured)]
+    for member in ("m0", "m1", "m2"):
+        assert [mode for name, mode in started if name == member] == ["eager", "compatible", "sessioned"]
+    received = [event for event in history if isinstance(event, ConnectAssignmentReceived)]
+    assert received[-1].protocol == "sessioned"
+    assert violated(history) == []
+
+
+def test_a_mixed_cluster_shows_that_an_eager_worker_makes_tasks_run_twice() -> None:
+    """KAFKA-13816: workers keep what an eager assignment leaves out after a cooperative one."""
+    found = [name for seed in (16, 20, 23) for name in violated(run(seed, ClusterMode.MIXED))]
+    assert "no_double_ownership" in found
+
+
+def test_the_seed_decides_the_mode_where_none_is_asked_for() -> None:
+    modes = {mode_of(seed, ClusterMode.ANY, 0, 0) for seed in range(30)}
+    assert modes == set(ConnectMode)
+    schedules = [churn_schedule(seed, SimulationOptions(protocol=SimulatedProtocol.CONNECT)) for seed in range(3)]
+    assert all(schedule.actions for schedule in schedules)
