@@ -17,6 +17,7 @@ from rebalance_check.model.vocabulary.events import (
     StatusGivenUp,
     StatusSent,
     StatusSuppressed,
+    WorkerConfigured,
 )
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Kind
 from rebalance_check.properties.status.stores import StatusFold, Write
@@ -72,18 +73,25 @@ class _ComesToRest(StatusFold):
         handlers: dict[type[Event], Handler] = {
             MemberCrashed: self._gone,
             MemberLeft: self._gone,
+            WorkerConfigured: self._configured,
             RunSettled: self._run_settled,
             RunEnded: self._run_ended,
         }
         super().__init__(invariant, handlers)
         self._crashed: set[str] = set()
+        self._store_of: dict[str, str] = {}
 
-    bookkeeping = frozenset({MemberCrashed, MemberLeft})
+    bookkeeping = frozenset({MemberCrashed, MemberLeft, WorkerConfigured})
     needs = ((StatusAttempted,),)
 
+    def _configured(self, event: WorkerConfigured) -> None:
+        """The store of a worker may have a name of its own."""
+        self._store_of[event.member] = event.store
+
     def _gone(self, event: MemberCrashed | MemberLeft) -> None:
-        if event.member in self.memory.stores:
-            self._crashed.add(event.member)
+        store = self._store_of.pop(event.member, "") or event.member
+        if store in self.memory.stores:
+            self._crashed.add(store)
 
     def _run_settled(self, _event: RunSettled) -> None:
         """Stores may be stopped from here on; what they wrote has come to rest."""
@@ -150,6 +158,7 @@ WritesSettle: Final = Invariant(
         StatusAnswered,
         StatusGivenUp,
         StatusSuppressed,
+        WorkerConfigured,
     ),
     violation=WriteNeverSettled,
     fold=_ComesToRest,

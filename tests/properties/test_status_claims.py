@@ -9,6 +9,7 @@ import pytest
 
 from rebalance_check.model.vocabulary.events import (
     Event,
+    MemberCrashed,
     StatusAnswered,
     StatusAppended,
     StatusAttempted,
@@ -20,6 +21,7 @@ from rebalance_check.model.vocabulary.events import (
     StatusRead,
     StatusSent,
     StatusSuppressed,
+    WorkerConfigured,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, select
 from rebalance_check.properties.judge import judge
@@ -246,3 +248,11 @@ def test_a_counterexample_names_the_reads_and_the_writes_that_contradict(history
 def test_a_pass_counts_what_it_observed(history: History) -> None:
     claim = named("flush_waits")
     assert judge(history(*FLUSH), [claim]).verdict(claim.name) == Held(checked_events=1)  # that flush returned
+
+
+def test_the_writes_of_a_worker_that_crashed__need_not_come_to_rest(history: History) -> None:
+    configured = WorkerConfigured(member="m0", mode="eager", store="w0")
+    events = (configured, wrote(0, "RUNNING", 1), sent(0), MemberCrashed(member="m0"))
+    claim = named("writes_settle")
+    assert judge(history(*events), [claim]).outcome is Outcome.HELD
+    assert judge(history(*events[1:]), [claim]).outcome is Outcome.VIOLATED
