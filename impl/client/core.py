@@ -24,7 +24,7 @@ from rebalance_check.impl.protocol.messages import (
     MemberRequest,
 )
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.model.vocabulary.events import CoordinatorFound, MembershipLost
+from rebalance_check.model.vocabulary.events import CoordinatorFound, CoordinatorLost, MembershipLost
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 Handle = Callable[["Sent", GroupReply | None], None]
@@ -211,6 +211,7 @@ class CoordinatorCore:
     def _forget_coordinator(self) -> None:
         """Disconnect: every request in flight has an unknown outcome, and the coordinator is looked up again."""
         self._lookup.lost(self._now_ms)
+        self.recorder.emit(CoordinatorLost(member=self.member))
         given_up, self._in_flight = self._in_flight, {}
         self._outbox = [entry for entry in self._outbox if entry[0] not in given_up]
         for sent in given_up.values():

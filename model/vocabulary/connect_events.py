@@ -58,6 +58,7 @@ class WorkerConfigured(MemberEvent):
     url: str = ""
     store: str = ""
     scheduled_rebalance_max_delay_ms: int = 300_000
+    heartbeat_interval_ms: int = 3_000
     exactly_once: bool = False
 
 

@@ -354,6 +354,11 @@ class CoordinatorFound(MemberEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CoordinatorLost(MemberEvent):
+    """The member knows no coordinator any more, and looks for one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemberJoined(GenerationEvent):
     """The member processed a successful JoinGroup reply: from here on its requests carry ``generation``.
 
@@ -431,6 +436,7 @@ AnyEvent: TypeAlias = (
     | CoordinatorConfigured | StepStarted | RequestIssued | ReplyReceived | GroupDescribed
     | RequestSent | RequestAnswered
     | MemberStarted | MemberCrashed | MemberLeft | MemberPaused | MemberResumed | SubscriptionChanged | CoordinatorFound
+    | CoordinatorLost
     | MemberJoined | AssignmentComputed | PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted
     | MembershipLost | OffsetCommitted | ConnectEvent | ConfigEvent
     | StatusAttempted | StatusSuppressed | StatusSent | StatusAppended | StatusAnswered | StatusGivenUp | StatusRead

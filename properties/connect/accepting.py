@@ -139,7 +139,7 @@ class _TheirConfigs(WorkerFold):
 
     def on_converged(self, event: Converged) -> None:
         """By now every worker has restarted the tasks whose configs changed."""
-        if self.converged(event):
+        if self.converged():
             for worker in self.each_worker():
                 self._judge(worker, event)
 
@@ -174,7 +174,7 @@ class _Runs(WorkerFold):
 
     def on_converged(self, event: Converged) -> None:
         """Each connector and task of the newest configs runs, or failed, on some worker."""
-        if not self.converged(event):
+        if not self.converged():
             return
         workers = [worker for worker in self.each_worker() if worker.received is not None]
         snapshots = [worker.snapshot for worker in workers if worker.snapshot is not None]
@@ -234,7 +234,7 @@ TasksRunTheirConfigs: Final = Invariant(
     source="DistributedHerder.processTaskConfigUpdatesWithIncrementalCooperative; KAFKA-8449, KAFKA-9228",
     premises=(
         "a text is equal where a configuration is equal; an empty one is unknown",
-        "all workers have one generation without error and delay, none joins again, and nothing is pending",
+        "all workers are at rest in one generation, without error and delay, and know no newer configs",
     ),
     needs_end=True,
     exempted_by=(*SHOWS_WHAT_RUNS, RejoinRequested, WorkerClaimed),
@@ -256,7 +256,7 @@ ConfiguredWorkRuns: Final = Invariant(
     claim="when the group has converged, every configured connector and task runs, or failed, on some worker",
     source="KIP-415; DistributedHerder.startWork",
     premises=(
-        "all workers have one generation without error and delay, none joins again, and nothing is pending",
+        "all workers are at rest in one generation, without error and delay, and know no newer configs",
         "every worker records what it starts",
     ),
     needs_end=True,

@@ -12,10 +12,10 @@ from rebalance_check.model.vocabulary.events import (
     OwnerLookedUp,
     WorkerClaimed,
 )
-from rebalance_check.properties.connect.workers import EAGER, NO_ERROR, WorkerFold, listed
+from rebalance_check.properties.connect.workers import NO_ERROR, WorkerFold, listed
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.holdings import Round
+from rebalance_check.properties.views.holdings import EAGER, Round
 from rebalance_check.properties.views.recent import GENERATIONS, Recent
 
 VERSIONS: Final = {EAGER: 0, "compatible": 1, "sessioned": 2}

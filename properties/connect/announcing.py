@@ -133,7 +133,7 @@ class _Starts(WorkerFold):
 
     def on_converged(self, event: Converged) -> None:
         """By now all that runs or failed was announced."""
-        if not self.converged(event):
+        if not self.converged():
             return
         for (name, work), since in sorted(self._silent.items(), key=lambda each: each[0]):
             worker = self.memory.of(name)
@@ -205,7 +205,7 @@ StartsAreAnnounced: Final = Invariant(
     family="connect_statuses",
     claim="when the group has converged, a worker has written a status of all that it runs, since it changed last",
     source="WorkerTask.onStartup, WorkerConnector.onStartup, onPause, onFailure",
-    premises=("all workers have one generation without error and delay, none joins again, and nothing is pending",),
+    premises=("all workers are at rest in one generation, without error and delay, and know no newer configs",),
     needs_end=True,
     exempted_by=(*SHOWS_WHAT_RUNS, RejoinRequested, StatusAttempted, WorkerClaimed),
     violation=StartsAreAnnouncedViolated,

@@ -12,9 +12,10 @@ from rebalance_check.model.vocabulary.events import (
     MemberStarted,
     WorkerConfigured,
 )
-from rebalance_check.properties.connect.workers import EAGER, NO_ERROR, WorkerFold
+from rebalance_check.properties.connect.workers import NO_ERROR, WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.views.holdings import EAGER
 
 
 class ClaimedWorkIsNotGrantedViolated(Violation):

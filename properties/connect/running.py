@@ -9,6 +9,7 @@ from rebalance_check.model.vocabulary.events import (
     ConnectAssignmentReceived,
     ConnectorStarted,
     IncarnationStarted,
+    MemberJoined,
     MemberPaused,
     MemberRemoved,
     MembershipLost,
@@ -61,9 +62,14 @@ class _Once(WorkerFold):
         if work in worker.outdated:
             return
         for name, other in self.memory.runners[work].items():
-            if name != event.member and work not in other.outdated and work not in other.leftovers:
+            if name != event.member and not self._is_excused(other, work, event):
                 self._report(other, work, event)
                 return
+
+    def _is_excused(self, other: Worker, work: str, event: Started) -> bool:
+        """Whether the other worker is one of those that do not know what others run."""
+        behind = self.memory.is_behind(other, event.generation)
+        return behind or work in other.outdated or work in other.leftovers
 
     def _report(self, other: Worker, work: str, event: Started) -> None:
         first, second = sorted((other.name, event.member))
@@ -168,6 +174,7 @@ WorkRunsOnce: Final = Invariant(
         "what a worker cancelled may still run; it is not counted",
         "a worker that learned that it is no member, or that the coordinator's events show removed, may run what it "
         "ran until its next assignment; without these events, so may one that was paused",
+        "so may a worker that these events show in a later generation than it has joined: its JoinGroup came twice",
         "a worker that gets an eager assignment in place of its claim may go on with the rest (KAFKA-13816); where "
         "assignments are not recorded, that is a violation",
     ),
@@ -175,6 +182,7 @@ WorkRunsOnce: Final = Invariant(
         *SHOWS_WHAT_RUNS,
         ConnectAssignmentReceived,
         IncarnationStarted,
+        MemberJoined,
         MemberPaused,
         MemberRemoved,
         MembershipLost,

@@ -91,7 +91,7 @@ class _SaysWhatRan(WorkerFold):
         state = worker.states.get(work)
         runs = work in worker.running
         planned = self._restarts.get(worker.name)
-        if status == "RUNNING" and not (runs or worker.cancelled.get(work)):
+        if status == "RUNNING" and not runs and work not in worker.cancelled:
             return "it does not run it"
         if status in {"PAUSED", "STOPPED"} and (state is None or state.state != status):
             return f"it is not {status} there"
@@ -247,7 +247,10 @@ StatusSaysWhatRan: Final = Invariant(
     claim="a worker writes RUNNING only of what it runs, UNASSIGNED of what it does not, FAILED of what failed there, "
     "PAUSED and STOPPED of what is so, and RESTARTING of what a restart request stopped",
     source="KIP-26, KIP-745, KIP-875; WorkerTask, WorkerConnector, AbstractHerder",
-    premises=("what happens to work is recorded before the status that it causes",),
+    premises=(
+        "what happens to work is recorded before the status that it causes",
+        "a task that is cancelled while it starts says RUNNING when it has started",
+    ),
     exempted_by=(ConnectorStarted, TaskStarted, RestartPlanned, *SHOWS_WHAT_RUNS),
     violation=StatusSaysWhatRanViolated,
     fold=_SaysWhatRan,

@@ -44,11 +44,9 @@ from rebalance_check.model.vocabulary.events import (
     WorkStateChanged,
 )
 from rebalance_check.properties.kinds import Fold, Handler, Memories, Memory
-from rebalance_check.properties.views.holdings import Round, Rounds
+from rebalance_check.properties.views.holdings import EAGER, Round, Rounds
 from rebalance_check.properties.views.recent import DEPARTED, GENERATIONS, Recent
 
-EAGER: Final = "default"
-"""The subprotocol under which every worker stops all work before it joins."""
 NO_ERROR: Final = "NONE"
 COORDINATOR_UNKNOWN: Final = "coordinator unknown"
 FAILED: Final = "FAILED"
@@ -89,6 +87,7 @@ class Worker:
     snapshot: ConfigSnapshotTaken | None = None
     revoking: WorkRevocationStarted | None = None
     unstable: Event | None = None
+    joined: MemberJoined | None = None
     claim: dict[str, Event] | None = None
     admitted: set[str] = field(default_factory=set)
     running: dict[str, Started] = field(default_factory=dict)
@@ -102,6 +101,18 @@ class Worker:
     def known(self) -> bool:
         """Whether the history shows the assignments of this worker."""
         return self.received is not None
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing is due: no other round, no delay, no error, and no newer configs."""
+        received, snapshot = self.received, self.snapshot
+        return (
+            received is not None
+            and received.error == NO_ERROR
+            and not received.delay_ms
+            and self.unstable is None
+            and (snapshot is None or snapshot.offset == received.config_offset)
+        )
 
     @property
     def is_eager(self) -> bool:
@@ -220,7 +231,8 @@ class Workers(Memory):
     def _joined(self, event: MemberJoined) -> None:
         """A worker built its metadata before it joined; members that did not are no workers."""
         worker = self.workers.get(event.member)
-        if worker is not None and event.member_id:
+        if worker is not None:
+            worker.joined = event
             self._identify(worker, event.member_id)
 
     def _identify(self, worker: Worker, member_id: str) -> None:
@@ -247,6 +259,11 @@ class Workers(Memory):
         for worker in self.workers.values():
             if worker.member_id and worker.member_id not in event.members:
                 self._outdate(worker, event)
+
+    def is_behind(self, worker: Worker, generation: int) -> bool:
+        """Whether the coordinator's events show a worker in a generation that the worker itself has not joined yet."""
+        joined = worker.joined
+        return self._present is not None and joined is not None and joined.generation < generation
 
     def _added(self, event: MemberAdded) -> None:
         """A member id entered the group."""
@@ -402,17 +419,11 @@ class WorkerFold(Fold):
         self.memory = Workers.among(memories)
         self.memories = (self.memory.rounds, self.memory)
 
-    def converged(self, event: Converged) -> bool:
-        """Whether the group has converged: the harness knows of nothing pending, and neither do the workers."""
-        pending = () if isinstance(event, RunSettled) else event.pending
-        missing = event.missing if isinstance(event, HealEnded) else ()
-        last = [worker.received for worker in self.each_worker() if worker.received is not None]
-        return (
-            not pending
-            and not missing
-            and len({received.generation for received in last}) == 1
-            and all(received.error == NO_ERROR and not received.delay_ms for received in last)
-            and all(worker.unstable is None for worker in self.each_worker() if worker.known)
+    def converged(self) -> bool:
+        """Whether all workers are at rest in one generation, and have read what it was computed from, and no more."""
+        workers = [worker for worker in self.each_worker() if worker.known]
+        return len({worker.received.generation for worker in workers if worker.received}) == 1 and all(
+            worker.is_at_rest for worker in workers
         )
 
     def each_worker(self) -> Iterable[Worker]:

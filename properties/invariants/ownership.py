@@ -85,6 +85,7 @@ NoDoubleOwnership: Final = Invariant(
         "when it joins a later one, what it held meanwhile counts again from its next assignment on",
         "of two processes with one instance id the one that joined last is current, if the coordinator does not tell",
         "a Connect worker that lost its membership may return with what it ran until its next assignment is complete",
+        "work that a worker cancelled, or that an eager assignment left out of its claim, is held no longer",
     ),
     exempted_by=EXEMPTS_A_HOLDER,
     violation=NoDoubleOwnershipViolated,

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 from rebalance_check.model.vocabulary.events import (
     UNKNOWN_INCARNATION,
     AssignmentCompleted,
+    ConnectAssignmentReceived,
     ConnectorStarted,
     ConnectorStopped,
     Event,
@@ -38,10 +39,14 @@ from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.kinds import Fold, Handler, Invariant, Memories, Memory
 from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Departed, GenerationMembers, Recent
 
+EAGER: Final = "default"
+"""The subprotocol of Connect under which every worker stops all work before it joins."""
+
 Round: TypeAlias = tuple[int, int]
 """Incarnation and generation: only the pair is unique, since a failover may hand out a generation again."""
 
 EXEMPTS_A_HOLDER: Final[tuple[type[Event], ...]] = (
+    ConnectAssignmentReceived,
     ConnectorStopped,
     GenerationStarted,
     IncarnationStarted,
@@ -157,7 +162,10 @@ class Instances(Memory):
 
 @dataclass(slots=True)
 class Holder:
-    """What one member process holds, and for which generation it speaks (None: it knows that it belongs to none)."""
+    """What one member process holds, and for which generation it speaks (None: it knows that it belongs to none).
+
+    ``work_protocol`` is the subprotocol of a Connect worker's last assignment.
+    """
 
     name: str
     round: Round | None = None
@@ -165,6 +173,7 @@ class Holder:
     joined: Event | None = None
     holds: dict[str, Event] = field(default_factory=dict)
     unconfirmed: set[str] = field(default_factory=set)
+    work_protocol: str = ""
 
 
 class Holdings(Memory):
@@ -196,7 +205,8 @@ class Holdings(Memory):
             ConnectorStopped: self.on_connector_stopped,
             TaskStarted: self.on_task_started,
             TaskStopped: self.on_task_stopped,
-            WorkCancelled: self.on_cancelled,
+            WorkCancelled: self.on_work_cancelled,
+            ConnectAssignmentReceived: self.on_work_assigned,
         }
         super().__init__(handlers)
 
@@ -276,9 +286,17 @@ class Holdings(Memory):
         """The worker runs the task no more."""
         self._drop(self.of(event.member), (f"task {event.task}",))
 
-    def on_cancelled(self, event: WorkCancelled) -> None:
-        """The worker gave up what did not stop in time; claims about workers say for how long it still runs."""
+    def on_work_cancelled(self, event: WorkCancelled) -> None:
+        """The worker has given up waiting for the end of the work: it may still run, as that of a zombie."""
         self._drop(self.of(event.member), (f"connector {event.work}", f"task {event.work}"))
+
+    def on_work_assigned(self, event: ConnectAssignmentReceived) -> None:
+        """What an eager assignment leaves out of an incremental worker's claim goes on as a zombie's (KAFKA-13816)."""
+        holder = self.of(event.member)
+        if event.protocol == EAGER and holder.work_protocol not in {"", EAGER}:
+            kept = {f"{kind} {work}" for work in event.assigned for kind in ("connector", "task")}
+            self._drop(holder, tuple(thing for thing in holder.holds if " " in thing and thing not in kept))
+        holder.work_protocol = event.protocol
 
     def _speak(self, holder: Holder, event: GenerationEvent) -> bool:
         """Note the generation it speaks for; whether that is another than before.

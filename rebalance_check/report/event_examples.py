@@ -147,6 +147,7 @@ MEMBERS: Final = Section(
         e.MemberResumed(group=_G, source="m0", seq=8, time_ms=8500, member="m0"),
         e.SubscriptionChanged(group=_G, source="m0", seq=9, time_ms=8600, member="m0", topics=("orders", "returns")),
         e.CoordinatorFound(group=_G, source="m0", seq=10, time_ms=20_900, member="m0", node=2),
+        e.CoordinatorLost(group=_G, source="m0", seq=9, time_ms=20_100, member="m0"),
         e.MemberJoined(
             group=_G, source="m0", seq=3, time_ms=3006, member="m0", generation=1, member_id=_IDS[0], leader=True,
             protocol="range",

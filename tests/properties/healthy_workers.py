@@ -186,7 +186,10 @@ class HealthyWorkers:
             )  # fmt: skip
 
     def restart(self) -> None:
-        """The task is restarted by request."""
+        """The task is restarted by request; before, the coordinator is gone for a little while."""
+        self.add(e.CoordinatorLost(member=W1), e.CoordinatorFound(member=W1, node=0))
+        self.of(W1, e.MembershipLost, reason="left")
+        self.of(W1, e.WorkerClaimed, url=URL[W1], config_offset=self.offset, claim=self.claims[W1])
         self.add(e.RestartRequested(member=W1, connector="c", include_tasks=True))
         self.of(W1, e.RestartPlanned, connector="c", work=("c-0",))
         self.of(W1, e.TaskStopped, task="c-0")

@@ -7,6 +7,7 @@ from typing import Final
 from rebalance_check.impl.mutants.edit import Edit
 from rebalance_check.impl.mutants.edits.assignors import ASSIGNOR_EDITS
 from rebalance_check.impl.mutants.edits.client import CLIENT_EDITS
+from rebalance_check.impl.mutants.edits.connect import CONNECT_EDITS
 from rebalance_check.impl.mutants.edits.connect_assignors import CONNECT_ASSIGNOR_EDITS
 from rebalance_check.impl.mutants.edits.consumer import CONSUMER_EDITS
 from rebalance_check.impl.mutants.edits.coordinator import COORDINATOR_EDITS
@@ -18,6 +19,7 @@ EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **ANSWER_EDITS,
     **CLIENT_EDITS,
     **CONSUMER_EDITS,
+    **CONNECT_EDITS,
     **ASSIGNOR_EDITS,
     **CONNECT_ASSIGNOR_EDITS,
     **STATUS_EDITS,

@@ -108,6 +108,7 @@ class WorkerApplication:
                 url=start.url,
                 store=start.store,
                 scheduled_rebalance_max_delay_ms=config.scheduled_rebalance_max_delay_ms,
+                heartbeat_interval_ms=config.heartbeat_interval_ms,
                 exactly_once=start.exactly_once.transactional,
             )
         )

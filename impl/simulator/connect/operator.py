@@ -11,7 +11,9 @@ from rebalance_check.impl.connect.config.values import RestartRequest
 from rebalance_check.impl.connect.herder.herder import Herder
 from rebalance_check.impl.connect.herder.peers import Answer, OnAnswer
 from rebalance_check.impl.connect.herder.reconfiguring import TASKS_MAX, VERSION
+from rebalance_check.impl.connect.herder.work_events import WorkKey
 from rebalance_check.impl.connect.status.codec import ConnectorKey, TaskKey
+from rebalance_check.impl.protocol.connect_protocol import ConnectorTask
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.simulator.connect.process import ConnectProcess
 from rebalance_check.impl.simulator.connect.shared import SharedCluster
@@ -19,6 +21,9 @@ from rebalance_check.model.vocabulary.actions import Action, ActionKind
 
 RETRY_MS: Final = 1_000
 """How long the operator waits before it asks again, once the run is healed."""
+
+CONVERTER: Final = "value.converter"
+"""A setting that the worker applies, and that simulated connectors do not pass on to their tasks."""
 
 Ask = Callable[[Herder, OnAnswer], None]
 """A request to one worker."""
@@ -47,7 +52,7 @@ class Operator:
             case ActionKind.CHANGE_CONFIG:
                 self._ask_leader(partial(self._put, "c0", action.choice))
             case ActionKind.CREATE_CONNECTOR:
-                self._ask_leader(partial(self._put, connector, 1 + action.choice // 3))
+                self._ask_leader(partial(self._put, connector, action.choice // 3))
             case ActionKind.DELETE_CONNECTOR:
                 self._ask_leader(lambda herder, answer: herder.delete_connector(connector, answer))
             case ActionKind.PAUSE_CONNECTOR:
@@ -61,7 +66,7 @@ class Operator:
                 self._ask_leader(lambda herder, answer: herder.restart_connector_and_tasks(request, answer))
             case ActionKind.RESTART_TASK:
                 key = ConnectorKey(connector) if action.choice > 8 else TaskKey(connector, action.choice // 3)
-                self._ask(action.member, lambda herder, answer: herder.restart_work(key, answer))
+                self._ask_owner(action.member, key)
             case ActionKind.FAIL_TASK:
                 self._fail(action)
             case ActionKind.COMPACT_TOPIC:
@@ -72,8 +77,11 @@ class Operator:
                 return
 
     def _put(self, connector: str, tasks: int, herder: Herder, answer: OnAnswer) -> None:
+        """Every second configuration differs from the one before in a setting that no task config shows."""
         self._versions += 1
-        herder.put_connector(connector, {TASKS_MAX: str(tasks), VERSION: str(self._versions)}, answer)
+        version, converter = str(self._versions // 2), f"converter-{self._versions}"
+        config = {TASKS_MAX: str(tasks), VERSION: version, CONVERTER: converter}
+        herder.put_connector(connector, config, answer)
 
     def _ask(self, member: int, ask: Ask, answer: OnAnswer = lambda _: None) -> None:
         """Ask one worker, if it listens."""
@@ -88,6 +96,17 @@ class Operator:
                 self._ask(number, ask, answer)
                 return True
         return False
+
+    def _ask_owner(self, member: int, key: WorkKey) -> None:
+        """Have a connector or task restarted; a worker that leads passes the request on to its owner."""
+        worker = self._processes[member].worker
+        if worker is None or not self._processes[member].listens:
+            return
+        coordinator = worker.herder.coordinator
+        url = coordinator.owner_url(key.connector if isinstance(key, ConnectorKey) else ConnectorTask(*key))
+        workers = ((number, process.worker) for number, process in enumerate(self._processes))
+        owners = (number for number, each in workers if each is not None and each.herder.url == url)
+        self._ask(next(owners, member), lambda herder, answer: herder.restart_work(key, answer))
 
     def _fail(self, action: Action) -> None:
         """A connector or task of the worker fails while it runs."""

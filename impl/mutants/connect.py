@@ -1,0 +1,157 @@
+"""Mutants of Kafka Connect: what each does wrong, and the simulated groups that show it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
+from rebalance_check.impl.runtime.options import ClusterMode, SimulatedProtocol, SimulationOptions
+
+
+def _search(mode: ClusterMode, first: int, last: int) -> FuzzSearch:
+    return FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT, mode=mode), first=first, last=last)
+
+
+_EAGER: Final = _search(ClusterMode.EAGER, 0, 20)
+_SESSIONED: Final = _search(ClusterMode.SESSIONED, 0, 20)
+
+
+def _mutant(name: str, what: str, caught_by: str, find: FuzzSearch = _SESSIONED, catalogue_id: str = "") -> Mutant:
+    return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=find, catalogue_id=catalogue_id)
+
+
+def _of_the_field(name: str, what: str, caught_by: str, find: FuzzSearch = _SESSIONED) -> Mutant:
+    """A defect that stands in the catalogue under its name."""
+    return _mutant(name, what, caught_by, find, name)
+
+
+_ROUNDS: Final = [
+    _mutant(
+        "offset-of-each-worker",
+        "the leader answers each worker with the offset that this worker reported",
+        "connect_assignment_is_agreed",
+        _EAGER,
+    ),
+    _mutant(
+        "leader-url-of-each-worker",
+        "the leader answers each worker with that worker's own URL as the leader's",
+        "leader_url_is_the_leaders",
+        _EAGER,
+    ),
+    _mutant(
+        "sessioned-written-as-compatible",
+        "under sessioned the leader writes assignments of version 1",
+        "version_fits_protocol",
+    ),
+    _mutant(
+        "revoked-connectors-still-claimed",
+        "a worker goes on claiming connectors that were revoked",
+        "claim_follows_assignments",
+    ),
+    _mutant(
+        "connect-active-work-counts-as-new",
+        "the incremental assignor takes work that a worker claims for new when it does not remember it",
+        "claimed_work_is_not_granted",
+    ),
+    _mutant(
+        "eager-deals-connectors-to-all",
+        "the eager assignor deals each connector to two workers",
+        "work_is_granted_once",
+        _EAGER,
+    ),
+    _mutant(
+        "lost-work-never-assigned-again",
+        "when the delay is over, lost work without candidates is forgotten",
+        "configured_work_has_an_owner",
+    ),
+    _mutant(
+        "lost-work-forgotten",
+        "the leader does not remember the work that waits for its worker, and takes it for new in the next round",
+        "delay_is_honoured",
+    ),
+    _mutant("delay-not-capped", "a second loss adds its delay to the one that runs", "delay_is_bounded"),
+]
+
+_WORK: Final = [
+    _of_the_field(
+        "connect-revocations-skipped-after-incomplete-rebalance",
+        "an incremental worker stops nothing that is revoked while its last assignment is not started (KAFKA-10763)",
+        "revoked_work_has_stopped",
+    ),
+    _of_the_field(
+        "connect-task-reconfig-not-restarted-incremental",
+        "tasks that stay with their worker go on with their old configuration (KAFKA-8449)",
+        "tasks_run_their_configs",
+    ),
+    _of_the_field(
+        "connect-restart-cascades-to-cached-tasks",
+        "a commit for one connector restarts the tasks of all (KAFKA-8931)",
+        "commit_restarts_its_own_tasks",
+    ),
+    _of_the_field(
+        "connect-compares-transformed-with-raw-configs",
+        "task configs always count as changed, as when resolved secrets are compared with references (KAFKA-16837)",
+        "changed_task_configs_are_published",
+    ),
+    _of_the_field(
+        "connect-runtime-only-change-not-applied",
+        "a change of the connector's configuration that its task configs do not show is not published (KAFKA-9228)",
+        "changed_task_configs_are_published",
+    ),
+    _of_the_field(
+        "connect-shrunk-task-set-not-cleaned",
+        "a connector that returns no task configs any more has none written (KAFKA-3459)",
+        "changed_task_configs_are_published",
+    ),
+    _of_the_field(
+        "connect-key-rotation-after-leader-change",
+        "a worker that does not lead writes session keys, too (KAFKA-12252)",
+        "only_the_leader_rotates_keys",
+    ),
+    _mutant(
+        "started-before-configs-are-read",
+        "a worker starts its assignment although it has read further than the leader had",
+        "start_waits_for_configs",
+    ),
+    _mutant(
+        "no-rejoin-after-revocation",
+        "a worker that gave work up does not ask for the round that gives it on",
+        "revocation_leads_to_rejoin",
+    ),
+    _mutant("revoked-tasks-not-stopped", "a worker stops revoked connectors, and no tasks", "work_runs_once"),
+    _mutant("lost-start", "the first piece of new work is not started", "configured_work_runs"),
+]
+
+_STATUSES: Final = [
+    _mutant(
+        "running-written-for-what-failed-to-start",
+        "a task that fails is written RUNNING",
+        "status_says_what_ran",
+    ),
+    _mutant(
+        "statuses-with-the-groups-generation",
+        "statuses carry the next generation instead of that of the last assignment",
+        "status_carries_the_generation",
+    ),
+    _mutant("unassigned-written-unsafely", "UNASSIGNED is written with put", "status_is_safe_by_kind"),
+    _mutant(
+        "every-worker-cleans-up",
+        "a worker that does not lead removes statuses, too",
+        "only_the_leader_removes_statuses",
+    ),
+    _of_the_field(
+        "status-deleted-task-lingers",
+        "the leader leaves the statuses of tasks that are not configured any more (KAFKA-9472)",
+        "removed_work_loses_its_status",
+    ),
+    _mutant("silent-task-stop", "a task that stops writes no UNASSIGNED", "stops_are_announced", _EAGER),
+    _mutant("silent-connector-start", "a connector that starts writes no RUNNING", "starts_are_announced"),
+    _mutant(
+        "revocation-without-flush",
+        "a worker ends a revocation without flushing its statuses",
+        "revocation_flushes_statuses",
+        _EAGER,
+    ),
+]
+
+CONNECT_MUTANTS: Final = [*_ROUNDS, *_WORK, *_STATUSES]

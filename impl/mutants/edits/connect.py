@@ -1,0 +1,199 @@
+"""Mutants of Kafka Connect: assignors, the worker's coordinator, its herder, its config store."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.impl.mutants.edit import Edit
+
+_CONNECT: Final = "rebalance_check.impl.connect"
+_EAGER: Final = f"{_CONNECT}.assignors.eager:EagerAssignor.assign"
+_INCREMENTAL: Final = f"{_CONNECT}.assignors.incremental"
+_ROUND: Final = f"{_CONNECT}.assignors.round"
+_WORKER: Final = f"{_CONNECT}.worker.coordinator:WorkerCoordinator"
+_HERDER: Final = f"{_CONNECT}.herder"
+_READING: Final = f"{_CONNECT}.config.reading"
+
+_ROUNDS: Final = {
+    "offset-of-each-worker": (
+        Edit(_EAGER, "config_offset=current.config_offset", "config_offset=current.members[member].config_offset"),
+    ),
+    "leader-url-of-each-worker": (
+        Edit(_EAGER, "leader_url=current.members[current.leader].url", "leader_url=current.members[member].url"),
+    ),
+    "sessioned-written-as-compatible": (
+        Edit(
+            f"{_WORKER}.perform_assignment",
+            "write_connect_assignment(one, mode.version)",
+            "write_connect_assignment(one, min(mode.version, 1))",
+        ),
+    ),
+    "mismatch-names-the-leaders-offset": (
+        Edit(
+            f"{_ROUND}:config_mismatch",
+            "config_offset=furthest(members)",
+            "config_offset=members[leader].config_offset",
+        ),
+    ),
+    "leader-behind-assigns": (
+        Edit(
+            f"{_ROUND}:leader_configs",
+            "(latest, latest.offset) if latest.offset >= needed else None",
+            "latest, latest.offset",
+        ),
+    ),
+    "revoked-connectors-still-claimed": (
+        Edit(f"{_WORKER}._claim_after", "*_without(kept.connectors, assigned.revoked_connectors)", "*kept.connectors"),
+    ),
+    "owner-named-while-rejoining": (
+        Edit(f"{_WORKER}.owner_url", "not self.rejoin_needed_or_pending() and self.is_leader() and", ""),
+    ),
+    "connect-active-work-counts-as-new": (
+        Edit(f"{_INCREMENTAL}:sort_out", "created=configured - previous - active", "created=configured - previous"),
+    ),
+    "eager-deals-connectors-to-all": (
+        Edit(
+            _EAGER,
+            "        work[next(circle)].append(item)",
+            "        work[next(circle)].append(item)\n"
+            "        if item.task < 0:\n            work[next(circle)].append(item)",
+        ),
+    ),
+    "lost-work-never-assigned-again": (
+        Edit(
+            f"{_INCREMENTAL}:handle_lost", "            return expired, lost", "            return expired, frozenset()"
+        ),
+    ),
+    "lost-work-forgotten": (Edit(f"{_INCREMENTAL}:remember", " - taken | lost", " - taken"),),
+    "delay-not-capped": (
+        Edit(
+            f"{_INCREMENTAL}:_wait",
+            "min(remaining, max_delay_ms) if remaining > 0 else max_delay_ms",
+            "remaining + max_delay_ms if remaining > 0 else max_delay_ms",
+        ),
+    ),
+}
+
+_WORK: Final = {
+    "connect-zombie-worker-keeps-tasks": (
+        Edit(f"{_WORKER}._has_coordinator_or_gave_up", 'if not self._revoked_all("coordinator unknown")', "if False"),
+    ),
+    "connect-revocations-skipped-after-incomplete-rebalance": (
+        Edit(
+            f"{_HERDER}.revoking:Revoking.on_revoked",
+            "if not self.resolved and self.mode is ConnectMode.EAGER",
+            "if not self.resolved",
+        ),
+    ),
+    "connect-unsync-backoff-exceeds-rebalance-delay": (
+        Edit(f"{_HERDER}.completing:Completing._back_off", "if self.mode is ConnectMode.EAGER", "if True"),
+    ),
+    "connect-rebalance-config-read-unbounded": (
+        Edit(
+            f"{_HERDER}.completing:Completing._read_configs_to_end",
+            "self.configs.refresh(self.config.worker_sync_timeout_ms)",
+            "self.configs.refresh(10**12)",
+        ),
+    ),
+    "connect-task-reconfig-not-restarted-incremental": (
+        Edit(
+            f"{_HERDER}.updating:Updating._apply_updates",
+            "yield from self._stop_reconfigured_tasks(updates)",
+            "del updates",
+        ),
+    ),
+    "connect-restart-cascades-to-cached-tasks": (
+        Edit(
+            f"{_HERDER}.updating:Updating._stop_reconfigured_tasks",
+            "key for key in assigned if numbers and key.connector == connector and not isinstance(key, ConnectorKey)",
+            "key for key in assigned if numbers and not isinstance(key, ConnectorKey)",
+        ),
+    ),
+    "connect-compares-transformed-with-raw-configs": (
+        Edit(
+            f"{_HERDER}.reconfiguring:Reconfiguring._differ",
+            "    return state.applied != state.config",
+            "    return True",
+        ),
+    ),
+    "connect-runtime-only-change-not-applied": (
+        Edit(
+            f"{_HERDER}.reconfiguring:Reconfiguring._differ",
+            "    return state.applied != state.config",
+            "    return False",
+        ),
+    ),
+    "connect-shrunk-task-set-not-cleaned": (
+        Edit(
+            f"{_HERDER}.reconfiguring:Reconfiguring._reconfigure",
+            "    if not changed:",
+            "    if not changed or not configs:",
+        ),
+        Edit(
+            f"{_HERDER}.reconfiguring:Reconfiguring._reconfigure",
+            "published=changed",
+            "published=changed and bool(configs)",
+        ),
+    ),
+    "connect-key-rotation-after-leader-change": (
+        Edit(f"{_HERDER}.leading:Leading._key_is_needed", " or not self.is_leader", ""),
+    ),
+    "started-before-configs-are-read": (
+        Edit(
+            f"{_HERDER}.completing:Completing._complete_rebalance",
+            "here != assigned.config_offset",
+            "here < assigned.config_offset",
+        ),
+    ),
+    "no-rejoin-after-revocation": (
+        Edit(f"{_HERDER}.completing:Completing._follow_up", "    if follows:", "    if False:"),
+    ),
+    "revoked-tasks-not-stopped": (
+        Edit(f"{_HERDER}.revoking:Revoking.on_revoked", "work_of(connectors, tasks)", "work_of(connectors, ())"),
+    ),
+    "lost-start": (
+        Edit(f"{_HERDER}.starting:Starting.start_work", "    for key in missing:", "    for key in missing[1:]:"),
+    ),
+    "restart-starts-what-was-revoked": (
+        Edit(
+            f"{_HERDER}.restarting:Restarting._restart",
+            "own = tuple(key for key in planned if key in here)",
+            "own = planned",
+        ),
+    ),
+}
+
+_STATUSES: Final = {
+    "running-written-for-what-failed-to-start": (
+        Edit(
+            f"{_HERDER}.task_instance:TaskInstance._fail",
+            "self._statuses.failed(self.key)",
+            "self._statuses.running(self.key)",
+        ),
+    ),
+    "statuses-with-the-groups-generation": (
+        Edit(f"{_HERDER}.statuses:StatusWriter._put", "self._generation()", "self._generation() + 1"),
+    ),
+    "unassigned-written-unsafely": (Edit(f"{_HERDER}.statuses:StatusWriter.unassigned", ", safe=True", ""),),
+    "every-worker-cleans-up": (
+        Edit(f"{_HERDER}.leading:Leading.on_assigned", "    if self.is_leader:", "    if True:"),
+    ),
+    "status-deleted-task-lingers": (
+        Edit(f"{_HERDER}.leading:Leading._clean_up", "if number not in configured.tasks(name):", "if False:"),
+    ),
+    "silent-task-stop": (
+        Edit(f"{_HERDER}.task_instance:TaskInstance._shut_down", "    if not self.cancelled:", "    if False:"),
+    ),
+    "silent-connector-start": (
+        Edit(
+            f"{_HERDER}.connector_instance:ConnectorInstance._write_state",
+            "        self._statuses.running(self.key)",
+            "        pass",
+        ),
+    ),
+    "revocation-without-flush": (
+        Edit(f"{_HERDER}.revoking:Revoking._finish_revocation", "        store.flush()", "        pass"),
+    ),
+}
+
+CONNECT_EDITS: Final[dict[str, tuple[Edit, ...]]] = {**_ROUNDS, **_WORK, **_STATUSES}

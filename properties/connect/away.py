@@ -1,0 +1,207 @@
+"""How long a worker goes on that is out of its group: others may have its work already."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import (
+    ConfigReadEnded,
+    ConnectAssignmentReceived,
+    CoordinatorFound,
+    CoordinatorLost,
+    Event,
+    MemberCrashed,
+    MemberEvent,
+    MemberLeft,
+    MemberPaused,
+    MembershipLost,
+    MemberStarted,
+    RunEnded,
+    WorkerClaimed,
+    WorkerConfigured,
+    WorkRevocationStarted,
+)
+from rebalance_check.properties.connect.workers import (
+    SHOWS_WHAT_RUNS,
+    WorkerFold,
+)
+from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.verdict import STEP, Violation
+
+BLOCKED_MS: Final = 15_000
+"""Longer than this no herder is blocked that stops work, reads the config topic, or flushes."""
+
+
+class WorkStopsWithoutACoordinatorViolated(Violation):
+    """A worker found no coordinator for longer than its heartbeat interval, and went on with its work."""
+
+
+class WorkStopsWhileAwayViolated(Violation):
+    """A worker that had left its group went on with its work beyond the delay after which others get it."""
+
+
+class _WithoutCoordinator(WorkerFold):
+    """Looks when a coordinator is found: how long the worker had none, and whether it has stopped its work."""
+
+    needs = ((CoordinatorLost,), (ConnectAssignmentReceived,), (WorkerConfigured,))
+    bookkeeping = frozenset(
+        {CoordinatorLost, WorkRevocationStarted, WorkerClaimed, MemberPaused, MembershipLost, MemberStarted,
+         MemberCrashed, MemberLeft}
+    )  # fmt: skip
+
+    def __init__(self, invariant: Invariant) -> None:
+        ends = (WorkRevocationStarted, WorkerClaimed, MemberPaused, MembershipLost, MemberStarted, MemberCrashed)
+        super().__init__(
+            invariant,
+            {
+                **dict.fromkeys((*ends, MemberLeft), self.on_excused),
+                CoordinatorLost: self.on_lost,
+                CoordinatorFound: self.on_found,
+            },
+        )
+        self._lost: dict[str, CoordinatorLost] = {}
+
+    def on_lost(self, event: CoordinatorLost) -> None:
+        """From here on the time counts, unless it is joining anyway."""
+        worker = self.memory.workers.get(event.member)
+        if worker is not None and worker.known and not isinstance(worker.unstable, WorkerClaimed | MembershipLost):
+            self._lost.setdefault(event.member, event)
+
+    def on_excused(self, event: MemberEvent) -> None:
+        """It stops its work, joins, stands still, or ends."""
+        self._lost.pop(event.member, None)
+
+    def on_found(self, event: CoordinatorFound) -> None:
+        """All that was claimed should have been given up by now."""
+        lost = self._lost.pop(event.member, None)
+        worker = self.memory.workers.get(event.member)
+        if lost is None or worker is None or worker.configured is None or not worker.running:
+            return
+        without_ms = event.time_ms - lost.time_ms
+        if without_ms <= worker.configured.heartbeat_interval_ms + BLOCKED_MS:
+            return
+        work = min(worker.running)
+        self.contradiction(
+            f"{event.member} was without a coordinator for {without_ms} ms and still runs {work}",
+            (f"{event.member} lost its coordinator at {STEP}.", lost),
+            (f"it runs {work} since {STEP}.", worker.running[work]),
+            (f"it found a coordinator at {STEP} and had stopped nothing: contradiction.", event),
+        )
+
+
+class _WhileAway(WorkerFold):
+    """Looks whenever the worker does something that shows how long it has been away."""
+
+    needs = ((MembershipLost,), (WorkerConfigured,))
+    bookkeeping = frozenset({MembershipLost, CoordinatorLost, MemberPaused, MemberStarted, MemberCrashed, MemberLeft})
+
+    def __init__(self, invariant: Invariant) -> None:
+        ends = (CoordinatorLost, MemberPaused, MemberStarted, MemberCrashed, MemberLeft)
+        super().__init__(
+            invariant,
+            {
+                MembershipLost: self.on_lost,
+                **dict.fromkeys(ends, self.on_excused),
+                ConfigReadEnded: self.look,
+                WorkerClaimed: self.on_back,
+                WorkRevocationStarted: self.on_back,
+                RunEnded: self.on_end,
+            },
+        )
+        self._away: dict[str, MembershipLost] = {}
+
+    def on_lost(self, event: MembershipLost) -> None:
+        """From here on the time counts."""
+        worker = self.memory.workers.get(event.member)
+        if worker is not None and worker.running:
+            self._away.setdefault(event.member, event)
+
+    def on_excused(self, event: MemberEvent) -> None:
+        """It stands still, ends, or cannot join for want of a coordinator."""
+        self._away.pop(event.member, None)
+
+    def on_back(self, event: WorkerClaimed | WorkRevocationStarted) -> None:
+        """It joins again, or stops its work: in time, or too late."""
+        self.look(event)
+        self._away.pop(event.member, None)
+
+    def look(self, event: MemberEvent) -> None:
+        """It is still away."""
+        lost = self._away.get(event.member)
+        if lost is not None:
+            self._judge(lost, event, event.time_ms - lost.time_ms)
+
+    def on_end(self, event: RunEnded) -> None:
+        """It never came back."""
+        for name in sorted(self._away):
+            self._judge(self._away[name], event, event.time_ms - self._away[name].time_ms)
+
+    def _judge(self, lost: MembershipLost, event: Event, away_ms: int) -> None:
+        worker = self.memory.workers.get(lost.member)
+        if worker is None or worker.configured is None or not worker.running:
+            return
+        if away_ms <= worker.configured.scheduled_rebalance_max_delay_ms + BLOCKED_MS:
+            return
+        work = min(worker.running)
+        self.contradiction(
+            f"{lost.member} is out of its group for {away_ms} ms and still runs {work}",
+            (f"{lost.member} left its group at {STEP} ({lost.reason}).", lost),
+            (f"it runs {work} since {STEP}.", worker.running[work]),
+            (f"it had neither joined nor stopped {work} before {STEP}: contradiction.", event),
+        )
+        self._away.pop(lost.member, None)
+
+
+WorkStopsWithoutACoordinator: Final = Invariant(
+    name="work_stops_without_a_coordinator",
+    family="connect_work",
+    claim="a worker that is stable and finds no coordinator for its heartbeat interval stops all that it claims",
+    source="WorkerCoordinator.poll; KAFKA-9184",
+    premises=(
+        f"its herder is blocked for {BLOCKED_MS // 1000} s at most: time-outs of stops and of reads are shorter",
+        "a worker that is joining already goes on until it has joined",
+    ),
+    exempted_by=(
+        CoordinatorFound,
+        MemberPaused,
+        MembershipLost,
+        WorkRevocationStarted,
+        WorkerClaimed,
+        *SHOWS_WHAT_RUNS,
+    ),
+    violation=WorkStopsWithoutACoordinatorViolated,
+    fold=_WithoutCoordinator,
+)
+"""Others may have its work already. The smallest history that breaks it::
+
+    WorkerConfigured(member="w0", mode="compatible")
+    ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
+                              config_offset=3, assigned=("c",))
+    ConnectorStarted(member="w0", generation=1, connector="c")
+    CoordinatorLost(member="w0", time_ms=1000)
+    CoordinatorFound(member="w0", time_ms=60000, node=0)
+"""
+
+WorkStopsWhileAway: Final = Invariant(
+    name="work_stops_while_away",
+    family="connect_work",
+    claim="a worker that left its group and can find its coordinator joins again or stops its work within "
+    "scheduled.rebalance.max.delay.ms",
+    source="DistributedHerder.backoff; KAFKA-9849",
+    premises=(
+        f"its herder is blocked for {BLOCKED_MS // 1000} s at most: time-outs of stops and of reads are shorter",
+    ),
+    exempted_by=(CoordinatorLost, MemberPaused, WorkRevocationStarted, WorkerClaimed, *SHOWS_WHAT_RUNS),
+    violation=WorkStopsWhileAwayViolated,
+    fold=_WhileAway,
+)
+"""The smallest history that breaks it::
+
+    WorkerConfigured(member="w0", mode="compatible", scheduled_rebalance_max_delay_ms=10000)
+    ConnectorStarted(member="w0", generation=1, connector="c")
+    MembershipLost(member="w0", generation=1, reason="left", time_ms=1000)
+    ConfigReadEnded(member="w0", offset=3, outcome="timeout", time_ms=60000)
+"""
+
+CLAIMS: Final = (WorkStopsWithoutACoordinator, WorkStopsWhileAway)
+"""In the order in which reports name them."""
