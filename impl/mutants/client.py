@@ -93,7 +93,6 @@ CLIENT_MUTANTS: Final = [
         caught_by="no_double_ownership",
         where="impl",
         find=_CONNECT,
-        catalogue_id="connect-zombie-worker-keeps-tasks",
     ),
     Mutant(
         name="outdated-join-reply-applied",

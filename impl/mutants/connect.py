@@ -109,6 +109,34 @@ _WORK: Final = [
         "only_the_leader_rotates_keys",
     ),
     _mutant(
+        "worker-waits-for-a-coordinator",
+        "a worker that lost contact waits for its coordinator without limit, and lets its work run (KAFKA-9184)",
+        "work_stops_without_a_coordinator",
+        catalogue_id="connect-zombie-worker-keeps-tasks",
+    ),
+    _mutant(
+        "old-assignment-started-after-giving-up",
+        "a worker that gave up for want of a coordinator starts its old assignment once more",
+        "running_work_is_claimed",
+    ),
+    _mutant(
+        "unassigned-work-restarted",
+        "a worker restarts a task on request that it was not assigned",
+        "only_accepted_work_starts",
+    ),
+    _mutant(
+        "restart-starts-what-was-revoked",
+        "a restart request restarts all work of the connector that has a status, wherever it runs",
+        "restart_stays_with_its_connector",
+        _search(ClusterMode.SESSIONED, 20, 40),
+    ),
+    _mutant(
+        "join-prepared-as-in-the-other-mode",
+        "an eager worker stops nothing before it joins, an incremental one everything",
+        "eager_worker_stops_before_joining",
+        _EAGER,
+    ),
+    _mutant(
         "started-before-configs-are-read",
         "a worker starts its assignment although it has read further than the leader had",
         "start_waits_for_configs",

@@ -28,7 +28,7 @@ from rebalance_check.properties.connect.workers import (
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 
-BLOCKED_MS: Final = 15_000
+BLOCKED_MS: Final = 8_000
 """Longer than this no herder is blocked that stops work, reads the config topic, or flushes."""
 
 

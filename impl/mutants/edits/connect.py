@@ -75,8 +75,12 @@ _ROUNDS: Final = {
 }
 
 _WORK: Final = {
-    "connect-zombie-worker-keeps-tasks": (
-        Edit(f"{_WORKER}._has_coordinator_or_gave_up", 'if not self._revoked_all("coordinator unknown")', "if False"),
+    "worker-waits-for-a-coordinator": (
+        Edit(
+            f"{_WORKER}._has_coordinator_or_gave_up",
+            "self._now_ms < self._unknown_since_ms + self.config.heartbeat_interval_ms",
+            "self._unknown_since_ms is not None",
+        ),
     ),
     "connect-revocations-skipped-after-incomplete-rebalance": (
         Edit(
@@ -163,6 +167,22 @@ _WORK: Final = {
     ),
 }
 
+_WORK_2: Final = {
+    "old-assignment-started-after-giving-up": (
+        Edit(
+            f"{_HERDER}.herder:Herder._tick",
+            "    if not self.coordinator.rejoin_needed_or_pending():",
+            "    if True:",
+        ),
+    ),
+    "unassigned-work-restarted": (
+        Edit(f"{_HERDER}.serving:Serving._serve_restart_work", "    if not own:", "    if False:"),
+    ),
+    "join-prepared-as-in-the-other-mode": (
+        Edit(f"{_WORKER}.on_join_prepare", "self._mode is not ConnectMode.EAGER", "self._mode is ConnectMode.EAGER"),
+    ),
+}
+
 _STATUSES: Final = {
     "running-written-for-what-failed-to-start": (
         Edit(
@@ -196,4 +216,4 @@ _STATUSES: Final = {
     ),
 }
 
-CONNECT_EDITS: Final[dict[str, tuple[Edit, ...]]] = {**_ROUNDS, **_WORK, **_STATUSES}
+CONNECT_EDITS: Final[dict[str, tuple[Edit, ...]]] = {**_ROUNDS, **_WORK, **_WORK_2, **_STATUSES}
