@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
 from rebalance_check.properties.connect.catalogue import ConnectWorkers
 from rebalance_check.properties.features import lacking
 from rebalance_check.properties.invariants import (
@@ -51,6 +52,7 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *expectations.CLAIMS,
     *SafeStatusWrites,
     *ConnectWorkers,
+    *ConfigStoreClaims,
     *answering.CLAIMS,
     *owning.CLAIMS,
     *liveness.CLAIMS,

@@ -10,6 +10,7 @@ from typing import Final
 from rebalance_check.impl.mutants.assignors import ASSIGNOR_MUTANTS
 from rebalance_check.impl.mutants.client import CLIENT_MUTANTS
 from rebalance_check.impl.mutants.client_claims import CLIENT_CLAIM_MUTANTS
+from rebalance_check.impl.mutants.configs import CONFIG_MUTANTS
 from rebalance_check.impl.mutants.connect import CONNECT_MUTANTS
 from rebalance_check.impl.mutants.connect_assignors import CONNECT_ASSIGNOR_MUTANTS
 from rebalance_check.impl.mutants.coordinator import COORDINATOR_MUTANTS
@@ -42,6 +43,7 @@ _KNOWN: Final = _by_name(
         *CONNECT_ASSIGNOR_MUTANTS,
         *STATUS_MUTANTS,
         *CONNECT_MUTANTS,
+        *CONFIG_MUTANTS,
         *UPGRADE_MUTANTS,
     ]
 )

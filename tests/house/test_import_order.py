@@ -64,7 +64,7 @@ FLOORS = (
     ("properties.verdict", "properties.history"),
     ("properties.kinds", "properties.schema", "properties.convert", "properties.coverage"),
     ("properties.views", "properties.exit_codes"),
-    ("properties.invariants", "properties.status"),
+    ("properties.invariants", "properties.status", "properties.config_store"),
     ("properties.connect",),
     ("properties.catalogue", "properties.judgement"),
     ("properties.judge",),

@@ -384,7 +384,8 @@ class StatusStore:
     def read(self, partition: int, offset: int, key: str | None, value: bytes | None) -> None:
         """Take one record of the topic into the cache, or leave it out, as the reader's thread does.
 
-        Raises `StatusStoreError` for a record without a key, at which Kafka loses the rest of the batch.
+        Raises: NoRecordKeyError for a record without a key, at which Kafka loses the rest of the batch, and
+        StatusStoreError after the end.
         """
         if self._stopped:
             raise StatusStoreError(f"the store of {self.worker} is stopped: it reads no more, make a new one")

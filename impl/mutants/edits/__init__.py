@@ -7,6 +7,7 @@ from typing import Final
 from rebalance_check.impl.mutants.edit import Edit
 from rebalance_check.impl.mutants.edits.assignors import ASSIGNOR_EDITS
 from rebalance_check.impl.mutants.edits.client import CLIENT_EDITS
+from rebalance_check.impl.mutants.edits.configs import CONFIG_EDITS
 from rebalance_check.impl.mutants.edits.connect import CONNECT_EDITS
 from rebalance_check.impl.mutants.edits.connect_assignors import CONNECT_ASSIGNOR_EDITS
 from rebalance_check.impl.mutants.edits.consumer import CONSUMER_EDITS
@@ -23,5 +24,6 @@ EDITS: Final[dict[str, tuple[Edit, ...]]] = {
     **ASSIGNOR_EDITS,
     **CONNECT_ASSIGNOR_EDITS,
     **STATUS_EDITS,
+    **CONFIG_EDITS,
 }
 """By name of the mutant; `rebalance_check.impl.mutants.registry` joins them with what is known about each."""

@@ -1,0 +1,99 @@
+"""Mutants of the config store: `rebalance_check.impl.connect.config`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.impl.mutants.mutant import Mutant, PytestCase
+
+_TEST: Final = "tests/impl/test_config_mutants.py"
+
+
+def _mutant(name: str, what: str, caught_by: str, catalogue_id: str = "") -> Mutant:
+    return Mutant(
+        name=name,
+        what=what,
+        caught_by=caught_by,
+        where="impl",
+        find=PytestCase(test=_TEST),
+        catalogue_id=catalogue_id,
+    )
+
+
+CONFIG_MUTANTS: Final = [
+    _mutant("cleaner-keeps-the-first", "compaction keeps the first record of a key, not the last", "snapshots_agree"),
+    _mutant(
+        "removal-drops-target-state",
+        "a connector's tombstone takes its target state away",
+        "config_snapshot_follows_reads",
+    ),
+    _mutant(
+        "leftovers-outlive-their-connector",
+        "task configs of a deleted connector wait for the next commit after it is created again (KAFKA-16838)",
+        "config_snapshot_follows_reads",
+    ),
+    _mutant(
+        "deferred-outlive-a-commit",
+        "a commit that lacks tasks leaves those that it had for the next one",
+        "config_snapshot_follows_reads",
+    ),
+    _mutant(
+        "offset-advances-on-bad-json",
+        "the offset counts a record whose value is no JSON",
+        "config_offset_follows_conversion",
+    ),
+    _mutant("inconsistent-tasks-listed", "the tasks of an inconsistent connector are listed", "tasks_are_listed_whole"),
+    _mutant(
+        "commit-counts-its-tasks-only",
+        "a commit is complete when it has as many tasks as it counts, whichever they are",
+        "listed_tasks_have_configs",
+    ),
+    _mutant(
+        "task-config-in-force-at-once",
+        "a task config is in force before its commit",
+        "committed_configs_change_at_commits",
+    ),
+    _mutant(
+        "incomplete-commit-applied",
+        "a commit that lacks tasks makes the connector's configuration the applied one",
+        "incomplete_commit_changes_no_config",
+    ),
+    _mutant(
+        "commit-needs-no-fencing", "a commit leaves no fencing pending (KIP-618)", "fencing_is_pending_after_a_commit"
+    ),
+    _mutant(
+        "generation-ends-with-its-connector",
+        "a connector that is created again counts its commits from 0",
+        "generation_counts_complete_commits",
+    ),
+    _mutant(
+        "target-tombstone-forgets-default",
+        "the tombstone of a target state leaves a configured connector without one",
+        "configured_connector_has_target_state",
+    ),
+    _mutant(
+        "removal-keeps-task-count", "a deleted connector keeps its count of tasks", "unknown_connector_has_no_tasks"
+    ),
+    _mutant("callbacks-before-start", "a store calls back while it starts", "config_callbacks_follow_reads"),
+    _mutant(
+        "unchanged-target-state-reported",
+        "a target state that is no other one is called back",
+        "config_callbacks_follow_reads",
+    ),
+    _mutant(
+        "config-applied-when-read",
+        "a connector's configuration counts as applied when it is read, before a commit of its tasks",
+        "applied_is_current_at_the_commit",
+    ),
+    _mutant(
+        "commit-without-read-back",
+        "task configs are committed without being read back first",
+        "commit_follows_read_back",
+    ),
+    _mutant(
+        "leader-writes-plainly",
+        "where exactly-once support is being prepared, a leader writes with a producer that nothing can fence",
+        "fenced_leader_appends_nothing",
+    ),
+    _mutant("reader-begins-again", "a reader that reached the end begins anew", "config_reads_in_order"),
+]

@@ -1,0 +1,101 @@
+"""Mutants of the config store: its fold, its snapshot, its writes, and the log under it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.impl.mutants.edit import Edit
+
+_CONFIG: Final = "rebalance_check.impl.connect.config"
+_READING: Final = f"{_CONFIG}.reading"
+_STORE: Final = f"{_CONFIG}.store:ConfigStore"
+
+CONFIG_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
+    "cleaner-keeps-the-first": (
+        Edit(
+            f"{_CONFIG}.compaction:compacted",
+            "for record in cleaned}",
+            "for record in reversed(cleaned)}",
+        ),
+    ),
+    "removal-drops-target-state": (
+        Edit(f"{_READING}:_remove", "config=None, task_count", "config=None, target_state=None, task_count"),
+    ),
+    "leftovers-outlive-their-connector": (
+        Edit(
+            f"{_READING}:_read_commit",
+            "        _remove(state, key.name)\n        return ()",
+            "        return ()",
+        ),
+    ),
+    "deferred-outlive-a-commit": (Edit(f"{_READING}:_read_commit", "state.deferred[key.name] = {}", "pass"),),
+    "offset-advances-on-bad-json": (
+        Edit(
+            f"{_READING}:read_record",
+            "        return Reading(False)",
+            "        state.offset = offset + 1\n        return Reading(False)",
+        ),
+    ),
+    "inconsistent-tasks-listed": (
+        Edit(
+            f"{_CONFIG}.snapshot:ConfigSnapshot.tasks",
+            "0 if self.of_connector(connector).inconsistent else self.task_count(connector)",
+            "self.task_count(connector)",
+        ),
+    ),
+    "commit-counts-its-tasks-only": (
+        Edit(f"{_READING}:_read_commit", " and all(task in (deferred or {}) for task in range(count))", ""),
+    ),
+    "task-config-in-force-at-once": (
+        Edit(
+            f"{_READING}:_read_task",
+            "    if config is not None:",
+            "    if config is not None:\n"
+            "        known = state.of(key.name)\n"
+            "        configs = {**known.task_configs, key.task: config}\n"
+            "        state.connectors[key.name] = replace(known, task_configs=configs)",
+        ),
+    ),
+    "incomplete-commit-applied": (
+        Edit(
+            f"{_READING}:_read_commit",
+            "replace(known, inconsistent=True)",
+            "replace(known, inconsistent=True, applied=known.config)",
+        ),
+    ),
+    "commit-needs-no-fencing": (
+        Edit(f"{_READING}:_read_commit", "pending_fencing=True", "pending_fencing=known.pending_fencing"),
+    ),
+    "generation-ends-with-its-connector": (
+        Edit(f"{_READING}:_remove", "config=None, task_count", "config=None, generation=None, task_count"),
+    ),
+    "target-tombstone-forgets-default": (
+        Edit(f"{_READING}:_read_target_state", "None if known.config is None else TargetState.STARTED", "None"),
+    ),
+    "removal-keeps-task-count": (Edit(f"{_READING}:_remove", "task_count=None, ", ""),),
+    "callbacks-before-start": (Edit(f"{_STORE}.read", "if self._started:", "if reading.changes:"),),
+    "unchanged-target-state-reported": (
+        Edit(f"{_READING}:_read_target_state", " and known.target_state is not target", ""),
+    ),
+    "config-applied-when-read": (
+        Edit(f"{_READING}:_read_connector", "known, config=config, ", "known, config=config, applied=config, "),
+    ),
+    "commit-without-read-back": (
+        Edit(f"{_CONFIG}.writing:put_tasks", "    if tasks:\n        steps.append((ReadToEnd(), root))\n", ""),
+    ),
+    "leader-writes-plainly": (
+        Edit(
+            f"{_STORE}._is_transaction",
+            "self.exactly_once.transactional",
+            "self.exactly_once is ExactlyOnce.ENABLED",
+        ),
+    ),
+    "reader-begins-again": (
+        Edit(
+            f"{_CONFIG}.channel:ConfigChannel.serve_end",
+            "    for number in reached:",
+            "    self.position = 0\n    for number in reached:",
+        ),
+    ),
+}  # fmt: skip
+"""By name of the mutant."""

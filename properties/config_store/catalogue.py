@@ -1,0 +1,16 @@
+"""The claims about the config store, in the order in which reports name them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rebalance_check.properties.config_store import agreement, reports, snapshots, writers
+from rebalance_check.properties.kinds import Invariant
+
+ConfigStoreClaims: Final[tuple[Invariant, ...]] = (
+    *agreement.CLAIMS,
+    *snapshots.CLAIMS,
+    *reports.CLAIMS,
+    *writers.CLAIMS,
+)
+"""Every claim of the family ``config_store``: what workers agree on first, then what a store knows, reports, writes."""
