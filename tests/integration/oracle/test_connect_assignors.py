@@ -7,6 +7,7 @@ import pytest
 
 from rebalance_check.impl.connect.assignors.incremental import IncrementalAssignor
 from rebalance_check.integration.oracle.connect.compare import compare
+from rebalance_check.integration.oracle.connect.figures import cost_of_changes
 from rebalance_check.integration.oracle.connect.java import JavaConnectAssignors
 from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
 from rebalance_check.integration.oracle.connect.search import search
@@ -100,3 +101,12 @@ def test_the_latest_releases_break_no_other_claim(releases: list[JavaConnectAssi
 def test_a_release_that_does_not_exist_is_refused() -> None:
     with pytest.raises(RebalanceCheckError, match=r"'2\.3\.0' is no release of Kafka Connect since 2\.4\.0"):
         JavaConnectAssignors("2.3.0")
+
+
+def test_a_change_of_the_workers_costs_as_many_rounds_and_as_much_time_as_with_kafkas(
+    releases: list[JavaConnectAssignors],
+) -> None:
+    ours = cost_of_changes(OurConnectAssignors(), range(20))
+    assert [cost_of_changes(release, range(20)) for release in releases] == [ours, ours]
+    assert ours["one comes back"].idle_ms < ours["one leaves, another joins"].idle_ms
+    assert ours["one joins"].rounds > 20
