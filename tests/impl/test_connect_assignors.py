@@ -10,7 +10,7 @@ from rebalance_check.impl.connect.assignors.eager import EagerAssignor
 from rebalance_check.impl.connect.assignors.incremental import IncrementalAssignor
 from rebalance_check.impl.connect.assignors.memory import backoff_ms
 from rebalance_check.impl.connect.assignors.round import Round, config_mismatch, leader_configs
-from rebalance_check.impl.connect.config_topic import ConfigSnapshot
+from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot
 from rebalance_check.impl.protocol.connect_protocol import ConnectorTask, WorkerState
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
@@ -69,7 +69,7 @@ def test_the_leader_assigns_by_what_it_read__if_no_worker_has_read_further(
     known: int, latest: int, expected: tuple[int, int] | None
 ) -> None:
     states = {"a": WorkerState(url="u", config_offset=3), "b": WorkerState(url="u", config_offset=9)}
-    found = leader_configs(ConfigSnapshot(known), lambda: ConfigSnapshot(latest), states)
+    found = leader_configs(ConfigSnapshot(offset=known), lambda: ConfigSnapshot(offset=latest), states)
     assert (found and (found[0].offset, found[1])) == expected
 
 

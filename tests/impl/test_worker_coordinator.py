@@ -66,6 +66,11 @@ def test_a_mode_offers_itself_and_every_older_one(mode: ConnectMode, names: list
     assert read_worker_state_v0(request.protocols[-1].metadata).config_offset == 7
 
 
+def test_a_static_worker_is_refused() -> None:
+    with pytest.raises(RebalanceCheckError, match="never static"):
+        WorkerConfig(group_id="g", group_instance_id="i")
+
+
 def test_settings_name_a_mode_in_any_case_and_protocols_in_one() -> None:
     assert ConnectMode.parse("Sessioned") is SESSIONED
     with pytest.raises(RebalanceCheckError, match=r"connect\.protocol is 'static'"):
