@@ -34,7 +34,7 @@ CLIENT_MUTANTS: Final = [
         what="a worker takes a round that failed with CONFIG_MISMATCH for its assignment",
         caught_by="scenarios",
         where="impl",
-        find=PytestCase(test="tests/impl/test_worker_coordinator.py"),
+        find=PytestCase(test="tests/impl/test_connect_scenario_mutants.py", case="a_failed_round"),
     ),
     Mutant(
         name="eager-keeps-partitions-while-joining",

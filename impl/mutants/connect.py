@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
+from rebalance_check.impl.mutants.mutant import Find, FuzzSearch, Mutant, PytestCase
 from rebalance_check.impl.runtime.options import ClusterMode, SimulatedProtocol, SimulationOptions
 
 
@@ -14,13 +14,14 @@ def _search(mode: ClusterMode, first: int, last: int) -> FuzzSearch:
 
 _EAGER: Final = _search(ClusterMode.EAGER, 0, 20)
 _SESSIONED: Final = _search(ClusterMode.SESSIONED, 0, 20)
+_SCRIPTED: Final = PytestCase(test="tests/impl/test_connect_scenario_mutants.py")
 
 
-def _mutant(name: str, what: str, caught_by: str, find: FuzzSearch = _SESSIONED, catalogue_id: str = "") -> Mutant:
+def _mutant(name: str, what: str, caught_by: str, find: Find = _SESSIONED, catalogue_id: str = "") -> Mutant:
     return Mutant(name=name, what=what, caught_by=caught_by, where="impl", find=find, catalogue_id=catalogue_id)
 
 
-def _of_the_field(name: str, what: str, caught_by: str, find: FuzzSearch = _SESSIONED) -> Mutant:
+def _of_the_field(name: str, what: str, caught_by: str, find: Find = _SESSIONED) -> Mutant:
     """A defect that stands in the catalogue under its name."""
     return _mutant(name, what, caught_by, find, name)
 
@@ -70,6 +71,27 @@ _ROUNDS: Final = [
         "delay_is_honoured",
     ),
     _mutant("delay-not-capped", "a second loss adds its delay to the one that runs", "delay_is_bounded"),
+]
+
+_LEADERS: Final = [
+    _mutant(
+        "mismatch-names-the-leaders-offset",
+        "a round that fails with CONFIG_MISMATCH names the offset of the leader, which is behind",
+        "config_mismatch_assigns_nothing",
+        _SCRIPTED,
+    ),
+    _mutant(
+        "leader-behind-assigns",
+        "a leader that has read less than another worker assigns all the same",
+        "config_offset_covers_members",
+        _SCRIPTED,
+    ),
+    _mutant(
+        "owner-named-while-rejoining",
+        "a worker names owners while it does not lead, or is to join again",
+        "owner_url_is_the_owners",
+        _SCRIPTED,
+    ),
 ]
 
 _WORK: Final = [
@@ -182,4 +204,4 @@ _STATUSES: Final = [
     ),
 ]
 
-CONNECT_MUTANTS: Final = [*_ROUNDS, *_WORK, *_STATUSES]
+CONNECT_MUTANTS: Final = [*_ROUNDS, *_LEADERS, *_WORK, *_STATUSES]

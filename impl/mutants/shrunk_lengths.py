@@ -20,7 +20,6 @@ STEPS: Final[dict[str, int]] = {
     "commit-not-fenced": 5,
     "commit-rebalance-in-progress-resets-membership": 3,
     "commit-accepted-while-completing": 5,
-    "config-mismatch-ignored": 2,
     "connect-assignment-names-the-members-url": 2,
     "connect-balances-during-the-delay": 8,
     "connect-claim-of-deleted-connector-throws": 4,

@@ -14,8 +14,10 @@ from rebalance_check.properties.connect.catalogue import ConnectWorkers
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 
+FUZZED = [mutant for mutant in CONNECT_MUTANTS if isinstance(mutant.find, FuzzSearch)]
 
-@pytest.mark.parametrize("mutant", CONNECT_MUTANTS, ids=lambda mutant: str(mutant.name))
+
+@pytest.mark.parametrize("mutant", FUZZED, ids=lambda mutant: str(mutant.name))
 def test_a_mutant_is_caught_by_the_claim_that_it_names(mutant: Mutant) -> None:
     assert mutant.name in IMPL_MUTANTS
     assert isinstance(mutant.find, FuzzSearch)
@@ -32,9 +34,6 @@ def test_every_claim_about_workers_is_named_by_a_mutant__or_has_a_reason() -> No
 
 
 WITHOUT_A_MUTANT = {
-    "config_mismatch_assigns_nothing": "simulated config topics are never so far apart when a round begins",
-    "config_offset_covers_members": "simulated config topics are never so far apart when a round begins",
-    "owner_url_is_the_owners": "the simulated operator asks for owners too seldom",
     "work_stops_while_away": "simulated config topics can always be read in time",
     "producer_epochs_grow": "simulated workers have no transactional producers",
     "fenced_before_start": "simulated workers have no transactional producers",

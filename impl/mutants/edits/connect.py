@@ -89,16 +89,6 @@ _WORK: Final = {
             "if not self.resolved",
         ),
     ),
-    "connect-unsync-backoff-exceeds-rebalance-delay": (
-        Edit(f"{_HERDER}.completing:Completing._back_off", "if self.mode is ConnectMode.EAGER", "if True"),
-    ),
-    "connect-rebalance-config-read-unbounded": (
-        Edit(
-            f"{_HERDER}.completing:Completing._read_configs_to_end",
-            "self.configs.refresh(self.config.worker_sync_timeout_ms)",
-            "self.configs.refresh(10**12)",
-        ),
-    ),
     "connect-task-reconfig-not-restarted-incremental": (
         Edit(
             f"{_HERDER}.updating:Updating._apply_updates",
