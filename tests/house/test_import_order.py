@@ -68,7 +68,7 @@ FLOORS = (
     ("properties.connect",),
     ("properties.catalogue", "properties.judgement"),
     ("properties.judge",),
-    ("properties.causality", "properties.files"),
+    ("properties.causality", "properties.files", "properties.incarnations"),
     ("properties.merging", "properties.file_runs"),
     # The protocol as it is implemented, without sockets, threads or clocks.
     ("impl.protocol", "impl.runtime"),

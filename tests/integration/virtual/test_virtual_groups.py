@@ -29,7 +29,7 @@ def elections(history: list[Event]) -> int:
 
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("protocol", ["eager", "cooperative", "connect", "election"])
-def test_a_group_settles_and_holds_every_claim__whatever_goes_wrong(spec: str, protocol: str) -> None:
+def test_a_group_converges_and_holds_every_claim__whatever_goes_wrong(spec: str, protocol: str) -> None:
     faults = () if protocol == "connect" else ALL_FAULTS
     options = SimulationOptions(protocol=SimulatedProtocol(protocol), faults=faults)
     for seed in range(1 if protocol == "connect" else 4):
