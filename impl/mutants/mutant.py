@@ -117,7 +117,7 @@ _OF_CONNECT: Final = {
     RebalanceProtocol.STATUS: ("writes", "failures"),
     RebalanceProtocol.CONNECT_EAGER: _GROUP_BUDGETS,
     RebalanceProtocol.CONNECT_INCREMENTAL: _GROUP_BUDGETS,
-    RebalanceProtocol.CONNECT_CONFIG: ("writes", "compactions"),
+    RebalanceProtocol.CONNECT_CONFIG: ("writes", "expiries", "compactions"),
 }
 """The budgets that a command of each protocol of Connect names."""
 
