@@ -27,7 +27,7 @@ class ClusterMode(StrEnum):
 
     ``any`` lets the seed choose one of the first three; in a ``mixed`` cluster each worker has its own, which Kafka's
     workers do not survive (KAFKA-13816), and in an ``upgrade`` workers are restarted, one by one, from eager to
-    compatible to sessioned.
+    compatible to sessioned. ``exactly-once`` is sessioned, with exactly-once support for sources (KIP-618).
     """
 
     EAGER = "eager"
@@ -35,6 +35,7 @@ class ClusterMode(StrEnum):
     SESSIONED = "sessioned"
     MIXED = "mixed"
     UPGRADE = "upgrade"
+    EXACTLY_ONCE = "exactly-once"
     ANY = "any"
 
 

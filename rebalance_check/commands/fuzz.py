@@ -70,7 +70,8 @@ GROUPS_SUBJECT = "groups"
 @click.option("--mode", type=click.Choice([m.value for m in ClusterMode]), default=DEFAULTS.mode.value,
               show_default=True,
               help="With --protocol connect: connect.protocol of all workers, of each worker (mixed), or of workers "
-              "that are restarted from eager to compatible to sessioned (upgrade).")  # fmt: skip
+              "that are restarted from eager to compatible to sessioned (upgrade); exactly-once is sessioned with "
+              "KIP-618.")  # fmt: skip
 @click.option("--members", type=int, default=DEFAULTS.members, show_default=True)
 @click.option("--partitions", type=int, default=DEFAULTS.partitions, show_default=True)
 @click.option(

@@ -11,6 +11,7 @@ from rebalance_check.impl.connect.config.store import ConfigStore
 from rebalance_check.impl.connect.config.writing import ConfigCall
 from rebalance_check.impl.connect.herder.config import HerderConfig
 from rebalance_check.impl.connect.herder.peers import Peers
+from rebalance_check.impl.connect.herder.producers import Producers
 from rebalance_check.impl.connect.herder.statuses import StatusWriter
 from rebalance_check.impl.connect.herder.stopping import StopJob
 from rebalance_check.impl.connect.herder.threads import Threads
@@ -31,7 +32,7 @@ class HerderParts:
     """What a herder is made of.
 
     ``configs`` and ``statuses`` are its stores, ``worker`` what runs its connectors and tasks, ``threads`` its process,
-    ``peers`` how it reaches other workers.
+    ``peers`` how it reaches other workers, ``producers`` the transactional producers of tasks.
     """
 
     member: str
@@ -44,6 +45,7 @@ class HerderParts:
     worker: Worker
     threads: Threads
     peers: Peers
+    producers: Producers
 
 
 class HerderCore:
@@ -71,7 +73,8 @@ class HerderCore:
         """Take over the parts."""
         self.member, self.url, self.config, self.settings = parts.member, parts.url, parts.config, parts.settings
         self.recorder, self.configs, self.statuses = parts.recorder, parts.configs, parts.statuses
-        self.worker, self.threads, self.peers = parts.worker, parts.threads, parts.peers
+        self.worker, self.threads = parts.worker, parts.threads
+        self.peers, self.producers = parts.peers, parts.producers
 
     @property
     def now_ms(self) -> int:

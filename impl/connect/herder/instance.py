@@ -36,7 +36,8 @@ class Instance(ABC):
     """A connector or task that a worker started.
 
     ``state`` is that of its plug-in, ``stopping`` whether it was asked to stop, ``cancelled`` whether the worker waits
-    for it no longer, ``ended`` whether its thread is over.
+    for it no longer, ``ended`` whether its thread is over, ``recorded`` whether its start is: with exactly-once support
+    a task starts only after its predecessor was fenced.
     """
 
     def __init__(self, key: WorkKey, behaviour: Behaviour, target: TargetState, around: Surroundings) -> None:
@@ -46,6 +47,7 @@ class Instance(ABC):
         self.stopping = False
         self.cancelled = False
         self.ended = False
+        self.recorded = True
         self._behaviour = behaviour
         self._threads = around.threads
         self._statuses = around.statuses
@@ -74,7 +76,8 @@ class Instance(ABC):
     def cancel(self) -> None:
         """Wait no longer for the end of the thread, which goes on until it ends by itself."""
         self.cancelled = True
-        self._events.cancelled(self.key)
+        if self.recorded:
+            self._events.cancelled(self.key)
 
     def _change(self, state: InstanceState) -> None:
         self.state = state
@@ -84,9 +87,9 @@ class Instance(ABC):
     def _end(self) -> None:
         """The thread is over: the herder, if it waits for that, goes on."""
         self.ended = True
-        if self.cancelled:
+        if self.cancelled and self.recorded:
             self._events.ended_after_cancel(self.key)
-        elif self.stopping:
+        elif self.stopping and self.recorded:
             self._events.stopped(self.key)
         self._threads.wake_herder()
 
@@ -94,4 +97,5 @@ class Instance(ABC):
         """The worker drops an instance whose thread ended before it was asked to stop: a failed one."""
         if self.ended and not self.stopping:
             self.stopping = True
-            self._events.stopped(self.key)
+            if self.recorded:
+                self._events.stopped(self.key)

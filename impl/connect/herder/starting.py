@@ -5,9 +5,10 @@ from __future__ import annotations
 from rebalance_check.impl.connect.config.observing import config_text
 from rebalance_check.impl.connect.config.values import TargetState
 from rebalance_check.impl.connect.herder.core import HerderCore
+from rebalance_check.impl.connect.herder.task_instance import Prepare
 from rebalance_check.impl.connect.herder.work_events import WorkKey, assigned_work, work_name
 from rebalance_check.impl.connect.herder.worker import AlreadyRuns
-from rebalance_check.impl.connect.status.codec import ConnectorKey
+from rebalance_check.impl.connect.status.codec import ConnectorKey, TaskKey
 from rebalance_check.impl.protocol.connect_protocol import EMPTY, ConnectMode
 from rebalance_check.model.vocabulary.events import AssignmentAccepted
 
@@ -60,12 +61,22 @@ class Starting(HerderCore):
             self.worker.fail_to_start(key)
             return
         try:
-            self.worker.start_task(key, self._target_state(key.connector), config_text(config), config_text(applied))
+            self.worker.start_task(
+                key,
+                self._target_state(key.connector),
+                config_text(config),
+                config_text(applied),
+                prepare=self._preparation(key),
+            )
         except AlreadyRuns:
             self.statuses.failed(key)
 
     def _target_state(self, connector: str) -> TargetState:
         return self.config_state.target_state(connector) or TargetState.STARTED
+
+    def _preparation(self, key: TaskKey) -> Prepare | None:  # noqa: ARG002 - see `Fencing`
+        """What precedes the start of a task: overridden by the part that fences."""
+        return None
 
     def _connector_started(self, connector: str) -> None:
         """A connector reached STARTED: overridden by the part that asks it for task configurations."""

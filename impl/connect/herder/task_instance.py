@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from rebalance_check.impl.connect.config.values import TargetState
-from rebalance_check.impl.connect.herder.instance import Instance, InstanceState
+from rebalance_check.impl.connect.herder.behaviour import Behaviour
+from rebalance_check.impl.connect.herder.instance import Instance, InstanceState, Surroundings
+from rebalance_check.impl.connect.herder.work_events import WorkKey
+
+Prepare: TypeAlias = Callable[[Callable[[bool], None]], None]
+"""What precedes the start of a task on its thread; it calls what it is given when that is over, False for a failure."""
+
+
+def start_at_once(prepared: Callable[[bool], None]) -> None:
+    """Nothing precedes the start."""
+    prepared(True)
 
 
 class TaskInstance(Instance):
@@ -13,7 +26,21 @@ class TaskInstance(Instance):
     RUNNING all the same once its start succeeded: nothing in Kafka checks that.
     """
 
-    _has_started = False
+    def __init__(
+        self,
+        key: WorkKey,
+        behaviour: Behaviour,
+        target: TargetState,
+        around: Surroundings,
+        *,
+        prepare: Prepare | None = None,
+        record_start: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__(key, behaviour, target, around)
+        self._prepare = prepare or start_at_once
+        self._record_start = record_start
+        self.recorded = prepare is None
+        self._has_started = False
 
     def _run(self) -> None:
         """The first step of the thread: a task that was stopped before does nothing; a paused one waits."""
@@ -22,6 +49,20 @@ class TaskInstance(Instance):
         elif self.target is TargetState.PAUSED:
             self._pause()
         else:
+            self._prepare(self._prepared)
+
+    def _prepared(self, may_start: bool) -> None:
+        """What precedes the start is over; a task that was stopped meanwhile does not start."""
+        if self.ended:
+            return
+        if self.stopping:
+            self._shut_down()
+        elif not may_start:
+            self._fail()
+        else:
+            if not self.recorded:
+                self.recorded = True
+                self._record_start()
             self._threads.after(self._behaviour.start_ms, self._started)
 
     def _pause(self) -> None:
@@ -81,7 +122,7 @@ class TaskInstance(Instance):
         if target is TargetState.PAUSED and self.state is InstanceState.RUNNING:
             self._pause()
         elif target is TargetState.STARTED and waits_to_start:
-            self._threads.after(self._behaviour.start_ms, self._started)
+            self._prepare(self._prepared)
         elif target is TargetState.STARTED and self.state is InstanceState.PAUSED:
             self._change(InstanceState.RUNNING)
             self._statuses.running(self.key)

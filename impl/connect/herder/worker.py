@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from rebalance_check.impl.connect.config.values import TargetState
 from rebalance_check.impl.connect.herder.behaviour import Behaviour
 from rebalance_check.impl.connect.herder.connector_instance import ConnectorInstance
 from rebalance_check.impl.connect.herder.instance import Instance, InstanceState, Surroundings
-from rebalance_check.impl.connect.herder.task_instance import TaskInstance
+from rebalance_check.impl.connect.herder.task_instance import Prepare, TaskInstance
 from rebalance_check.impl.connect.herder.work_events import WorkKey
 from rebalance_check.impl.connect.status.codec import ConnectorKey
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -38,14 +39,26 @@ class Worker:
         self._around.events.started(key)
         self._begin(ConnectorInstance(key, self._behaviour_of(key), target, self._around, reached))
 
-    def start_task(self, key: WorkKey, target: TargetState, config: str = "", connector_config: str = "") -> None:
-        """Start a task with its configuration and that of its connector, as texts for events.
+    def start_task(
+        self,
+        key: WorkKey,
+        target: TargetState,
+        config: str = "",
+        connector_config: str = "",
+        *,
+        prepare: Prepare | None = None,
+    ) -> None:
+        """Start a task with its configuration and that of its connector, as texts for events; ``prepare`` comes first.
 
         Raises: AlreadyRuns.
         """
         self._refuse_a_second(key)
-        self._around.events.started(key, config, connector_config)
-        self._begin(TaskInstance(key, self._behaviour_of(key), target, self._around))
+        record_start = partial(self._around.events.started, key, config, connector_config)
+        if prepare is None:
+            record_start()
+        self._begin(
+            TaskInstance(key, self._behaviour_of(key), target, self._around, prepare=prepare, record_start=record_start)
+        )
 
     def fail_to_start(self, key: WorkKey) -> None:
         """Write FAILED for what could not be started at all."""

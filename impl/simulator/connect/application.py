@@ -166,6 +166,7 @@ class WorkerApplication:
                 worker=Worker(around, shared.disturbances.behaviour_of),
                 threads=self.threads,
                 peers=PeersOf(shared.rest, self.threads),
+                producers=shared.producers,
             ),
             make_coordinator,
         )

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
+from rebalance_check.impl.connect.config.log import ExactlyOnce
 from rebalance_check.impl.connect.config.reading import ConfigState, read_record
 from rebalance_check.impl.connect.config.shared_log import SharedConfigLog
 from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot
 from rebalance_check.impl.connect.config.values import TargetState, connector_record, target_state_record
+from rebalance_check.impl.connect.herder.producers import SharedProducers
 from rebalance_check.impl.connect.herder.reconfiguring import TASKS_MAX, VERSION
 from rebalance_check.impl.connect.status.shared_log import SharedLog
-from rebalance_check.impl.runtime.options import SimulationOptions
+from rebalance_check.impl.runtime.options import ClusterMode, SimulationOptions
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.impl.simulator.connect.application import ProcessStart, WorkerApplication
@@ -45,7 +47,9 @@ class ConnectCluster:
             config_log=SharedConfigLog(environment.recorder("config topic")),
             status_log=SharedLog(STATUS_PARTITIONS, environment.recorder("status topic")),
             rest=InternalRest(disturbances),
+            producers=SharedProducers(environment.recorder("transactions")),
         )
+        self._is_exactly_once = options.mode is ClusterMode.EXACTLY_ONCE
         self.processes: list[ConnectProcess] = []
         self.operator = Operator(environment.clock, self.processes, self.shared)
         self._configure(options.partitions)
@@ -74,6 +78,7 @@ class ConnectCluster:
                 incarnation=process.incarnations,
                 mode=mode_of(self._environment.seed, self._options.mode, number, step),
                 client=settings.client(name),
+                exactly_once=ExactlyOnce.ENABLED if self._is_exactly_once else ExactlyOnce.DISABLED,
             )
             jitter = stream(self._environment.seed, f"backoff {name}")
             return WorkerApplication(began, recorder, self.shared, wake=process.wake, jitter=jitter)

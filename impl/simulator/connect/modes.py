@@ -26,4 +26,4 @@ def mode_of(seed: int, mode: ClusterMode, worker: int, step: int) -> ConnectMode
         return UPGRADE[min(step, len(UPGRADE) - 1)]
     if drawn is ClusterMode.MIXED:
         return stream(seed, f"connect mode of {worker}").choice(tuple(ConnectMode))
-    return ConnectMode.parse(drawn.value)
+    return ConnectMode.SESSIONED if drawn is ClusterMode.EXACTLY_ONCE else ConnectMode.parse(drawn.value)

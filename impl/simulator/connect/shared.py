@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rebalance_check.impl.connect.config.shared_log import SharedConfigLog
+from rebalance_check.impl.connect.herder.producers import SharedProducers
 from rebalance_check.impl.connect.status.shared_log import SharedLog
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.simulator.connect.disturbances import Disturbances
@@ -21,6 +22,7 @@ class SharedCluster:
     config_log: SharedConfigLog
     status_log: SharedLog
     rest: InternalRest
+    producers: SharedProducers
     pumps: list[Callable[[], None]] = field(default_factory=list)
 
     def pump_all(self) -> None:

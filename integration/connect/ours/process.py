@@ -24,6 +24,7 @@ from rebalance_check.impl.connect.herder.core import HerderParts
 from rebalance_check.impl.connect.herder.herder import Herder
 from rebalance_check.impl.connect.herder.instance import Surroundings
 from rebalance_check.impl.connect.herder.peers import TaskConfig
+from rebalance_check.impl.connect.herder.producers import SharedProducers
 from rebalance_check.impl.connect.herder.statuses import StatusWriter
 from rebalance_check.impl.connect.herder.work_events import WorkEvents
 from rebalance_check.impl.connect.herder.worker import Worker
@@ -117,6 +118,7 @@ class OurWorker:
         parts = HerderParts(
             member=order.member, url=order.url, config=config, settings=HerderConfig(), recorder=recorder,
             configs=self.configs, statuses=statuses, threads=self.threads, peers=HttpPeers(self.threads),
+            producers=SharedProducers(recorder),
             worker=Worker(Surroundings(self.threads, statuses, events), lambda _key: WELL_BEHAVED),
         )  # fmt: skip
 
