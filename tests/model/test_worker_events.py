@@ -6,7 +6,6 @@ import pytest
 
 from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.safety import Path, explore
-from rebalance_check.model.connect.workers.model import MODEL
 from rebalance_check.model.connect.workers.mutants import WORKER_MUTANTS
 from rebalance_check.model.execution import Execution, execute
 from rebalance_check.model.registry import model_for
@@ -32,11 +31,11 @@ WALKED = (
 """Larger than what is exhausted."""
 
 
-def walked(bounds: Bounds, seed: int, steps: int) -> Execution:
+def walked(bounds: Bounds, seed: int, steps: int, mutant: str = "") -> Execution:
     """A random path, in which disturbances are rare."""
     random, actions = Random(seed), list[Action]()
-    path = Path(MODEL, bounds, ())
-    machine = path.machine
+    model = model_for(bounds, mutant)
+    machine = Path(model, bounds, ()).machine
     state = machine.initial()
     for _ in range(steps):
         possible = machine.enabled(state)
@@ -46,7 +45,7 @@ def walked(bounds: Bounds, seed: int, steps: int) -> Execution:
         action = random.choice(usual if usual and random.random() < 0.9 else possible)
         machine.step(state, action)
         actions.append(action)
-    return execute(Path(MODEL, bounds, tuple(actions)))
+    return execute(Path(model, bounds, tuple(actions)))
 
 
 @pytest.mark.parametrize("address", WALKED)

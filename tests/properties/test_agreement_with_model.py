@@ -10,7 +10,7 @@ import pytest
 
 from rebalance_check.model.classic.run import ModelRun
 from rebalance_check.model.registry import MUTANTS, model_for
-from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
+from rebalance_check.model.vocabulary.bounds import GROUP_PROTOCOLS, Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.invariants.generation import GenerationMonotonicity
@@ -18,7 +18,7 @@ from rebalance_check.properties.invariants.ownership import NoDoubleOwnership
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 
-CLASSIC = ["", *(name for name, m in MUTANTS.items() if m.bounds.protocol is not RebalanceProtocol.STATUS)]
+CLASSIC = ["", *(name for name, m in MUTANTS.items() if m.bounds.protocol in GROUP_PROTOCOLS)]
 OWNERSHIP = "no_double_ownership"
 STEPS = 70
 SEEDS = 6

@@ -17,6 +17,8 @@ from rebalance_check.impl.mutants import IMPL_MUTANTS, FuzzSearch, Mutant, Scena
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.scenarios.recorded import OurScenario
 from rebalance_check.impl.simulator import simulate
+from rebalance_check.model.checker.mutant import ModelMutant
+from rebalance_check.model.connect.workers.mutants import WORKER_MUTANTS
 from rebalance_check.model.registry import MUTANTS
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.properties.catalogue import CATALOGUE
@@ -24,6 +26,7 @@ from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import Outcome, Violated, Violation
+from tests.model.test_worker_events import walked
 from tests.properties.test_agreement_with_model import CLASSIC, walk
 from tests.properties.test_smallest_histories import ABRIDGED, spelt_out
 from tests.properties.test_status_claims import BROKEN
@@ -34,6 +37,7 @@ LONGEST = 600
 SIMULATED = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, FuzzSearch)]
 IN_SCENARIOS = [mutant for mutant in IMPL_MUTANTS.values() if isinstance(mutant.find, ScenarioSearch)]
 OF_THE_MODEL = [name for name in CLASSIC if name]
+WALK_OF_WORKERS = 60
 BY_HAND = [invariant for invariant in CATALOGUE if invariant.name not in ABRIDGED]
 
 
@@ -87,6 +91,12 @@ def test_scenarios_on_mutants_of_the_coordinator(mutant: Mutant) -> None:
 def test_paths_of_mutants_of_the_model(history: History, mutant: str) -> None:
     events, _ = walk(MUTANTS[mutant].bounds, mutant, seed=0)
     check_prefixes(history(*events), Random(mutant))
+
+
+@pytest.mark.parametrize("mutant", WORKER_MUTANTS, ids=lambda mutant: mutant.name)
+def test_paths_of_mutants_of_worker_groups(history: History, mutant: ModelMutant) -> None:
+    events = walked(mutant.bounds, 0, WALK_OF_WORKERS, mutant.name).events
+    check_prefixes(history(*(event for caused in events for event in caused)), Random(mutant.name))
 
 
 @pytest.mark.parametrize("invariant", BY_HAND, ids=lambda invariant: invariant.name)
