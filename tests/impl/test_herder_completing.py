@@ -113,6 +113,7 @@ def test_the_cases_of_a_completed_rebalance(
     herder = Herder(store, member, offset=5, error=error)
     assert herder.complete() == (starts == 1, [])
     assert (store.reads, herder.started, member.asked) == (reads, starts, [asks] if asks else [])
+    assert herder.metrics.completed.total == starts, "completed-rebalances-total"
 
 
 def test_a_worker_that_read_past_the_assignment_starts_nothing() -> None:

@@ -31,6 +31,7 @@ class Completing(Revoking, Starting):
             self.coordinator.request_rejoin(rejoin)
             return False
         self.start_work()
+        self.metrics.succeeded(self.now_ms)
         self.resolved = True
         return not self._follow_up()
 

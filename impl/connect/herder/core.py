@@ -20,6 +20,7 @@ from rebalance_check.impl.connect.herder.work_events import WorkKey
 from rebalance_check.impl.connect.herder.worker import Worker
 from rebalance_check.impl.connect.worker.config import WorkerConfig
 from rebalance_check.impl.connect.worker.coordinator import WorkerCoordinator
+from rebalance_check.impl.connect.worker.metrics import WorkerRebalanceMetrics
 from rebalance_check.impl.protocol.connect_protocol import ConnectAssignment, ConnectMode
 from rebalance_check.impl.runtime.recorder import Recorder
 
@@ -54,6 +55,7 @@ class HerderCore:
     coordinator: WorkerCoordinator
 
     def __init__(self) -> None:
+        self.metrics = WorkerRebalanceMetrics()
         self.assignment: ConnectAssignment | None = None
         self.generation = -1
         self.mode = ConnectMode.EAGER
@@ -80,6 +82,11 @@ class HerderCore:
     def now_ms(self) -> int:
         """The present time in ms."""
         return self.threads.now_ms
+
+    def metric_values(self) -> dict[str, float | str]:
+        """What the worker measured, by Kafka's names: of its member of the group, and of its rebalances."""
+        own = self.metrics.values(self.coordinator, self.generation, self.now_ms)
+        return {**self.coordinator.metric_values(self.now_ms), **own}
 
     # ------------------------------------------------------------------------------------------------ who leads
 

@@ -36,6 +36,7 @@ class Leading(Requests):
         self.generation = generation
         self.scheduled_ms = self.now_ms + assignment.delay_ms if assignment.delay_ms > 0 else None
         self.resolved = False
+        self.metrics.started(self.now_ms)
         self._revocations_to_follow = assignment.revokes
         if self.is_leader:
             self._clean_up(self.configs.snapshot())
