@@ -127,8 +127,7 @@ class ConfigChannel:
         left = [i for i in range(len(sending.send.records)) if i not in sending.appended]
         if not left or (index is not None and index not in left):
             raise RebalanceCheckError(f"{self.member} has appended those records already: answer the send")
-        if sending.send.transaction and self.fenced:
-            raise RebalanceCheckError(f"the transactional producer of {self.member} is fenced: let the send fail")
+        self._refuse_fenced(sending)
         if sending.send.transaction and sending.transaction is None:
             sending.transaction = Transaction(self._epoch or 0)
         at = left[0] if index is None else index
@@ -138,8 +137,9 @@ class ConfigChannel:
     def answer(self, sending: Sending) -> None:
         """Report that a send was appended as a whole; a transaction is committed.
 
-        Raises: RebalanceCheckError while records are missing.
+        Raises: RebalanceCheckError while records are missing, and for a transaction of a fenced producer.
         """
+        self._refuse_fenced(sending)
         if not sending.complete:
             raise RebalanceCheckError(f"{self.member} has records of that send in flight: append them first")
         self.sending.remove(sending)
@@ -152,6 +152,10 @@ class ConfigChannel:
         self.sending.remove(sending)
         self._abort(sending)
         self._store().completed(sending.number, why)
+
+    def _refuse_fenced(self, sending: Sending) -> None:
+        if sending.send.transaction and self.fenced:
+            raise RebalanceCheckError(f"the transactional producer of {self.member} is fenced: let the send fail")
 
     def _abort(self, sending: Sending) -> None:
         if sending.transaction is not None and sending.transaction.state is TransactionState.OPEN:

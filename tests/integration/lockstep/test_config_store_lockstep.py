@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from rebalance_check.impl.mutants import planted
 from rebalance_check.integration.lockstep.compare import compare
 from rebalance_check.integration.lockstep.config_ours import OurConfigStores
 from rebalance_check.integration.lockstep.config_sequences import call_sequences, record_sequences
@@ -41,3 +42,20 @@ def test_calls_write_read_back_and_fail_alike(java: JavaStores) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_thousands_of_sequences_have_the_same_effects(java: JavaStores, seed: int) -> None:
     agree(java, record_sequences(Random(seed), 2000) + call_sequences(Random(seed), 2000), least=30_000)
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        "removal-drops-target-state", "leftovers-outlive-their-connector", "deferred-outlive-a-commit",
+        "offset-advances-on-bad-json", "inconsistent-tasks-listed", "commit-counts-its-tasks-only",
+        "incomplete-commit-applied", "commit-needs-no-fencing", "generation-ends-with-its-connector",
+        "target-tombstone-forgets-default", "removal-keeps-task-count", "callbacks-before-start",
+        "unchanged-target-state-reported", "config-applied-when-read", "commit-without-read-back",
+        "leader-writes-plainly",
+    ],
+)  # fmt: skip
+def test_a_planted_defect_is_a_difference(java: JavaStores, mutant: str) -> None:
+    sequences = record_sequences(Random(10), 70) + call_sequences(Random(11), 70)
+    with planted(mutant):
+        assert compare(OurConfigStores(), java, sequences).differences
