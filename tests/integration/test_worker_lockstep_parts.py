@@ -27,6 +27,7 @@ def test_every_kind_of_step_is_drawn() -> None:
     kinds = {step["do"] for seed in range(20) for step in taken(seed)}
     assert kinds == {
         "reset", "poll", "step", "answer", "disconnect", "reachable", "configs", "rejoin", "raise", "leave",
+        "wake",
     }  # fmt: skip
 
 

@@ -124,6 +124,7 @@ class OurWorker:
             "configs": self._read,
             "rejoin": lambda _: self._worker.request_rejoin("the driver wants it"),
             "raise": self._let_raise,
+            "wake": lambda _: self._wake(),
             "leave": lambda _: self._worker.maybe_leave_group("a driver wants it", self._now_ms),
         }
         do[step["do"]](step)
@@ -167,6 +168,12 @@ class OurWorker:
         self._worker.receive(number, _reply(step), self._now_ms)
         self._collect()
         self._go_on()
+
+    def _wake(self) -> None:
+        """Java's poll ends with a WakeupException."""
+        self._worker.wake_up()
+        self._raised = "WakeupException"
+        self._inside = False
 
     def _disconnect(self) -> None:
         if self._in_flight:

@@ -113,6 +113,7 @@ class RandomSequence:
             self._disconnect: 1,
             self._lose_coordinator: 1,
             self._stall: 1,
+            self._wake: 1,
         }
         yield from self._random.choices(list(chances), list(chances.values()))[0]()
 
@@ -132,6 +133,13 @@ class RandomSequence:
 
     def _let_raise(self) -> Iterator[Step]:
         yield {"do": "raise"}
+
+    def _wake(self) -> Iterator[Step]:
+        """A wake-up while the herder waits for JoinGroup or SyncGroup; what polls next is the same herder."""
+        joins = any(request["api"] in ("JOIN_GROUP", "SYNC_GROUP") for request in self._waiting)
+        if joins and self._seen.get("inside"):
+            yield {"do": "wake"}
+            yield {"do": "poll"}
 
     def _leave(self) -> Iterator[Step]:
         if not self._seen.get("inside"):

@@ -12,7 +12,7 @@ long as that blocks. ``step``: 100 ms pass ``times`` times; after each the heart
 herder if it is inside a poll. ``answer`` (api, error, ...): the oldest request of this API gets this answer.
 ``disconnect``: the connection breaks. ``reachable`` (value): whether the coordinator can be found. ``configs`` (offset,
 counts): what the config topic holds from now on. ``rejoin``: the herder requests a rejoin. ``raise``: the next call of
-the listener raises. ``leave``: the herder leaves the group.
+the listener raises. ``leave``: the herder leaves the group. ``wake``: the herder is woken up inside a poll.
 """
 
 Seen: TypeAlias = dict[str, Any]

@@ -212,6 +212,10 @@ final class WorkerRun implements WorkerRebalanceListener {
             case "rejoin" -> worker.requestRejoin("the driver wants it");
             case "raise" -> raises = true;
             case "leave" -> leave();
+            case "wake" -> {
+                network.wakeup();
+                herder.run();
+            }
             default -> throw new IllegalArgumentException(step.toString());
         }
     }
