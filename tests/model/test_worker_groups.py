@@ -102,7 +102,7 @@ def test_what_a_group_of_workers_must_reach_is_reached() -> None:
             "all_work_runs", "configs_mismatch", "worker_is_ahead_of_its_assignment", "claimed_is_not_running",
             "deleted_work_runs_on",
         },
-        "connect-incremental?members=2&partitions=2&generations=6&crashes=2&config_changes=0": {
+        "connect-incremental?members=2&partitions=2&generations=4&crashes=2&config_changes=0": {
             "lost_work_has_no_owner", "new_leader_drops_the_delay", "returning_worker_ends_the_delay",
             "candidates_get_lost_work",
         },
