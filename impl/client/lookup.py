@@ -35,8 +35,9 @@ class Node(NamedTuple):
 class CoordinatorLookup:
     """What a member knows of its coordinator: the node, or how far the look-up is.
 
-    ``due_ms`` is when the next look-up may be sent. ``failure`` is a refusal that no retry mends; the application gets
-    it from its next poll.
+    Kafka's heartbeat thread gives a look-up up after ``retry.backoff.ms`` and asks another node; here one that is in
+    flight is waited for until it is answered or times out. ``due_ms`` is when the next look-up may be sent. ``failure``
+    is a refusal that no retry mends; the application gets it from its next poll.
     """
 
     __slots__ = ("_backoff", "_retry_ms", "due_ms", "failure", "in_flight", "node")
