@@ -86,3 +86,8 @@ def test_the_delay_of_successive_revocations_grows_forty_fold__up_to_the_maximum
 def test_a_negative_delay_is_refused() -> None:
     with pytest.raises(RebalanceCheckError, match=r"scheduled\.rebalance\.max\.delay\.ms is -1: choose 0"):
         IncrementalAssignor(-1)
+
+
+def test_rules_of_a_release_that_are_not_there_are_refused() -> None:
+    with pytest.raises(RebalanceCheckError, match=r"the rules of Kafka 3\.3 are not implemented: choose 3\.4 or later"):
+        IncrementalAssignor(release=(3, 3))

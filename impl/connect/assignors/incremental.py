@@ -33,6 +33,13 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 DEFAULT_MAX_DELAY_MS: Final = 300_000
 """Kafka's default of ``scheduled.rebalance.max.delay.ms``."""
 
+LATEST_RELEASE: Final = (4, 3)
+OLDEST_RELEASE: Final = (3, 4)
+"""The first release whose successive revocations wait (KAFKA-12495)."""
+
+PLACES_AT_ONCE: Final = (3, 5)
+"""The first release that places lost work at once where the maximum delay is 0."""
+
 Claims = Mapping[str, tuple[Item, ...]]
 """What each worker says that it runs: connectors, then tasks, each once; workers in the order of Java's hash map."""
 
@@ -40,15 +47,22 @@ Claims = Mapping[str, tuple[Item, ...]]
 class IncrementalAssignor:
     """One worker's assignor, with the memory that counts while that worker leads.
 
-    ``max_delay_ms`` is ``scheduled.rebalance.max.delay.ms``. Raises `RebalanceCheckError` when that is negative.
+    ``max_delay_ms`` is ``scheduled.rebalance.max.delay.ms``. ``release`` is the one of Kafka whose rules are followed:
+    since 3.5 lost work is placed at once where that delay is 0, in 3.4 it is left until another round. Raises
+    `RebalanceCheckError` for a negative delay, and for a release before 3.4.
     """
 
-    def __init__(self, max_delay_ms: int = DEFAULT_MAX_DELAY_MS) -> None:
+    def __init__(self, max_delay_ms: int = DEFAULT_MAX_DELAY_MS, release: tuple[int, int] = LATEST_RELEASE) -> None:
         if max_delay_ms < 0:
             raise RebalanceCheckError(
                 f"scheduled.rebalance.max.delay.ms is {max_delay_ms}: choose 0 (no delay) or more milliseconds"
             )
+        if release < OLDEST_RELEASE:
+            raise RebalanceCheckError(
+                f"the rules of Kafka {release[0]}.{release[1]} are not implemented: choose 3.4 or later"
+            )
         self.max_delay_ms = max_delay_ms
+        self.release = release
         self.memory = Memory()
 
     def assign(self, current: Round) -> Assigned:
@@ -57,7 +71,7 @@ class IncrementalAssignor:
         found = sort_out(recall(self.memory, current, claims), current, claims)
         revoked = revoke_invalid(claims, found)
         work = {worker: _without(items, revoked[worker]) for worker, items in claims.items()}
-        memory, again = handle_lost(self.memory, current, found.lost, work, self.max_delay_ms)
+        memory, again = handle_lost(self.memory, current, found.lost, work, self.max_delay_ms, release=self.release)
         memory, surrendered = revoke_for_balance(memory, current, work, self.max_delay_ms)
         for worker, items in surrendered.items():
             revoked[worker] += items
@@ -122,7 +136,13 @@ def revoke_invalid(claims: Claims, found: Found) -> dict[str, list[Item]]:
 
 
 def handle_lost(
-    memory: Memory, current: Round, lost: frozenset[Item], work: Work, max_delay_ms: int
+    memory: Memory,
+    current: Round,
+    lost: frozenset[Item],
+    work: Work,
+    max_delay_ms: int,
+    *,
+    release: tuple[int, int] = LATEST_RELEASE,
 ) -> tuple[Memory, frozenset[Item]]:
     """Decide what becomes of the work that no worker claims any more: it is placed as new (the second result), it
     goes to the candidates in ``work``, or it waits.
@@ -132,7 +152,7 @@ def handle_lost(
         memory = _without_delay(memory)
     elif memory.scheduled_rebalance_ms <= 0 and memory.previous_members <= current.members.keys():
         return memory, lost  # no worker has left
-    elif max_delay_ms == 0:
+    elif max_delay_ms == 0 and release >= PLACES_AT_ONCE:
         return memory, lost
     elif 0 < memory.scheduled_rebalance_ms <= now:
         expired = replace(_without_delay(memory), revoked_in_previous=False)

@@ -38,6 +38,14 @@ def test_ours_equal_kafkas__in_bytes_owners_and_memory__on_ten_thousand_historie
         assert sum(one.rounds for one in results if one.release == release) > 50_000
 
 
+def test_ours_equal_an_older_release__by_its_rules() -> None:
+    ours = OurConnectAssignors(lambda max_delay_ms: IncrementalAssignor(max_delay_ms, (3, 4)))
+    with JavaConnectAssignors("3.4.0") as release:
+        results = list(compare([release], list(SHAPES), range(60), ours=ours))
+        assert [one.differences for one in results] == [[] for _ in results]
+        assert any(one.differences for one in compare([release], ["tame"], range(60)))
+
+
 @pytest.mark.parametrize("protocol", ["sessioned", "default"])
 def test_ours_equal_kafkas__under_the_other_protocols(releases: list[JavaConnectAssignors], protocol: str) -> None:
     results = list(compare(releases, list(SHAPES), range(80), protocol=protocol))
@@ -67,6 +75,7 @@ DEFECTS = [
     Defect("KAFKA-10413 part 1", "tame", "revokes_to_the_ceiling", "2.7.0", "2.7.1"),
     Defect("KAFKA-10413 part 2", "tame", "candidates_share", "2.7.0", "2.7.1"),
     Defect("KAFKA-12495", "tame", "balanced", "3.3.2", "3.4.0"),
+    Defect("no delay at all", "returns", "complete", "3.4.0", "3.5.2"),
     Defect("routes of what is revoked", "tame", "owners_match", "2.7.1", "3.3.2"),
 ]
 
