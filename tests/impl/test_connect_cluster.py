@@ -1,4 +1,4 @@
-"""A simulated Connect cluster as a whole: every mode settles and breaks no claim, and seeds repeat."""
+"""A simulated Connect cluster as a whole: every mode converges and breaks no claim, and seeds repeat."""
 
 from __future__ import annotations
 
@@ -7,17 +7,28 @@ from collections import Counter
 import pytest
 
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
-from rebalance_check.impl.runtime.options import ALL_FAULTS, ClusterMode, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import (
+    ALL_FAULTS,
+    COMMON_FAULTS,
+    ClusterMode,
+    FaultKind,
+    SimulatedProtocol,
+    SimulationOptions,
+)
 from rebalance_check.impl.simulator import churn_schedule, simulate
 from rebalance_check.impl.simulator.connect.modes import mode_of
 from rebalance_check.model.vocabulary.events import (
     CancelledWorkEnded,
     ConnectAssignmentReceived,
     Event,
+    MemberLeft,
     ProducerInitialised,
+    RequestSent,
     RestartPlanned,
     RunEnded,
     SessionKeyWritten,
+    StatusAttempted,
+    StatusStoreStopped,
     TargetStateChanged,
     TaskConfigsApplied,
     TaskConfigsGenerated,
@@ -44,9 +55,8 @@ REACHED: tuple[type[Event], ...] = (
 )
 
 
-def run(seed: int, mode: ClusterMode, **given: object) -> list[Event]:
-    options = SimulationOptions(protocol=SimulatedProtocol.CONNECT, mode=mode, **given)  # type: ignore[arg-type]
-    return simulate(seed, options)
+def run(seed: int, mode: ClusterMode, faults: tuple[FaultKind, ...] = COMMON_FAULTS) -> list[Event]:
+    return simulate(seed, SimulationOptions(protocol=SimulatedProtocol.CONNECT, mode=mode, faults=faults))
 
 
 def violated(history: list[Event]) -> list[str]:
@@ -56,7 +66,7 @@ def violated(history: list[Event]) -> list[str]:
 
 @pytest.mark.parametrize("mode", PLAIN)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_disturbed_cluster_settles_and_breaks_no_claim(mode: ClusterMode, seed: int) -> None:
+def test_a_disturbed_cluster_converges_and_breaks_no_claim(mode: ClusterMode, seed: int) -> None:
     history = run(seed, mode)
     end = history[-1]
     assert isinstance(end, RunEnded)
@@ -121,6 +131,20 @@ def test_the_leader_fences_as_many_producers_as_the_last_count_record_says() -> 
 
 def test_without_exactly_once_support_nothing_is_fenced() -> None:
     assert not any(isinstance(event, ZombieFencingEnded) for event in run(0, ClusterMode.SESSIONED))
+
+
+def test_the_statuses_of_an_orderly_stop_precede_the_leave() -> None:
+    """All work stops and is UNASSIGNED, then both stores stop, then the worker leaves its group."""
+    stops = 0
+    for seed in range(12):
+        history = [e for e in run(seed, ClusterMode.SESSIONED, faults=()) if e.source.startswith("m")]
+        for at, event in enumerate(history):
+            if isinstance(event, MemberLeft):
+                own = [e for e in history[:at] if e.source == event.source]
+                stopped = max(i for i, e in enumerate(own) if isinstance(e, StatusStoreStopped))
+                assert not any(isinstance(e, StatusAttempted) for e in own[stopped:])
+                stops += any(isinstance(e, RequestSent) and e.api == "LeaveGroup" for e in own[stopped:])
+    assert stops > 0
 
 
 def test_a_mixed_cluster_shows_that_an_eager_worker_makes_tasks_run_twice() -> None:
