@@ -9,6 +9,7 @@ from rebalance_check.model.vocabulary.events import (
     ConfigRead,
     ConfigReadEnded,
     ConfigSnapshotTaken,
+    ConfigStoreStarted,
 )
 from rebalance_check.properties.config_store.readers import Callback, ConfigFold
 from rebalance_check.properties.config_store.snapshots import ConfigStoreViolated
@@ -99,6 +100,11 @@ CallbacksFollowReads: Final = Invariant(
     "unchanged target state, no tombstone of one, and no commit of an unknown connector",
     source="KafkaConfigBackingStore.ConsumeCallback",
     premises=("every read of a store is recorded, from its start",),
+    exempted_by=(
+        ConfigCallbackCalled,
+        ConfigRead,
+        ConfigStoreStarted,
+    ),
     violation=CallbacksFollowReadsViolated,
     fold=_Called,
 )

@@ -273,6 +273,7 @@ SnapshotFollowsReads: Final = Invariant(
     claim="a config snapshot is the fold of the records that its worker read, in their order, whatever it wrote itself",
     source=_SOURCE,
     premises=_READS,
+    exempted_by=(ConfigRead,),
     violation=SnapshotFollowsReadsViolated,
     fold=_FollowsReads,
 )
@@ -287,6 +288,7 @@ OffsetFollowsConversion: Final = Invariant(
     claim="the offset of a config snapshot lies behind the last record whose value could be converted",
     source=_SOURCE,
     premises=_READS,
+    exempted_by=(ConfigRead,),
     violation=OffsetFollowsConversionViolated,
     fold=_Offset,
 )
@@ -325,6 +327,7 @@ ChangeAtCommits: Final = Invariant(
     claim="committed task configurations change only when a commit or the removal of their connector is read",
     source=_SOURCE,
     premises=_READS,
+    exempted_by=(ConfigRead,),
     violation=ChangeAtCommitsViolated,
     fold=_AtCommits,
 )

@@ -8,9 +8,12 @@ from rebalance_check.model.vocabulary.events import (
     ConnectAssignmentComputed,
     ConnectAssignmentReceived,
     Event,
+    GenerationStarted,
     IncarnationStarted,
     OwnerLookedUp,
     WorkerClaimed,
+    WorkRevocationEnded,
+    WorkRevocationStarted,
 )
 from rebalance_check.properties.connect.workers import NO_ERROR, WorkerFold, listed
 from rebalance_check.properties.kinds import Invariant
@@ -253,7 +256,7 @@ ConnectAssignmentIsAgreed: Final = Invariant(
     claim="all workers of a generation receive the same protocol, error, leader, leader URL, config offset and delay",
     source="EagerAssignor, IncrementalCooperativeAssignor.fillAssignmentsAndSerialize",
     premises=("generations are distinguished by the coordinator's incarnation; without its events there was but one",),
-    exempted_by=(IncarnationStarted,),
+    exempted_by=(GenerationStarted, IncarnationStarted),
     violation=ConnectAssignmentIsAgreedViolated,
     fold=_Agreed,
 )
@@ -330,6 +333,7 @@ ClaimFollowsAssignments: Final = Invariant(
     "coordinator",
     source="KIP-415; WorkerCoordinator.onJoinComplete, metadata",
     premises=("every assignment of the worker is recorded, from its start",),
+    exempted_by=(ConnectAssignmentReceived, WorkRevocationEnded, WorkRevocationStarted),
     violation=ClaimFollowsAssignmentsViolated,
     fold=_Claims,
 )
