@@ -46,7 +46,6 @@ from rebalance_check.model.vocabulary.events import (
 START_TIMEOUT_S: Final = 90.0
 CHECK_S: Final = 0.1
 HARNESS: Final = "harness"
-UNKNOWN_OFFSET: Final = -1
 OURS: Final = "rebalance-check"
 CLIENT: Final = "connect-runtime"
 
@@ -325,13 +324,16 @@ class ConnectCluster:
         await_until(probe, timeout_s=timeout_s, pause_s=CHECK_S, otherwise=f"{item} is not {state}")
 
     def note_snapshot(self, name: str) -> None:
-        """Note what the worker's config store knows, as far as its REST interface shows it: connectors and tasks."""
+        """Note what the worker's config store knows, as far as its REST interface shows it: connectors and tasks.
+
+        The worker has read all that the topic holds: nothing was written for a while.
+        """
         found = self.rest(name).ask("GET", "/connectors?expand=info")
         infos = {connector: about["info"] for connector, about in found.items()}
         tasks = [f"{task['connector']}-{task['task']}" for info in infos.values() for task in info["tasks"]]
         self.harness.emit(
             ConfigSnapshotTaken(
-                member=name, offset=UNKNOWN_OFFSET,
+                member=name, offset=self.topics.config_end(),
                 connectors=tuple((connector, text_of(info["config"])) for connector, info in sorted(infos.items())),
                 tasks=tuple(sorted(tasks)),
             )

@@ -81,6 +81,10 @@ class ClusterTopics:
             self.events.append((time.monotonic_ns(), replace(event, group=self._names.group, source=CONFIGS)))
         return left
 
+    def config_end(self) -> int:
+        """The offset behind the last record of the config topic."""
+        return max((offset for offset, _key in read_topic(self._bootstrap, self._names.configs)), default=-1) + 1
+
     def _config(self, offset: int, key: str | None, value: bytes | None, wall_ns: int) -> None:
         text = None if value is None else value.decode(errors="replace")
         self._seen.add(offset)

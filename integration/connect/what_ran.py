@@ -1,7 +1,8 @@
-"""The part of a cluster's history that the recording connector and the operator see: what ran, in which process.
+"""The part of a cluster's history that shows what ran, in which process, and what each worker knew of the configs.
 
-A history with the assignments and the lost memberships shows why a connector or task ran in two workers, and claims
-excuse what Kafka is known to do. Without them the claims say only whether it did.
+A history with the assignments, the lost memberships and the compactions shows why a connector or task ran in two
+workers, or why two workers know different tasks, and claims excuse what Kafka is known to do. Without them the claims
+say only whether it did.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
+    ConfigSnapshotTaken,
     ConnectorStarted,
     ConnectorStopped,
     Event,
@@ -26,12 +28,12 @@ from rebalance_check.model.vocabulary.events import (
 
 WHAT_RAN: Final = (
     RunStarted, MemberStarted, MemberCrashed, MemberLeft, ConnectorStarted, ConnectorStopped, TaskStarted, TaskStopped,
-    RunEnded,
+    ConfigSnapshotTaken, RunEnded,
 )  # fmt: skip
 
 
 def what_ran(history: Iterable[Event]) -> list[Event]:
-    """The starts and stops of a history, and the processes in which they happened."""
+    """The starts, stops and snapshots of a history, and the processes in which they happened."""
     numbers: Counter[str] = Counter()
     found: list[Event] = []
     for event in history:

@@ -13,9 +13,11 @@ from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.commands._upgrade_option import path_option
 from rebalance_check.commands.judge import Judged, show_judged, verdict_of
+from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker, open_broker, open_cluster
+from rebalance_check.integration.connect.churn import ConnectRun, WorkerKind, run_connect
 from rebalance_check.integration.live.clients import require_installed
 from rebalance_check.integration.live.nodes import with_coordinator_faults
 from rebalance_check.integration.live.recording import merge, reserve
@@ -38,6 +40,7 @@ BROKER_HELP = "embedded, local (jars and java), testcontainers (Docker), or the 
 
 
 STATUS: Final = "status"
+CONNECT: Final = "connect"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +58,20 @@ class LiveRuns:
     claims: ClaimOptions
     path: str = ""
     assignors: tuple[str, ...] = ()
+    workers: tuple[WorkerKind, ...] = (WorkerKind.JAVA,)
+    mode: ConnectMode = ConnectMode.SESSIONED
+    scenario: str = ""
+    broker: str = ""
 
     def __post_init__(self) -> None:
         """Sizes and claims that do not serve are refused before a broker is started."""
         _ = self.claims.invariants()
-        if self.protocol == STATUS:
+        if self.protocol == CONNECT:
+            _ = self.connect
+            require_one_node(self.nodes, "Connect workers")
+        elif self.protocol == STATUS:
             _ = self.stores
-            if self.nodes > 1:
-                raise RebalanceCheckError(
-                    f"status stores run on one node, and --nodes is {self.nodes}: leave it out, or choose consumers"
-                )
+            require_one_node(self.nodes, "status stores")
         else:
             _ = self.churn, self.settings
             for client in self.clients:
@@ -74,6 +81,13 @@ class LiveRuns:
     def stores(self) -> StatusRun:
         """The run of status stores."""
         return StatusRun(workers=self.members, writes=self.steps)
+
+    @property
+    def connect(self) -> ConnectRun:
+        """The run of Connect workers."""
+        return ConnectRun(
+            workers=self.workers, mode=self.mode, members=self.members, steps=self.steps, scenario=self.scenario
+        )
 
     @property
     def churn(self) -> SimulationOptions:
@@ -89,7 +103,7 @@ class LiveRuns:
     @property
     def name(self) -> str:
         """What the files of a run begin with."""
-        return self.path or self.protocol
+        return self.connect.name if self.protocol == CONNECT else self.path or self.protocol
 
     @property
     def settings(self) -> LiveOptions:
@@ -106,6 +120,8 @@ class LiveRuns:
 
     def history(self, broker: Broker, seed: int, folder: Path) -> Iterable[Event]:
         """The events of one run, when it is over; until then the raw recordings grow in ``folder``."""
+        if self.protocol == CONNECT:
+            return run_connect(broker, self.broker, seed, self.connect, folder)
         if self.protocol == STATUS:
             return run_status_stores(broker.bootstrap, seed, self.stores, folder)
         subject = LiveSubject(broker, self.settings, folder)
@@ -115,14 +131,21 @@ class LiveRuns:
 
 @click.command("live")
 @click.option("--broker", default="embedded", show_default=True, help=BROKER_HELP)
-@click.option("--protocol", type=click.Choice([*(p.value for p in LiveProtocol), STATUS]), default="eager",
-              show_default=True, help="Consumers of a rebalance protocol, or workers with status stores.")  # fmt: skip
+@click.option("--protocol", type=click.Choice([*(p.value for p in LiveProtocol), STATUS, CONNECT]), default="eager",
+              show_default=True,
+              help="Consumers of a rebalance protocol, workers with status stores, or Connect workers.")  # fmt: skip
 @click.option("--clients", default=ClientName.KAFKA_PYTHON.value, show_default=True, metavar="NAME,...",
               help=f"Dealt out to the consumers in turn: {', '.join(ClientName)}.")  # fmt: skip
 @click.option("--assignors", default="", metavar="NAME,...",
               help="What each consumer offers, most wanted first; default: what all can, of aiokafka one.")  # fmt: skip
 @click.option("--nodes", type=click.IntRange(min=1), default=1, show_default=True,
               help="3: a cluster (local, testcontainers) whose coordinator is killed, paused, moved.")  # fmt: skip
+@click.option("--workers", default=WorkerKind.JAVA.value, show_default=True, metavar="KIND,...",
+              help=f"Dealt out to the Connect workers in turn: {', '.join(WorkerKind)}.")  # fmt: skip
+@click.option("--mode", type=click.Choice([each.value for each in ConnectMode]), default=ConnectMode.SESSIONED.value,
+              show_default=True, help="The connect.protocol of Connect workers.")  # fmt: skip
+@click.option("--scenario", default="", metavar="NAME",
+              help="Instead of churn, a scenario of Connect workers, such as a known defect of Kafka.")  # fmt: skip
 @path_option("Consumers are upgraded from one assignor to another by rolling restarts (kafka-python).")
 @click.option("--members", type=int, default=3, show_default=True, help="Consumers, or workers.")
 @click.option("--partitions", type=int, default=4, show_default=True, help="Of the consumers' topic.")
@@ -137,7 +160,7 @@ class LiveRuns:
 @json_option
 def command(*, broker: str, protocol: str, clients: str, assignors: str, path: str | None, members: int,
             partitions: int, steps: int, poll_timeout_ms: int, nodes: int, seeds: str, claims: ClaimOptions,
-            out: Path, as_json: bool) -> int:  # fmt: skip
+            workers: str, mode: str, scenario: str, out: Path, as_json: bool) -> int:  # fmt: skip
     """Run consumers of real client libraries, each a process, under joins, leaves, kills and pauses; or status stores.
 
     The stores of several Connect workers write to one compacted topic. All actions are drawn from the seed; what the
@@ -147,7 +170,8 @@ def command(*, broker: str, protocol: str, clients: str, assignors: str, path: s
     asked = parse_clients(clients)
     offered = tuple(name.strip() for name in assignors.split(",") if name.strip())
     path = path or ""
-    runs = LiveRuns(protocol, members, partitions, steps, poll_timeout_ms, asked, nodes, out, claims, path, offered)
+    runs = LiveRuns(protocol, members, partitions, steps, poll_timeout_ms, asked, nodes, out, claims, path, offered,
+                    parse_workers(workers), ConnectMode(mode), scenario, broker)  # fmt: skip
     chosen = parse_seeds(seeds)
     with open_broker(broker) if nodes == 1 else open_cluster(broker, nodes) as opened:
         what = f"{runs.name}, seeds {seeds}, histories in {out}"
@@ -157,6 +181,27 @@ def command(*, broker: str, protocol: str, clients: str, assignors: str, path: s
         show_judged(console, one)
     console.say(verdict_of(judged))
     return console.finish(live_document(opened, judged), worst_exit_code(one.judgement.exit_code for one in judged))
+
+
+def require_one_node(nodes: int, what: str) -> None:
+    """Refuse a cluster.
+
+    Raises: RebalanceCheckError for more than one node.
+    """
+    if nodes > 1:
+        raise RebalanceCheckError(f"{what} run on one node, and --nodes is {nodes}: leave it out, or choose consumers")
+
+
+def parse_workers(text: str) -> tuple[WorkerKind, ...]:
+    """The kinds of ``ours,java``.
+
+    Raises: RebalanceCheckError for a kind that is none.
+    """
+    names = [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in set(WorkerKind)]
+    if unknown:
+        raise RebalanceCheckError(f"{unknown[0]!r} is no kind of worker: choose from {', '.join(WorkerKind)}")
+    return tuple(WorkerKind(name) for name in names)
 
 
 def parse_clients(text: str) -> tuple[ClientName, ...]:

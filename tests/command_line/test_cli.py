@@ -230,6 +230,10 @@ BAD_INPUT = {
     "seeds that are none, before anything is explored": (["run", "--table-seeds", "ten"], "'ten'"),
     "no process to work in": (["fuzz", "--seeds", "0:1", "--workers", "0"], "0 is not in the range 1<=x<=256"),
     "no status store": (["live", "--protocol", "status", "--members", "0"], "workers is 0: choose a number from 1"),
+    "no kind of worker": (["live", "--protocol", "connect", "--workers", "mine"], "'mine' is no kind of worker"),
+    "no Connect scenario": (["live", "--protocol", "connect", "--scenario", "x"], "'x' is no scenario: choose from"),
+    "no Connect worker": (["live", "--protocol", "connect", "--members", "0"], "members is 0: choose a number from 1"),
+    "Connect without Kafka": (["live", "--protocol", "connect"], "Connect workers need a real Kafka"),
     "no consumer": (["live", "--members", "0"], "members is 0: choose a number from 1"),
     "fewer steps than none": (["report", "x", "--last", "-1"], "-1 is not in the range x>=0"),
 }

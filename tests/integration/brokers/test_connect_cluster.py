@@ -124,6 +124,9 @@ def test_kafka_17719__after_compaction_a_new_worker_knows_no_tasks(run: Callable
     assert old.connectors == new.connectors
     assert old.tasks == tuple(f"{CONNECTOR}-{task}" for task in range(4))
     assert new.tasks == (), "the same topic, another list of tasks"
+    assert old.offset == new.offset
+    assert "snapshots_agree" in violated(what_ran(history))
+    assert "snapshots_agree" not in violated(history), "the compaction, which the history shows, excuses it"
 
 
 def test_a_cluster_leaves_no_worker_behind(real: Broker, spec: str, tmp_path: Path) -> None:
