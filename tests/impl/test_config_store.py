@@ -34,11 +34,15 @@ class Cluster:
         self.exactly_once = exactly_once
         self.topic = SharedConfigLog(Recorder("connect", "log", self.clock.now, None), partitions=partitions)
 
-    def worker(self, name: str = "w0", *, prompt: bool = True) -> tuple[ConfigStore, ConfigChannel]:
+    def worker(
+        self, name: str = "w0", *, prompt: bool = True, rewrite_tasks: bool = False
+    ) -> tuple[ConfigStore, ConfigChannel]:
         committed = self.exactly_once is ExactlyOnce.ENABLED
         channel = ConfigChannel(self.topic, name, committed=committed)
         recorder = Recorder("connect", name, self.clock.now, None)
-        store = ConfigStore(name, channel, recorder, now=self.clock.now, exactly_once=self.exactly_once)
+        store = ConfigStore(
+            name, channel, recorder, now=self.clock.now, exactly_once=self.exactly_once, rewrite_tasks=rewrite_tasks
+        )
         channel.store = store
         store.start().result()
         channel.prompt = prompt
@@ -121,6 +125,20 @@ def test_a_privileged_write_needs_privileges_where_it_is_a_transaction(write: st
         WRITES[write](store).result()
     store.claim_privileges().result()
     WRITES[write](store).result()
+
+
+@pytest.mark.parametrize(("rewrite_tasks", "left"), [(False, 0), (True, 2)])
+def test_tasks_that_are_rewritten_behind_their_connector_survive_compaction(rewrite_tasks: bool, left: int) -> None:
+    """KAFKA-17719, and a writer that mends it."""
+    cluster = Cluster()
+    store, _ = cluster.worker(rewrite_tasks=rewrite_tasks)
+    store.put_connector("a", {"v": "1"}).result()
+    store.put_tasks("a", TWO_TASKS).result()
+    store.put_connector("a", {"v": "2"}).result()
+    cluster.topic.compact()
+    later, _ = cluster.worker("w1")
+    assert store.snapshot().task_counts == {"a": 2}
+    assert later.snapshot().task_counts == {"a": left}
 
 
 def test_any_worker_writes_target_states_and_levels() -> None:

@@ -32,7 +32,13 @@ from rebalance_check.impl.connect.config.log import (
 from rebalance_check.impl.connect.config.observing import callback_event, read_event, snapshot_event
 from rebalance_check.impl.connect.config.reading import ConfigState, read_record
 from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot
-from rebalance_check.impl.connect.config.values import RestartRequest, SessionKey, TargetState, WrittenProperties
+from rebalance_check.impl.connect.config.values import (
+    Properties,
+    RestartRequest,
+    SessionKey,
+    TargetState,
+    WrittenProperties,
+)
 from rebalance_check.impl.connect.config.writing import READ_WRITE_TIMEOUT_MS, ConfigCall, Plan, Write
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.events import ConfigReadEnded, ConfigStoreStarted
@@ -51,6 +57,7 @@ class ConfigStore:
 
     ``member`` is the worker in events, ``log`` the port described in `rebalance_check.impl.connect.config.log`, ``now``
     the clock in milliseconds that bounds calls. ``listener`` is handed every change that is read after the start.
+    ``rewrite_tasks`` mends KAFKA-17719, which Kafka has not: a reconfigured connector has its tasks written again.
     """
 
     def __init__(
@@ -62,10 +69,12 @@ class ConfigStore:
         now: Callable[[], int],
         listener: Callable[[ConfigChange], None] = lambda _: None,
         exactly_once: ExactlyOnce = ExactlyOnce.DISABLED,
+        rewrite_tasks: bool = False,
     ) -> None:
         self.member = member
         self.listener = listener
         self.exactly_once = exactly_once
+        self.rewrite_tasks = rewrite_tasks
         self._log = log
         self._recorder = recorder
         self._now = now
@@ -119,6 +128,10 @@ class ConfigStore:
 
     def put_connector(self, connector: str, config: WrittenProperties, target: TargetState | None = None) -> ConfigCall:
         """Write the configuration of a connector, after its target state if one is given; privileged."""
+        taken = self._state.snapshot()
+        tasks = [_written(taken.task_config(connector, number)) for number in taken.tasks(connector)]
+        if self.rewrite_tasks and tasks:
+            return self._begin(writing.put_connector_and_tasks(connector, config, target, tasks))
         return self._begin(writing.put_connector(connector, config, target))
 
     def put_tasks(self, connector: str, configs: Sequence[WrittenProperties]) -> ConfigCall:
@@ -272,3 +285,8 @@ class ConfigStore:
 
     def _read_ended(self, outcome: str) -> None:
         self._recorder.emit(ConfigReadEnded(member=self.member, offset=self._state.offset, outcome=outcome))
+
+
+def _written(config: Properties | None) -> WrittenProperties:
+    """A configuration that was read, as it is written again: its values are texts."""
+    return {name: None if value is None else str(value) for name, value in (config or {}).items()}

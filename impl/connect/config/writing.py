@@ -112,6 +112,13 @@ def put_tasks(connector: str, configs: Sequence[WrittenProperties]) -> Plan:
     return Plan(tuple(steps))
 
 
+def put_connector_and_tasks(
+    connector: str, config: WrittenProperties, target: TargetState | None, tasks: Sequence[WrittenProperties]
+) -> Plan:
+    """The connector, and behind it its tasks as they are, so that compaction cannot leave them before it."""
+    return Plan((*put_connector(connector, config, target).steps, *put_tasks(connector, tasks).steps))
+
+
 def remove_connector(connector: str) -> Plan:
     """Two tombstones; the records of tasks, commits, fencings and restarts stay behind."""
     gone = (tombstone(RecordKind.CONNECTOR, connector), tombstone(RecordKind.TARGET_STATE, connector))

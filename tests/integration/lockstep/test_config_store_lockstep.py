@@ -56,6 +56,6 @@ def test_thousands_of_sequences_have_the_same_effects(java: JavaStores, seed: in
     ],
 )  # fmt: skip
 def test_a_planted_defect_is_a_difference(java: JavaStores, mutant: str) -> None:
-    sequences = record_sequences(Random(10), 70) + call_sequences(Random(11), 70)
+    sequences = record_sequences(Random(11), 150) + call_sequences(Random(11), 50)
     with planted(mutant):
         assert compare(OurConfigStores(), java, sequences).differences
