@@ -109,6 +109,7 @@ from rebalance_check.model.vocabulary.events import (
     ZombieFencingEnded,
 )
 from rebalance_check.properties.catalogue import CATALOGUE, select
+from rebalance_check.properties.config_store.catalogue import ConfigStoreClaims
 from rebalance_check.properties.connect.catalogue import ConnectWorkers
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.history import (
@@ -245,6 +246,7 @@ __all__ = [
     "ConfigRead",
     "ConfigReadEnded",
     "ConfigSnapshotTaken",
+    "ConfigStoreClaims",
     "ConfigStoreStarted",
     "ConnectAssignmentComputed",
     "ConnectAssignmentReceived",

@@ -64,7 +64,11 @@ def test_each_name__is_documented(name: str) -> None:
 
 def test_each_invariant_of_the_catalogue__is_public_or_in_a_public_family() -> None:
     public = {id(getattr(rebalance_check, name)) for name in rebalance_check.__all__}
-    families = (*rebalance_check.SafeStatusWrites, *rebalance_check.ConnectWorkers)
+    families = (
+        *rebalance_check.SafeStatusWrites,
+        *rebalance_check.ConnectWorkers,
+        *rebalance_check.ConfigStoreClaims,
+    )
     family = {id(invariant) for invariant in families}
     assert [i.name for i in CATALOGUE if id(i) not in public | family] == []
 
