@@ -92,7 +92,13 @@ class ConnectCluster:
         self._events: list[Stamped] = []
         self._wall_to_monotonic_ns = time.monotonic_ns() - time.time_ns()
         self.harness = Recorder(self.names.group, HARNESS, lambda: 0, self._note)
-        self.topics = ClusterTopics(bootstrap, self.names, self._wall_to_monotonic_ns, config_topic or {})
+        self.topics = ClusterTopics(
+            bootstrap,
+            self.names,
+            self._wall_to_monotonic_ns,
+            config_topic or {},
+            shows_configs=not self.config.exactly_once,
+        )
 
     def _note(self, event: Event) -> None:
         self._events.append((time.monotonic_ns(), event))
@@ -323,19 +329,28 @@ class ConnectCluster:
 
         await_until(probe, timeout_s=timeout_s, pause_s=CHECK_S, otherwise=f"{item} is not {state}")
 
-    def note_snapshot(self, name: str) -> None:
-        """Note what the worker's config store knows, as far as its REST interface shows it: connectors and tasks.
+    def note_snapshot(self, name: str, target: str) -> None:
+        """Note what the worker's config store knows, as its REST interface shows it: connectors, and tasks to run.
 
-        The worker has read all that the topic holds: nothing was written for a while.
+        ``target`` is the target state of all connectors, which REST does not show. The worker has read all that the
+        topic holds: nothing was written for a while.
         """
         found = self.rest(name).ask("GET", "/connectors?expand=info")
         infos = {connector: about["info"] for connector, about in found.items()}
         tasks = [f"{task['connector']}-{task['task']}" for info in infos.values() for task in info["tasks"]]
+        configs = {
+            f"{one['id']['connector']}-{one['id']['task']}": text_of(one["config"])
+            for connector, info in infos.items()
+            if info["tasks"]
+            for one in self.rest(name).ask("GET", f"/connectors/{connector}/tasks")
+        }
         self.harness.emit(
             ConfigSnapshotTaken(
                 member=name, offset=self.topics.config_end(),
                 connectors=tuple((connector, text_of(info["config"])) for connector, info in sorted(infos.items())),
-                tasks=tuple(sorted(tasks)),
+                target_states=tuple((connector, target) for connector in sorted(infos)),
+                task_counts=tuple((connector, len(info["tasks"])) for connector, info in sorted(infos.items())),
+                tasks=tuple(sorted(tasks)), task_configs=tuple(sorted(configs.items())),
             )
         )  # fmt: skip
 

@@ -223,7 +223,7 @@ def compaction_reorders(cluster: ConnectCluster) -> None:
     cluster.kill(follower)
     cluster.start(follower)
     for worker in (leader, follower):
-        cluster.note_snapshot(worker)
+        cluster.note_snapshot(worker, "PAUSED")
     rest.target(CONNECTOR, "resume")
     cluster.await_running(items_of(CONNECTOR, TASKS))
 

@@ -39,14 +39,17 @@ class _ReadOnly(StatusLog):
 class ClusterTopics:
     """The topics of a cluster, created here and read until `close`; ``events`` are what came, each with its time.
 
-    ``config_topic`` are further settings of the config topic.
+    Without ``shows_configs`` the config topic's records are no events: which transactional producer appended one, a
+    consumer does not see. ``config_topic`` are further settings of the config topic.
     """
 
     def __init__(
-        self, bootstrap: str, names: ClusterNames, wall_to_monotonic_ns: int, config_topic: Mapping[str, str]
-    ) -> None:
+        self, bootstrap: str, names: ClusterNames, wall_to_monotonic_ns: int, config_topic: Mapping[str, str], *,
+        shows_configs: bool,
+    ) -> None:  # fmt: skip
         self.events: list[Stamped] = []
         self._bootstrap = bootstrap
+        self._shows_configs = shows_configs
         self._names = names
         self._seen: set[int] = set()
         self._shift_ns = wall_to_monotonic_ns
@@ -88,6 +91,8 @@ class ClusterTopics:
     def _config(self, offset: int, key: str | None, value: bytes | None, wall_ns: int) -> None:
         text = None if value is None else value.decode(errors="replace")
         self._seen.add(offset)
+        if not self._shows_configs:
+            return
         event = ConfigAppended(writer="", offset=offset, key=key or "", value=text)
         self.events.append((wall_ns + self._shift_ns, replace(event, group=self._names.group, source=CONFIGS)))
 
