@@ -228,13 +228,15 @@ class TaskConfigsGenerated(GenerationEvent):
     """The worker that runs the connector generated task configs from ``connector_config``.
 
     ``tasks`` are (task, raw config); ``published`` says whether it has them written to the config topic. The texts
-    are those of `ConfigSnapshotTaken`.
+    are those of `ConfigSnapshotTaken`. ``config_offset`` is that of the snapshot that its herder compared them with,
+    which may be older than the last one that its store took; -1 stands for the last one.
     """
 
     connector: str
     connector_config: str
     tasks: tuple[tuple[str, str], ...]
     published: bool
+    config_offset: int = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from rebalance_check.model.vocabulary.events import (
     StatusAttempted,
     StatusFlushed,
     TaskStarted,
+    WorkCancelled,
     WorkerClaimed,
     WorkerConfigured,
     WorkRevocationEnded,
@@ -52,7 +53,7 @@ class _Stops(WorkerFold):
     """UNASSIGNED follows an orderly stop; of what failed or was cancelled nothing is asked."""
 
     needs = ((WorkerConfigured,), (ConnectorStarted, TaskStarted))
-    bookkeeping = frozenset({WorkRevocationStarted, StatusAttempted})
+    bookkeeping = frozenset({WorkRevocationStarted, StatusAttempted, WorkCancelled})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
@@ -60,6 +61,7 @@ class _Stops(WorkerFold):
             {
                 WorkRevocationStarted: self.on_started,
                 StatusAttempted: self.on_attempted,
+                WorkCancelled: self.on_cancelled,
                 WorkRevocationEnded: self.on_ended,
             },
         )
@@ -77,10 +79,14 @@ class _Stops(WorkerFold):
         if worker is not None and worker.name in self._open and event.status in SAFE:
             self._open[worker.name].pop(work_named(item_of(event.key)), None)
 
+    def on_cancelled(self, event: WorkCancelled) -> None:
+        """A task that did not stop in time writes nothing, also if it ends before the revocation does."""
+        self._open.get(event.member, {}).pop(event.work, None)
+
     def on_ended(self, event: WorkRevocationEnded) -> None:
         """All that stopped was announced."""
         worker = self.memory.of(event.member)
-        silent = sorted(work for work in self._open.pop(event.member, {}) if work not in worker.cancelled)
+        silent = sorted(self._open.pop(event.member, {}))
         silent = [work for work in silent if work not in worker.running and work not in worker.failed]
         if silent:
             self.contradiction(

@@ -8,6 +8,9 @@ from rebalance_check.model.vocabulary.events import (
     ConfigSnapshotTaken,
     ConnectAssignmentReceived,
     Event,
+    MemberCrashed,
+    MemberLeft,
+    MemberStarted,
     ProducerFenced,
     ProducerInitialised,
     RestartPlanned,
@@ -21,7 +24,10 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.properties.connect.workers import SHOWS_WHAT_RUNS, WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.recent import WAITING, Recent
+from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
+
+LAST_TAKEN: Final = -1
+"""The offset that stands for the last snapshot that a worker took."""
 
 
 class OnlyTheLeaderRotatesKeysViolated(Violation):
@@ -76,14 +82,41 @@ class _Keys(WorkerFold):
 
 
 class _Published(WorkerFold):
+    """Compares with the snapshot that the herder knows: its store may have taken a newer one for a round."""
+
     needs = ((ConfigSnapshotTaken,),)
+    bookkeeping = frozenset({ConfigSnapshotTaken, MemberStarted, MemberCrashed, MemberLeft})
 
     def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {TaskConfigsGenerated: self.on_generated})
+        ends = (MemberStarted, MemberCrashed, MemberLeft)
+        super().__init__(
+            invariant,
+            {
+                ConfigSnapshotTaken: self.on_snapshot,
+                TaskConfigsGenerated: self.on_generated,
+                **dict.fromkeys(ends, self.on_gone),
+            },
+        )
+        self._taken: dict[str, Recent[int, ConfigSnapshotTaken]] = {}
+
+    def on_snapshot(self, event: ConfigSnapshotTaken) -> None:
+        """The herder may know the configs of this offset from here on."""
+        self._taken.setdefault(event.member, Recent(GENERATIONS))[event.offset] = event
+
+    def on_gone(self, event: MemberStarted | MemberCrashed | MemberLeft) -> None:
+        """The process starts anew or ended."""
+        self._taken.pop(event.member, None)
+
+    def _known(self, event: TaskConfigsGenerated) -> ConfigSnapshotTaken | None:
+        """The snapshot that the task configs were compared with, if the history shows it."""
+        if event.config_offset == LAST_TAKEN:
+            return self.memory.of(event.member).snapshot
+        taken = self._taken.get(event.member)
+        return None if taken is None else taken.get(event.config_offset)
 
     def on_generated(self, event: TaskConfigsGenerated) -> None:
-        """Compared with what the worker's snapshot holds, in the raw form."""
-        snapshot = self.memory.of(event.member).snapshot
+        """Compared with what the herder's snapshot holds, in the raw form."""
+        snapshot = self._known(event)
         if snapshot is None:
             return
         changed = self._change(event, snapshot)

@@ -82,7 +82,7 @@ WORKERS: Final = Section(
         ),
         e.TaskConfigsGenerated(
             group=_G, source="w0", seq=10, time_ms=3200, member="w0", generation=1, connector="sink",
-            connector_config="a1", tasks=(("sink-0", "c4"),), published=True,
+            connector_config="a1", tasks=(("sink-0", "c4"),), published=True, config_offset=3,
         ),
         e.SessionKeyWritten(group=_G, source="w0", seq=14, time_ms=7000, member="w0", generation=1, created_ms=7000),
         e.ZombieFencingEnded(

@@ -127,3 +127,44 @@ def test_an_epoch_that_is_taken_over__fences_the_producer_before_it(history: His
     fenced = e.ProducerFenced(transactional_id="connect-c-1", epoch=1)
     assert judge(history(*events, fenced, new)).verdict("fenced_before_start").outcome is Outcome.HELD
     assert judge(history(*events, new)).verdict("fenced_before_start").outcome is Outcome.VIOLATED
+
+
+def test_a_task_that_was_cancelled__announces_nothing__also_if_it_ends_before_the_revocation_does(
+    history: History,
+) -> None:
+    begins: list[e.Event] = [
+        e.WorkerConfigured(member="w0", mode="compatible", store="w0"),
+        runs("w0"),
+        e.WorkRevocationStarted(member="w0", generation=1, work=("c-0",), reason="revoked"),
+    ]
+    slow = [
+        e.WorkCancelled(member="w0", generation=1, work="c-0"),
+        e.CancelledWorkEnded(member="w0", generation=1, work="c-0"),
+    ]
+    ends = e.WorkRevocationEnded(member="w0", generation=1, work=("c-0",))
+    stops = e.TaskStopped(member="w0", generation=1, task="c-0")
+    assert judge(history(*begins, *slow, ends)).verdict("stops_are_announced").outcome is Outcome.HELD
+    assert judge(history(*begins, stops, ends)).verdict("stops_are_announced").outcome is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_generated_task_configs__are_compared_with_what_the_herder_knows__not_with_what_its_store_read_since(
+    history: History, published: bool
+) -> None:
+    def snapshot(offset: int, *tasks: str) -> e.Event:
+        return e.ConfigSnapshotTaken(
+            member="w0", offset=offset, connectors=(("c", "x"),), task_counts=(("c", len(tasks)),), tasks=tasks,
+            task_configs=tuple((task, "y") for task in tasks), applied=(("c", "x"),),
+        )  # fmt: skip
+
+    generated = e.TaskConfigsGenerated(
+        member="w0", generation=1, connector="c", connector_config="x", tasks=(("c-0", "y"),), published=published,
+        config_offset=3,
+    )  # fmt: skip
+    right, wrong = (Outcome.HELD, Outcome.VIOLATED) if published else (Outcome.VIOLATED, Outcome.HELD)
+    name = "changed_task_configs_are_published"
+    assert judge(history(snapshot(3), snapshot(4, "c-0"), generated)).verdict(name).outcome is right
+    assert judge(history(snapshot(3, "c-0"), snapshot(4), generated)).verdict(name).outcome is wrong
+    assert judge(history(snapshot(4, "c-0"), generated)).verdict(name).outcome is Outcome.HELD
+    restarted = e.MemberStarted(member="w0")
+    assert judge(history(snapshot(3), restarted, snapshot(4), generated)).verdict(name).outcome is Outcome.HELD

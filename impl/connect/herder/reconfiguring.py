@@ -96,6 +96,7 @@ class Reconfiguring(Fencing):
                 connector_config=config_text(config),
                 tasks=tuple((f"{connector}-{number}", config_text(one)) for number, one in enumerate(configs)),
                 published=published,
+                config_offset=self.config_state.offset,
             )
         )
 
