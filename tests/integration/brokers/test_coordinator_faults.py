@@ -304,6 +304,21 @@ def slow_leader(broker: Broker, group: str) -> Iterator[tuple[IO[str], IO[str]]]
             process.kill()
 
 
+def said_of_a_sync_that_meets_loading(cluster: Cluster, observer: RawMembers, orders: IO[str], said: IO[str]) -> str:
+    """What the leader says when its SyncGroup meets a coordinator that loads.
+
+    On a busy machine its SyncGroup may come when the log is read; then the leader has to join, and assigns again.
+    """
+    line = ""
+    for _ in range(LOOKS):
+        with coordinator_that_loads(cluster, observer):
+            orders.write("\n")
+        line = said.readline()
+        if line != "assigning\n":
+            break
+    return line
+
+
 @pytest.mark.usefixtures("slow")
 def test_kafkas_own_consumer_throws_a_sync_that_meets_a_coordinator_that_loads__and_joins_again_if_polled_on(
     three_nodes: Broker, cluster: Cluster, raw: Callable[..., RawMembers]
@@ -312,14 +327,13 @@ def test_kafkas_own_consumer_throws_a_sync_that_meets_a_coordinator_that_loads__
     observer = raw(1, group)
     with slow_leader(three_nodes, group) as (orders, said):
         assert said.readline() == "assigning\n"
-        with coordinator_that_loads(cluster, observer):
-            orders.write("\n")
-            if refusal_of(three_nodes) is Error.COORDINATOR_LOAD_IN_PROGRESS:
-                thrown = said.readline()
-                assert thrown.startswith(
-                    "thrown org.apache.kafka.common.KafkaException: Unexpected error from SyncGroup"
-                )
-                assert "coordinator is loading" in thrown
+        if refusal_of(three_nodes) is Error.COORDINATOR_LOAD_IN_PROGRESS:
+            thrown = said_of_a_sync_that_meets_loading(cluster, observer, orders, said)
+            assert thrown.startswith("thrown org.apache.kafka.common.KafkaException: Unexpected error from SyncGroup")
+            assert "coordinator is loading" in thrown
+        else:
+            with coordinator_that_loads(cluster, observer):
+                orders.write("\n")
         assert said.readline() == "assigning\n"
         orders.write("\n")
         assert said.readline() == "assigned\n"
