@@ -66,6 +66,28 @@ def test_a_task_born_paused_writes_paused_and_starts_only_when_it_is_resumed(ben
     assert bench.written() == ["PAUSED", "RUNNING"]
 
 
+def test_a_resumed_task_that_is_stopped_while_it_starts__starts_first(bench: Bench) -> None:
+    bench.behaviours[TASK] = Behaviour(start_ms=50)
+    bench.task(TargetState.PAUSED)
+    bench.run()
+    bench.worker.transition("sink", TargetState.STARTED)
+    bench.run(10)
+    bench.stop(TASK)
+    bench.run()
+    assert bench.written() == ["PAUSED", "RUNNING", "UNASSIGNED safe"]
+
+
+def test_a_task_that_is_paused_and_resumed_while_it_starts__starts_once(bench: Bench) -> None:
+    bench.behaviours[TASK] = Behaviour(start_ms=50)
+    bench.task(TargetState.PAUSED)
+    bench.run()
+    for target in (TargetState.STARTED, TargetState.PAUSED, TargetState.STARTED):
+        bench.worker.transition("sink", target)
+        bench.run(10)
+    bench.run(100)
+    assert bench.written() == ["PAUSED", "RUNNING"]
+
+
 def test_a_connector_whose_target_is_stopped_never_starts(bench: Bench) -> None:
     bench.connector(TargetState.STOPPED)
     bench.run()

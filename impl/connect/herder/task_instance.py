@@ -122,6 +122,7 @@ class TaskInstance(Instance):
         if target is TargetState.PAUSED and self.state is InstanceState.RUNNING:
             self._pause()
         elif target is TargetState.STARTED and waits_to_start:
+            self.state = InstanceState.NEW
             self._prepare(self._prepared)
         elif target is TargetState.STARTED and self.state is InstanceState.PAUSED:
             self._change(InstanceState.RUNNING)
