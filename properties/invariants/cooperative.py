@@ -8,14 +8,18 @@ from typing import Any, Final
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     AssignmentComputed,
+    ConnectAssignmentComputed,
     Event,
     MemberJoined,
     RequestSent,
 )
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
-from rebalance_check.properties.views.holdings import EXEMPTS_A_HOLDER, GrantFold, Holder, Round
+from rebalance_check.properties.views.holdings import EAGER, EXEMPTS_A_HOLDER, GrantFold, Holder, Round
 from rebalance_check.properties.views.recent import DEPARTED, GENERATIONS
+
+_KINDS: Final = ("connector", "task")
+"""The kinds of work of a Connect worker."""
 
 
 class RevokedBeforeReassignedViolated(Violation):
@@ -25,12 +29,17 @@ class RevokedBeforeReassignedViolated(Violation):
 class _Transfer(GrantFold):
     """Looks at each assignment that a leader computed, and at each grant that a member received."""
 
-    bookkeeping = frozenset({RequestSent})
+    bookkeeping = frozenset({RequestSent, ConnectAssignmentComputed})
 
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(
             invariant,
-            {AssignmentComputed: self.on_computed, RequestSent: self.on_sent, MemberJoined: self.on_joined},
+            {
+                AssignmentComputed: self.on_computed,
+                ConnectAssignmentComputed: self.on_work_computed,
+                RequestSent: self.on_sent,
+                MemberJoined: self.on_joined,
+            },
         )
         self._rejoining: dict[str, None] = {}
         self._claims: dict[str, tuple[int, frozenset[str]]] = {}
@@ -58,6 +67,12 @@ class _Transfer(GrantFold):
             for thing in things:
                 if thing in given_up and thing not in claims.get(receiver, ()):
                     self._report_computed(event, given_up[thing], receiver, thing)
+
+    def on_work_computed(self, event: ConnectAssignmentComputed) -> None:
+        """What the workers claim, as the leader read it: a JoinGroup that comes twice, late, brings an old claim."""
+        if event.protocol != EAGER:
+            things = {each: {f"{kind} {one}" for one in work for kind in _KINDS} for each, work in event.claims}
+            self._note_claims(event.generation, {each: frozenset(claimed) for each, claimed in things.items()})
 
     def _note_claims(self, generation: int, claims: dict[str, frozenset[str]]) -> None:
         """Those of the members that are there now; of others only what is not long ago."""
@@ -151,9 +166,10 @@ RevokedBeforeReassigned: Final = Invariant(
     premises=(
         "a claim is passed over where the receiver claims the partition too (one of the claims is stale)",
         "a member takes part in a generation when its join reached the leader, and it was not removed since",
+        "a worker's claim counts as its leader read it, which may be an old one where a JoinGroup came twice",
         "a member that is silent, removed, or knows that it lost its membership is a zombie and binds nobody",
     ),
-    exempted_by=EXEMPTS_A_HOLDER,
+    exempted_by=(*EXEMPTS_A_HOLDER, ConnectAssignmentComputed),
     violation=RevokedBeforeReassignedViolated,
     fold=_Transfer,
 )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     AssignmentComputed,
+    ConnectAssignmentComputed,
     Event,
     GenerationStarted,
     MemberCrashed,
@@ -18,6 +19,7 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsLost,
     PartitionsRevoked,
     RequestSent,
+    TaskStarted,
 )
 from rebalance_check.properties.invariants.callbacks import CallbacksAlternate, EagerOwnsNothingWhileJoining
 from rebalance_check.properties.invariants.cooperative import RevokedBeforeReassigned
@@ -87,6 +89,26 @@ def test_revoked_before_reassigned__the_holder_is_silent__holds(history: History
 def test_revoked_before_reassigned__the_join_of_a_static_holder_was_lost__holds(history: History) -> None:
     kept_under_its_old_claims = computed({"a": (), "b": ()}, {"a": (), "b": ("t-0",)})
     assert outcome(RevokedBeforeReassigned, history(*GRANT[:3], kept_under_its_old_claims, GRANT[3])) is Outcome.HELD
+
+
+def connect_computed(claimed: tuple[str, ...], protocol: str = "compatible") -> ConnectAssignmentComputed:
+    return ConnectAssignmentComputed(
+        member="m1", generation=2, member_id="b", incarnation=1, protocol=protocol, leader="b", leader_url="u",
+        config_offset=1, claims=(("a", claimed), ("b", ())),
+    )  # fmt: skip
+
+
+def task_started(member: str, generation: int, member_id: str) -> TaskStarted:
+    return TaskStarted(member=member, generation=generation, member_id=member_id, incarnation=1, task="c-0")
+
+
+def test_revoked_before_reassigned__the_leader_read_a_late_claim_of_a_worker__holds(history: History) -> None:
+    """A JoinGroup that comes a second time, late, claims what the worker claimed long ago."""
+    started = (task_started("m0", 1, "a"), *GRANT[1:3])
+    granted = task_started("m1", 2, "b")
+    assert outcome(RevokedBeforeReassigned, history(*started, connect_computed(()), granted)) is Outcome.HELD
+    for leaders in ([], [connect_computed(("c-0",))], [connect_computed((), "default")]):
+        assert outcome(RevokedBeforeReassigned, history(*started, *leaders, granted)) is Outcome.VIOLATED
 
 
 def test_revoked_before_reassigned__the_holder_was_removed__holds(history: History) -> None:
