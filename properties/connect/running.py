@@ -174,12 +174,15 @@ WorkRunsOnce: Final = Invariant(
         "what a worker cancelled may still run; it is not counted",
         "a worker that learned that it is no member, or that the coordinator's events show removed, may run what it "
         "ran until its next assignment; without these events, so may one that was paused",
+        "a herder notices that its membership ended when it polls: until it joins again it restarts work that it "
+        "accepted and did not give up, as a new configuration or a restart request wants (KAFKA-16056)",
         "so may a worker that these events show in a later generation than it has joined: its JoinGroup came twice",
         "a worker that gets an eager assignment in place of its claim may go on with the rest (KAFKA-13816); where "
         "assignments are not recorded, that is a violation",
     ),
     exempted_by=(
         *SHOWS_WHAT_RUNS,
+        AssignmentAccepted,
         ConnectAssignmentReceived,
         IncarnationStarted,
         MemberJoined,

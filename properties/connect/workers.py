@@ -75,7 +75,8 @@ class Worker:
     where it has none. ``admitted`` is what it may start, ``running`` what it runs and has not cancelled, ``failed``
     what failed since it was started last, ``leftovers`` what it went on running when an eager assignment replaced a
     claim, and ``outdated`` what it went on running when its membership ended, with the event that shows the end.
-    ``unstable`` is why it may no longer speak for its assignment. ``known`` says that its assignments are recorded.
+    ``unstable`` is why it may no longer speak for its assignment, ``lost`` how its membership ended if it has not built
+    the metadata of another JoinGroup since. ``known`` says that its assignments are recorded.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Worker:
     snapshot: ConfigSnapshotTaken | None = None
     revoking: WorkRevocationStarted | None = None
     unstable: Event | None = None
+    lost: MembershipLost | None = None
     joined: MemberJoined | None = None
     claim: dict[str, Event] | None = None
     admitted: set[str] = field(default_factory=set)
@@ -248,7 +250,7 @@ class Workers(Memory):
         """The worker learned that it is no member; its work goes on."""
         worker = self.workers.get(event.member)
         if worker is not None:
-            worker.unstable, worker.member_id = event, ""
+            worker.unstable, worker.lost, worker.member_id = event, event, ""
             self._outdate(worker, event)
 
     def _began(self, event: IncarnationStarted) -> None:
@@ -308,6 +310,7 @@ class Workers(Memory):
         """It is about to join."""
         worker = self.of(event.member)
         worker.claimed = worker.unstable = event
+        worker.lost = None
         if event.member_id:
             self.names[event.member_id] = worker.name
 
@@ -357,14 +360,18 @@ class Workers(Memory):
     # ------------------------------------------------------------------------------------------------ what runs
 
     def _started(self, event: Started) -> None:
-        """The work runs; a worker that the coordinator has removed does not know what others run meanwhile."""
+        """The work runs; a worker that the coordinator has removed does not know what others run meanwhile.
+
+        Nor does a herder whose membership ended until it joins again: it restarts what it claims (KAFKA-16056).
+        """
         worker, work = self.of(event.member), work_of(event)
         self._identify(worker, event.member_id)
         worker.running[work] = event
         self.runners.setdefault(work, {})[worker.name] = worker
         for known in (worker.failed, worker.states, worker.leftovers, worker.outdated):
             known.pop(work, None)
-        if self._present is not None and event.member_id and event.member_id not in self._present:
+        removed = self._present is not None and event.member_id and event.member_id not in self._present
+        if removed or (worker.lost is not None and work in worker.admitted):
             worker.outdated[work] = event
 
     def _stopped(self, event: ConnectorStopped | TaskStopped) -> None:

@@ -47,6 +47,13 @@ LEFT_BY_POLL_TIMEOUT: list[e.Event] = [
 ]  # fmt: skip
 """KAFKA-16056: the heartbeat thread left the group, the tasks go on."""
 
+RESTARTED_BEFORE_THE_NEXT_POLL: list[e.Event] = [
+    assigned("w0", 1, "compatible", "c-0"), accepted("w0", 1, "c-0"), runs("w0"),
+    e.MembershipLost(member="w0", generation=1, reason="poll timeout"),
+    runs("w1", 2), e.TaskStopped(member="w0", generation=-1, task="c-0"), runs("w0", -1),
+]  # fmt: skip
+"""KAFKA-16056, too: the herder looks at its membership only when it polls, and until then restarts what it claims."""
+
 REMOVED: list[e.Event] = [
     e.IncarnationStarted(incarnation=0, generation=0, status="Empty"),
     e.MemberAdded(incarnation=0, generation=0, member_id="a"),
@@ -65,6 +72,7 @@ EXCUSED = {
     "an eager worker joins": DOWNGRADE,
     "a task does not stop": CANCELLED,
     "a poll timeout": LEFT_BY_POLL_TIMEOUT,
+    "a restart before the next poll": RESTARTED_BEFORE_THE_NEXT_POLL,
     "a removed worker": REMOVED,
     "a paused worker": PAUSED,
 }
@@ -91,6 +99,18 @@ def test_the_excuse_ends_with_the_next_assignment(history: History) -> None:
 def test_a_task_that_is_started_again_elsewhere__while_its_worker_is_no_member__is_no_excuse(history: History) -> None:
     events = [*LEFT_BY_POLL_TIMEOUT, e.TaskStopped(member="w0", generation=1, task="c-0"), runs("w0")]
     assert judge(history(*events)).verdict("work_runs_once").outcome is Outcome.VIOLATED
+
+
+def test_a_worker_that_joins_again__knows_that_it_was_no_member(history: History) -> None:
+    *before, again = RESTARTED_BEFORE_THE_NEXT_POLL
+    joins = e.WorkerClaimed(member="w0", generation=1, url="u", config_offset=1, claim=("c-0",))
+    assert judge(history(*before, joins, again)).verdict("work_runs_once").outcome is Outcome.VIOLATED
+
+
+def test_a_worker_that_gave_work_up__does_not_restart_it(history: History) -> None:
+    *before, again = RESTARTED_BEFORE_THE_NEXT_POLL
+    gave_up = e.WorkRevocationStarted(member="w0", generation=1, work=("c-0",), reason="coordinator unknown")
+    assert judge(history(*before, gave_up, again)).verdict("work_runs_once").outcome is Outcome.VIOLATED
 
 
 def test_a_worker_that_ended__runs_nothing(history: History) -> None:
