@@ -126,6 +126,14 @@ class RejoinRequested(MemberEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CoordinatorAwaited(MemberEvent):
+    """The worker's herder polls, finds no coordinator, and waits for one.
+
+    Recorded when it begins to wait, and again for each heartbeat interval that it goes on waiting.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkRevocationStarted(GenerationEvent):
     """The herder began to stop this work (``onRevoked``); ``generation`` is the last one that it was assigned.
 
@@ -261,6 +269,7 @@ class ZombieFencingEnded(GenerationEvent):
 ConnectEvent: TypeAlias = (
     ConnectorStarted | ConnectorStopped | TaskStarted | TaskStopped
     | WorkerConfigured | WorkerClaimed | ConnectAssignmentComputed | ConnectAssignmentReceived | RejoinRequested
+    | CoordinatorAwaited
     | WorkRevocationStarted | WorkRevocationEnded | WorkCancelled | CancelledWorkEnded | AssignmentAccepted
     | WorkStateChanged | OwnerLookedUp | TargetStateChanged | RestartRequested | RestartPlanned
     | TaskConfigsApplied | TaskConfigsGenerated | SessionKeyWritten | ZombieFencingEnded

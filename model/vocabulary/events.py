@@ -35,6 +35,7 @@ from rebalance_check.model.vocabulary.connect_events import ConnectAssignmentRec
 from rebalance_check.model.vocabulary.connect_events import ConnectEvent as ConnectEvent
 from rebalance_check.model.vocabulary.connect_events import ConnectorStarted as ConnectorStarted
 from rebalance_check.model.vocabulary.connect_events import ConnectorStopped as ConnectorStopped
+from rebalance_check.model.vocabulary.connect_events import CoordinatorAwaited as CoordinatorAwaited
 from rebalance_check.model.vocabulary.connect_events import OwnerLookedUp as OwnerLookedUp
 from rebalance_check.model.vocabulary.connect_events import RejoinRequested as RejoinRequested
 from rebalance_check.model.vocabulary.connect_events import RestartPlanned as RestartPlanned

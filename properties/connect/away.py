@@ -7,6 +7,7 @@ from typing import Final
 from rebalance_check.model.vocabulary.events import (
     ConfigReadEnded,
     ConnectAssignmentReceived,
+    CoordinatorAwaited,
     CoordinatorFound,
     CoordinatorLost,
     Event,
@@ -22,6 +23,7 @@ from rebalance_check.model.vocabulary.events import (
     WorkRevocationStarted,
 )
 from rebalance_check.properties.connect.workers import (
+    NO_ERROR,
     SHOWS_WHAT_RUNS,
     WorkerFold,
 )
@@ -33,7 +35,7 @@ BLOCKED_MS: Final = 8_000
 
 
 class WorkStopsWithoutACoordinatorViolated(Violation):
-    """A worker found no coordinator for longer than its heartbeat interval, and went on with its work."""
+    """A worker waited for a coordinator for longer than its heartbeat interval, and went on with its work."""
 
 
 class WorkStopsWhileAwayViolated(Violation):
@@ -41,51 +43,38 @@ class WorkStopsWhileAwayViolated(Violation):
 
 
 class _WithoutCoordinator(WorkerFold):
-    """Looks when a coordinator is found: how long the worker had none, and whether it has stopped its work."""
+    """Looks whenever a herder polls in vain: after its heartbeat interval it should have given its work up.
 
-    needs = ((CoordinatorLost,), (ConnectAssignmentReceived,), (WorkerConfigured,))
-    bookkeeping = frozenset(
-        {CoordinatorLost, WorkRevocationStarted, WorkerClaimed, MemberPaused, MembershipLost, MemberStarted,
-         MemberCrashed, MemberLeft}
-    )  # fmt: skip
+    A herder that is blocked does not poll, and finds no coordinator only when it polls again.
+    """
+
+    needs = ((CoordinatorAwaited,), (ConnectAssignmentReceived,), (WorkerConfigured,))
+    bookkeeping = frozenset({CoordinatorFound, WorkRevocationStarted, MemberStarted, MemberCrashed, MemberLeft})
 
     def __init__(self, invariant: Invariant) -> None:
-        ends = (WorkRevocationStarted, WorkerClaimed, MemberPaused, MembershipLost, MemberStarted, MemberCrashed)
-        super().__init__(
-            invariant,
-            {
-                **dict.fromkeys((*ends, MemberLeft), self.on_excused),
-                CoordinatorLost: self.on_lost,
-                CoordinatorFound: self.on_found,
-            },
-        )
-        self._lost: dict[str, CoordinatorLost] = {}
-
-    def on_lost(self, event: CoordinatorLost) -> None:
-        """From here on the time counts, unless it is joining anyway."""
-        worker = self.memory.workers.get(event.member)
-        if worker is not None and worker.known and not isinstance(worker.unstable, WorkerClaimed | MembershipLost):
-            self._lost.setdefault(event.member, event)
+        ends = (CoordinatorFound, WorkRevocationStarted, MemberStarted, MemberCrashed, MemberLeft)
+        super().__init__(invariant, {CoordinatorAwaited: self.on_awaited, **dict.fromkeys(ends, self.on_excused)})
+        self._since: dict[str, CoordinatorAwaited] = {}
 
     def on_excused(self, event: MemberEvent) -> None:
-        """It stops its work, joins, stands still, or ends."""
-        self._lost.pop(event.member, None)
+        """It found a coordinator, stops its work, or ends."""
+        self._since.pop(event.member, None)
 
-    def on_found(self, event: CoordinatorFound) -> None:
-        """All that was claimed should have been given up by now."""
-        lost = self._lost.pop(event.member, None)
+    def on_awaited(self, event: CoordinatorAwaited) -> None:
+        """All that it claims should have been given up by now; a failed assignment is not given up."""
+        since = self._since.setdefault(event.member, event)
         worker = self.memory.workers.get(event.member)
-        if lost is None or worker is None or worker.configured is None or not worker.running:
+        if worker is None or worker.configured is None or worker.received is None or worker.received.error != NO_ERROR:
             return
-        without_ms = event.time_ms - lost.time_ms
-        if without_ms <= worker.configured.heartbeat_interval_ms + BLOCKED_MS:
+        without_ms = event.time_ms - since.time_ms
+        held = sorted(set(worker.running).intersection(worker.claim or ()))
+        if without_ms < worker.configured.heartbeat_interval_ms or not held:
             return
-        work = min(worker.running)
         self.contradiction(
-            f"{event.member} was without a coordinator for {without_ms} ms and still runs {work}",
-            (f"{event.member} lost its coordinator at {STEP}.", lost),
-            (f"it runs {work} since {STEP}.", worker.running[work]),
-            (f"it found a coordinator at {STEP} and had stopped nothing: contradiction.", event),
+            f"{event.member} waits for a coordinator for {without_ms} ms and still runs {held[0]}",
+            (f"{event.member} began to wait for a coordinator at {STEP}.", since),
+            (f"it runs {held[0]} since {STEP}.", worker.running[held[0]]),
+            (f"it waited on at {STEP} and had stopped nothing: contradiction.", event),
         )
 
 
@@ -155,20 +144,13 @@ class _WhileAway(WorkerFold):
 WorkStopsWithoutACoordinator: Final = Invariant(
     name="work_stops_without_a_coordinator",
     family="connect_work",
-    claim="a worker that is stable and finds no coordinator for its heartbeat interval stops all that it claims",
+    claim="a worker that polls and finds no coordinator for its heartbeat interval stops all that it claims",
     source="WorkerCoordinator.poll; KAFKA-9184",
     premises=(
-        f"its herder is blocked for {BLOCKED_MS // 1000} s at most: time-outs of stops and of reads are shorter",
+        "time counts from the first poll that finds no coordinator: a blocked herder does not poll",
         "a worker that is joining already goes on until it has joined",
     ),
-    exempted_by=(
-        CoordinatorFound,
-        MemberPaused,
-        MembershipLost,
-        WorkRevocationStarted,
-        WorkerClaimed,
-        *SHOWS_WHAT_RUNS,
-    ),
+    exempted_by=(CoordinatorFound, WorkRevocationStarted, *SHOWS_WHAT_RUNS),
     violation=WorkStopsWithoutACoordinatorViolated,
     fold=_WithoutCoordinator,
 )
@@ -178,8 +160,8 @@ WorkStopsWithoutACoordinator: Final = Invariant(
     ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
                               config_offset=3, assigned=("c",))
     ConnectorStarted(member="w0", generation=1, connector="c")
-    CoordinatorLost(member="w0", time_ms=1000)
-    CoordinatorFound(member="w0", time_ms=60000, node=0)
+    CoordinatorAwaited(member="w0", time_ms=1000)
+    CoordinatorAwaited(member="w0", time_ms=4000)
 """
 
 WorkStopsWhileAway: Final = Invariant(

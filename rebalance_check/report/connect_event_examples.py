@@ -41,6 +41,7 @@ WORKERS: Final = Section(
             protocol="sessioned", version=2, leader=_W0, leader_url=_URL, config_offset=12, assigned=("sink",),
         ),
         e.RejoinRequested(group=_G, source="w0", seq=15, time_ms=8900, member="w0", reason="connectors changed"),
+        e.CoordinatorAwaited(group=_G, source="w0", seq=15, time_ms=8000, member="w0"),
         e.WorkRevocationStarted(
             group=_G, source="w0", seq=19, time_ms=9000, member="w0", generation=1, member_id=_W0, work=("sink",),
             reason="revoked",

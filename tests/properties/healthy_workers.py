@@ -187,7 +187,8 @@ class HealthyWorkers:
 
     def restart(self) -> None:
         """The task is restarted by request; before, the coordinator is gone for a little while."""
-        self.add(e.CoordinatorLost(member=W1), e.CoordinatorFound(member=W1, node=0))
+        waits = e.CoordinatorAwaited(member=W1)
+        self.add(e.CoordinatorLost(member=W1), waits, waits, e.CoordinatorFound(member=W1, node=0))
         self.of(W1, e.MembershipLost, reason="left")
         self.of(W1, e.WorkerClaimed, url=URL[W1], config_offset=self.offset, claim=self.claims[W1])
         self.add(e.RestartRequested(member=W1, connector="c", include_tasks=True))

@@ -149,7 +149,7 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
     "the stop is forgotten": ("revoked_work_has_stopped", lambda h: without(h, e.TaskStopped, 0)),
     "goes on for a minute without a coordinator": (
         "work_stops_without_a_coordinator",
-        lambda h: changed(h, e.CoordinatorFound, 0, time_ms=60_000),
+        lambda h: changed(h, e.CoordinatorAwaited, 1, time_ms=60_000),
     ),
     "away for a minute": ("work_stops_while_away", lambda h: changed(h, e.MembershipLost, 0, time_ms=-400_000)),
     "runs and is not claimed": ("running_work_is_claimed", lambda h: without(h, e.TaskStopped, 0)),

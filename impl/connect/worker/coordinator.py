@@ -88,6 +88,7 @@ class WorkerCoordinator(Coordinator):
         self._is_giving_up = False
         self._is_inside_join = False
         self._unknown_since_ms: int | None = None
+        self._awaited_ms = -1
 
     # ------------------------------------------------------------------------------------------------ who am I
 
@@ -298,12 +299,19 @@ class WorkerCoordinator(Coordinator):
             if self._unknown_since_ms is None:
                 self._unknown_since_ms = self._now_ms
             if self._now_ms < self._unknown_since_ms + self.config.heartbeat_interval_ms:
+                self._note_the_wait(self._unknown_since_ms)
                 return False
         self._unknown_since_ms = None
         self._is_giving_up = not self._revoked_all("coordinator unknown")
         if self._assignment is not None and not self._assignment.failed and not self._is_giving_up:
             self._assignment = None
         return not self._is_giving_up
+
+    def _note_the_wait(self, since_ms: int) -> None:
+        """Record that the herder waits for a coordinator: once for each heartbeat interval of the wait."""
+        if self._awaited_ms < since_ms or self._now_ms >= self._awaited_ms + self.config.heartbeat_interval_ms:
+            self._awaited_ms = self._now_ms
+            self._report.coordinator_awaited()
 
     def _gave_up(self, assigned: ConnectAssignment, before: ConnectMode) -> bool:
         """Have stopped what the round takes away; False while that is not finished."""

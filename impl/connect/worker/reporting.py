@@ -19,6 +19,7 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.connect_events import (
     ConnectAssignmentComputed,
     ConnectAssignmentReceived,
+    CoordinatorAwaited,
     OwnerLookedUp,
     RejoinRequested,
     WorkerClaimed,
@@ -120,6 +121,10 @@ class WorkerReporter:
     def rejoin_requested(self, reason: str) -> None:
         """The worker wants to join again."""
         self._recorder.emit(RejoinRequested(member=self._member, reason=reason))
+
+    def coordinator_awaited(self) -> None:
+        """The herder polls, finds no coordinator, and waits for one."""
+        self._recorder.emit(CoordinatorAwaited(member=self._member))
 
     def owner_looked_up(self, work: str, url: str | None, of: Generation) -> None:
         """Somebody asked for the owner of a piece of work."""
