@@ -95,7 +95,7 @@ class _SaysWhatRan(WorkerFold):
             return "it does not run it"
         if status in {"PAUSED", "STOPPED"} and (state is None or state.state != status):
             return f"it is not {status} there"
-        if status == FAILED and work not in worker.failed:
+        if status == FAILED and work not in worker.failed and work not in worker.leftovers:
             return "it did not fail there"
         if status == "UNASSIGNED" and runs:
             return "it runs there"
@@ -250,8 +250,9 @@ StatusSaysWhatRan: Final = Invariant(
     premises=(
         "what happens to work is recorded before the status that it causes",
         "a task that is cancelled while it starts says RUNNING when it has started",
+        "what an eager assignment left running (KAFKA-13816) is FAILED where it is assigned again: it exists already",
     ),
-    exempted_by=(ConnectorStarted, TaskStarted, RestartPlanned, *SHOWS_WHAT_RUNS),
+    exempted_by=(ConnectAssignmentReceived, ConnectorStarted, TaskStarted, RestartPlanned, *SHOWS_WHAT_RUNS),
     violation=StatusSaysWhatRanViolated,
     fold=_SaysWhatRan,
 )

@@ -136,6 +136,17 @@ def test_a_worker_without_a_coordinator__forgets_its_claim(history: History) -> 
     assert judge(history(*events, claims)).verdict("claim_follows_assignments").outcome is Outcome.VIOLATED
 
 
+def test_work_that_an_eager_round_left_running__fails_when_it_is_assigned_again(history: History) -> None:
+    """``Worker.startTask`` refuses a task that exists in its process."""
+    failed = e.StatusAttempted(worker="w0", key="status-task-c-0", attempt=0, status="FAILED", generation=3, safe=True)
+    joins = e.WorkerConfigured(member="w0", mode="compatible", store="w0")
+    begins = [joins, assigned("w0", 1, "compatible", "c-0"), accepted("w0", 1, "c-0"), runs("w0")]
+    again = [assigned("w0", 3, "compatible", "c-0"), accepted("w0", 3, "c-0"), failed]
+    left = history(*begins, assigned("w0", 2, "default"), *again)
+    assert judge(left).verdict("status_says_what_ran").outcome is Outcome.HELD
+    assert judge(history(*begins, *again)).verdict("status_says_what_ran").outcome is Outcome.VIOLATED
+
+
 def test_an_epoch_that_is_taken_over__fences_the_producer_before_it(history: History) -> None:
     events: list[e.Event] = [
         e.WorkerConfigured(member="w0", mode="sessioned", exactly_once=True),
