@@ -211,7 +211,8 @@ class CoordinatorCore:
     def _forget_coordinator(self) -> None:
         """Disconnect: every request in flight has an unknown outcome, and the coordinator is looked up again."""
         self._lookup.lost(self._now_ms)
-        self.recorder.emit(CoordinatorLost(member=self.member))
+        if not self._closed:
+            self.recorder.emit(CoordinatorLost(member=self.member))
         given_up, self._in_flight = self._in_flight, {}
         self._outbox = [entry for entry in self._outbox if entry[0] not in given_up]
         for sent in given_up.values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Final
+from typing import Final, NoReturn
 
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
 from rebalance_check.impl.coordinator.shard import Numbers
@@ -28,8 +28,8 @@ from rebalance_check.impl.simulator.group_config import BROKER, GROUP
 from rebalance_check.impl.simulator.network import SimulatedNetwork, Token
 from rebalance_check.impl.simulator.nodes import NodeLog, Nodes
 from rebalance_check.impl.simulator.process import MemberProcess
-from rebalance_check.model.vocabulary.actions import Action
-from rebalance_check.model.vocabulary.errors import Error
+from rebalance_check.model.vocabulary.actions import CHURN, CONNECT_CHURN, COORDINATOR_FAULTS, UNUSUAL_CHURN, Action
+from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 
 _MOVED: Final = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE)
@@ -49,6 +49,17 @@ def broker_config(plan: FaultPlan) -> GroupConfig:
     fatal = plan.has(FaultKind.LOADING_SYNC)
     return replace(
         BROKER, sync_while_loading=Error.COORDINATOR_LOAD_IN_PROGRESS if fatal else Error.REBALANCE_IN_PROGRESS
+    )
+
+
+GROUP_CHURN: Final = CHURN | COORDINATOR_FAULTS | UNUSUAL_CHURN | CONNECT_CHURN
+"""The kinds of action that a simulated group understands, those of Connect only where it is one of workers."""
+
+
+def not_understood(action: Action) -> NoReturn:
+    """Raises `RebalanceCheckError`: no group of this run understands the action."""
+    raise RebalanceCheckError(
+        f"a simulated group does not understand {action.kind}: choose one of {', '.join(sorted(GROUP_CHURN))}"
     )
 
 
@@ -74,7 +85,7 @@ class Environment:
         self.members: list[MemberProcess] = []
         self.to_own: Callable[[], tuple[str, ...]] = tuple
         self.more_pending: Callable[[], Iterable[str]] = tuple
-        self.change_cluster: Callable[[Action], None] = lambda _action: None
+        self.change_cluster: Callable[[Action], None] = not_understood
         self.heal_cluster: Callable[[], None] = lambda: None
         self.change_config: Callable[[int], None] = lambda _tasks: None
         self.change_topics: Callable[[int], None] = lambda _topics: None

@@ -13,17 +13,14 @@ from rebalance_check.impl.simulator.cluster import OtherCluster
 from rebalance_check.impl.simulator.connect.status_cluster import StatusCluster
 from rebalance_check.impl.simulator.consumers import SUBSCRIBE
 from rebalance_check.impl.simulator.convergence import await_group, settle
-from rebalance_check.impl.simulator.environment import Environment, Listener
+from rebalance_check.impl.simulator.environment import GROUP_CHURN, Environment, Listener, not_understood
 from rebalance_check.impl.simulator.group import build_members
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig, draw_group_config
 from rebalance_check.impl.simulator.nodes import LOADING_MS
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
 from rebalance_check.model.vocabulary.actions import (
-    CHURN,
     CONNECT_CHURN,
-    COORDINATOR_FAULTS,
     STATUS_CHURN,
-    UNUSUAL_CHURN,
     Action,
     ActionKind,
 )
@@ -32,9 +29,6 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 
 NAME: Final = "simulator"
-
-GROUP_CHURN: Final = CHURN | COORDINATOR_FAULTS | UNUSUAL_CHURN | CONNECT_CHURN
-"""The kinds of action that a simulated group understands."""
 
 
 class SimulatorSubject:
@@ -131,11 +125,10 @@ class GroupRun:
         if action.kind is ActionKind.HEAL:
             self._heal()
             return
-        if action.kind not in _EFFECTS:
-            raise RebalanceCheckError(
-                f"a simulated group does not understand {action.kind}: choose one of {', '.join(sorted(GROUP_CHURN))}"
-            )
-        _EFFECTS[action.kind](self._environment, action)
+        effect = _EFFECTS.get(action.kind)
+        if effect is None:
+            not_understood(action)
+        effect(self._environment, action)
 
     def close(self) -> None:
         """End the run; `RunEnded` names what had not settled when it was healed."""

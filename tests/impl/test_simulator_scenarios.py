@@ -16,7 +16,7 @@ from rebalance_check.impl.runtime.faults import draw_plan
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.scenarios import Language, Options, Scenario
 from rebalance_check.impl.simulator import SimulatorSubject
-from rebalance_check.impl.simulator.subject import GROUP_CHURN
+from rebalance_check.impl.simulator.environment import GROUP_CHURN
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError

@@ -100,15 +100,16 @@ def test_a_schedule_of_status_stores_runs_on_the_simulator_as_on_any_subject() -
 
 def test_an_action_of_the_other_kind_of_run_is_refused_with_those_that_are_understood() -> None:
     mixed = SimulationOptions()
-    seeds = {drawn_protocol(seed, mixed) is SimulatedProtocol.STATUS: seed for seed in range(20)}
+    statuses = next(seed for seed in range(20) if drawn_protocol(seed, mixed) is SimulatedProtocol.STATUS)
+    consumers = next(seed for seed in range(20) if drawn_protocol(seed, mixed) is SimulatedProtocol.EAGER)
     subject = SimulatorSubject(mixed)
 
-    subject.open(churn_schedule(seeds[True], mixed).bounds, seeds[True])
+    subject.open(churn_schedule(statuses, mixed).bounds, statuses)
     with pytest.raises(
         RebalanceCheckError, match="status stores does not understand FailOver: choose one of AdvanceCl"
     ):
         subject.perform(Action(ActionKind.FAIL_OVER))
-    subject.open(churn_schedule(seeds[False], mixed).bounds, seeds[False])
+    subject.open(churn_schedule(consumers, mixed).bounds, consumers)
     with pytest.raises(RebalanceCheckError, match="a simulated group does not understand FailTask: choose one of Adva"):
         subject.perform(Action(ActionKind.FAIL_TASK))
     assert {ActionKind.FAIL_OVER, ActionKind.FAIL_TASK} <= subject.actions
