@@ -17,7 +17,7 @@ from rich.table import Table
 
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.properties.exit_codes import ExitCode
-from rebalance_check.properties.verdict import Outcome
+from rebalance_check.properties.verdict import Outcome, names_by_reason
 from rebalance_check.report.terminal import visible, visible_lines
 
 _WIDEST = 160
@@ -100,3 +100,12 @@ class Console:
         if self.as_json:
             click.echo(json_line({**document, "exit_code": exit_code}))
         return exit_code
+
+
+def show_untested(console: Console, untested: Mapping[str, str], *, reasons: bool) -> None:
+    """The invariants that nothing could have broken, each with why; with ``reasons`` these are shown, too."""
+    if untested and reasons:
+        for reason, alike in names_by_reason(untested).items():
+            console.say(f"  untested: {', '.join(alike)}: {visible(reason)}")
+    elif untested:
+        console.say(f"  untested, and no success: {', '.join(untested)}")

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
-from rebalance_check.commands._console import Console, json_option, verdict_line
+from rebalance_check.commands._console import Console, json_option, show_untested, verdict_line
 from rebalance_check.commands._minutes import Minutes
 from rebalance_check.commands._upgrade_option import path_option
 from rebalance_check.impl.mutants import find_mutant, planted
@@ -205,6 +205,10 @@ def options_of(
         raise RebalanceCheckError(
             f"{fault}: --faults takes {', '.join(FaultKind)}, common, all or none, and --omit numbers, parted by commas"
         ) from None
+    if ClusterMode(mode) is not DEFAULTS.mode and protocol not in (SimulatedProtocol.CONNECT, SimulatedProtocol.MIXED):
+        raise RebalanceCheckError(
+            f"--mode {mode} is one of Connect workers, and the protocol is {protocol}: leave it out"
+        )
     if mutant:
         find_mutant(mutant)  # refused here, before a process is started for it
     return SimulationOptions(
@@ -285,11 +289,13 @@ def show_result(console: Console, result: FuzzResult, texts: list[str]) -> None:
     for fault in result.faults:
         console.say(f"  not judged: {visible(fault)}")
     for name, claim in result.verdicts.items():
-        if claim.outcome is Outcome.HELD:
+        if claim.outcome in (Outcome.HELD, Outcome.UNTESTED):
             continue
         more = f" in {claim.outcomes[claim.outcome]} runs"
         reason = f": {visible(claim.reason)}" if claim.reason else ""
         console.say(f"  {claim.outcome:<9} {name}{more}{reason}")
+    untested = {name: claim.reason for name, claim in result.verdicts.items() if claim.outcome is Outcome.UNTESTED}
+    show_untested(console, untested, reasons=result.require_tested)
     if result.failing_seeds:
         shown = ", ".join(map(str, result.failing_seeds[:20]))
         console.say(f"failing seeds: {shown}{' ...' if len(result.failing_seeds) > 20 else ''}")

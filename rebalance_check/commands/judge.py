@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
-from rebalance_check.commands._console import Console, json_option, verdict_line
+from rebalance_check.commands._console import Console, json_option, show_untested, verdict_line
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.progress import ProgressListener
@@ -204,7 +204,7 @@ def show_judged(console: Console, one: Judged) -> None:
             console.say(f"\n{text}\n")
     show_unread(console, judgement)
     show_undecided(console, judgement)
-    show_untested(console, judgement)
+    show_untested(console, judgement.untested, reasons=judgement.require_tested)
 
 
 def show_unread(console: Console, judgement: Judgement) -> None:
@@ -213,16 +213,6 @@ def show_unread(console: Console, judgement: Judgement) -> None:
         console.say(f"  cannot be read: {visible(line.fault)}")
     if judgement.unread_count > len(judgement.unread):
         console.say(f"  cannot be read: {judgement.unread_count - len(judgement.unread):,} more lines")
-
-
-def show_untested(console: Console, judgement: Judgement) -> None:
-    """The invariants that nothing in the history could have broken; with their needs where each had to be tested."""
-    names = judgement.untested
-    if names and judgement.require_tested:
-        for reason, alike in names_by_reason(names).items():
-            console.say(f"  untested: {', '.join(alike)}: {reason}")
-    elif names:
-        console.say(f"  untested, and no success: {', '.join(names)}")
 
 
 def show_undecided(console: Console, judgement: Judgement) -> None:

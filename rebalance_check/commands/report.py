@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from rebalance_check.commands._console import Console, json_option
-from rebalance_check.commands.judge import Judged, show_undecided, show_unread, show_untested, verdict_of, write_page
+from rebalance_check.commands._console import Console, json_option, show_untested
+from rebalance_check.commands.judge import Judged, show_undecided, show_unread, verdict_of, write_page
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import CATALOGUE
@@ -55,7 +55,7 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
             console.say(f"\n{explained(events, found, suggested('judge', history))[0]}")
     show_unread(console, judgement)
     show_undecided(console, judgement)
-    show_untested(console, judgement)
+    show_untested(console, judgement.untested, reasons=judgement.require_tested)
     console.say(f"\n{verdict_of([Judged(history, judgement)])}")
     document = {"steps": table_document(history_lanes(events, context=last)), **judgement_document(judgement)}
     return console.finish(document, judgement.exit_code)

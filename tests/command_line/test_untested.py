@@ -92,3 +92,9 @@ def test_fuzz__require_tested__exits_12(command: Command) -> None:
     assert command(*common).code == 0
     assert command(*common, "--require-tested").code == 12
     assert command(*common, "--require-tested", "--exclude", "safe_status_writes").code == 0
+
+
+def test_fuzz__a_mode_of_connect__is_refused_for_another_protocol(command: Command) -> None:
+    answer = command("fuzz", "--protocol", "eager", "--mode", "compatible", "--seeds", "0:1")
+    assert answer.code == 2
+    assert "--mode compatible is one of Connect workers, and the protocol is eager: leave it out" in answer.err
