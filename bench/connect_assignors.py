@@ -11,9 +11,9 @@ from contextlib import ExitStack
 
 from rebalance_check.integration.oracle.connect.compare import compare
 from rebalance_check.integration.oracle.connect.figures import cost_of_changes
+from rebalance_check.integration.oracle.connect.group_run import run_history
 from rebalance_check.integration.oracle.connect.java import JavaConnectAssignors
 from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
-from rebalance_check.integration.oracle.connect.play import play
 from rebalance_check.integration.oracle.connect.request import ConnectAssignors
 from rebalance_check.properties.assignment.connect_histories import SHAPES, random_history
 
@@ -27,7 +27,7 @@ def main() -> None:
     seeds = range(options.seeds)
     started = time.perf_counter()
     ours = OurConnectAssignors()
-    rounds = sum(len(play(ours, random_history(shape, seed)).rounds) for shape in SHAPES for seed in seeds)
+    rounds = sum(len(run_history(ours, random_history(shape, seed)).rounds) for shape in SHAPES for seed in seeds)
     seconds = time.perf_counter() - started
     histories = len(seeds) * len(SHAPES)
     print(f"ours: {histories / seconds:,.0f} histories and {rounds / seconds:,.0f} rounds a second")

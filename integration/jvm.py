@@ -7,10 +7,12 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Final
+from types import TracebackType
+from typing import IO, Final, Self
 
 from rebalance_check.integration.parent import ended_with_parent
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -19,6 +21,9 @@ JARS_SETTING: Final = "REBALANCE_CHECK_KAFKA_JARS"
 """The environment variable with the folder of a release's jars, or of a folder for each release."""
 
 MAVEN_TIMEOUT_S: Final = 600.0
+
+_SMALL_BYTES: Final = 1 << 14
+"""What fits into a pipe before its reader begins."""
 
 _LOG_TAIL_BYTES: Final = 2000
 _END_TIMEOUT_S: Final = 10.0
@@ -70,12 +75,16 @@ def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
     return folder
 
 
-def fetch_jars(pom: Path, version: str, target: Path, *, without_maven: str, otherwise: str) -> None:
-    """Have Maven put the jars that ``pom`` names for a release of Kafka into ``target``.
+def fetched_jars(pom: Path, version: str, folder: Path, *, without_maven: str, otherwise: str) -> Path:
+    """``folder``, which Maven fills once with the jars that ``pom`` names for a release of Kafka.
 
-    `RebalanceCheckError` when there is no Maven, which says ``without_maven``, and when it fails, with what it said
-    and ``otherwise``, the next move.
+    Raises: `RebalanceCheckError` when there is no Maven, which says ``without_maven``, and when it fails, with what it
+    said and ``otherwise``, the next move.
     """
+    return made_once(folder, lambda target: _fetch(pom, version, target, without_maven, otherwise))
+
+
+def _fetch(pom: Path, version: str, target: Path, without_maven: str, otherwise: str) -> None:
     maven = shutil.which("mvn")
     if maven is None:
         raise RebalanceCheckError(without_maven)
@@ -87,8 +96,31 @@ def fetch_jars(pom: Path, version: str, target: Path, *, without_maven: str, oth
         raise RebalanceCheckError(f"Maven could not fetch the jars of Kafka {version} ({said[0]}): {otherwise}")
 
 
-def compile_java(javac: str, sources: Sequence[Path], class_path: str, target: Path, *, otherwise: str) -> None:
-    """Compile ``sources`` into ``target``; `RebalanceCheckError` with ``otherwise`` and what ``javac`` says."""
+def compiled_once(
+    name: str,
+    sources: Sequence[Path],
+    class_path: str,
+    jdk: tuple[str, int],
+    *,
+    otherwise: str,
+    add: Callable[[Path], None] | None = None,
+) -> Path:
+    """The folder with the classes of ``sources``, by their hash: ``name`` and the hash are its place in the cache.
+
+    ``jdk`` is what needs a JDK, and its oldest Java; ``add`` puts into the new folder what is not compiled.
+
+    Raises: `RebalanceCheckError` when there is no JDK, and with ``otherwise`` and what ``javac`` says when it fails.
+    """
+
+    def make(target: Path) -> None:
+        _compile(java_tool("javac", *jdk), sources, class_path, target, otherwise)
+        if add is not None:
+            add(target)
+
+    return made_once(cache_folder() / f"{name}-{fingerprint(sources)}", make)
+
+
+def _compile(javac: str, sources: Sequence[Path], class_path: str, target: Path, otherwise: str) -> None:
     call = [javac, "-nowarn", "-proc:none", "-encoding", "UTF-8", "-d", str(target), "-cp", class_path]
     call = ended_with_parent([*call, *map(str, sources)])
     done = subprocess.run(call, capture_output=True, text=True, check=False)
@@ -110,7 +142,7 @@ def one_line(text: str) -> str:
 
 
 class JavaChild:
-    """A Java process that is talked to on its standard streams, and whose complaints are kept for when it ends.
+    """A Java process that answers on its standard streams, and whose complaints are kept for when it ends.
 
     ``name`` is what errors call it; ``buffer_bytes`` of the streams, 0 for none. It ends when its input is closed, and
     with this process.
@@ -133,8 +165,44 @@ class JavaChild:
         assert self._process.stdout is not None
         self.input, self.output = self._process.stdin, self._process.stdout
 
+    def send(self, data: bytes) -> None:
+        """Write and flush; when the process has ended, whatever reads next from it says why."""
+        with suppress(BrokenPipeError):
+            self.input.write(data)
+            self.input.flush()
+
+    @contextmanager
+    def sending(self, data: bytes) -> Iterator[None]:
+        """Send ``data`` while the caller reads, so that neither side waits for the other with a full pipe.
+
+        When the caller gives up, the process is killed: it may wait for ever for answers to be read.
+        """
+        if len(data) < _SMALL_BYTES:
+            self.send(data)
+            yield
+            return
+        writer = threading.Thread(target=self.send, args=(data,), daemon=True)
+        writer.start()
+        try:
+            yield
+        except BaseException:
+            self._process.kill()
+            raise
+        finally:
+            writer.join()
+
+    def read_line(self) -> bytes:
+        """The next line, with its end.
+
+        Raises: `RebalanceCheckError` when the process has ended.
+        """
+        line = self.output.readline()
+        if not line.endswith(b"\n"):
+            raise self.ended()
+        return line
+
     def ended(self) -> RebalanceCheckError:
-        """Wait for its end, which came too early: the error that tells why."""
+        """Wait for its end, which came too early: the error that says why."""
         code = self._process.wait()
         self._log.seek(0, os.SEEK_END)
         self._log.seek(-min(self._log.tell(), _LOG_TAIL_BYTES), os.SEEK_END)
@@ -152,3 +220,22 @@ class JavaChild:
             self._process.kill()
             self._process.wait()
         self._log.close()
+
+
+class JavaService:
+    """What a `JavaChild` answers, as a context manager: the process is gone outside."""
+
+    def __init__(self, child: JavaChild) -> None:
+        self._child = child
+
+    def close(self) -> None:
+        """End the process, and wait for its end."""
+        self._child.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -25,6 +25,8 @@ from rebalance_check.model.classic.mutants.timeouts import TIMEOUT_MUTANTS
 from rebalance_check.model.classic.mutants.upgrades import UPGRADE_MUTANTS
 from rebalance_check.model.connect.config.model import MODEL as CONFIG
 from rebalance_check.model.connect.config.mutants import CONFIG_MUTANTS
+from rebalance_check.model.connect.exactly_once.model import MODEL as EXACTLY_ONCE
+from rebalance_check.model.connect.exactly_once.mutants import EXACTLY_ONCE_MUTANTS
 from rebalance_check.model.connect.status.model import MODEL as STATUS
 from rebalance_check.model.connect.status.mutants import STATUS_MUTANTS
 from rebalance_check.model.connect.workers.model import MODEL as WORKERS
@@ -40,6 +42,7 @@ MODELS: Final = {
     RebalanceProtocol.CONNECT_EAGER: WORKERS,
     RebalanceProtocol.CONNECT_INCREMENTAL: WORKERS,
     RebalanceProtocol.CONNECT_CONFIG: CONFIG,
+    RebalanceProtocol.CONNECT_EXACTLY_ONCE: EXACTLY_ONCE,
 }
 """The model of each protocol."""
 
@@ -55,6 +58,7 @@ MUTANTS: Final[dict[str, ModelMutant]] = {
         *STATUS_MUTANTS,
         *WORKER_MUTANTS,
         *CONFIG_MUTANTS,
+        *EXACTLY_ONCE_MUTANTS,
     )
 }
 """Every mutant of a model, by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log2
+from math import log
 from random import Random
 from typing import Final
 
@@ -19,7 +19,8 @@ class ExponentialBackoff:
         self._first_ms = first_ms
         self._most_ms = most_ms
         self._random = random
-        self._exponent = log2(most_ms / max(first_ms, 1)) if most_ms > first_ms else 0.0
+        # as Kafka computes it: by log2 the longest wait of Connect's defaults would be 999 ms, not 1,000
+        self._exponent = log(most_ms / max(first_ms, 1)) / log(2) if most_ms > first_ms else 0.0
         self._attempts = 0
 
     def next_ms(self) -> int:

@@ -58,7 +58,7 @@ class Coordinator(Joining, Heartbeating, ABC):
     def on_poll(self) -> None:
         """The end of every `poll` that found the member active: the place for the application side's periodic work."""
 
-    # ------------------------------------------------------------------------------------------------ who am I
+    # ------------------------------------------------------------------------------------------------ identity
 
     @property
     def state(self) -> MemberState:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.impl.mutants.mutant import Mutant, PytestCase
+from rebalance_check.impl.mutants.mutant import FuzzSearch, Mutant
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 
-_TEST: Final = "tests/impl/test_config_mutants.py"
+_STORES: Final = FuzzSearch(
+    options=SimulationOptions(protocol=SimulatedProtocol.CONNECT_CONFIG, steps=120),
+    last=100,
+)
 
 
 def _mutant(name: str, what: str, caught_by: str, catalogue_id: str = "") -> Mutant:
@@ -15,12 +19,18 @@ def _mutant(name: str, what: str, caught_by: str, catalogue_id: str = "") -> Mut
         what=what,
         caught_by=caught_by,
         where="impl",
-        find=PytestCase(test=_TEST),
+        find=_STORES,
         catalogue_id=catalogue_id,
     )
 
 
 CONFIG_MUTANTS: Final = [
+    _mutant(
+        "connect-deferred-task-updates-never-dropped",
+        "task configs without a commit outlive their connector, and come into force with the next one's (KAFKA-14147)",
+        "config_snapshot_follows_reads",
+        "connect-deferred-task-updates-never-dropped",
+    ),
     _mutant("cleaner-keeps-the-first", "compaction keeps the first record of a key, not the last", "snapshots_agree"),
     _mutant(
         "removal-drops-target-state",

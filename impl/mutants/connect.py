@@ -5,15 +5,23 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.impl.mutants.mutant import Find, FuzzSearch, Mutant, PytestCase
-from rebalance_check.impl.runtime.options import ClusterMode, SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.runtime.options import ClusterMode, FaultKind, SimulatedProtocol, SimulationOptions
 
 
 def _search(mode: ClusterMode, first: int, last: int) -> FuzzSearch:
     return FuzzSearch(options=SimulationOptions(protocol=SimulatedProtocol.CONNECT, mode=mode), first=first, last=last)
 
 
+def _search_with(fault: FaultKind, mode: ClusterMode, last: int) -> FuzzSearch:
+    """In runs in which nothing but this goes wrong."""
+    options = SimulationOptions(protocol=SimulatedProtocol.CONNECT, mode=mode, faults=(fault,))
+    return FuzzSearch(options=options, last=last)
+
+
 _EAGER: Final = _search(ClusterMode.EAGER, 0, 20)
 _SESSIONED: Final = _search(ClusterMode.SESSIONED, 0, 20)
+_EXACTLY_ONCE: Final = _search(ClusterMode.EXACTLY_ONCE, 0, 20)
+_CONFIG_OUTAGE: Final = _search_with(FaultKind.CONFIG_OUTAGE, ClusterMode.COMPATIBLE, 60)
 _SCRIPTED: Final = PytestCase(test="tests/impl/test_connect_scenario_mutants.py")
 
 
@@ -112,7 +120,7 @@ _WORK: Final = [
     ),
     _of_the_field(
         "connect-compares-transformed-with-raw-configs",
-        "task configs always count as changed, as when resolved secrets are compared with references (KAFKA-16837)",
+        "generated task configs with resolved secrets are compared with the references that are stored (KAFKA-16837)",
         "changed_task_configs_are_published",
     ),
     _of_the_field(
@@ -127,8 +135,9 @@ _WORK: Final = [
     ),
     _of_the_field(
         "connect-key-rotation-after-leader-change",
-        "a worker that does not lead writes session keys, too (KAFKA-12252)",
+        "the worker that led when it read a session key rotates it, also when another one leads by then (KAFKA-12252)",
         "only_the_leader_rotates_keys",
+        _search(ClusterMode.SESSIONED, 40, 60),
     ),
     _mutant(
         "worker-waits-for-a-coordinator",
@@ -202,6 +211,72 @@ _STATUSES: Final = [
         "revocation_flushes_statuses",
         _EAGER,
     ),
+    _mutant(
+        "unsigned-requests-taken",
+        "a worker takes requests without a signature, too",
+        "only_signed_requests_are_taken",
+    ),
+    _mutant(
+        "topic-status-written-for-every-record",
+        "a worker writes the status of a topic for every record, whatever it has read",
+        "topic_status_says_what_was_used",
+    ),
+    _mutant(
+        "topic-known-from-another-connector",
+        "a topic that any connector uses counts as known for all of them",
+        "used_topics_are_announced",
+    ),
+    _mutant(
+        "topics-reset-in-every-revocation",
+        "a worker that gives work up removes the topic statuses of its connectors, whether or not they are configured",
+        "topics_are_reset_for_a_reason",
+    ),
+    _mutant(
+        "topics-of-deleted-connectors-stay",
+        "a worker that gives up the work of a deleted connector leaves the statuses of its topics",
+        "removed_connector_loses_its_topics",
+    ),
+    _mutant(
+        "joins-before-statuses-are-read",
+        "a worker joins its group without waiting until its status store has read the topic",
+        "worker_joins_after_its_statuses",
+    ),
 ]
 
-CONNECT_MUTANTS: Final = [*_ROUNDS, *_LEADERS, *_WORK, *_STATUSES]
+_READING: Final = [
+    _of_the_field(
+        "connect-unsync-backoff-exceeds-rebalance-delay",
+        "a cooperative worker that cannot read the config topic leaves, and waits as long as an eager one (KAFKA-9849)",
+        "work_stops_while_away",
+        _CONFIG_OUTAGE,
+    ),
+    _of_the_field(
+        "connect-rebalance-config-read-unbounded",
+        "a worker reads the config topic to its end without a time-out, out of its group by then (KAFKA-3299)",
+        "work_stops_while_away",
+        _CONFIG_OUTAGE,
+    ),
+]
+
+_FENCING: Final = [
+    _of_the_field(
+        "connect-fencing-aborted-by-pending-rebalance",
+        "a leader that is about to rebalance refuses to fence zombie producers, and their tasks fail (KAFKA-15059)",
+        "fencing_fails_for_new_configs_only",
+        _EXACTLY_ONCE,
+    ),
+    _mutant(
+        "leader-fences-no-producer",
+        "the leader answers that the producers of earlier tasks are fenced, and fences none",
+        "fenced_before_start",
+        _EXACTLY_ONCE,
+    ),
+    _mutant(
+        "producer-keeps-its-epoch",
+        "a producer that is initialised takes over the epoch of the one before, which can go on writing",
+        "producer_epochs_grow",
+        _EXACTLY_ONCE,
+    ),
+]
+
+CONNECT_MUTANTS: Final = [*_ROUNDS, *_LEADERS, *_WORK, *_READING, *_FENCING, *_STATUSES]

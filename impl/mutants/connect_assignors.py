@@ -110,7 +110,7 @@ CONNECT_ASSIGNOR_MUTANTS: Final = [
     ),
     Mutant(
         name="connect-eager-drops-connectors-without-tasks",
-        what="a connector that has no tasks is given to nobody",
+        what="the eager assignor leaves out a connector that has no tasks",
         caught_by="assignors.eager_complete",
         where="impl",
         find=AssignmentSearch(assignor=_EAGER, shape="tame"),
@@ -138,7 +138,7 @@ CONNECT_ASSIGNOR_MUTANTS: Final = [
     ),
     Mutant(
         name="connect-deleted-work-runs-on",
-        what="what is deleted is revoked from nobody",
+        what="the assignor revokes no deleted work",
         caught_by="assignors.deleted_is_revoked",
         where="impl",
         find=AssignmentSearch(assignor=_INCREMENTAL, shape="tame"),

@@ -20,7 +20,9 @@ def _mutant(name: str, what: str, caught_by: str, find: FuzzSearch | ScenarioSea
 
 CLAIM_MUTANTS: Final = [
     _mutant(
-        "absent-leader-not-replaced", "a leader that did not rejoin is dropped, and nobody leads", "leader_is_member"
+        "absent-leader-not-replaced",
+        "a leader that did not rejoin is dropped, and the group has none",
+        "leader_is_member",
     ),
     _mutant(
         "assignment-not-persisted", "an assignment is handed out without a record of it", "persisted_before_propagated"
@@ -146,7 +148,7 @@ CLAIM_MUTANTS: Final = [
     ),
     _mutant(
         "silent-members-do-not-count",
-        "a join phase that nobody joined leaves the group Empty although static members are in it",
+        "a join phase that no member joined leaves the group Empty although static members are in it",
         "empty_group_is_clean",
         _JUDGED,
     ),

@@ -118,6 +118,7 @@ _OF_CONNECT: Final = {
     RebalanceProtocol.CONNECT_EAGER: _GROUP_BUDGETS,
     RebalanceProtocol.CONNECT_INCREMENTAL: _GROUP_BUDGETS,
     RebalanceProtocol.CONNECT_CONFIG: ("writes", "expiries", "compactions"),
+    RebalanceProtocol.CONNECT_EXACTLY_ONCE: ("writes", "expiries"),
 }
 """The budgets that a command of each protocol of Connect names."""
 

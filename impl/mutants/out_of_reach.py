@@ -11,10 +11,6 @@ from typing import Final
 _KIP_848: Final = "KIP-848: the consumer protocol with a coordinator that assigns is not part of this suite"
 _APPLICATION: Final = "the callbacks run inside the poll here: no state waits for a call of the application"
 
-_READABLE: Final = (
-    "simulated config topics can always be read in time; `work_stops_while_away` finds its consequence in a recording"
-)
-
 OUT_OF_REACH: Final[dict[str, str]] = {
     "loader-spins-at-compaction-gap": "the log is handed over as a list of records: there is no offset to wait for",
     "redpanda-join-blocks-connection": "a connection carries one member here, and Kafka itself serves one in order",
@@ -29,7 +25,8 @@ OUT_OF_REACH: Final[dict[str, str]] = {
     "static-classic-holder-blocks-new-protocol": _KIP_848,
     "downgrade-exceeds-classic-limit": _KIP_848,
     "connect-incremental-to-eager-downgrade-duplicates": (
-        "needs Connect's incremental protocol, which comes with Connect; `worker-keeps-tasks-while-joining` is its end"
+        "Kafka does so to this day, and so do our workers: "
+        "`rebalance-check explore --upgrade sessioned-to-eager` shows it"
     ),
     "sync-rebalance-in-progress-keeps-stale-owned": (
         "Kafka's client does so to this day: the claim carries its generation, and the assignor decides by it "
@@ -60,19 +57,18 @@ OUT_OF_REACH: Final[dict[str, str]] = {
     "kip848-leave-sent-before-revocation": _KIP_848,
     "lost-callback-leaves-streams-registered": "a table that a library keeps around its client",
     "server-range-sticky-vs-copartition": _KIP_848,
-    "connect-unsync-backoff-exceeds-rebalance-delay": _READABLE,
-    "connect-rebalance-config-read-unbounded": _READABLE,
     "connect-poll-timeout-does-not-stop-tasks": (
-        "Kafka does so to this day, and so do our workers; `work_runs_once` finds it in a recording"
+        "Kafka does so to this day, and so do our workers: `rebalance-check fuzz --seeds 48:49 --protocol connect "
+        "--mode exactly-once --faults config-outage` shows it"
     ),
     "connect-mm2-no-reconfigure-after-leader-change": "a worker here has no connectors of its own (dedicated mode)",
-    "connect-deferred-task-updates-never-dropped": "no claim reads deferred task configs; the tests of the store do",
-    "connect-fencing-aborted-by-pending-rebalance": (
-        "simulated tasks have no producers; `fencing_fails_for_new_configs_only` finds it in a recording"
-    ),
     "connect-herder-config-store-deadlock": "a worker here has one thread and no locks",
-    "status-generation-reset-makes-running-sticky": "Kafka's store does so by design, and so does ours",
-    "status-unguarded-retry-reorders": "Kafka's store does so to this day, as does ours: one of its races",
+    "status-generation-reset-makes-running-sticky": (
+        "Kafka's store does so by design, and so does ours: race R11 of `tests/data/status`"
+    ),
+    "status-unguarded-retry-reorders": (
+        "Kafka's store does so to this day, as does ours: race R7 of `tests/data/status`"
+    ),
     "status-retry-recursion-kills-writer": "no send fails inside its call here: failures are answers that come later",
     "status-worker-gone-never-unassigned": "a boundary of what statuses can say, and no defect",
 }

@@ -28,6 +28,11 @@ STATUS_MUTANTS: Final = [
         "explained_overwrite",
     ),
     _mutant(
+        "failed-overrides-all",
+        "a FAILED that is written with putSafe replaces whatever status is cached",
+        "overwrite_fits_a_race",
+    ),
+    _mutant(
         "stale-unassigned-read",
         "a late UNASSIGNED replaces a RUNNING of its own or a later generation in the cache",
         "stale_unassigned_ignored",
@@ -62,6 +67,31 @@ STATUS_MUTANTS: Final = [
         "cascade-skipped",
         "the tombstone of a connector leaves the statuses of its tasks in the cache",
         "cache_follows_reads",
+    ),
+    _mutant(
+        "topic-tombstones-ignored",
+        "the tombstone of a topic's status leaves the topic in the cache",
+        "topics_follow_reads",
+    ),
+    _mutant(
+        "topic-query-ignores-the-connector",
+        "a store that is asked whether a connector uses a topic answers for any connector",
+        "topics_follow_reads",
+    ),
+    _mutant(
+        "cascade-takes-topics-too",
+        "the tombstone of a connector removes the statuses of its topics from the cache, too",
+        "topics_follow_reads",
+    ),
+    _mutant(
+        "tasks-listed-by-prefix",
+        "the tasks of all connectors are listed as those of each",
+        "lists_follow_reads",
+    ),
+    _mutant(
+        "only-read-connectors-listed",
+        "connectors of which only a write of the worker itself is known are not listed",
+        "lists_follow_reads",
     ),
     _mutant(
         "cache-written-at-send",

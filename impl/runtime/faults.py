@@ -24,7 +24,8 @@ class FaultPlan:
     way when its connection broke arrives all the same, later than what the next connection carries;
     ``slow_application`` is the chance that the application stays away after a poll, for up to ``slow_ms``; ``refusal``
     that a request is answered with a retriable error, ``look_up`` that the coordinator is not found, ``wake_up`` that a
-    poll is interrupted before an assignment is applied.
+    poll is interrupted before an assignment is applied, ``config_outage`` that a Connect worker cannot read the config
+    topic for a long time.
     """
 
     kinds: tuple[FaultKind, ...] = ()
@@ -38,6 +39,7 @@ class FaultPlan:
     refusal: float = 0.0
     look_up: float = 0.0
     wake_up: float = 0.0
+    config_outage: float = 0.0
 
     def has(self, kind: FaultKind) -> bool:
         """Whether that kind of fault is switched on."""
@@ -82,5 +84,7 @@ def _with(plan: FaultPlan, kind: FaultKind, random: Random) -> FaultPlan:
             return replace(plan, look_up=random.choice((0.2, 0.5)))
         case FaultKind.WAKE_UP:
             return replace(plan, wake_up=random.choice((0.2, 0.5)))
+        case FaultKind.CONFIG_OUTAGE:
+            return replace(plan, config_outage=random.choice((0.02, 0.1)))
         case _:
             return plan

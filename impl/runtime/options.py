@@ -12,12 +12,16 @@ from rebalance_check.model.vocabulary.upgrade_paths import UpgradePath, path_nam
 
 
 class SimulatedProtocol(StrEnum):
-    """What the simulated group runs; ``mixed`` lets the seed choose one of the first four."""
+    """What the simulated group runs; ``mixed`` lets the seed choose one of the first four.
+
+    ``status`` and ``connect-config`` are the status stores and the config stores of Connect workers without a group.
+    """
 
     EAGER = "eager"
     COOPERATIVE = "cooperative"
     CONNECT = "connect"
     STATUS = "status"
+    CONNECT_CONFIG = "connect-config"
     ELECTION = "election"
     MIXED = "mixed"
 
@@ -53,7 +57,9 @@ class FaultKind(StrEnum):
     ``loading-sync`` must be named to be drawn: a coordinator that reads its log answers a SyncGroup as Kafka's Java
     coordinators do, with an error that ends Kafka's own Java client. Without it, it answers as the one in Scala does.
     So must ``unnoticed-growth``: no operator makes a group rebalance (KIP-568) whose topic grew while its static leader
-    was away, which the leader that comes back and skips its assignment (KIP-814) does not notice.
+    was away, which the leader that comes back and skips its assignment (KIP-814) does not notice. So must
+    ``config-outage``: now and then a Connect worker cannot read the config topic for up to a minute. One that waits for
+    what it wrote is out of its group by then and keeps its work, and one that leads joins again without end.
     """
 
     DELAY = "delay"
@@ -77,11 +83,12 @@ class FaultKind(StrEnum):
     PATTERN = "pattern"
     LOADING_SYNC = "loading-sync"
     UNNOTICED_GROWTH = "unnoticed-growth"
+    CONFIG_OUTAGE = "config-outage"
 
 
 E = TypeVar("E", bound=StrEnum)
 
-NOT_SURVIVED: Final = frozenset({FaultKind.LOADING_SYNC, FaultKind.UNNOTICED_GROWTH})
+NOT_SURVIVED: Final = frozenset({FaultKind.LOADING_SYNC, FaultKind.UNNOTICED_GROWTH, FaultKind.CONFIG_OUTAGE})
 """What groups of Kafka's own Java clients do not survive: see TRACK_RECORD.md."""
 
 ALL_FAULTS: Final = tuple(kind for kind in FaultKind if kind not in NOT_SURVIVED)
@@ -99,7 +106,8 @@ class SimulationOptions:
     (`model.vocabulary.upgrade_paths`) that consumers are restarted along (the protocol is then that of its first list),
     ``mode`` says how Connect workers speak, ``mutant`` names the planted defect (`rebalance_check.impl.mutants`), empty
     for none. ``members`` are consumers, Connect workers or candidates of an election, ``partitions`` are tasks for
-    Connect and keys for the status store; an election has one primary. Names are taken for protocol, mode and faults,
+    Connect, keys for the status store, and one more than the tasks of a connector for the config store; an election has
+    one primary. Names are taken for protocol, mode and faults,
     too; `RebalanceCheckError` when there is no such name, or a size is out of range.
     """
 
@@ -132,11 +140,14 @@ class SimulationOptions:
         return path_named(self.upgrade) if self.upgrade else None
 
     def command_line(self) -> str:
-        """The options of ``rebalance-check fuzz`` that say the same, without those that keep their default."""
+        """The options of ``rebalance-check fuzz`` that say the same, without those that keep their default.
+
+        With a mutant the protocol is named in any case: without one the command takes the options of its search.
+        """
         words: list[str] = []
         for field in fields(self):
             value = getattr(self, field.name)
-            if value != field.default:
+            if value != field.default or (field.name == "protocol" and self.mutant):
                 text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
                 words += [f"--{field.name}", text or "none"]
         return shlex.join(words)

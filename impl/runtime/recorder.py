@@ -38,6 +38,11 @@ class Recorder:
         self._listener = listener
         self._seq = 0
 
+    @property
+    def listens(self) -> bool:
+        """Whether there is a listener: without one, an event that is costly to make need not be made."""
+        return self._listener is not None
+
     def now(self) -> int:
         """Milliseconds on the observer's clock."""
         return self._clock()

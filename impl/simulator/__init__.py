@@ -1,9 +1,9 @@
 """The deterministic simulator: one seed in, one history out.
 
-``schedule`` draws the churn of groups and ``status_churn`` that of status stores, ``environment`` holds clock, network,
-nodes and processes, ``nodes`` are what coordinates, ``process`` is one member with its two threads, ``group`` says what
-runs inside them, ``convergence`` heals and waits; ``status_cluster`` is the cluster of status stores. ``subject`` runs
-either of them behind the interface that every `Subject` has.
+``schedule`` draws the churn of groups, ``status_churn`` and ``config_churn`` that of stores, ``environment`` holds
+clock, network, nodes and processes, ``nodes`` are what coordinates, ``process`` is one member with its two threads,
+``group`` says what runs inside them, ``convergence`` heals and waits; ``status_cluster`` and ``config_cluster`` are
+clusters of stores. ``subject`` runs each of them behind the interface that every `Subject` has.
 """
 
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions

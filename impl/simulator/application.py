@@ -1,12 +1,78 @@
-"""What a simulated application shows of its membership, whatever the group is for."""
+"""What runs inside a simulated member process, and what it shows of its membership, whatever the group is for."""
 
 from __future__ import annotations
+
+from typing import Protocol
 
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.coordinator import Coordinator
 from rebalance_check.impl.client.generation import MemberState
+from rebalance_check.impl.client.lookup import Node
+from rebalance_check.impl.protocol.messages import MemberReply, MemberRequest
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.events import MemberStarted
+
+
+class WokenUp(Exception):  # noqa: N818 - Kafka's WakeupException
+    """Another thread interrupted the poll; the application goes on, and polls again."""
+
+
+class Application(Protocol):
+    """What runs inside a process, from its start to its end: a client coordinator and the code that uses it."""
+
+    def poll(self, now_ms: int) -> None:
+        """What the application thread does inside ``poll``."""
+        ...
+
+    def work(self, now_ms: int) -> None:
+        """What it does between two polls."""
+        ...
+
+    def tick(self, now_ms: int) -> None:
+        """What the heartbeat thread does."""
+        ...
+
+    @property
+    def coordinator(self) -> Node | None:
+        """The node that it takes for the coordinator."""
+        ...
+
+    def coordinator_disconnected(self, now_ms: int) -> None:
+        """The connection to that node broke."""
+        ...
+
+    def receive(self, correlation_id: int, reply: MemberReply | None, now_ms: int) -> None:
+        """A reply came, or (None) its request was given up."""
+        ...
+
+    def take_requests(self) -> list[tuple[int, MemberRequest]]:
+        """What is to be sent, in order."""
+        ...
+
+    def next_deadline(self) -> int | None:
+        """When the heartbeat thread has something to do."""
+        ...
+
+    def next_poll(self) -> int | None:
+        """When the application thread, waiting inside ``poll``, can make progress by itself (0: at once)."""
+        ...
+
+    def close(self, now_ms: int) -> bool:
+        """Leave in an orderly way; False while something must be answered first."""
+        ...
+
+    def pending(self) -> str:
+        """What this member waits for; empty when it is settled."""
+        ...
+
+    def standing(self) -> tuple[int, str]:
+        """Generation and member id."""
+        ...
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """What it owns: partitions, or connectors and tasks."""
+        ...
 
 
 class MembershipView(Coordinator):

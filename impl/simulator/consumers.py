@@ -18,9 +18,8 @@ from rebalance_check.impl.client.generation import MemberState
 from rebalance_check.impl.protocol.messages import JoinedMember
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.impl.simulator.application import MembershipView, record_start
+from rebalance_check.impl.simulator.application import MembershipView, WokenUp, record_start
 from rebalance_check.impl.simulator.group_config import TOPIC, SimulatedGroupConfig
-from rebalance_check.impl.simulator.process import WokenUp
 
 OTHER_TOPIC: Final = "u"
 PATTERN: Final = re.compile(rf"({TOPIC}|__).*")

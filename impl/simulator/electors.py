@@ -10,9 +10,8 @@ from rebalance_check.impl.client.elector import PRIMARY, ElectionFailed, LeaderE
 from rebalance_check.impl.protocol.leader_election import Identity
 from rebalance_check.impl.runtime.faults import FaultPlan
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.impl.simulator.application import MembershipView, record_start
+from rebalance_check.impl.simulator.application import MembershipView, WokenUp, record_start
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
-from rebalance_check.impl.simulator.process import WokenUp
 
 PORT = 8081
 

@@ -88,6 +88,7 @@ class Environment:
         self.change_cluster: Callable[[Action], None] = not_understood
         self.heal_cluster: Callable[[], None] = lambda: None
         self.change_config: Callable[[int], None] = lambda _tasks: None
+        self.unclaimed: Callable[[], tuple[tuple[str, str], ...]] = tuple
         self.change_topics: Callable[[int], None] = lambda _topics: None
 
     def recorder(self, source: str, group: str = GROUP) -> Recorder:

@@ -9,12 +9,13 @@ from typing import Final
 from rebalance_check.impl.client.elector import PRIMARY
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.runtime.seeds import stream
+from rebalance_check.impl.simulator.application import Application
 from rebalance_check.impl.simulator.connect.cluster import ConnectCluster
 from rebalance_check.impl.simulator.consumers import ConsumerApplication
 from rebalance_check.impl.simulator.electors import ElectorApplication
 from rebalance_check.impl.simulator.environment import Environment
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
-from rebalance_check.impl.simulator.process import Application, MemberProcess
+from rebalance_check.impl.simulator.process import MemberProcess
 from rebalance_check.impl.simulator.topics import Topics
 
 Start = Callable[..., Application]

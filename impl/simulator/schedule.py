@@ -13,6 +13,7 @@ from rebalance_check.impl.runtime.faults import FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import FaultKind, SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.runtime.seeds import stream
 from rebalance_check.impl.simulator.connect.churn import connect_actions
+from rebalance_check.impl.simulator.connect.config_churn import config_actions
 from rebalance_check.impl.simulator.connect.modes import drawn_mode
 from rebalance_check.impl.simulator.connect.status_churn import status_actions
 from rebalance_check.impl.simulator.member_state import CHURN_STEPS, NEEDED_FAULT, MemberState, applicable
@@ -28,6 +29,9 @@ DRAWN_PROTOCOLS: Final = (
     SimulatedProtocol.CONNECT,
     SimulatedProtocol.STATUS,
 )
+STORES: Final = frozenset({SimulatedProtocol.STATUS, SimulatedProtocol.CONNECT_CONFIG})
+"""What has no group: stores of workers that all run when the churn begins."""
+
 PAUSES_MS: Final = (0, 5, 50, 500, 3_000, 10_000, 25_000)
 """How far apart two churn actions may lie, at most: from a race inside one rebalance to more than any time-out."""
 
@@ -73,6 +77,8 @@ def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
     drawn: Iterator[Action]
     if protocol is SimulatedProtocol.STATUS:
         drawn = status_actions(seed, options, plan)
+    elif protocol is SimulatedProtocol.CONNECT_CONFIG:
+        drawn = config_actions(seed, options, plan)
     elif protocol is SimulatedProtocol.CONNECT:
         drawn = connect_actions(random, options, plan, drawn_mode(seed, options.mode), _pause)
     elif path is None:
@@ -84,10 +90,7 @@ def churn_schedule(seed: int, options: SimulationOptions) -> Schedule:
         for index, action in enumerate(drawn)
         if index not in options.omit or action.kind is ActionKind.AWAIT_GROUP
     ]
-    if protocol is SimulatedProtocol.STATUS:
-        actions = applicable(kept, MemberState.RUNNING)
-    else:
-        actions = _ending_alive(applicable(kept))
+    actions = applicable(kept, MemberState.RUNNING) if protocol in STORES else _ending_alive(applicable(kept))
     if path is not None:
         actions = legal_steps(path, actions, options.members)
     return Schedule(_bounds(options, protocol, kept), (*actions, Action(ActionKind.HEAL)), seed)
@@ -134,6 +137,7 @@ def _ending_alive(actions: Iterable[Action]) -> Iterator[Action]:
 _PROTOCOLS: Final = {
     SimulatedProtocol.COOPERATIVE: RebalanceProtocol.COOPERATIVE,
     SimulatedProtocol.STATUS: RebalanceProtocol.STATUS,
+    SimulatedProtocol.CONNECT_CONFIG: RebalanceProtocol.CONNECT_CONFIG,
 }
 """How bounds call the protocols that are not EAGER."""
 

@@ -10,6 +10,7 @@ from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan, draw_plan
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator.cluster import OtherCluster
+from rebalance_check.impl.simulator.connect.config_cluster import ConfigCluster
 from rebalance_check.impl.simulator.connect.status_cluster import StatusCluster
 from rebalance_check.impl.simulator.consumers import SUBSCRIBE
 from rebalance_check.impl.simulator.convergence import await_group, settle
@@ -19,6 +20,7 @@ from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig, dr
 from rebalance_check.impl.simulator.nodes import LOADING_MS
 from rebalance_check.impl.simulator.schedule import churn_schedule, drawn_protocol
 from rebalance_check.model.vocabulary.actions import (
+    CONFIG_CHURN,
     CONNECT_CHURN,
     STATUS_CHURN,
     Action,
@@ -35,9 +37,9 @@ class SimulatorSubject:
     """A whole group in virtual time, disturbed by churn and by the faults that the seed draws.
 
     ``options`` say what `Bounds` cannot: protocol (drawn from the seed for ``mixed``), allowed faults, mutant. For the
-    protocol ``status`` it is a cluster of status stores. ``listener`` receives each event at once; without one,
-    `perform` returns them. ``other`` puts another cluster in the place of ours under a group. The mutant is planted
-    while a method runs, and only then.
+    protocols ``status`` and ``connect-config`` it is a cluster of stores. ``listener`` receives each event at once;
+    without one, `perform` returns them. ``other`` puts another cluster in the place of ours under a group. The mutant
+    is planted while a method runs, and only then.
     """
 
     name = NAME
@@ -49,7 +51,7 @@ class SimulatorSubject:
         self._options = options
         self._observed: list[Event] = []
         self._listener: Listener = listener or self._observed.append
-        self._run: GroupRun | StatusCluster | None = None
+        self._run: GroupRun | StatusCluster | ConfigCluster | None = None
 
     @property
     def actions(self) -> frozenset[ActionKind]:
@@ -57,6 +59,8 @@ class SimulatorSubject:
         match self._options.protocol:
             case SimulatedProtocol.STATUS:
                 return STATUS_CHURN
+            case SimulatedProtocol.CONNECT_CONFIG:
+                return CONFIG_CHURN
             case SimulatedProtocol.MIXED:
                 return GROUP_CHURN | STATUS_CHURN
             case _:
@@ -69,10 +73,13 @@ class SimulatorSubject:
         """
         options = replace(self._options, members=bounds.members, partitions=bounds.partitions)
         with planted(self._options.mutant):
-            if drawn_protocol(seed, options) is SimulatedProtocol.STATUS:
-                self._run = StatusCluster(seed, options, self._listener)
-            else:
-                self._run = GroupRun(seed, options, self._listener, self._other)
+            match drawn_protocol(seed, options):
+                case SimulatedProtocol.STATUS:
+                    self._run = StatusCluster(seed, options, self._listener)
+                case SimulatedProtocol.CONNECT_CONFIG:
+                    self._run = ConfigCluster(seed, options, self._listener)
+                case _:
+                    self._run = GroupRun(seed, options, self._listener, self._other)
         return self._take()
 
     def perform(self, action: Action) -> Sequence[Event]:
@@ -132,7 +139,7 @@ class GroupRun:
 
     def close(self) -> None:
         """End the run; `RunEnded` names what had not settled when it was healed."""
-        self._environment.harness.emit(RunEnded(pending=self._pending))
+        self._environment.harness.emit(RunEnded(pending=self._pending, unclaimed=self._environment.unclaimed()))
 
     def _heal(self) -> None:
         environment = self._environment

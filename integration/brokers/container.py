@@ -60,7 +60,7 @@ class RealKafka(DockerContainer):
         # The setter of testcontainers takes no address to publish on; docker-py takes (address, port).
         # A single node listens on the port that it advertises: it calls itself by that to verify transactions.
         inner = _PORT if properties else port
-        self.ports[f"{inner}/tcp"] = ("127.0.0.1", port)  # type: ignore[assignment] # see above
+        self.ports[f"{inner}/tcp"] = ("127.0.0.1", port)  # type: ignore[assignment] # typed as a port alone
         properties = properties or server_properties(
             listen="0.0.0.0",
             port=port,

@@ -1,10 +1,7 @@
-"""A cluster of Kafka nodes with plain ``java``: processes that can be sent signals."""
+"""A cluster of Kafka nodes with plain ``java``."""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,59 +13,25 @@ from rebalance_check.integration.brokers.local import (
     jars_folder,
     java_command,
     kafka_version,
-    log_tail,
 )
 from rebalance_check.integration.brokers.nodes import Cluster
+from rebalance_check.integration.brokers.process import ControlledProcess
 from rebalance_check.integration.brokers.settings import JVM_OPTIONS, MAIN_CLASS, NodeAddress, cluster_properties
-from rebalance_check.integration.parent import ended_with_parent
 
 
-class LocalNode:
+class LocalNode(ControlledProcess):
     """A node as a process. ``folder`` holds its settings, its log and its data."""
 
     def __init__(self, command: list[str], address: NodeAddress, folder: Path) -> None:
         self.bootstrap = address.advertised
-        self._command = command
-        self._number = address.number
+        self._java = command
         self._properties = folder / "server.properties"
-        self._log = folder / "kafka.log"
-        self._process: subprocess.Popen[bytes] | None = None
+        super().__init__(f"node {address.number}", [*command, MAIN_CLASS, str(self._properties)], folder / "kafka.log")
 
     def format(self) -> None:
         """Prepare its folder."""
         with self._log.open("wb") as output:
-            format_storage(self._command, self._properties, output)
-
-    def start(self) -> None:
-        """Start the process, on its disk; returns before it is ready."""
-        with self._log.open("ab") as output:
-            self._process = subprocess.Popen(
-                ended_with_parent([*self._command, MAIN_CLASS, str(self._properties)]),
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
-            )  # fmt: skip
-
-    def kill(self) -> None:
-        """Kill the process and its children, and wait until it has ended."""
-        if self._process is not None and self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-
-    def pause(self) -> None:
-        """Stop the process where it stands."""
-        self._signal(signal.SIGSTOP)
-
-    def resume(self) -> None:
-        """Let the process run on."""
-        self._signal(signal.SIGCONT)
-
-    def death(self) -> str | None:
-        """How the process ended, or None while it runs."""
-        code = None if self._process is None else self._process.poll()
-        return None if code is None else f"node {self._number} ended with exit code {code}: {log_tail(self._log)}"
-
-    def _signal(self, number: signal.Signals) -> None:
-        if self._process is not None:
-            self._process.send_signal(number)
+            format_storage(self._java, self._properties, output)
 
 
 @contextmanager

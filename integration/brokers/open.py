@@ -93,7 +93,7 @@ def _cluster(spec: str, nodes: int) -> AbstractContextManager[tuple[Cluster, str
         case BrokerSpec.LOCAL:
             return local_cluster(nodes)
         case BrokerSpec.TESTCONTAINERS:
-            from rebalance_check.integration.brokers.container_cluster import (  # noqa: PLC0415 - as for one node
+            from rebalance_check.integration.brokers.container_cluster import (  # noqa: PLC0415 - imports Docker's slow client
                 containered_cluster,
             )
 
@@ -104,8 +104,7 @@ def _cluster(spec: str, nodes: int) -> AbstractContextManager[tuple[Cluster, str
 
 @contextmanager
 def _virtual(spec: str) -> Iterator[Broker]:
-    # It uses the settings of this package, so it is imported where it is used.
-    from rebalance_check.integration.virtual import VirtualKafka, find_release  # noqa: PLC0415 - see above
+    from rebalance_check.integration.virtual import VirtualKafka, find_release  # noqa: PLC0415 - it uses this package
 
     with orderly_end(), VirtualKafka(find_release(spec)) as kafka:
         yield Broker(spec, kafka.release.name, kafka)
@@ -127,8 +126,7 @@ def _started(spec: str) -> Iterator[tuple[str, str]]:
             with local_kafka() as (bootstrap, version):
                 yield bootstrap, f"kafka {version}"
         case BrokerSpec.TESTCONTAINERS:
-            # Docker's client takes half a second to import: only those who want a container pay for it.
-            from rebalance_check.integration.brokers.container import containered_kafka  # noqa: PLC0415 - see above
+            from rebalance_check.integration.brokers.container import containered_kafka  # noqa: PLC0415 - imports Docker
 
             with containered_kafka() as (bootstrap, version):
                 yield bootstrap, f"kafka {version}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.integration.jvm import cache_folder, compile_java, fingerprint, java_tool, made_once
+from rebalance_check.integration.jvm import compiled_once
 from rebalance_check.integration.virtual.release import Release, find_release
 
 SOURCES: Final = Path(__file__).parent / "java"
@@ -37,13 +37,12 @@ def connector_classes(release: Release) -> Path:
         RebalanceCheckError: there is no JDK, or the sources do not compile.
     """
     sources = sorted(SOURCES.glob("*.java"))
-    folder = cache_folder() / "connect" / f"{release.version}-{fingerprint(sources)}"
-    return made_once(folder, lambda target: _compile(release, sources, target))
-
-
-def _compile(release: Release, sources: list[Path], target: Path) -> None:
     otherwise = f"the recording connector does not compile against Kafka {release.version}. javac says:"
-    compile_java(java_tool("javac", *JDK), sources, f"{release.jars}/*", target, otherwise=otherwise)
+    name = f"connect/{release.version}"
+    return compiled_once(name, sources, f"{release.jars}/*", JDK, otherwise=otherwise, add=_add_services)
+
+
+def _add_services(target: Path) -> None:
     services = target / "META-INF" / "services"
     services.mkdir(parents=True)
     for interface, implementation in _SERVICES.items():

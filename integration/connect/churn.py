@@ -30,7 +30,7 @@ CHURN: Final = "churn"
 
 
 class WorkerKind(StrEnum):
-    """Whose worker it is."""
+    """Which implementation a worker is: Kafka's, or that of this package."""
 
     JAVA = "java"
     OURS = "ours"
@@ -53,6 +53,10 @@ class ConnectRun:
     def __post_init__(self) -> None:
         if not 1 <= self.members <= MOST_WORKERS:
             raise RebalanceCheckError(f"members is {self.members}: choose a number from 1 to {MOST_WORKERS}")
+        if not self.workers:
+            raise RebalanceCheckError(f"no kind of worker is named: choose from {', '.join(WorkerKind)}")
+        if self.steps < 0:
+            raise RebalanceCheckError(f"steps is {self.steps}: choose a number from 0 on")
         if self.scenario and self.scenario not in BY_NAME:
             raise RebalanceCheckError(f"{self.scenario!r} is no scenario: choose from {', '.join(BY_NAME)}")
 
@@ -62,7 +66,7 @@ class ConnectRun:
         return f"connect-{self.scenario or self.mode}"
 
     def kind(self, number: int) -> WorkerKind:
-        """Whose the worker of this number is."""
+        """The implementation of the worker with this number."""
         return self.workers[number % len(self.workers)]
 
 

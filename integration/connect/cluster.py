@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 import time
 import uuid
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -19,16 +17,17 @@ from typing import Final, Self
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.brokers.local import free_ports
+from rebalance_check.integration.connect.awaiting import CHECK_S, AwaitedCluster
 from rebalance_check.integration.connect.controls import Controls
-from rebalance_check.integration.connect.journal import BLOCKED, Stamped, is_task, read_journal, running, worker_events
+from rebalance_check.integration.connect.journal import Stamped, is_task
 from rebalance_check.integration.connect.ours.worker import OurWorker
 from rebalance_check.integration.connect.rest import ConnectRest
 from rebalance_check.integration.connect.settings import ClusterNames, ConnectConfig, worker_properties
+from rebalance_check.integration.connect.snapshot import seen_by_rest
+from rebalance_check.integration.connect.started import WorkerStart, merged
 from rebalance_check.integration.connect.topics import ClusterTopics
 from rebalance_check.integration.connect.worker import ConnectWorker, WorkerPlace
-from rebalance_check.integration.live.recording import read_recording
 from rebalance_check.integration.waiting import NotYet, await_until
-from rebalance_check.model.vocabulary.config_events import ConfigSnapshotTaken
 from rebalance_check.model.vocabulary.connect_events import ConnectAssignmentReceived, WorkerConfigured
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import (
@@ -44,7 +43,6 @@ from rebalance_check.model.vocabulary.events import (
 )
 
 START_TIMEOUT_S: Final = 90.0
-CHECK_S: Final = 0.1
 HARNESS: Final = "harness"
 OURS: Final = "rebalance-check"
 CLIENT: Final = "connect-runtime"
@@ -53,18 +51,7 @@ Starter = Callable[[WorkerPlace], ConnectWorker]
 """What makes a worker of a place: as a process, or as a container."""
 
 
-@dataclass(slots=True)
-class _Started:
-    """A worker process from its start to its end."""
-
-    place: WorkerPlace
-    worker: ConnectWorker
-    ours: bool
-    paused: bool = False
-    ended: bool = False
-
-
-class ConnectCluster:
+class ConnectCluster(AwaitedCluster):
     """Workers by name (``w0``), in one group with topics of their own.
 
     As a context manager it leaves no process behind. ``starter`` makes workers, ``version`` is Kafka's release.
@@ -87,8 +74,8 @@ class ConnectCluster:
         self.folder.chmod(0o755)
         self.controls = Controls(self.folder / "controls")
         self._ports: dict[str, int] = {}
-        self._current: dict[str, _Started] = {}
-        self._all: list[_Started] = []
+        self._current: dict[str, WorkerStart] = {}
+        self._all: list[WorkerStart] = []
         self._events: list[Stamped] = []
         self._wall_to_monotonic_ns = time.monotonic_ns() - time.time_ns()
         self.harness = Recorder(self.names.group, HARNESS, lambda: 0, self._note)
@@ -143,7 +130,7 @@ class ConnectCluster:
         port, mode = self._port(name), config.mode.value
         place.properties.write_text(worker_properties(self.names, self.bootstrap, port, config))
         worker = OurWorker(place, self.names, self.bootstrap, port, config) if ours else self._starter(place)
-        started = _Started(place, worker, ours)
+        started = WorkerStart(place, worker, ours)
         self.harness.emit(
             MemberStarted(
                 member=name, protocol=mode, client=OURS if ours else CLIENT, release="" if ours else self.version,
@@ -201,7 +188,7 @@ class ConnectCluster:
         self._of(name).paused = False
         self._of(name).worker.resume()
 
-    def _of(self, name: str) -> _Started:
+    def _of(self, name: str) -> WorkerStart:
         started = self._current.get(name)
         if started is None:
             raise RebalanceCheckError(f"no worker {name!r} runs: start it first")
@@ -249,85 +236,18 @@ class ConnectCluster:
             RebalanceCheckError: no worker that runs has an assignment.
         """
         for started in self._current.values():
-            received = [e for _, e in self._events_of(started) if isinstance(e, ConnectAssignmentReceived)]
+            received = [
+                e
+                for _, e in started.events(self.names.group, self._wall_to_monotonic_ns)
+                if isinstance(e, ConnectAssignmentReceived)
+            ]
             if received and not started.paused:
                 return self.worker_of(received[-1].leader_url)
         raise RebalanceCheckError("no worker that runs has received an assignment: wait until the group is stable")
 
-    def running(self) -> dict[str, list[str]]:
-        """What runs by the journals: for each connector and task the workers that run it, once each time."""
-        found: dict[str, list[str]] = {}
-        for name, started in self._current.items():
-            for item, times in running(started.place.journal).items():
-                found.setdefault(item, []).extend([name] * times)
-        return found
-
-    def await_running(self, items: Collection[str], *, timeout_s: float = 60.0, quiet_s: float = 1.0) -> None:
-        """Return when each of ``items`` runs exactly once, nothing else does, and that for ``quiet_s`` seconds.
-
-        Raises:
-            RebalanceCheckError: it is not so in time; with what runs instead.
-        """
-        self.await_that(
-            lambda found: found.keys() == set(items) and all(len(who) == 1 for who in found.values()),
-            f"the cluster does not run {', '.join(sorted(items)) or 'nothing'}, each once", timeout_s, quiet_s,
-        )  # fmt: skip
-
-    def await_that(
-        self,
-        is_so: Callable[[dict[str, list[str]]], bool],
-        otherwise: str,
-        timeout_s: float = 60.0,
-        quiet_s: float = 0.0,
-    ) -> dict[str, list[str]]:
-        """What runs, once ``is_so`` says of it that it is as it should be, for ``quiet_s`` seconds.
-
-        Raises:
-            RebalanceCheckError: ``otherwise`` is true after ``timeout_s`` seconds.
-        """
-        since = [0.0]
-
-        def probe() -> dict[str, list[str]] | NotYet:
-            found = self.running()
-            if not is_so(found):
-                since[0] = 0.0
-                return NotYet(str(found))
-            since[0] = since[0] or time.monotonic()
-            return found if time.monotonic() - since[0] >= quiet_s else NotYet("not for long enough")
-
-        return await_until(
-            probe, timeout_s=timeout_s, pause_s=CHECK_S, otherwise=otherwise, hint=f"see the logs in {self.folder}"
-        )
-
-    def await_blocked(self, item: str, *, timeout_s: float = 30.0) -> None:
-        """Return when an operation of the connector or task ``item`` has blocked.
-
-        Raises:
-            RebalanceCheckError: none does after ``timeout_s`` seconds.
-        """
-
-        def probe() -> bool | NotYet:
-            journals = (read_journal(started.place.journal) for started in self._current.values())
-            return True if any(line.what == BLOCKED and line.item == item for j in journals for line in j) else NotYet()
-
-        await_until(probe, timeout_s=timeout_s, pause_s=CHECK_S, otherwise=f"no operation of {item} blocks")
-
-    def await_state(self, item: str, state: str, *, timeout_s: float = 60.0) -> None:
-        """Return when a worker's status of the connector or task ``item`` is ``state``.
-
-        Raises:
-            RebalanceCheckError: it is another one after ``timeout_s`` seconds.
-        """
-
-        connector = item.rpartition("-")[0] if is_task(item) else item
-
-        def probe() -> bool | NotYet:
-            status = self.rest().status(connector) or {"connector": {}, "tasks": []}
-            states = {f"{connector}-{task['id']}": task for task in status["tasks"]} | {connector: status["connector"]}
-            seen = states.get(item, {}).get("state", "without a status")
-            return True if seen == state else NotYet(seen)
-
-        await_until(probe, timeout_s=timeout_s, pause_s=CHECK_S, otherwise=f"{item} is not {state}")
+    def journals(self) -> dict[str, Path]:
+        """The journals of the workers that have started and not ended."""
+        return {name: started.place.journal for name, started in self._current.items()}
 
     def note_snapshot(self, name: str, target: str) -> None:
         """Note what the worker's config store knows, as its REST interface shows it: connectors, and tasks to run.
@@ -335,24 +255,7 @@ class ConnectCluster:
         ``target`` is the target state of all connectors, which REST does not show. The worker has read all that the
         topic holds: nothing was written for a while.
         """
-        found = self.rest(name).ask("GET", "/connectors?expand=info")
-        infos = {connector: about["info"] for connector, about in found.items()}
-        tasks = [f"{task['connector']}-{task['task']}" for info in infos.values() for task in info["tasks"]]
-        configs = {
-            f"{one['id']['connector']}-{one['id']['task']}": text_of(one["config"])
-            for connector, info in infos.items()
-            if info["tasks"]
-            for one in self.rest(name).ask("GET", f"/connectors/{connector}/tasks")
-        }
-        self.harness.emit(
-            ConfigSnapshotTaken(
-                member=name, offset=self.topics.config_end(),
-                connectors=tuple((connector, text_of(info["config"])) for connector, info in sorted(infos.items())),
-                target_states=tuple((connector, target) for connector in sorted(infos)),
-                task_counts=tuple((connector, len(info["tasks"])) for connector, info in sorted(infos.items())),
-                tasks=tuple(sorted(tasks)), task_configs=tuple(sorted(configs.items())),
-            )
-        )  # fmt: skip
+        self.harness.emit(seen_by_rest(self.rest(name), name, self.topics.config_end(), target))
 
     # ---------------------------------------------------------------------------------------- the history
 
@@ -376,33 +279,8 @@ class ConnectCluster:
             self._end(name, MemberLeft(member=name))
         self.topics.close()
         self.harness.emit(RunEnded(pending=pending))
-        return self._merged()
-
-    def _events_of(self, started: _Started) -> list[Stamped]:
-        """What a worker recorded, or, of a Java worker, logged."""
-        place = started.place
-        if started.ours:
-            return list(read_recording(place.recording)) if place.recording.exists() else []
-        group = self.names.group
-        return list(worker_events(place.name, group, place.journal, place.log, self._wall_to_monotonic_ns))
-
-    def _merged(self) -> list[Event]:
-        stamped = [*self._events, *self.topics.events]
-        for started in self._all:
-            place = started.place
-            stamped += [(stamp, replace(event, group=self.names.group, source=place.name))
-                        for stamp, event in self._events_of(started)]  # fmt: skip
-        numbers: Counter[str] = Counter()
-        history: list[Event] = []
-        for stamp, event in sorted(stamped, key=lambda each: each[0]):
-            history.append(replace(event, seq=numbers[event.source], time_ms=stamp // 1_000_000))
-            numbers[event.source] += 1
-        return history
-
-
-def text_of(config: Mapping[str, str]) -> str:
-    """A text that is equal where configs are."""
-    return json.dumps(config, sort_keys=True, separators=(",", ":"))
+        own = [*self._events, *self.topics.events]
+        return merged(own, self._all, self.names.group, self._wall_to_monotonic_ns)
 
 
 def items_of(connector: str, tasks: int) -> set[str]:

@@ -43,6 +43,7 @@ LEADER_PRODUCER: Final = "connect-cluster-"
 PROTOCOLS: Final = {0: "default", 1: "compatible", 2: "sessioned"}
 
 _NS_PER_MS: Final = 1_000_000
+_JOURNAL_LINE: Final = re.compile(rf"(\d+)\t({STARTED}|{STOPPED}|{BLOCKED})\t([^\t]+)\t(\d+)")
 _STAMP: Final = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{3}) \w+ \w+ ")
 _JOINED: Final = re.compile(
     r"WorkerCoordinator .*Successfully joined group with generation "
@@ -86,10 +87,10 @@ def read_journal(path: Path) -> Iterator[JournalLine]:
     for line in path.read_text().splitlines(keepends=True):
         if not line.endswith("\n"):
             return
-        fields = line.rstrip("\n").split("\t")
-        if len(fields) != 4 or fields[1] not in (STARTED, STOPPED, BLOCKED):
+        match = _JOURNAL_LINE.fullmatch(line.rstrip("\n"))
+        if match is None:
             raise RebalanceCheckError(f"{path} has a line that is none of a journal, {line!r}: run it again")
-        yield JournalLine(int(fields[0]), fields[1], fields[2], int(fields[3]))
+        yield JournalLine(int(match[1]), match[2], match[3], int(match[4]))
 
 
 def running(path: Path) -> dict[str, int]:

@@ -47,8 +47,7 @@ def starter(spec: str, version: str) -> Starter:
         RebalanceCheckError: there are no jars, no JDK, or no Docker.
     """
     if spec == BrokerSpec.TESTCONTAINERS:
-        # Docker's client takes half a second to import: only those who want a container pay for it.
-        from rebalance_check.integration.connect.containers import ContainerWorker  # noqa: PLC0415 - see above
+        from rebalance_check.integration.connect.containers import ContainerWorker  # noqa: PLC0415 - imports Docker
 
         return ContainerWorker
 

@@ -15,6 +15,7 @@ from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 CALL_TIMEOUT_S: Final = 20.0
+STATUS_TIMEOUT_S: Final = 60.0
 RETRY_S: Final = 0.2
 CONFLICT: Final = 409
 NOT_FOUND: Final = 404
@@ -41,6 +42,16 @@ class RestReply:
     def message(self) -> str:
         """What an error says."""
         return str(self.body.get("message", "")) if isinstance(self.body, dict) else ""
+
+
+def path_of(connector: str, verb: str = "") -> str:
+    """The path of a connector, or of what is done to it; any name becomes one part of the path."""
+    return f"/connectors/{quote(connector, safe='')}{f'/{verb}' if verb else ''}"
+
+
+def task_configs_body(configs: Sequence[Mapping[str, str | None]]) -> bytes:
+    """The configurations of all tasks of a connector, as the leader reads them."""
+    return json.dumps([dict(config) for config in configs]).encode()
 
 
 def signature_headers(key: bytes, algorithm: str, body: bytes) -> dict[str, str]:
@@ -101,6 +112,10 @@ class ConnectRest:
         Raises:
             RebalanceCheckError: another error, or none but these for ``timeout_s`` seconds.
         """
+        return self._accepted(method, path, self._settled(method, path, body, timeout_s))
+
+    def _settled(self, method: str, path: str, body: object, timeout_s: float) -> RestReply:
+        """The first reply that is neither 409 nor 5xx."""
 
         def probe() -> RestReply | NotYet:
             try:
@@ -111,10 +126,13 @@ class ConnectRest:
             return NotYet(f"{reply.status} {reply.message}") if retriable else reply
 
         what = f"{method} {self.url}{path}"
-        found = await_until(probe, timeout_s=timeout_s, pause_s=RETRY_S, otherwise=f"{what} has no other answer")
-        if found.refused:
-            raise RebalanceCheckError(f"{what} is refused: {found.status} {found.message}; see the worker's log")
-        return found.body
+        return await_until(probe, timeout_s=timeout_s, pause_s=RETRY_S, otherwise=f"{what} has no other answer")
+
+    def _accepted(self, method: str, path: str, reply: RestReply) -> Any:
+        if reply.refused:
+            what = f"{method} {self.url}{path} is refused: {reply.status} {reply.message}"
+            raise RebalanceCheckError(f"{what}; see the worker's log")
+        return reply.body
 
     def answers(self) -> bool:
         """Whether it says that it has started, with its config topic read (KIP-1017)."""
@@ -127,38 +145,43 @@ class ConnectRest:
 
     def put_config(self, connector: str, config: Mapping[str, str]) -> None:
         """Create a connector, or give it another config."""
-        self.ask("PUT", f"/connectors/{quote(connector)}/config", dict(config))
+        self.ask("PUT", path_of(connector, "config"), dict(config))
 
     def delete(self, connector: str) -> None:
         """Delete a connector."""
-        self.ask("DELETE", f"/connectors/{quote(connector)}")
+        self.ask("DELETE", path_of(connector))
 
     def target(self, connector: str, verb: str) -> None:
         """Change its target state: ``pause``, ``resume`` or ``stop``."""
-        self.ask("PUT", f"/connectors/{quote(connector)}/{verb}")
+        self.ask("PUT", path_of(connector, verb))
 
     def restart(self, connector: str, *, include_tasks: bool = False, only_failed: bool = False) -> Any:
         """Restart it (KIP-745)."""
         flags = f"includeTasks={str(include_tasks).lower()}&onlyFailed={str(only_failed).lower()}"
-        return self.ask("POST", f"/connectors/{quote(connector)}/restart?{flags}")
+        return self.ask("POST", f"{path_of(connector, 'restart')}?{flags}")
 
     def status(self, connector: str) -> Any:
-        """Its status and those of its tasks as this worker knows them; None where there is none."""
-        reply = self.call("GET", f"/connectors/{quote(connector)}/status")
-        return None if reply.status == NOT_FOUND else reply.body
+        """Its status and those of its tasks as this worker knows them; None where there is none.
+
+        Raises:
+            RebalanceCheckError: the worker refuses, or fails for a minute.
+        """
+        path = path_of(connector, "status")
+        reply = self._settled("GET", path, None, STATUS_TIMEOUT_S)
+        return None if reply.status == NOT_FOUND else self._accepted("GET", path, reply)
 
     # ---------------------------------------------------------------------------------------- internal
 
-    def put_task_configs(
-        self, connector: str, configs: Sequence[Mapping[str, str]], *, headers: Mapping[str, str] | None = None
-    ) -> RestReply:
-        """``POST /connectors/{c}/tasks``, as a worker that runs a connector sends it to the leader."""
-        body = json.dumps([dict(config) for config in configs]).encode()
-        return self.call("POST", f"/connectors/{quote(connector)}/tasks", body, headers=headers)
+    def put_task_configs(self, connector: str, body: bytes, *, headers: Mapping[str, str] | None = None) -> RestReply:
+        """``POST /connectors/{c}/tasks``, as a worker that runs a connector sends it to the leader.
+
+        ``body`` is the `task_configs_body`, which ``headers`` sign.
+        """
+        return self.call("POST", path_of(connector, "tasks"), body, headers=headers)
 
     def fence(self, connector: str, *, headers: Mapping[str, str] | None = None) -> RestReply:
         """``PUT /connectors/{c}/fence``, as a worker sends it before an exactly-once source task (KIP-618)."""
-        return self.call("PUT", f"/connectors/{quote(connector)}/fence", b"", headers=headers)
+        return self.call("PUT", path_of(connector, "fence"), b"", headers=headers)
 
 
 def _parsed(data: bytes) -> Any:

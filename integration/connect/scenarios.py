@@ -58,6 +58,18 @@ def begin(cluster: ConnectCluster, workers: int = 2) -> None:
     cluster.await_running(items_of(CONNECTOR, TASKS))
 
 
+def pause_a_follower(cluster: ConnectCluster, items: set[str]) -> None:
+    """Pause a worker that does not lead until the others run all ``items``, and let it run on."""
+    leader = cluster.leader()
+    follower = next(name for name in cluster.workers if name != leader)
+    cluster.pause(follower)
+    cluster.await_that(
+        lambda found: items <= {item for item, who in found.items() if set(who) - {follower}},
+        f"the other worker does not run everything while {follower} is paused",
+    )
+    cluster.resume(follower)
+
+
 # ------------------------------------------------------------------------------------------------ what must hold
 
 
@@ -71,13 +83,7 @@ def worker_killed(cluster: ConnectCluster) -> None:
 def worker_paused(cluster: ConnectCluster) -> None:
     """A follower is paused for longer than its session, and returns with what it ran, which others run by then."""
     begin(cluster)
-    follower = next(name for name in cluster.workers if name != cluster.leader())
-    cluster.pause(follower)
-    cluster.await_that(
-        lambda found: items_of(CONNECTOR, TASKS) <= {item for item, who in found.items() if set(who) - {follower}},
-        f"the other worker does not run everything while {follower} is paused",
-    )
-    cluster.resume(follower)
+    pause_a_follower(cluster, items_of(CONNECTOR, TASKS))
     cluster.await_running(items_of(CONNECTOR, TASKS))
 
 
@@ -128,13 +134,7 @@ def exactly_once_zombie(cluster: ConnectCluster) -> None:
     create_topic(cluster.bootstrap, topic, 1)
     cluster.rest().put_config(CONNECTOR, source(2, **{"recording.topic": topic, "transaction.boundary": "poll"}))
     cluster.await_running(items_of(CONNECTOR, 2))
-    follower = next(name for name in cluster.workers if name != cluster.leader())
-    cluster.pause(follower)
-    cluster.await_that(
-        lambda found: items_of(CONNECTOR, 2) <= {item for item, who in found.items() if set(who) - {follower}},
-        f"the other worker does not run everything while {follower} is paused",
-    )
-    cluster.resume(follower)
+    pause_a_follower(cluster, items_of(CONNECTOR, 2))
     # The fenced tasks of the zombie fail; the duplicates are revoked from both workers and started anew.
     cluster.await_running(items_of(CONNECTOR, 2))
 

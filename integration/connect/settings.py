@@ -21,6 +21,17 @@ JVM_OPTIONS: Final = (
     "-Duser.timezone=UTC",
 )
 
+SIMPLE_LOGGER: Final = tuple(
+    f"-Dorg.slf4j.simpleLogger.{name}"
+    for name in (
+        "showDateTime=true",
+        "dateTimeFormat=yyyy-MM-dd HH:mm:ss,SSS",
+        "showThreadName=false",
+        "showShortLogName=true",
+    )
+)
+"""The JVM's options for jars with slf4j-simple, such as those that Maven fetched: it logs in nearly log4j's form."""
+
 _CONVERTER: Final = "org.apache.kafka.connect.json.JsonConverter"
 
 _LOG4J_1: Final = """\

@@ -44,6 +44,10 @@ class TopicTail:
         """
         self._closing.set()
         self._thread.join(JOIN_TIMEOUT_S)
+        if self._thread.is_alive():
+            raise RebalanceCheckError(
+                f"the topic {self._topic!r} was not read to its end within {JOIN_TIMEOUT_S:g} s: see the broker's log"
+            )
         self._consumer.close()
         if self._failure is not None:
             raise RebalanceCheckError(f"the topic {self._topic!r} could not be read: {self._failure!r}")
@@ -55,7 +59,7 @@ class TopicTail:
             end = self._consumer.end_offsets([self._partition])[self._partition]
             while self._consumer.position(self._partition) < end:
                 self._read()
-        except BaseException as failure:  # a thread has nobody to raise to; `close` does
+        except BaseException as failure:  # nothing catches what a thread raises; `close` raises it
             self._failure = failure
 
     def _read(self) -> None:

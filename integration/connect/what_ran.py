@@ -7,11 +7,10 @@ say only whether it did.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
 
+from rebalance_check.integration.live.recording import renumbered
 from rebalance_check.model.vocabulary.events import (
     ConfigSnapshotTaken,
     ConnectorStarted,
@@ -34,10 +33,4 @@ WHAT_RAN: Final = (
 
 def what_ran(history: Iterable[Event]) -> list[Event]:
     """The starts, stops and snapshots of a history, and the processes in which they happened."""
-    numbers: Counter[str] = Counter()
-    found: list[Event] = []
-    for event in history:
-        if isinstance(event, WHAT_RAN):
-            found.append(replace(event, seq=numbers[event.source]))
-            numbers[event.source] += 1
-    return found
+    return list(renumbered(event for event in history if isinstance(event, WHAT_RAN)))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from rebalance_check.integration.brokers.local import log_tail
+from rebalance_check.integration.brokers.process import ControlledProcess
 from rebalance_check.integration.connect.build import JDK, connector_classes, release_of
-from rebalance_check.integration.connect.settings import JVM_OPTIONS, MAIN_CLASS, logging_setup
+from rebalance_check.integration.connect.settings import JVM_OPTIONS, MAIN_CLASS, SIMPLE_LOGGER, logging_setup
 from rebalance_check.integration.jvm import java_tool
-from rebalance_check.integration.parent import ended_with_parent
 
 STOP_TIMEOUT_S: Final = 40.0
 JOURNAL: Final = "journal"
@@ -88,21 +86,11 @@ class ConnectWorker(Protocol):
         ...
 
 
-class ProcessWorker:
+class ProcessWorker(ControlledProcess):
     """A worker as a process of this machine, which ``command`` starts."""
 
     def __init__(self, place: WorkerPlace, command: list[str]) -> None:
-        self._place = place
-        self._process: subprocess.Popen[bytes] | None = None
-        self._command = command
-
-    def start(self) -> None:
-        """Start the process; returns before it is ready."""
-        with self._place.log.open("ab") as output:
-            self._process = subprocess.Popen(
-                ended_with_parent(self._command),
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
-            )  # fmt: skip
+        super().__init__(f"worker {place.name}", command, place.log)
 
     def stop(self) -> None:
         """SIGTERM, and wait; a process that takes too long is killed."""
@@ -114,32 +102,6 @@ class ProcessWorker:
             except subprocess.TimeoutExpired:
                 self.kill()
 
-    def kill(self) -> None:
-        """SIGKILL, and wait."""
-        process = self._process
-        if process is not None and process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-    def pause(self) -> None:
-        """SIGSTOP."""
-        self._signal(signal.SIGSTOP)
-
-    def resume(self) -> None:
-        """SIGCONT."""
-        self._signal(signal.SIGCONT)
-
-    def death(self) -> str | None:
-        """How the process ended, or None while it runs."""
-        code = None if self._process is None else self._process.poll()
-        if code is None:
-            return None
-        return f"worker {self._place.name} ended with exit code {code}: {log_tail(self._place.log)}"
-
-    def _signal(self, number: signal.Signals) -> None:
-        if self._process is not None:
-            self._process.send_signal(number)
-
 
 class LocalWorker(ProcessWorker):
     """A Java worker as a process of this machine."""
@@ -148,8 +110,8 @@ class LocalWorker(ProcessWorker):
         release = release_of(version)
         class_path = os.pathsep.join([str(connector_classes(release)), f"{release.jars}/*"])
         command = [
-            java_tool("java", *JDK), *JVM_OPTIONS, *setup_logging(place, version), *journal_options(place),
-            "-cp", class_path, MAIN_CLASS, str(place.properties),
+            java_tool("java", *JDK), *JVM_OPTIONS, *SIMPLE_LOGGER, *setup_logging(place, version),
+            *journal_options(place), "-cp", class_path, MAIN_CLASS, str(place.properties),
         ]  # fmt: skip
         super().__init__(place, command)
 

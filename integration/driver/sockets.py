@@ -68,6 +68,8 @@ class Member(Generic[C]):
         self._timer: asyncio.TimerHandle | None = None
 
     def __enter__(self) -> Self:
+        if self._thread.ident is not None:
+            raise RebalanceCheckError(f"{self.coordinator.member} was connected before: make a new member")
         self._thread.start()
         self._loop.call_soon_threadsafe(self._advance)
         return self
@@ -83,7 +85,7 @@ class Member(Generic[C]):
         """Take part in the group for ``timeout_s``: join, run callbacks, as often as there is something to do.
 
         `wake_up` ends it early. Raises what the coordinator and its callbacks raise, and `RebalanceCheckError` when the
-        broker does not serve what the member needs.
+        broker does not serve what the member needs, and when the member is not connected.
         """
         end_ms = now_ms() + int(timeout_s * 1000)
         while not self._is_woken:
@@ -108,7 +110,11 @@ class Member(Generic[C]):
             self._wait(end_ms)
 
     def call(self, use: Callable[[C], T]) -> T:
-        """Use the coordinator between two polls, such as for a commit: no other thread does meanwhile."""
+        """Use the coordinator between two polls, such as for a commit: no other thread does meanwhile.
+
+        Raises what ``use`` raises, and `RebalanceCheckError` when the member is not connected.
+        """
+        self._require_connection()
         with self._monitor:
             try:
                 return use(self.coordinator)
@@ -144,7 +150,14 @@ class Member(Generic[C]):
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
 
+    def _require_connection(self) -> None:
+        if not self._thread.is_alive():
+            raise RebalanceCheckError(
+                f"{self.coordinator.member} is not connected: use it inside `with`, and not after close or kill"
+            )
+
     def _poll_once(self) -> None:
+        self._require_connection()
         with self._monitor:
             if self._fault is not None:
                 fault, self._fault = self._fault, None

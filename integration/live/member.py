@@ -6,6 +6,7 @@ input asks it to leave; signals do to it what they do to any process.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import sys
@@ -19,7 +20,7 @@ from rebalance_check.integration.live.clients import open_consumer
 from rebalance_check.integration.live.clients.consumer import GaveUpError, LiveConsumer
 from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.recording import RawRecording
-from rebalance_check.integration.live.settings import GAVE_UP, LiveProtocol, MemberOrder
+from rebalance_check.integration.live.settings import GAVE_UP, SHOW_STACKS, LiveProtocol, MemberOrder
 from rebalance_check.integration.parent import end_with_parent
 from rebalance_check.model.vocabulary.events import MemberCrashed, MemberLeft, MemberStarted
 
@@ -72,6 +73,7 @@ def main() -> None:
     """Run the member that the command line orders."""
     # Ctrl-C reaches the whole process group; the harness decides what becomes of its members.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    faulthandler.register(SHOW_STACKS)
     end_with_parent()
     order = msgspec.json.decode(sys.argv[1], type=MemberOrder)
     leaving = threading.Event()

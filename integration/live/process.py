@@ -5,18 +5,33 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from rebalance_check.integration.live.settings import GAVE_UP, MemberOrder
+from rebalance_check.integration.live.settings import GAVE_UP, SHOW_STACKS, ClientName, MemberOrder
 from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 START_TIMEOUT_S: Final = 60.0
 LEAVE_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.01
+
+PROGRAM: Final = ("-m", "rebalance_check.integration.live.member")
+"""What Python runs as a member."""
+
+STACKS_S: Final = 0.5
+"""How long a member that hangs has to print where its threads are, in seconds."""
+
+
+class ClientHungError(RebalanceCheckError):
+    """The ``client`` of a member did not let its process end when it was asked to leave; the text says where it is."""
+
+    def __init__(self, text: str, client: ClientName) -> None:
+        super().__init__(text)
+        self.client = client
 
 
 class MemberProcess:
@@ -28,7 +43,7 @@ class MemberProcess:
         log = Path(order.recording).with_suffix(".log")
         with log.open("wb") as errors:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "rebalance_check.integration.live.member", msgspec.json.encode(order).decode()],
+                [sys.executable, *PROGRAM, msgspec.json.encode(order).decode()],
                 stdin=subprocess.PIPE,
                 stdout=errors,
                 stderr=errors,
@@ -66,14 +81,22 @@ class MemberProcess:
             self._process.stdin.close()
 
     def await_end(self) -> None:
-        """Return when the process has ended; `RebalanceCheckError` when it failed, or does not end in time."""
+        """Return when the process has ended.
+
+        Raises:
+            ClientHungError: it does not end within `LEAVE_TIMEOUT_S`; it is killed, having printed where it is.
+            RebalanceCheckError: it failed.
+        """
         try:
             code = self._process.wait(LEAVE_TIMEOUT_S)
         except subprocess.TimeoutExpired:
+            where = self._stacks()
             self.kill()
-            raise RebalanceCheckError(
-                f"member {self.order.member} did not leave within {LEAVE_TIMEOUT_S:g} s and was killed; "
-                f"{self._last_words()}"
+            client = self.order.choice.client
+            raise ClientHungError(
+                f"member {self.order.member} ({client}) did not leave within {LEAVE_TIMEOUT_S:g} s and was killed; "
+                f"{where}",
+                client,
             ) from None
         if code not in (0, GAVE_UP, -signal.SIGKILL):
             raise RebalanceCheckError(f"member {self.order.member} failed with exit code {code}; {self._last_words()}")
@@ -99,6 +122,12 @@ class MemberProcess:
         """Let it run again."""
         self._process.send_signal(signal.SIGCONT)
         self.paused = False
+
+    def _stacks(self) -> str:
+        """All that a member that hangs has printed, with the stacks of its threads as the last."""
+        self._process.send_signal(SHOW_STACKS)
+        time.sleep(STACKS_S)
+        return f"it printed:\n{self._log.read_text(errors='replace').strip() or 'nothing'}"
 
     def _last_words(self) -> str:
         lines = self._log.read_text(errors="replace").splitlines()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -92,11 +92,15 @@ def reserve(out: Path, name: str) -> tuple[Path, Path]:
 def merge(recordings: Sequence[Path]) -> Iterator[Event]:
     """One history of all recordings, in the order of observation.
 
-    Processes that follow each other under one name (a member that was killed and started again) become one source, so
-    the sequence numbers are given anew.
+    Processes that follow each other under one name (a member that was killed and started again) become one source.
     """
     stamped = [(stamp, index, event) for index, path in enumerate(recordings) for stamp, event in read_recording(path)]
+    return renumbered(event for _stamp, _index, event in sorted(stamped, key=lambda each: each[:2]))
+
+
+def renumbered(events: Iterable[Event]) -> Iterator[Event]:
+    """The events with sequence numbers given anew, from 0 for each source."""
     numbers: Counter[str] = Counter()
-    for _stamp, _index, event in sorted(stamped, key=lambda each: each[:2]):
+    for event in events:
         yield replace(event, seq=numbers[event.source])
         numbers[event.source] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -11,6 +12,9 @@ from rebalance_check.model.vocabulary.upgrade_paths import is_cooperative_list, 
 
 GAVE_UP: Final = 23
 """The exit code of a member whose client gave up: the error surfaced from ``poll``, and no retry mends it."""
+
+SHOW_STACKS: Final = signal.SIGUSR1
+"""The signal upon which a member prints where each of its threads is."""
 
 
 class LiveProtocol(StrEnum):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.integration.jvm import cache_folder, compile_java, fingerprint, java_tool, made_once
+from rebalance_check.integration.jvm import compiled_once, java_tool
 from rebalance_check.integration.virtual.release import Release
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
@@ -28,8 +27,7 @@ def command(release: Release) -> list[str]:
             f"{str(release.jars)!r} holds no connect-runtime: add the jars of a Connect worker of Kafka "
             f"{release.version}, or let Maven fetch them"
         )
-    jars = [str(path) for path in sorted(release.jars.glob("*.jar")) if not path.name.startswith(_NOT_NEEDED)]
-    class_path = os.pathsep.join([str(_compiled(release)), *jars])
+    class_path = release.class_path(_compiled(release), without=_NOT_NEEDED)
     return [java_tool("java", *JDK), *JVM_OPTIONS, "-cp", class_path, MAIN_CLASS]
 
 
@@ -37,8 +35,4 @@ def _compiled(release: Release) -> Path:
     """The folder of classes for a release, by the hash of their sources."""
     sources = sorted(SOURCES.glob("*.java"))
     otherwise = f"the Java side does not compile against Kafka {release.version}: choose 4.3.1 or 3.9.2. javac says:"
-
-    def compile_into(target: Path) -> None:
-        compile_java(java_tool("javac", *JDK), sources, f"{release.jars}/*", target, otherwise=otherwise)
-
-    return made_once(cache_folder() / "lockstep" / f"{release.version}-{fingerprint(sources)}", compile_into)
+    return compiled_once(f"lockstep/{release.version}", sources, f"{release.jars}/*", JDK, otherwise=otherwise)

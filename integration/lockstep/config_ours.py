@@ -28,6 +28,7 @@ from rebalance_check.integration.lockstep.sequence import Observation, Step, Ste
 _KEY_ALGORITHM: Final = "HmacSHA256"
 _KEY_LENGTH: Final = 32
 _REFRESH_MS: Final = 100
+_MOST_TASKS: Final = 10_000
 
 
 class OurConfigStores:
@@ -200,9 +201,17 @@ def _is_asked(state: ConnectorState) -> bool:
 
 def _tasks(taken: ConfigSnapshot, connector: str) -> list[str]:
     try:
-        return [f"{connector}-{task}" for task in taken.tasks(connector)]
+        return _task_names(taken, connector)
     except TaskCountError as error:
         return [f"THROWS {error.java}: Illegal Capacity: {taken.task_count(connector)}"]
+
+
+def _task_names(taken: ConfigSnapshot, connector: str) -> list[str]:
+    """The tasks to run: a commit may count 10^9, whose names take gigabytes, so of too many the number is named."""
+    tasks = taken.tasks(connector)
+    if len(tasks) > _MOST_TASKS:
+        return [f"{len(tasks)} tasks"]
+    return [f"{connector}-{task}" for task in tasks]
 
 
 def _answers(taken: ConfigSnapshot, connector: str) -> str:
@@ -215,7 +224,7 @@ def _answers(taken: ConfigSnapshot, connector: str) -> str:
         "applied": state.applied,
         "target": taken.target_state(connector),
         "taskCount": taken.task_count(connector),
-        "tasks": [f"{connector}-{task}" for task in taken.tasks(connector)],
+        "tasks": _task_names(taken, connector),
         "pendingFencing": state.pending_fencing,
         "taskCountRecord": state.task_count_record,
         "gen": state.generation,

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from enum import StrEnum
-from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, Protocol
 
-from rebalance_check.integration.jvm import JavaChild
+from rebalance_check.integration.jvm import JavaChild, JavaService
 from rebalance_check.integration.lockstep.build import command
 from rebalance_check.integration.lockstep.sequence import Observation, StepSequence
 from rebalance_check.integration.virtual.release import Release
@@ -38,7 +35,7 @@ class Stores(Protocol):
         ...
 
 
-class JavaStores:
+class JavaStores(JavaService):
     """The stores of one release of connect-runtime, as a context manager: the process is gone outside.
 
     Raises: RebalanceCheckError when there is no JDK, or no jars of a Connect worker can be had.
@@ -47,7 +44,7 @@ class JavaStores:
     def __init__(self, release: Release, kind: StoreKind) -> None:
         self.release = release
         self.kind = kind
-        self._child = JavaChild(f"the {kind} store of {self.name}", command(release), _BUFFER_BYTES)
+        super().__init__(JavaChild(f"the {kind} store of {self.name}", command(release), _BUFFER_BYTES))
 
     @property
     def name(self) -> str:
@@ -55,41 +52,17 @@ class JavaStores:
         return f"connect-runtime {self.release.version}"
 
     def perform_all(self, sequences: Sequence[StepSequence]) -> list[list[Observation]]:
-        """The observations in order; a thread writes, so that neither side waits for the other with a full pipe.
+        """The observations in order.
 
         Raises: RebalanceCheckError when the process ended.
         """
         lines = b"".join(self._line(sequence) for sequence in sequences)
-        writer = threading.Thread(target=self._write, args=(lines,), daemon=True)
-        writer.start()
-        try:
+        with self._child.sending(lines):
             return [self._answer() for _ in sequences]
-        finally:
-            writer.join()
 
     def _line(self, sequence: StepSequence) -> bytes:
         fields = {"store": self.kind, "options": sequence.options, "steps": sequence.steps}
         return json.dumps(fields).encode() + b"\n"
 
-    def _write(self, data: bytes) -> None:
-        with suppress(BrokenPipeError):  # the thread that reads sees the end, and says why
-            self._child.input.write(data)
-            self._child.input.flush()
-
     def _answer(self) -> list[Observation]:
-        line = self._child.output.readline()
-        if not line:
-            raise self._child.ended()
-        return [Observation(tuple(one["trace"]), one["state"]) for one in json.loads(line)]
-
-    def close(self) -> None:
-        """End the process, and wait for its end."""
-        self._child.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        return [Observation(tuple(one["trace"]), one["state"]) for one in json.loads(self._child.read_line())]

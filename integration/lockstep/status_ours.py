@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from rebalance_check.impl.connect.status.attempts import RETRY_THREAD_TIMEOUT_MS, StatusStoreError
 from rebalance_check.impl.connect.status.codec import (
     ConnectorKey,
     Status,
@@ -16,7 +17,7 @@ from rebalance_check.impl.connect.status.codec import (
     ValueFormat,
 )
 from rebalance_check.impl.connect.status.log import SendOutcome
-from rebalance_check.impl.connect.status.store import RETRY_THREAD_TIMEOUT_MS, StatusStore, StatusStoreError
+from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.lockstep.sequence import Observation, Step, StepSequence, value_of
 from rebalance_check.model.vocabulary.events import Event, StatusGivenUp

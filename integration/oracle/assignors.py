@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import islice
-from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, Protocol
 
 from rebalance_check.impl.assignors.assignor import Assignments, Assignor
 from rebalance_check.impl.assignors.cooperative_sticky import CooperativeStickyAssignor
@@ -16,7 +13,7 @@ from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.assignors.sticky import StickyAssignor
 from rebalance_check.impl.protocol.consumer_protocol import Subscription
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
-from rebalance_check.integration.jvm import JavaChild
+from rebalance_check.integration.jvm import JavaChild, JavaService
 from rebalance_check.integration.oracle.endless import within
 from rebalance_check.integration.oracle.frames import encode, owned_field, read_answer, user_data_of
 from rebalance_check.integration.oracle.release import DEFAULT_VERSION, command
@@ -45,7 +42,7 @@ class Assignors(Protocol):
         ...
 
 
-class JavaAssignors:
+class JavaAssignors(JavaService):
     """The assignors of one release of kafka-clients, as a context manager: the process is gone outside.
 
     ``version`` is a release since 2.4.0. `RebalanceCheckError` when there is no Java, or no jars can be had.
@@ -53,7 +50,7 @@ class JavaAssignors:
 
     def __init__(self, version: str = DEFAULT_VERSION, *, patience_ms: int = PATIENCE_MS) -> None:
         self.version = version
-        self._child = JavaChild(f"the assignors of {self.name}", command(version, patience_ms), BUFFER_BYTES)
+        super().__init__(JavaChild(f"the assignors of {self.name}", command(version, patience_ms), BUFFER_BYTES))
 
     @property
     def name(self) -> str:
@@ -71,32 +68,11 @@ class JavaAssignors:
             yield from self._answer_batch([encode(assignor, problem) for problem in batch])
 
     def _answer_batch(self, frames: Sequence[bytes]) -> list[Answer]:
-        """A thread writes, so that neither side waits for the other with a full pipe."""
-        writer = threading.Thread(target=self._write, args=(b"".join(frames),), daemon=True)
-        writer.start()
-        try:
-            return [read_answer(self._child.output) for _ in frames]
-        except EOFError:
-            raise self._child.ended() from None
-        finally:
-            writer.join()
-
-    def _write(self, data: bytes) -> None:
-        with suppress(BrokenPipeError):  # the thread that reads sees the end, and says why
-            self._child.input.write(data)
-            self._child.input.flush()
-
-    def close(self) -> None:
-        """End the process, and wait for its end."""
-        self._child.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        with self._child.sending(b"".join(frames)):
+            try:
+                return [read_answer(self._child.output) for _ in frames]
+            except EOFError:
+                raise self._child.ended() from None
 
 
 class OurAssignors:

@@ -1,4 +1,4 @@
-"""Plays a course: every member has an assignor of its own, which sees what a client's sees."""
+"""Runs a course: every member has an assignor of its own, which sees what a client's sees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rebalance_check.properties.assignment.courses import MOST_ROUNDS, Course, R
 from rebalance_check.properties.assignment.problem import Answer, Member, Partition, Problem
 
 
-def play(assignor: str, problem: Problem) -> Course:
+def run_course(assignor: str, problem: Problem) -> Course:
     """The course of a problem's members and topics; what they claim there does not count."""
     make = OUR_ASSIGNORS[assignor]
     clients = {name: make() for name in problem.members}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import tee
@@ -35,6 +36,19 @@ class Finding:
 
 
 @dataclass(slots=True)
+class BrokenClaims:
+    """The claims that broke so far: the first seed of each, and how many inputs broke it."""
+
+    first: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def note(self, seed: int, broken: Broken) -> None:
+        """A claim broke on the input of a seed."""
+        self.first.setdefault(broken.claim, seed)
+        self.counts[broken.claim] += 1
+
+
+@dataclass(slots=True)
 class Search:
     """What a search did and found: one finding for each assignor, shape and claim."""
 
@@ -59,16 +73,15 @@ def search(
     total = len(names) * len(shapes) * len(seeds)
     for name in names:
         for shape in shapes:
-            first: dict[str, int] = {}
-            counts: dict[str, int] = {}
+            noted = BrokenClaims()
             for seed, broken in _broken(assignors, name, shape, seeds, claims):
                 found.inputs += 1
                 if broken is not None:
-                    first.setdefault(broken.claim, seed)
-                    counts[broken.claim] = counts.get(broken.claim, 0) + 1
+                    noted.note(seed, broken)
                 progress("assignors", found.inputs, total)
             found.findings += [
-                _finding(assignors, Origin(name, shape, seed), claim, counts[claim]) for claim, seed in first.items()
+                _finding(assignors, Origin(name, shape, seed), claim, noted.counts[claim])
+                for claim, seed in noted.first.items()
             ]
     return found
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.integration.jvm import cache_folder, compile_java, fingerprint, java_tool, made_once
+from rebalance_check.integration.jvm import compiled_once, java_tool
 from rebalance_check.integration.virtual.release import SOURCES, Release
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
@@ -28,15 +27,18 @@ _NOT_NEEDED: Final = ("log4j-", "netty-", "jackson-dataformat")
 
 def command(release: Release) -> list[str]:
     """How virtual Kafka is started; it is compiled if this was never done. `RebalanceCheckError` without a JDK."""
-    class_path = os.pathsep.join([str(compiled(release)), *_jars(release)])
+    class_path = release.class_path(compiled(release), without=_NOT_NEEDED)
     return [java_tool("java", *JDK), *JVM_OPTIONS, "-cp", class_path, MAIN_CLASS]
 
 
 def compiled(release: Release) -> Path:
     """The folder of classes for a release, by the hash of their sources."""
-    sources = _sources(release)
-    folder = cache_folder() / "virtual" / f"{release.version}-{fingerprint(sources)}"
-    return made_once(folder, lambda target: _compile(release, sources, target))
+    otherwise = (
+        f"virtual Kafka does not compile against Kafka {release.version}, for which it was not written: choose "
+        "4.3.1 or 3.9.2. javac says:"
+    )
+    name = f"virtual/{release.version}"
+    return compiled_once(name, _sources(release), f"{release.jars}/*", JDK, otherwise=otherwise)
 
 
 def _sources(release: Release) -> list[Path]:
@@ -44,15 +46,3 @@ def _sources(release: Release) -> list[Path]:
     if not own:
         raise RebalanceCheckError(f"Kafka {release.version} cannot run virtually: choose a release of Kafka 3.9 or 4")
     return sorted((SOURCES / "shared").glob("*.java")) + own
-
-
-def _compile(release: Release, sources: list[Path], target: Path) -> None:
-    otherwise = (
-        f"virtual Kafka does not compile against Kafka {release.version}, for which it was not written: choose "
-        "4.3.1 or 3.9.2. javac says:"
-    )
-    compile_java(java_tool("javac", *JDK), sources, f"{release.jars}/*", target, otherwise=otherwise)
-
-
-def _jars(release: Release) -> list[str]:
-    return [str(path) for path in sorted(release.jars.glob("*.jar")) if not path.name.startswith(_NOT_NEEDED)]

@@ -20,7 +20,7 @@ from rebalance_check.impl.simulator.cluster import ClusterParts, OtherCluster
 from rebalance_check.impl.simulator.group_config import BROKER, GROUP
 from rebalance_check.impl.simulator.network import Token
 from rebalance_check.impl.simulator.nodes import ELECTION_MS, LEARNING_MS, LOADING_MS, PORT
-from rebalance_check.impl.simulator.schedule import drawn_protocol
+from rebalance_check.impl.simulator.schedule import STORES, drawn_protocol
 from rebalance_check.impl.simulator.subject import simulate_into
 from rebalance_check.integration.virtual.coordinator import VirtualCoordinator
 from rebalance_check.integration.virtual.process import VirtualKafka
@@ -246,7 +246,7 @@ class VirtualGroups:
 
         Raises: RebalanceCheckError when the release cannot be had, or its coordinator throws.
         """
-        if drawn_protocol(seed, options) is SimulatedProtocol.STATUS:  # stores have no group
+        if drawn_protocol(seed, options) in STORES:  # they have no group
             options = replace(options, protocol=SimulatedProtocol.ELECTION)
         made: list[VirtualCluster] = []
 

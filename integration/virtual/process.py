@@ -12,10 +12,9 @@ import os
 import select
 import struct
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
-from rebalance_check.integration.jvm import JavaChild
+from rebalance_check.integration.jvm import JavaChild, JavaService
 from rebalance_check.integration.virtual.build import command
 from rebalance_check.integration.virtual.release import Release
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -104,13 +103,14 @@ class VirtualEnvironment:
         return taken
 
 
-class VirtualKafka:
+class VirtualKafka(JavaService):
     """A running process, as a context manager: it is gone outside. One thread at a time.
 
     ``trace``, when it is a list, collects all bytes that come back.
     """
 
     def __init__(self, release: Release) -> None:
+        super().__init__(JavaChild("virtual Kafka", command(release)))
         self.release = release
         self.trace: list[bytes] | None = None
         self._environments: list[VirtualEnvironment] = []
@@ -122,7 +122,6 @@ class VirtualKafka:
         self._answers: dict[int, tuple[int, bytes]] = {}
         self._ignored: set[int] = set()
         self._trusted: set[int] = set()
-        self._child = JavaChild("virtual Kafka", command(release))
         self._in, self._out = self._child.input.fileno(), self._child.output.fileno()
         os.set_blocking(self._in, False)
         self._readable = select.poll()
@@ -143,18 +142,6 @@ class VirtualKafka:
     def requests(self) -> int:
         """How many requests were sent, in all environments."""
         return sum(environment.requests for environment in self._environments)
-
-    def close(self) -> None:
-        """End the process, and wait for its end."""
-        self._child.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # ------------------------------------------------------------------------------------------ frames
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rebalance_check.integration.jvm import JARS_SETTING, cache_folder, fetch_jars, fingerprint, made_once
+from rebalance_check.integration.jvm import JARS_SETTING, cache_folder, fetched_jars, fingerprint
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 DEFAULT_VERSION: Final = "4.3.1"
@@ -36,6 +36,11 @@ class Release:
     def generation(self) -> str:
         """The folder of Java sources that fit this release: ``v3`` or ``v4``."""
         return f"v{self.version.partition('.')[0]}"
+
+    def class_path(self, classes: Path, *, without: tuple[str, ...]) -> str:
+        """``classes``, and the jars but those whose names begin with one of ``without``."""
+        jars = [path for path in sorted(self.jars.glob("*.jar")) if not path.name.startswith(without)]
+        return os.pathsep.join(map(str, [classes, *jars]))
 
 
 def is_virtual(spec: str) -> bool:
@@ -87,12 +92,7 @@ def _in_setting(setting: str, wanted: str | None) -> Path:
 
 
 def _from_maven(version: str) -> Path:
-    """The jars, fetched once into the cache."""
-
-    def fetch(target: Path) -> None:
-        needs = f"virtual Kafka needs the jars of Kafka {version}: set {JARS_SETTING} to their folder, or install Maven"
-        fetch_jars(
-            SOURCES / "pom.xml", version, target, without_maven=needs, otherwise=f"set {JARS_SETTING} to their folder"
-        )
-
-    return made_once(cache_folder() / "jars" / f"{version}-{fingerprint([SOURCES / 'pom.xml'])}", fetch)
+    pom, advice = SOURCES / "pom.xml", f"set {JARS_SETTING} to their folder"
+    needs = f"virtual Kafka needs the jars of Kafka {version}: {advice}, or install Maven"
+    folder = cache_folder() / "jars" / f"{version}-{fingerprint([pom])}"
+    return fetched_jars(pom, version, folder, without_maven=needs, otherwise=advice)

@@ -339,7 +339,7 @@ def width(cls: type[Layout], sizes: Sizes) -> int:
 
 def record_type(cls: type[Layout], sizes: Sizes) -> np.dtype[Any]:
     """The packed NumPy record of a layout, padded to whole words."""
-    import numpy as np  # noqa: PLC0415  # interpreted models run without NumPy
+    import numpy as np  # noqa: PLC0415 - interpreted models run without NumPy
 
     def of(field: Field) -> Any:
         one = fields(field.item) if field.item else np.dtype("u1")

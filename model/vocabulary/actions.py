@@ -82,6 +82,13 @@ class ActionKind(StrEnum):
     WRITE_COMMIT = "WriteCommit"  # its last record
     REMOVE_CONNECTOR = "RemoveConnector"  # KafkaConfigBackingStore.removeConnectorConfig
     CHANGE_LEADER = "ChangeLeader"  # another worker leads the group, and may write
+    # steps of exactly-once sources (the member is the worker)
+    START_TASK = "StartTask"  # the leader is asked to fence the task's predecessors
+    FENCE_ZOMBIES = "FenceZombies"  # the leader serves such requests
+    FENCE_PRODUCERS = "FenceProducers"  # Admin.fenceProducers
+    WRITE_FENCING_RECORD = "WriteFencingRecord"  # KafkaConfigBackingStore.putTaskCountRecord
+    INIT_PRODUCER = "InitProducer"  # KafkaProducer.initTransactions
+    VERIFY_TASK = "VerifyTask"  # DistributedHerder.verifyTaskGenerationAndOwnership
     # churn
     START_MEMBER = "StartMember"
     STOP_MEMBER = "StopMember"
@@ -119,6 +126,12 @@ class ActionKind(StrEnum):
     STOP_CONNECTOR = "StopConnector"
     RESTART_CONNECTOR = "RestartConnector"
     COMPACT_CONFIGS = "CompactConfigs"
+    # what happens to config stores that no group surrounds, and to their topic
+    WRITE_CONFIGS = "WriteConfigs"
+    STEP_STORE = "StepStore"
+    TAKE_SNAPSHOT = "TakeSnapshot"
+    APPEND_ODDLY = "AppendOddly"
+    EXPIRE_CALLS = "ExpireCalls"
 
 
 CHURN: Final = frozenset(
@@ -182,14 +195,16 @@ CONNECT_CHURN: Final = frozenset(
         ActionKind.FAIL_TASK,
         ActionKind.COMPACT_TOPIC,
         ActionKind.COMPACT_CONFIGS,
+        ActionKind.DELETE_TOPIC_STATUS,
     }
 )
 """The kinds that the simulated Connect cluster understands besides those of whole processes.
 
-The operator asks the leader, or for ``PauseConnector``, ``ResumeConnector`` and ``RestartTask`` the worker that is the
-member; a worker may refuse. ``choice`` says which connector (by its remainder of 3), which task, how many tasks, or
-what a restart includes. ``FailTask`` makes one of the connectors and tasks fail that the member runs.
-``CompactTopic`` compacts the topic of the statuses, ``CompactConfigs`` the config topic.
+The operator asks the leader, or for ``PauseConnector``, ``ResumeConnector``, ``RestartTask`` and ``DeleteTopicStatus``
+(forget the topics of a connector) the worker that is the member; a worker may refuse. ``choice`` says which connector
+(by its remainder of 3), which task, how many tasks, or what a restart includes. ``FailTask`` makes one of the
+connectors and tasks fail that the member runs. ``CompactTopic`` compacts the topic of the statuses,
+``CompactConfigs`` the config topic.
 """
 
 
@@ -223,6 +238,29 @@ STATUS_CHURN: Final = frozenset(
 ``RestartTask`` concern a connector or a task that the worker owns, ``FlushStore``, ``QueryStatus``, ``PutTopicStatus``
 and ``DeleteTopicStatus`` are calls of its status store, and ``CompactTopic`` compacts the topic of the statuses.
 ``choice`` numbers the draw that decides which connector, which task, and who owns what in the new generation.
+"""
+
+
+CONFIG_CHURN: Final = frozenset(
+    {
+        ActionKind.START_MEMBER,
+        ActionKind.CRASH_MEMBER,
+        ActionKind.HEAL,
+        ActionKind.CHANGE_LEADER,
+        ActionKind.COMPACT_CONFIGS,
+        ActionKind.WRITE_CONFIGS,
+        ActionKind.STEP_STORE,
+        ActionKind.TAKE_SNAPSHOT,
+        ActionKind.APPEND_ODDLY,
+        ActionKind.EXPIRE_CALLS,
+    }
+)
+"""The kinds that simulated config stores understand; the member is the worker.
+
+``WriteConfigs`` calls the store of the leader, or for a target state that of the member; ``StepStore`` lets the
+producers or the reader of the member, or of the leader, do some steps, ``TakeSnapshot`` asks its store what it knows.
+``ChangeLeader`` makes the member lead, ``CompactConfigs`` runs the log cleaner, ``AppendOddly`` appends a record that
+no worker writes, and ``ExpireCalls`` lets calls take too long. ``choice`` numbers the draw that decides the rest.
 """
 
 

@@ -34,6 +34,7 @@ class RebalanceProtocol(StrEnum):
     CONNECT_EAGER = "connect-eager"
     CONNECT_INCREMENTAL = "connect-incremental"
     CONNECT_CONFIG = "connect-config"
+    CONNECT_EXACTLY_ONCE = "connect-exactly-once"
 
 
 GROUP_PROTOCOLS: Final = frozenset({RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE})
@@ -112,6 +113,9 @@ class Bounds:
     live, and ``compactions`` as runs of the log cleaner.
     ``task_rewrites`` makes a writer publish the task configs after each connector config; ``fencing`` makes a new
     leader fence its predecessor and write in transactions (KIP-618).
+
+    The protocol ``connect-exactly-once`` reads ``members`` as workers, ``partitions`` as the tasks that the one
+    connector may have, ``writes`` as commits of task configs, and ``expiries`` as live workers that are removed.
 
     Raises `RebalanceCheckError` for a number out of range, and for bounds that do not go together.
     """
@@ -306,6 +310,7 @@ READ_BOUNDS: Final = {
     RebalanceProtocol.CONNECT_CONFIG: frozenset(
         {"members", "partitions", "writes", "crashes", "expiries", "compactions", "task_rewrites", "fencing"}
     ),
+    RebalanceProtocol.CONNECT_EXACTLY_ONCE: frozenset({"members", "partitions", "writes", "expiries"}),
 }
 """What each protocol of Connect reads; the others read every bound but `CONNECT_ONLY`."""
 

@@ -188,6 +188,21 @@ class WorkStateChanged(GenerationEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TopicUsed(GenerationEvent):
+    """A record of ``topic`` passed through the task (KIP-558), in a worker that tracks topics."""
+
+    task: str
+    topic: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicsReset(MemberEvent):
+    """The worker was asked to forget which topics ``connector`` used, and begins to remove their statuses."""
+
+    connector: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerLookedUp(GenerationEvent):
     """A caller asked ``ownerUrl`` of a connector or task; ``url`` is "" where the worker answers null."""
 
@@ -255,6 +270,22 @@ class SessionKeyWritten(GenerationEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InternalRequestChecked(MemberEvent):
+    """The worker looked at the signature of another worker's request (KIP-507).
+
+    ``mode`` is its protocol then, ``algorithm`` the signature's ("" for a request without one). ``key`` and
+    ``known_key`` are texts that are equal exactly where the key of the signature and the worker's are ("" for none).
+    ``refusal`` is the HTTP status of its answer, 0 where the request goes on to the herder's thread.
+    """
+
+    mode: str
+    algorithm: str = ""
+    key: str = ""
+    known_key: str = ""
+    refusal: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ZombieFencingEnded(GenerationEvent):
     """The leading worker ended a round of fencing for the tasks of ``connector`` (KIP-618).
 
@@ -271,7 +302,8 @@ ConnectEvent: TypeAlias = (
     | WorkerConfigured | WorkerClaimed | ConnectAssignmentComputed | ConnectAssignmentReceived | RejoinRequested
     | CoordinatorAwaited
     | WorkRevocationStarted | WorkRevocationEnded | WorkCancelled | CancelledWorkEnded | AssignmentAccepted
-    | WorkStateChanged | OwnerLookedUp | TargetStateChanged | RestartRequested | RestartPlanned
-    | TaskConfigsApplied | TaskConfigsGenerated | SessionKeyWritten | ZombieFencingEnded
+    | WorkStateChanged | TopicUsed | TopicsReset
+    | OwnerLookedUp | TargetStateChanged | RestartRequested | RestartPlanned
+    | TaskConfigsApplied | TaskConfigsGenerated | SessionKeyWritten | InternalRequestChecked | ZombieFencingEnded
 )  # fmt: skip
 """The events of a worker."""

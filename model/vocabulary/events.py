@@ -36,6 +36,7 @@ from rebalance_check.model.vocabulary.connect_events import ConnectEvent as Conn
 from rebalance_check.model.vocabulary.connect_events import ConnectorStarted as ConnectorStarted
 from rebalance_check.model.vocabulary.connect_events import ConnectorStopped as ConnectorStopped
 from rebalance_check.model.vocabulary.connect_events import CoordinatorAwaited as CoordinatorAwaited
+from rebalance_check.model.vocabulary.connect_events import InternalRequestChecked as InternalRequestChecked
 from rebalance_check.model.vocabulary.connect_events import OwnerLookedUp as OwnerLookedUp
 from rebalance_check.model.vocabulary.connect_events import RejoinRequested as RejoinRequested
 from rebalance_check.model.vocabulary.connect_events import RestartPlanned as RestartPlanned
@@ -46,6 +47,8 @@ from rebalance_check.model.vocabulary.connect_events import TaskConfigsApplied a
 from rebalance_check.model.vocabulary.connect_events import TaskConfigsGenerated as TaskConfigsGenerated
 from rebalance_check.model.vocabulary.connect_events import TaskStarted as TaskStarted
 from rebalance_check.model.vocabulary.connect_events import TaskStopped as TaskStopped
+from rebalance_check.model.vocabulary.connect_events import TopicsReset as TopicsReset
+from rebalance_check.model.vocabulary.connect_events import TopicUsed as TopicUsed
 from rebalance_check.model.vocabulary.connect_events import WorkCancelled as WorkCancelled
 from rebalance_check.model.vocabulary.connect_events import WorkerClaimed as WorkerClaimed
 from rebalance_check.model.vocabulary.connect_events import WorkerConfigured as WorkerConfigured
@@ -74,6 +77,7 @@ from rebalance_check.model.vocabulary.scenario_events import StepStarted as Step
 from rebalance_check.model.vocabulary.status_events import StatusAnswered as StatusAnswered
 from rebalance_check.model.vocabulary.status_events import StatusAppended as StatusAppended
 from rebalance_check.model.vocabulary.status_events import StatusAttempted as StatusAttempted
+from rebalance_check.model.vocabulary.status_events import StatusesListed as StatusesListed
 from rebalance_check.model.vocabulary.status_events import StatusEvent as StatusEvent
 from rebalance_check.model.vocabulary.status_events import StatusFlushed as StatusFlushed
 from rebalance_check.model.vocabulary.status_events import StatusFlushStarted as StatusFlushStarted
@@ -82,6 +86,8 @@ from rebalance_check.model.vocabulary.status_events import StatusIgnored as Stat
 from rebalance_check.model.vocabulary.status_events import StatusQueried as StatusQueried
 from rebalance_check.model.vocabulary.status_events import StatusRead as StatusRead
 from rebalance_check.model.vocabulary.status_events import StatusSent as StatusSent
+from rebalance_check.model.vocabulary.status_events import StatusStoreStarted as StatusStoreStarted
+from rebalance_check.model.vocabulary.status_events import StatusStoreStarting as StatusStoreStarting
 from rebalance_check.model.vocabulary.status_events import StatusStoreStopped as StatusStoreStopped
 from rebalance_check.model.vocabulary.status_events import StatusSuppressed as StatusSuppressed
 
@@ -111,9 +117,14 @@ class RunStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded(Event):
-    """The run ended and its history is complete; ``pending`` names what had not converged."""
+    """The run ended and its history is complete.
+
+    ``pending`` names what had not converged; ``unclaimed`` the connectors and tasks that a Connect worker runs beyond
+    its assignment, each after its worker.
+    """
 
     pending: tuple[str, ...] = ()
+    unclaimed: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -441,7 +452,8 @@ AnyEvent: TypeAlias = (
     | MemberJoined | AssignmentComputed | PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted
     | MembershipLost | OffsetCommitted | ConnectEvent | ConfigEvent
     | StatusAttempted | StatusSuppressed | StatusSent | StatusAppended | StatusAnswered | StatusGivenUp | StatusRead
-    | StatusIgnored | StatusQueried | StatusFlushStarted | StatusFlushed | StatusStoreStopped
+    | StatusIgnored | StatusQueried | StatusesListed | StatusFlushStarted | StatusFlushed
+    | StatusStoreStarting | StatusStoreStarted | StatusStoreStopped
 )  # fmt: skip
 """Every event that a history may contain."""
 

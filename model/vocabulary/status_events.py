@@ -112,11 +112,42 @@ class StatusIgnored(StatusEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusQueried(StatusEvent):
-    """A caller asked the store for the status of a connector or task; ``status`` is "" when none is cached."""
+    """A caller asked the store for the status of a connector, task or topic; ``status`` is "" when none is cached.
+
+    Of a topic it is TOPIC when one is cached.
+    """
 
     status: str
     status_worker: str = ""
     generation: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusesListed(Event):
+    """A caller asked the store for all connectors that it knows, or for all tasks or topics of ``connector``.
+
+    ``kind``: connectors, tasks or topics. ``names`` are the answer: ``c``, ``c-0`` or the name of a topic.
+    """
+
+    worker: str
+    kind: str
+    connector: str = ""
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusStoreStarting(Event):
+    """The worker's store began to read the topic, whose partitions end at the offsets ``ends`` now."""
+
+    worker: str
+    ends: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusStoreStarted(Event):
+    """The worker's store has read all that the topic held when it started."""
+
+    worker: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

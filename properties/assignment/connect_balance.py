@@ -76,7 +76,7 @@ def complete(course: Course) -> str:
     """Nothing that is configured is left idle."""
     claims = _at_rest(course)
     missing = sorted(course.rounds[-1].configured - frozenset().union(*claims.values())) if claims else []
-    return f"{item_names(missing)} is run by nobody" if missing else ""
+    return f"{item_names(missing)} is run by no worker" if missing else ""
 
 
 def nothing_left(course: Course) -> str:

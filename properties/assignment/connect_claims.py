@@ -183,7 +183,7 @@ def _owners_match(one: CourseRound) -> str:
     owner = {item: member for member, claim in one.next_claims().items() for item in claim}
     wrong = sorted(item for item in owner.keys() | one.owners.keys() if owner.get(item) != one.owners.get(item))
     if wrong and not one.duplicated:
-        named = [f"{item_names([item])} to {one.owners.get(item, 'nobody')}" for item in wrong]
+        named = [f"{item_names([item])} to {one.owners.get(item, 'no worker')}" for item in wrong]
         return f"the leader routes {', '.join(named)}, which is not where it runs"
     return ""
 
@@ -244,7 +244,7 @@ CONNECT_CLAIMS: Final = (
         _INCREMENTAL,
     ),
     ConnectClaim(
-        "owners_match", "The leader's map of owners is who runs what after the round.", _each(_owners_match), _BOTH
+        "owners_match", "The leader's map of owners is what workers run after the round.", _each(_owners_match), _BOTH
     ),
     ConnectClaim(
         "delay_in_bounds",

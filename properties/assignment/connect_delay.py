@@ -36,7 +36,7 @@ def new_work_is_placed(one: CourseRound) -> str:
     """New is what the leader remembers nothing of."""
     new = one.configured - remembered(one) - one.claimed.keys()
     missing = sorted(new - one.assigned)
-    return f"{item_names(missing)} is new and given to nobody" if missing else ""
+    return f"{item_names(missing)} is new and given to no worker" if missing else ""
 
 
 def remembered(one: CourseRound) -> frozenset[Item]:
@@ -70,7 +70,7 @@ def waits_only_for_the_departed(course: Course) -> str:
             continue
         idle = sorted(one.configured - one.claimed.keys() - one.assigned)
         if idle:
-            return f"round {one.generation}: no worker has left, and {item_names(idle)} is given to nobody"
+            return f"round {one.generation}: no worker has left, and {item_names(idle)} is given to no worker"
     return ""
 
 

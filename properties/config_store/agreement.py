@@ -6,8 +6,13 @@ import json
 from typing import Any, Final
 
 from rebalance_check.model.vocabulary.events import ConfigAppended, ConfigCompacted, ConfigSnapshotTaken
-from rebalance_check.properties.config_store.readers import ConfigFold, kind_and_name, task_key, task_of
-from rebalance_check.properties.config_store.snapshots import ConfigStoreViolated
+from rebalance_check.properties.config_store.readers import (
+    ConfigFold,
+    ConfigStoreViolated,
+    kind_and_name,
+    task_key,
+    task_of,
+)
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP
 
@@ -143,7 +148,7 @@ ReadersAgree: Final = Invariant(
     "compaction had removed before a worker read it",
     source="KAFKA-17719; ClusterConfigState.offset, by which workers agree (CONFIG_MISMATCH)",
     premises=("where compactions are recorded, connectors whose last records it left out of order are excused",),
-    exempted_by=(ConfigCompacted,),
+    exempted_by=(ConfigAppended, ConfigCompacted),
     violation=ReadersAgreeViolated,
     fold=_Agree,
 )

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.properties.config_store import agreement, reports, snapshots, writers
+from rebalance_check.properties.config_store import agreement, consistency, reports, snapshots, writers
 from rebalance_check.properties.kinds import Invariant
 
 ConfigStoreClaims: Final[tuple[Invariant, ...]] = (
     *agreement.CLAIMS,
-    *snapshots.CLAIMS,
+    snapshots.SnapshotFollowsReads,
+    snapshots.OffsetFollowsConversion,
+    consistency.TasksListedWhole,
+    consistency.ListedTasksHaveConfigs,
+    snapshots.ChangeAtCommits,
+    snapshots.IncompleteCommit,
+    snapshots.FencingPending,
+    snapshots.GenerationCountsCommits,
+    consistency.TargetStateKnown,
+    consistency.RemovedConnectorKeepsNoTasks,
+    snapshots.AppliedConfig,
     *reports.CLAIMS,
     *writers.CLAIMS,
 )

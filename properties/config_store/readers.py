@@ -17,6 +17,10 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
 )
 from rebalance_check.properties.kinds import Fold, Memories, Memory
+from rebalance_check.properties.verdict import Violation
+
+SOURCE: Final = "KafkaConfigBackingStore, ClusterConfigState"
+"""Where Kafka does what the claims about snapshots say."""
 
 PREFIXES: Final = (
     "target-state-", "connector-", "task-", "commit-", "restart-connector-", "tasks-fencing-", "logger-cluster-",
@@ -28,6 +32,10 @@ Callback = tuple[str, str, tuple[str, ...]]
 
 _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)")
 _DECODER: Final = json.JSONDecoder()
+
+
+class ConfigStoreViolated(Violation):
+    """A claim about the config store is broken; each claim has its own subclass."""
 
 
 @dataclass(slots=True, eq=False)

@@ -11,8 +11,7 @@ from rebalance_check.model.vocabulary.events import (
     ConfigSnapshotTaken,
     ConfigStoreStarted,
 )
-from rebalance_check.properties.config_store.readers import Callback, ConfigFold
-from rebalance_check.properties.config_store.snapshots import ConfigStoreViolated
+from rebalance_check.properties.config_store.readers import Callback, ConfigFold, ConfigStoreViolated
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP
 

@@ -1,4 +1,4 @@
-"""C1-C10 and C13: a snapshot is the fold of the records that were read, and of nothing else."""
+"""C1, C2, C5-C8, C13: a snapshot is the fold of the records that were read, and of nothing else."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from rebalance_check.model.vocabulary.events import ConfigRead, ConfigSnapshotTaken, Event
-from rebalance_check.properties.config_store.readers import ConfigFold, Connector, Reader, kind_and_name, task_of
+from rebalance_check.properties.config_store.readers import (
+    SOURCE,
+    ConfigFold,
+    ConfigStoreViolated,
+    Connector,
+    Reader,
+    kind_and_name,
+    task_of,
+)
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.verdict import STEP, Violation
+from rebalance_check.properties.verdict import STEP
 
-_SOURCE: Final = "KafkaConfigBackingStore, ClusterConfigState"
 _READS: Final = ("every read of a store is recorded, from its start",)
-
-
-class ConfigStoreViolated(Violation):
-    """A claim about the config store is broken; each claim has its own subclass."""
 
 
 class SnapshotFollowsReadsViolated(ConfigStoreViolated):
@@ -25,14 +28,6 @@ class SnapshotFollowsReadsViolated(ConfigStoreViolated):
 
 class OffsetFollowsConversionViolated(ConfigStoreViolated):
     """C2: the offset is not the one behind the last record whose value could be converted."""
-
-
-class TasksListedWholeViolated(ConfigStoreViolated):
-    """C3: the listed tasks are neither none nor exactly those that the last commit counts."""
-
-
-class ListedTasksHaveConfigsViolated(ConfigStoreViolated):
-    """C4: a task is listed that has no configuration."""
 
 
 class ChangeAtCommitsViolated(ConfigStoreViolated):
@@ -49,14 +44,6 @@ class FencingPendingViolated(ConfigStoreViolated):
 
 class GenerationCountsCommitsViolated(ConfigStoreViolated):
     """C8: the generation of task configurations fell, or rose by more than the commits that were read."""
-
-
-class TargetStateMissingViolated(ConfigStoreViolated):
-    """C9: a configured connector has no target state."""
-
-
-class RemovedConnectorKeepsTasksViolated(ConfigStoreViolated):
-    """C10: a connector that is not configured has tasks, a count of them, or an applied configuration."""
 
 
 class AppliedConfigViolated(ConfigStoreViolated):
@@ -126,40 +113,6 @@ class _Offset(_OfSnapshots):
             yield f"is at offset {event.offset}", f"should have offset {reader.offset}", None
 
 
-class _Whole(ConfigFold):
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {ConfigSnapshotTaken: self._taken})
-
-    def _taken(self, event: ConfigSnapshotTaken) -> None:
-        """Seen in the snapshot alone."""
-        listed: dict[str, set[int]] = {}
-        for work in event.tasks:
-            connector, number = task_of(work)
-            listed.setdefault(connector, set()).add(number)
-        for connector in sorted(listed.keys() | {name for name, _ in event.task_counts}):
-            count = 0 if connector in event.inconsistent else dict(event.task_counts).get(connector, 0)
-            if listed.get(connector, set()) != set(range(count)):
-                self.broken(
-                    f"{event.member} lists tasks {sorted(listed.get(connector, ()))} of {connector}",
-                    f"by the snapshot at {STEP} it has {count} tasks that may run: contradiction.",
-                    event,
-                )
-
-
-class _HaveConfigs(ConfigFold):
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {ConfigSnapshotTaken: self._taken})
-
-    def _taken(self, event: ConfigSnapshotTaken) -> None:
-        """Seen in the snapshot alone."""
-        for work in sorted(set(event.tasks) - dict(event.task_configs).keys()):
-            self.broken(
-                f"{event.member} lists the task {work}, which has no configuration",
-                f"the snapshot at {STEP} lists it and holds no configuration of it: contradiction.",
-                event,
-            )
-
-
 class _AtCommits(ConfigFold):
     """Compares a snapshot with the one before, and with what was read between them."""
 
@@ -225,38 +178,6 @@ class _Generations(_OfSnapshots):
                 yield f"counts generation {held.get(name)} of {name}", f"should count {known.generation}", evidence
 
 
-class _HasTarget(ConfigFold):
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {ConfigSnapshotTaken: self._taken})
-
-    def _taken(self, event: ConfigSnapshotTaken) -> None:
-        """Seen in the snapshot alone."""
-        for name in sorted(dict(event.connectors).keys() - dict(event.target_states).keys()):
-            self.broken(
-                f"{event.member} knows no target state of {name}",
-                f"the snapshot at {STEP} holds its configuration and no target state: contradiction.",
-                event,
-            )
-
-
-class _Removed(ConfigFold):
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {ConfigSnapshotTaken: self._taken})
-
-    def _taken(self, event: ConfigSnapshotTaken) -> None:
-        """Seen in the snapshot alone; target state, count record, generation and flags may remain."""
-        configured = dict(event.connectors)
-        left = {name: "a count of tasks" for name, _ in event.task_counts}
-        left |= {name: "an applied configuration" for name, _ in event.applied}
-        left |= {task_of(work)[0]: f"the task {work}" for work in (*dict(event.task_configs), *event.tasks)}
-        for name in sorted(left.keys() - configured.keys()):
-            self.broken(
-                f"{event.member} keeps {left[name]} of {name}, which is not configured",
-                f"the snapshot at {STEP} holds {left[name]} of {name}, and no configuration: contradiction.",
-                event,
-            )
-
-
 class _Applied(_OfSnapshots):
     def slips(self, event: ConfigSnapshotTaken, reader: Reader) -> Iterator[Slip]:
         """After complete commits; that of an incomplete one is another claim's."""
@@ -271,7 +192,7 @@ SnapshotFollowsReads: Final = Invariant(
     name="config_snapshot_follows_reads",
     family="config_store",
     claim="a config snapshot is the fold of the records that its worker read, in their order, whatever it wrote itself",
-    source=_SOURCE,
+    source=SOURCE,
     premises=_READS,
     exempted_by=(ConfigRead,),
     violation=SnapshotFollowsReadsViolated,
@@ -286,7 +207,7 @@ OffsetFollowsConversion: Final = Invariant(
     name="config_offset_follows_conversion",
     family="config_store",
     claim="the offset of a config snapshot lies behind the last record whose value could be converted",
-    source=_SOURCE,
+    source=SOURCE,
     premises=_READS,
     exempted_by=(ConfigRead,),
     violation=OffsetFollowsConversionViolated,
@@ -297,35 +218,11 @@ OffsetFollowsConversion: Final = Invariant(
     ConfigRead(member="w0", offset=0, key="connector-c", value="{", converted=False)
     ConfigSnapshotTaken(member="w0", offset=1)
 """
-TasksListedWhole: Final = Invariant(
-    name="tasks_are_listed_whole",
-    family="config_store",
-    claim="of a connector either no task is listed, or all that its last commit counts; none while it is inconsistent",
-    source=_SOURCE,
-    violation=TasksListedWholeViolated,
-    fold=_Whole,
-)
-"""C3. The smallest history that breaks it::
-
-    ConfigSnapshotTaken(member="w0", offset=4, connectors=(("c", "{}"),), task_counts=(("c", 2),), tasks=("c-0",))
-"""
-ListedTasksHaveConfigs: Final = Invariant(
-    name="listed_tasks_have_configs",
-    family="config_store",
-    claim="every listed task has a configuration",
-    source=_SOURCE,
-    violation=ListedTasksHaveConfigsViolated,
-    fold=_HaveConfigs,
-)
-"""C4. The smallest history that breaks it::
-
-    ConfigSnapshotTaken(member="w0", offset=4, connectors=(("c", "{}"),), task_counts=(("c", 1),), tasks=("c-0",))
-"""
 ChangeAtCommits: Final = Invariant(
     name="committed_configs_change_at_commits",
     family="config_store",
     claim="committed task configurations change only when a commit or the removal of their connector is read",
-    source=_SOURCE,
+    source=SOURCE,
     premises=_READS,
     exempted_by=(ConfigRead,),
     violation=ChangeAtCommitsViolated,
@@ -342,7 +239,7 @@ IncompleteCommit: Final = Invariant(
     family="config_store",
     claim="a commit that lacks tasks leaves generation and applied configuration as they are, and its connector "
     "inconsistent",
-    source=_SOURCE,
+    source=SOURCE,
     premises=_READS,
     violation=IncompleteCommitViolated,
     fold=_Incomplete,
@@ -357,7 +254,7 @@ FencingPending: Final = Invariant(
     name="fencing_is_pending_after_a_commit",
     family="config_store",
     claim="after a commit of a configured connector fencing is pending until a task count record is read (KIP-618)",
-    source=_SOURCE,
+    source=SOURCE,
     premises=_READS,
     violation=FencingPendingViolated,
     fold=_Pending,
@@ -372,7 +269,7 @@ GenerationCountsCommits: Final = Invariant(
     name="generation_counts_complete_commits",
     family="config_store",
     claim="the generation of a connector's task configurations counts the complete commits that its worker read",
-    source=_SOURCE,
+    source=SOURCE,
     premises=_READS,
     violation=GenerationCountsCommitsViolated,
     fold=_Generations,
@@ -382,35 +279,11 @@ GenerationCountsCommits: Final = Invariant(
     ConfigRead(member="w0", offset=0, key="connector-c", value='{"properties":{}}')
     ConfigSnapshotTaken(member="w0", offset=1, generations=(("c", 1),))
 """
-TargetStateKnown: Final = Invariant(
-    name="configured_connector_has_target_state",
-    family="config_store",
-    claim="every configured connector has a target state",
-    source=_SOURCE,
-    violation=TargetStateMissingViolated,
-    fold=_HasTarget,
-)
-"""C9. The smallest history that breaks it::
-
-    ConfigSnapshotTaken(member="w0", offset=1, connectors=(("c", "{}"),))
-"""
-RemovedConnectorKeepsNoTasks: Final = Invariant(
-    name="unknown_connector_has_no_tasks",
-    family="config_store",
-    claim="a connector that is not configured has no tasks, no count of them and no applied configuration",
-    source=_SOURCE,
-    violation=RemovedConnectorKeepsTasksViolated,
-    fold=_Removed,
-)
-"""C10. The smallest history that breaks it::
-
-    ConfigSnapshotTaken(member="w0", offset=1, task_counts=(("c", 0),))
-"""
 AppliedConfig: Final = Invariant(
     name="applied_is_current_at_the_commit",
     family="config_store",
     claim="the applied configuration is the connector's at its last complete commit",
-    source=_SOURCE,
+    source=SOURCE,
     premises=_READS,
     violation=AppliedConfigViolated,
     fold=_Applied,
@@ -420,17 +293,3 @@ AppliedConfig: Final = Invariant(
     ConfigRead(member="w0", offset=0, key="connector-c", value='{"properties":{}}')
     ConfigSnapshotTaken(member="w0", offset=1, applied=(("c", "{}"),))
 """
-
-CLAIMS: Final = (
-    SnapshotFollowsReads,
-    OffsetFollowsConversion,
-    TasksListedWhole,
-    ListedTasksHaveConfigs,
-    ChangeAtCommits,
-    IncompleteCommit,
-    FencingPending,
-    GenerationCountsCommits,
-    TargetStateKnown,
-    RemovedConnectorKeepsNoTasks,
-    AppliedConfig,
-)

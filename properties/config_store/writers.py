@@ -1,4 +1,4 @@
-"""C14 and C17: who may append what to the config topic, and in which order."""
+"""C14 and C17: what each worker may append to the config topic, and in which order."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from rebalance_check.model.vocabulary.events import (
     ConfigReadEnded,
     ProducerInitialised,
 )
-from rebalance_check.properties.config_store.readers import ConfigFold, kind_and_name, task_key
-from rebalance_check.properties.config_store.snapshots import ConfigStoreViolated
+from rebalance_check.properties.config_store.readers import ConfigFold, ConfigStoreViolated, kind_and_name, task_key
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP
 

@@ -19,15 +19,8 @@ from rebalance_check.model.vocabulary.events import (
     TaskStarted,
     WorkerClaimed,
 )
-from rebalance_check.properties.connect.workers import (
-    CONVERGED,
-    NO_ERROR,
-    SHOWS_WHAT_RUNS,
-    Converged,
-    Worker,
-    WorkerFold,
-    listed,
-)
+from rebalance_check.properties.connect.worker import NO_ERROR, SHOWS_WHAT_RUNS, Worker, listed
+from rebalance_check.properties.connect.worker_fold import CONVERGED, Converged, WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 
@@ -37,7 +30,7 @@ class StartWaitsForConfigsViolated(Violation):
 
 
 class RevocationLeadsToRejoinViolated(Violation):
-    """A worker gave work up and did not join again, so that nobody gets the work."""
+    """A worker gave work up and did not join again, so that no other worker gets the work."""
 
 
 class TasksRunTheirConfigsViolated(Violation):
@@ -173,7 +166,7 @@ class _Runs(WorkerFold):
         super().__init__(invariant, dict.fromkeys(CONVERGED, self.on_converged))
 
     def on_converged(self, event: Converged) -> None:
-        """Each connector and task of the newest configs runs, or failed, on some worker."""
+        """Each connector and task of the newest configs runs, failed, or is paused or stopped on some worker."""
         if not self.converged():
             return
         workers = [worker for worker in self.each_worker() if worker.received is not None]
@@ -181,7 +174,7 @@ class _Runs(WorkerFold):
         if not snapshots:
             return
         newest = max(snapshots, key=lambda snapshot: snapshot.offset)
-        present = {work for worker in workers for work in (*worker.running, *worker.failed)}
+        present = {work for worker in workers for work in (*worker.running, *worker.failed, *worker.states)}
         missing = [work for work in (*(name for name, _ in newest.connectors), *newest.tasks) if work not in present]
         if missing:
             self.contradiction(
@@ -253,7 +246,8 @@ TasksRunTheirConfigs: Final = Invariant(
 ConfiguredWorkRuns: Final = Invariant(
     name="configured_work_runs",
     family="connect_work",
-    claim="when the group has converged, every configured connector and task runs, or failed, on some worker",
+    claim="when the group has converged, every configured connector and task runs, failed, or is paused or stopped on "
+    "some worker",
     source="KIP-415; DistributedHerder.startWork",
     premises=(
         "all workers are at rest in one generation, without error and delay, and know no newer configs",

@@ -23,15 +23,8 @@ from rebalance_check.model.vocabulary.events import (
     WorkStateChanged,
 )
 from rebalance_check.properties.connect.statuses import SAFE, work_named
-from rebalance_check.properties.connect.workers import (
-    CONVERGED,
-    SHOWS_WHAT_RUNS,
-    Converged,
-    Started,
-    WorkerFold,
-    listed,
-    work_of,
-)
+from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, Started, listed, work_of
+from rebalance_check.properties.connect.worker_fold import CONVERGED, Converged, WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.status.stores import item_of
 from rebalance_check.properties.verdict import STEP, Violation

@@ -22,13 +22,13 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     WorkRevocationStarted,
 )
-from rebalance_check.properties.connect.workers import (
-    NO_ERROR,
-    SHOWS_WHAT_RUNS,
-    WorkerFold,
-)
+from rebalance_check.properties.connect.worker import NO_ERROR, SHOWS_WHAT_RUNS
+from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
+
+READ: Final = "ok"
+"""The outcome of a read of the config topic that got to its end."""
 
 BLOCKED_MS: Final = 8_000
 """Longer than this no herder is blocked that stops work, reads the config topic, or flushes."""
@@ -91,44 +91,57 @@ class _WhileAway(WorkerFold):
             {
                 MembershipLost: self.on_lost,
                 **dict.fromkeys(ends, self.on_excused),
-                ConfigReadEnded: self.look,
+                ConfigReadEnded: self.on_read,
                 WorkerClaimed: self.on_back,
                 WorkRevocationStarted: self.on_back,
                 RunEnded: self.on_end,
             },
         )
         self._away: dict[str, MembershipLost] = {}
+        self._since_ms: dict[str, int] = {}
 
     def on_lost(self, event: MembershipLost) -> None:
         """From here on the time counts."""
         worker = self.memory.workers.get(event.member)
         if worker is not None and worker.running:
             self._away.setdefault(event.member, event)
+            self._since_ms.setdefault(event.member, event.time_ms)
 
     def on_excused(self, event: MemberEvent) -> None:
         """It stands still, ends, or cannot join for want of a coordinator."""
-        self._away.pop(event.member, None)
+        self._forget(event.member)
+
+    def _forget(self, member: str) -> None:
+        self._away.pop(member, None)
+        self._since_ms.pop(member, None)
+
+    def on_read(self, event: ConfigReadEnded) -> None:
+        """A herder that could read did not back off: what it read back was written by a request that it serves."""
+        self.look(event)
+        if event.outcome == READ and event.member in self._since_ms:
+            self._since_ms[event.member] = event.time_ms
 
     def on_back(self, event: WorkerClaimed | WorkRevocationStarted) -> None:
         """It joins again, or stops its work: in time, or too late."""
         self.look(event)
-        self._away.pop(event.member, None)
+        self._forget(event.member)
 
     def look(self, event: MemberEvent) -> None:
         """It is still away."""
         lost = self._away.get(event.member)
         if lost is not None:
-            self._judge(lost, event, event.time_ms - lost.time_ms)
+            self._judge(lost, event)
 
     def on_end(self, event: RunEnded) -> None:
         """It never came back."""
         for name in sorted(self._away):
-            self._judge(self._away[name], event, event.time_ms - self._away[name].time_ms)
+            self._judge(self._away[name], event)
 
-    def _judge(self, lost: MembershipLost, event: Event, away_ms: int) -> None:
+    def _judge(self, lost: MembershipLost, event: Event) -> None:
         worker = self.memory.workers.get(lost.member)
         if worker is None or worker.configured is None or not worker.running:
             return
+        away_ms = event.time_ms - self._since_ms[lost.member]
         if away_ms <= worker.configured.scheduled_rebalance_max_delay_ms + BLOCKED_MS:
             return
         work = min(worker.running)
@@ -138,7 +151,7 @@ class _WhileAway(WorkerFold):
             (f"it runs {work} since {STEP}.", worker.running[work]),
             (f"it had neither joined nor stopped {work} before {STEP}: contradiction.", event),
         )
-        self._away.pop(lost.member, None)
+        self._forget(lost.member)
 
 
 WorkStopsWithoutACoordinator: Final = Invariant(
@@ -172,6 +185,7 @@ WorkStopsWhileAway: Final = Invariant(
     source="DistributedHerder.backoff; KAFKA-9849",
     premises=(
         f"its herder is blocked for {BLOCKED_MS // 1000} s at most: time-outs of stops and of reads are shorter",
+        "one that serves a write, which may take 30 s, reads it back: time counts anew from each read that succeeded",
     ),
     exempted_by=(CoordinatorLost, MemberPaused, WorkRevocationStarted, WorkerClaimed, *SHOWS_WHAT_RUNS),
     violation=WorkStopsWhileAwayViolated,

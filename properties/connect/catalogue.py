@@ -4,17 +4,42 @@ from __future__ import annotations
 
 from typing import Final
 
-from rebalance_check.properties.connect import accepting, agreement, announcing, away, duties, rounds, running, statuses
+from rebalance_check.properties.connect import (
+    accepting,
+    agreement,
+    announcing,
+    away,
+    claiming,
+    duties,
+    fencing,
+    giving_up,
+    rounds,
+    running,
+    signing,
+    starting,
+    status_removal,
+    statuses,
+    topic_resets,
+    topics,
+)
 from rebalance_check.properties.kinds import Invariant
 
 ConnectWorkers: Final[tuple[Invariant, ...]] = (
     *agreement.CLAIMS,
+    *claiming.CLAIMS,
     *rounds.CLAIMS,
     *running.CLAIMS,
+    *giving_up.CLAIMS,
     *away.CLAIMS,
     *accepting.CLAIMS,
     *statuses.CLAIMS,
+    *status_removal.CLAIMS,
     *announcing.CLAIMS,
+    *topics.CLAIMS,
+    *topic_resets.CLAIMS,
+    *starting.CLAIMS,
     *duties.CLAIMS,
+    *fencing.CLAIMS,
+    *signing.CLAIMS,
 )
 """Every claim of the families ``connect_rounds``, ``connect_work``, ``connect_statuses`` and ``connect_duties``."""

@@ -1,4 +1,4 @@
-"""The duties of a herder: session keys, task configs, restarts, and producers that must be fenced."""
+"""The duties of a herder: session keys, task configs and restarts."""
 
 from __future__ import annotations
 
@@ -7,24 +7,18 @@ from typing import Final
 from rebalance_check.model.vocabulary.events import (
     ConfigSnapshotTaken,
     ConnectAssignmentReceived,
-    Event,
     MemberCrashed,
     MemberLeft,
     MemberStarted,
-    ProducerFenced,
-    ProducerInitialised,
     RestartPlanned,
     SessionKeyWritten,
     TaskConfigsApplied,
     TaskConfigsGenerated,
-    TaskStarted,
-    WorkerConfigured,
-    ZombieFencingEnded,
 )
-from rebalance_check.properties.connect.workers import SHOWS_WHAT_RUNS, WorkerFold
+from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
+from rebalance_check.properties.views.recent import GENERATIONS, Recent
 
 LAST_TAKEN: Final = -1
 """The offset that stands for the last snapshot that a worker took."""
@@ -46,20 +40,8 @@ class RestartStaysWithItsConnectorViolated(Violation):
     """A restart request restarts work that belongs to another connector, or that the worker does not claim."""
 
 
-class ProducerEpochsGrowViolated(Violation):
-    """A producer was initialised with an epoch that its transactional id had before."""
-
-
-class FencedBeforeStartViolated(Violation):
-    """A task started while a producer of its predecessor could still write."""
-
-
-class FencingFailsForNewConfigsOnlyViolated(Violation):
-    """A leader refused to fence producers although the task configs were the newest."""
-
-
-def _belongs(work: str, connector: str) -> bool:
-    """Whether it is a task of the connector."""
+def is_task_of(work: str, connector: str) -> bool:
+    """Whether ``work`` is the name of a task of the connector."""
     return work.startswith(f"{connector}-") and work.removeprefix(f"{connector}-").isdecimal()
 
 
@@ -133,7 +115,7 @@ class _Published(WorkerFold):
     @staticmethod
     def _change(event: TaskConfigsGenerated, snapshot: ConfigSnapshotTaken) -> str:
         known = {task: config for task, config in snapshot.task_configs if task in snapshot.tasks}
-        mine = {task: config for task, config in known.items() if _belongs(task, event.connector)}
+        mine = {task: config for task, config in known.items() if is_task_of(task, event.connector)}
         if dict(snapshot.task_counts).get(event.connector, 0) != len(event.tasks):
             return "the number of tasks changed"
         if mine != dict(event.tasks):
@@ -149,7 +131,7 @@ class _OwnTasks(WorkerFold):
 
     def on_applied(self, event: TaskConfigsApplied) -> None:
         """Each task is one of the connector's."""
-        others = sorted(task for task in event.tasks if not _belongs(task, event.connector))
+        others = sorted(task for task in event.tasks if not is_task_of(task, event.connector))
         if others:
             self.contradiction(
                 f"{event.member} restarts {others[0]} for a commit of {event.connector}",
@@ -165,7 +147,7 @@ class _OwnRestarts(WorkerFold):
         """A worker restarts what it claims of the connector."""
         claim = self.memory.of(event.member).claim
         for work in event.work:
-            if work != event.connector and not _belongs(work, event.connector):
+            if work != event.connector and not is_task_of(work, event.connector):
                 self._refuse(event, work, f"it is no work of {event.connector}")
             elif claim is not None and work not in claim:
                 self._refuse(event, work, f"{event.member} does not claim it")
@@ -175,105 +157,6 @@ class _OwnRestarts(WorkerFold):
             f"{event.member} restarts {work} for a request about {event.connector}",
             (f"{why}, and the restart was planned at {STEP}: contradiction.", event),
         )
-
-
-class _Epochs(WorkerFold):
-    bookkeeping = frozenset({ProducerFenced})
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {ProducerInitialised: self.on_initialised, ProducerFenced: self.on_fenced})
-        self._highest: Recent[str, tuple[int, Event]] = Recent(WAITING)
-
-    def on_fenced(self, event: ProducerFenced) -> None:
-        """This epoch is used up."""
-        known = self._highest.get(event.transactional_id)
-        if known is None or known[0] < event.epoch:
-            self._highest[event.transactional_id] = (event.epoch, event)
-
-    def on_initialised(self, event: ProducerInitialised) -> None:
-        """Its epoch is new."""
-        known = self._highest.get(event.transactional_id)
-        if known is not None and known[0] >= event.epoch:
-            self.contradiction(
-                f"the producer {event.transactional_id} of {event.member} has epoch {event.epoch} again",
-                (f"epoch {known[0]} of {event.transactional_id} was in use or fenced at {STEP}.", known[1]),
-                (f"{event.member} got epoch {event.epoch} at {STEP}: contradiction.", event),
-            )
-            return
-        self._highest[event.transactional_id] = (event.epoch, event)
-
-
-class _Fenced(WorkerFold):
-    """Follows the producers of source tasks, from initTransactions until they are fenced, replaced or stopped."""
-
-    needs = ((WorkerConfigured,), (ProducerInitialised,))
-    bookkeeping = frozenset({ProducerInitialised, ProducerFenced})
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(
-            invariant,
-            {
-                ProducerInitialised: self.on_initialised,
-                ProducerFenced: self.on_fenced,
-                TaskStarted: self.on_started,
-            },
-        )
-        self._open: dict[str, ProducerInitialised] = {}
-
-    def on_initialised(self, event: ProducerInitialised) -> None:
-        """The one before with this id can write no more."""
-        if event.work:
-            self._open[event.transactional_id] = event
-
-    def on_fenced(self, event: ProducerFenced) -> None:
-        """It can write no more."""
-        known = self._open.get(event.transactional_id)
-        if known is not None and known.epoch <= event.epoch:
-            del self._open[event.transactional_id]
-
-    def on_started(self, event: TaskStarted) -> None:
-        """No producer of a task with other configs of its connector is open."""
-        worker = self.memory.of(event.member)
-        if worker.configured is None or not worker.configured.exactly_once or not event.connector_config:
-            return
-        connector = event.task.rpartition("-")[0]
-        for name, producer in sorted(self._open.items()):
-            if producer.work == event.task or not _belongs(producer.work, connector):
-                continue
-            other = self.memory.workers.get(producer.member)
-            since = other.running.get(producer.work) if other is not None else None
-            old = isinstance(since, TaskStarted) and since.connector_config not in {"", event.connector_config}
-            if old:
-                self.contradiction(
-                    f"{event.task} runs although the producer of an earlier {producer.work} can still write",
-                    (f"{producer.member} initialised the producer {name} at {STEP}, and nobody fenced it.", producer),
-                    (f"{producer.work} runs there with other configs since {STEP}.", since),
-                    (f"{event.member} started {event.task} at {STEP}: contradiction.", event),
-                )
-                return
-
-
-class _Refused(WorkerFold):
-    needs = ((ConfigSnapshotTaken,),)
-    bookkeeping = frozenset({TaskConfigsApplied})
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {ZombieFencingEnded: self.on_ended, TaskConfigsApplied: self.on_applied})
-        self._applied: dict[tuple[str, str], TaskConfigsApplied] = {}
-
-    def on_applied(self, event: TaskConfigsApplied) -> None:
-        """New task configs may end a round of fencing."""
-        self._applied[event.member, event.connector] = event
-
-    def on_ended(self, event: ZombieFencingEnded) -> None:
-        """A conflict has its commit; a pending rebalance is none."""
-        applied = self._applied.pop((event.member, event.connector), None)
-        if event.outcome == "conflict" and applied is None:
-            self.contradiction(
-                f"{event.member} refused to fence the producers of {event.connector}",
-                (f"a conflict was answered at {STEP}, and no task configs of {event.connector} had come since the last "
-                 "round of fencing: contradiction.", event),
-            )  # fmt: skip
 
 
 OnlyTheLeaderRotatesKeys: Final = Invariant(
@@ -334,62 +217,10 @@ RestartStaysWithItsConnector: Final = Invariant(
     RestartPlanned(member="w0", generation=1, connector="c", work=("d-0",))
 """
 
-ProducerEpochsGrow: Final = Invariant(
-    name="producer_epochs_grow",
-    family="connect_duties",
-    claim="each producer that is initialised has a higher epoch than all before it of its transactional id",
-    source="KIP-618; KafkaProducer.initTransactions, Admin.fenceProducers",
-    violation=ProducerEpochsGrowViolated,
-    fold=_Epochs,
-)
-"""The smallest history that breaks it::
-
-    ProducerFenced(transactional_id="connect-c-0", epoch=3)
-    ProducerInitialised(member="w0", transactional_id="connect-c-0", epoch=3, work="c-0")
-"""
-
-FencedBeforeStart: Final = Invariant(
-    name="fenced_before_start",
-    family="connect_duties",
-    claim="with exactly-once support no task starts while a task with earlier configs of its connector runs and its "
-    "producer is not fenced",
-    source="KIP-618; DistributedHerder.doFenceZombieSourceTasks, Worker.fenceZombies",
-    premises=("each task names the configuration of the connector that it was generated from",),
-    exempted_by=(*SHOWS_WHAT_RUNS, ProducerFenced, ProducerInitialised, TaskStarted, WorkerConfigured),
-    violation=FencedBeforeStartViolated,
-    fold=_Fenced,
-)
-"""The smallest history that breaks it::
-
-    WorkerConfigured(member="w0", mode="sessioned", exactly_once=True)
-    WorkerConfigured(member="w1", mode="sessioned", exactly_once=True)
-    ProducerInitialised(member="w0", transactional_id="connect-c-1", epoch=0, work="c-1")
-    TaskStarted(member="w0", generation=1, task="c-1", connector_config="old")
-    TaskStarted(member="w1", generation=2, task="c-0", connector_config="new")
-"""
-
-FencingFailsForNewConfigsOnly: Final = Invariant(
-    name="fencing_fails_for_new_configs_only",
-    family="connect_duties",
-    claim="a round of fencing ends in a conflict only where new task configs of the connector came meanwhile",
-    source="KIP-618; DistributedHerder.fenceZombieSourceTasks; KAFKA-15059",
-    exempted_by=(TaskConfigsApplied,),
-    violation=FencingFailsForNewConfigsOnlyViolated,
-    fold=_Refused,
-)
-"""A rebalance that is due is no reason. The smallest history that breaks it::
-
-    ConfigSnapshotTaken(member="w0", offset=3)
-    ZombieFencingEnded(member="w0", generation=1, connector="c", outcome="conflict")
-"""
-
 CLAIMS: Final = (
     OnlyTheLeaderRotatesKeys,
     ChangedTaskConfigsArePublished,
     CommitRestartsItsOwnTasks,
     RestartStaysWithItsConnector,
-    ProducerEpochsGrow,
-    FencedBeforeStart,
-    FencingFailsForNewConfigsOnly,
 )
 """In the order in which reports name them."""

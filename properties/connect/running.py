@@ -1,4 +1,4 @@
-"""What workers run: each connector and task once, started when it was accepted, stopped before it is given up."""
+"""What workers run: each connector and task once, started when it was accepted; nothing in an eager join."""
 
 from __future__ import annotations
 
@@ -16,17 +16,9 @@ from rebalance_check.model.vocabulary.events import (
     TaskStarted,
     WorkerClaimed,
     WorkerConfigured,
-    WorkRevocationEnded,
-    WorkRevocationStarted,
 )
-from rebalance_check.properties.connect.workers import (
-    SHOWS_WHAT_RUNS,
-    Started,
-    Worker,
-    WorkerFold,
-    listed,
-    work_of,
-)
+from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, Started, Worker, listed, work_of
+from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 
@@ -43,26 +35,20 @@ class EagerWorkerStopsBeforeJoiningViolated(Violation):
     """An eager worker joined while work of it was running."""
 
 
-class RunningWorkIsClaimedViolated(Violation):
-    """A worker runs work that it does not claim, so that another may get it."""
-
-
-class RevokedWorkHasStoppedViolated(Violation):
-    """A worker went on to its next assignment while revoked work was running."""
-
-
 class _Once(WorkerFold):
     def __init__(self, invariant: Invariant) -> None:
         super().__init__(invariant, {ConnectorStarted: self.on_started, TaskStarted: self.on_started})
 
     def on_started(self, event: Started) -> None:
-        """Nobody else runs it, but for workers that were removed and do not know it, and what an eager round left."""
+        """No other worker runs it, but for workers that were removed unawares, and what an eager round left."""
         work = work_of(event)
         worker = self.memory.of(event.member)
         if work in worker.outdated:
             return
         for name, other in self.memory.runners[work].items():
-            if name != event.member and not self._is_excused(other, work, event):
+            overtaken = other.received is not None and self.memory.is_behind(worker, other.received.generation)
+            excused = overtaken or worker.ignores(other) or self._is_excused(other, work, event)
+            if name != event.member and not excused:
                 self._report(other, work, event)
                 return
 
@@ -117,54 +103,6 @@ class _EagerStops(WorkerFold):
             )
 
 
-class _Claimed(WorkerFold):
-    needs = ((ConnectAssignmentReceived,), (ConnectorStarted, TaskStarted))
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {WorkerClaimed: self.look, AssignmentAccepted: self.look})
-
-    def look(self, event: WorkerClaimed | AssignmentAccepted) -> None:
-        """All that runs is in the claim, but for what an eager round left."""
-        worker = self.memory.of(event.member)
-        if worker.received is None:
-            return
-        unclaimed = sorted(set(worker.running) - set(worker.claim or ()) - set(worker.leftovers))
-        if unclaimed:
-            self.contradiction(
-                f"{event.member} runs {unclaimed[0]} and does not claim it",
-                (f"{event.member} runs {unclaimed[0]} since {STEP}.", worker.running[unclaimed[0]]),
-                (f"the assignments up to {STEP} leave it a claim to {listed(worker.claim or ())}.", worker.received),
-                (f"{unclaimed[0]} still runs at {STEP}: contradiction.", event),
-            )
-
-
-class _HasStopped(WorkerFold):
-    """Revoked work has stopped, or was cancelled, when ``onRevoked`` returns, and that is before ``onAssigned``."""
-
-    needs = ((ConnectorStarted, TaskStarted),)
-
-    def __init__(self, invariant: Invariant) -> None:
-        super().__init__(invariant, {WorkRevocationEnded: self.on_ended, ConnectAssignmentReceived: self.on_received})
-
-    def on_ended(self, event: WorkRevocationEnded) -> None:
-        """Nothing of it runs."""
-        self._judge(event, event.work, "the revocation is over")
-
-    def on_received(self, event: ConnectAssignmentReceived) -> None:
-        """What the assignment revokes was stopped before."""
-        self._judge(event, event.revoked, "its assignment revokes it")
-
-    def _judge(self, event: WorkRevocationEnded | ConnectAssignmentReceived, work: tuple[str, ...], why: str) -> None:
-        running = self.memory.of(event.member).running
-        left = sorted(set(work) & set(running))
-        if left:
-            self.contradiction(
-                f"{event.member} still runs {left[0]}, which was revoked",
-                (f"{event.member} runs {left[0]} since {STEP}.", running[left[0]]),
-                (f"{why} at {STEP}, and {left[0]} runs: contradiction.", event),
-            )
-
-
 WorkRunsOnce: Final = Invariant(
     name="work_runs_once",
     family="connect_work",
@@ -176,9 +114,10 @@ WorkRunsOnce: Final = Invariant(
         "ran until its next assignment; without these events, so may one that was paused",
         "a herder notices that its membership ended when it polls: until it joins again it restarts work that it "
         "accepted and did not give up, as a new configuration or a restart request wants (KAFKA-16056)",
-        "so may a worker that these events show in a later generation than it has joined: its JoinGroup came twice",
-        "a worker that gets an eager assignment in place of its claim may go on with the rest (KAFKA-13816); where "
-        "assignments are not recorded, that is a violation",
+        "so may a worker that these events show in a later generation than it has joined: its JoinGroup came twice, "
+        "or it was paused and reads the assignment of an older one late",
+        "an eager assignment is made whatever workers run since an incremental one, and one that gets it in place of "
+        "its claim may go on with the rest (KAFKA-13816); where assignments are not recorded, that is a violation",
     ),
     exempted_by=(
         *SHOWS_WHAT_RUNS,
@@ -235,46 +174,6 @@ EagerWorkerStopsBeforeJoining: Final = Invariant(
     WorkerClaimed(member="w0", generation=1, url="u", config_offset=3, claim=("c",))
 """
 
-RunningWorkIsClaimed: Final = Invariant(
-    name="running_work_is_claimed",
-    family="connect_work",
-    claim="whenever a worker joins, or accepts an assignment, it claims all that it runs",
-    source="KIP-415; WorkerCoordinator.onJoinComplete, DistributedHerder.RebalanceListener.onRevoked",
-    premises=("what it ran under an incremental protocol when an eager assignment came may go on (KAFKA-13816)",),
-    exempted_by=(*SHOWS_WHAT_RUNS, ConnectAssignmentReceived, WorkRevocationStarted),
-    violation=RunningWorkIsClaimedViolated,
-    fold=_Claimed,
-)
-"""The smallest history that breaks it::
 
-    ConnectAssignmentReceived(member="w0", generation=1, protocol="compatible", leader="a", leader_url="u",
-                              config_offset=3, assigned=())
-    TaskStarted(member="w0", generation=1, task="c-0")
-    WorkerClaimed(member="w0", generation=1, url="u", config_offset=3, claim=())
-"""
-
-RevokedWorkHasStopped: Final = Invariant(
-    name="revoked_work_has_stopped",
-    family="connect_work",
-    claim="when a worker has done with a revocation, and before it takes the assignment that revokes, the revoked work "
-    "has stopped or was cancelled",
-    source="KIP-415; DistributedHerder.RebalanceListener.onRevoked; KAFKA-10763",
-    exempted_by=SHOWS_WHAT_RUNS,
-    violation=RevokedWorkHasStoppedViolated,
-    fold=_HasStopped,
-)
-"""The smallest history that breaks it::
-
-    TaskStarted(member="w0", generation=1, task="c-0")
-    ConnectAssignmentReceived(member="w0", generation=2, protocol="compatible", leader="a", leader_url="u",
-                              config_offset=3, revoked=("c-0",))
-"""
-
-CLAIMS: Final = (
-    WorkRunsOnce,
-    OnlyAcceptedWorkStarts,
-    EagerWorkerStopsBeforeJoining,
-    RunningWorkIsClaimed,
-    RevokedWorkHasStopped,
-)
+CLAIMS: Final = (WorkRunsOnce, OnlyAcceptedWorkStarts, EagerWorkerStopsBeforeJoining)
 """In the order in which reports name them."""

@@ -111,6 +111,8 @@ class _Transfer(GrantFold):
                 for other in self._other_holders(holder, holder.round, thing):
                     if thing in other.unconfirmed or self._share_an_instance_id(other, holder):
                         continue
+                    if holder.work_protocol == EAGER and thing in other.ignored_claims():
+                        continue
                     if self._takes_part(other, holder.round, thing):
                         self._report_grant(other, holder, thing, event)
                         break
@@ -168,6 +170,7 @@ RevokedBeforeReassigned: Final = Invariant(
         "a member takes part in a generation when its join reached the leader, and it was not removed since",
         "a worker's claim counts as its leader read it, which may be an old one where a JoinGroup came twice",
         "a member that is silent, removed, or knows that it lost its membership is a zombie and binds nobody",
+        "an eager round of Connect workers ignores what workers claim and run since an incremental one (KAFKA-13816)",
     ),
     exempted_by=(*EXEMPTS_A_HOLDER, ConnectAssignmentComputed),
     violation=RevokedBeforeReassignedViolated,

@@ -84,8 +84,11 @@ NoDoubleOwnership: Final = Invariant(
         "a silent static member that the coordinator keeps in a new generation has not joined it and is not current; "
         "when it joins a later one, what it held meanwhile counts again from its next assignment on",
         "of two processes with one instance id the one that joined last is current, if the coordinator does not tell",
-        "a Connect worker that lost its membership may return with what it ran until its next assignment is complete",
-        "work that a worker cancelled, or that an eager assignment left out of its claim, is held no longer",
+        "a Connect worker that lost its membership, or that a late copy of its JoinGroup put into a generation which "
+        "it never joined, may return with what it ran until its next assignment is complete",
+        "work that a worker cancelled, or that an eager assignment left out of its claim, is held no longer; what it "
+        "ran under an incremental protocol when it joined an eager round counts again from its next assignment on "
+        "(KAFKA-13816)",
     ),
     exempted_by=EXEMPTS_A_HOLDER,
     violation=NoDoubleOwnershipViolated,

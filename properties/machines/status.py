@@ -60,7 +60,7 @@ def bounds() -> st.SearchStrategy[Bounds]:
 
 
 def comparable(events: Sequence[Event]) -> list[Event]:
-    """The events without what only the implementation knows: the bytes of values, and who runs."""
+    """The events without what only the implementation knows: the bytes of values, and which workers run."""
     plain: list[Event] = []
     for event in events:
         if isinstance(event, StatusSent):
@@ -141,7 +141,7 @@ class StatusStores(RuleBasedStateMachine):
             self.judge.observe(event)
 
     def _compare_logs(self) -> None:
-        """Every record of every key: who wrote it, and what."""
+        """Every record of every key, with its writer."""
         for number, key in enumerate(self.stores.keys):
             log = self.model.state.logs[number]
             written = [record.value for record in self.stores.records(number)]

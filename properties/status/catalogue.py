@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.status.answering import ListsFollowReads, TopicsFollowReads
 from rebalance_check.properties.status.caching import CacheFollowsReads, StaleUnassignedIgnored
 from rebalance_check.properties.status.overwriting import ExplainedOverwrite, QuiescentSafety
+from rebalance_check.properties.status.races import OverwriteFitsARace
 from rebalance_check.properties.status.reading import ReadersConverge, ReadsInOrder
 from rebalance_check.properties.status.retrying import NoResurrectionByRetry, NoSelfReordering, RetriesAreAdmitted
 from rebalance_check.properties.status.sending import AppendsAnswerSends, LogKeepsSendOrder, RetriesRepeatTheBytes
@@ -15,6 +17,7 @@ from rebalance_check.properties.status.suppressing import SuppressedIffNewerCach
 
 SafeStatusWrites: Final[tuple[Invariant, ...]] = (
     ExplainedOverwrite,
+    OverwriteFitsARace,
     QuiescentSafety,
     NoSelfReordering,
     SuppressionWasRead,
@@ -23,6 +26,8 @@ SafeStatusWrites: Final[tuple[Invariant, ...]] = (
     ReadersConverge,
     WritesSettle,
     CacheFollowsReads,
+    TopicsFollowReads,
+    ListsFollowReads,
     ReadsInOrder,
     AppendsAnswerSends,
     SuppressedIffNewerCached,

@@ -14,7 +14,7 @@ from rebalance_check.model.vocabulary.events import (
     StatusSent,
 )
 from rebalance_check.properties.kinds import Fold, Invariant
-from rebalance_check.properties.status.stores import DESTROYED, StatusFold, described, is_newer, item_of
+from rebalance_check.properties.status.stores import DESTROYED, StatusFold, described, is_newer, is_stale, item_of
 from rebalance_check.properties.status.violations import QuiescentOverwrite, UnexplainedOverwrite
 from rebalance_check.properties.verdict import STEP, Because
 
@@ -48,7 +48,7 @@ class _Explained(StatusFold):
 class _Key:
     """One key: the write that counts now, the last record, the sends on their way, and the safe writes to judge.
 
-    ``quiet`` holds the attempts at whose check everything had been read and nobody else's send was on its way.
+    ``quiet`` holds the attempts at whose check everything had been read and no other send was on its way.
     """
 
     last: StatusAttempted | None = None
@@ -119,31 +119,21 @@ class _Quiescent(Fold):
             self._judge(key, event)
         if key.record is None or key.record.offset < event.offset:
             key.record = event
-            if attempted is not None and not self._is_stale(key.last, attempted):
+            if attempted is not None and not is_stale(key.last, attempted, item_of(event.key) or ("", "")):
                 key.last = None if attempted.status == DESTROYED else attempted
-
-    @staticmethod
-    def _is_stale(last: StatusAttempted | None, attempted: StatusAttempted) -> bool:
-        return (
-            attempted.key.startswith("status-task-")
-            and attempted.status == "UNASSIGNED"
-            and last is not None
-            and last.status == "RUNNING"
-            and last.generation >= attempted.generation
-        )
 
     def _judge(self, key: _Key, event: StatusAppended) -> None:
         write, last, item = self._attempts[event.worker, event.attempt], key.last, item_of(event.key)
         cascaded = item is not None and item[0] == "task" and item[1] in self._removed
         if last is None or last.status_worker == write.status_worker or cascaded or last.generation <= write.generation:
             return
-        replaced = f"{last.status} of {last.status_worker} in generation {last.generation}"
+        replaced = described(last)
         self.violated(
             f"{event.worker} overwrote {replaced} of {event.key} although all was quiet",
             [
                 Because(f"{last.worker} wrote {replaced} at {STEP}; {event.worker} had read that key to its end", last),
                 Because(f"when it wrote {write.status} in generation {write.generation} safely at {STEP}", write),
-                Because(f"and nobody else had a send on its way until its record was appended at {STEP}.", event),
+                Because(f"and no other store had a send on its way until its record was appended at {STEP}.", event),
             ],
             [last, write, event],
         )
@@ -179,7 +169,7 @@ QuiescentSafety: Final = Invariant(
     premises=(
         "appends are recorded no later than the writer is answered; a send that failed retriably and was not seen "
         "appended counts as on its way",
-        "tasks of a connector that anyone removed are left out: the cascade makes caches forget them",
+        "tasks of a connector that was removed are left out: the cascade makes caches forget them",
     ),
     exempted_by=(StatusSent,),
     violation=QuiescentOverwrite,

@@ -35,6 +35,25 @@ Item = tuple[str, ...]
 Seen = StatusRead | StatusIgnored
 """A record as a store's reader reported it."""
 
+Stated = Seen | StatusAttempted
+"""A status, as it was written or read."""
+
+
+TOPIC_PREFIX: Final = "status-topic-"
+TOPIC_SEPARATOR: Final = ":connector-"
+
+Topic = tuple[str, str]
+"""What the key of a topic's status names: connector, topic."""
+
+
+@lru_cache(maxsize=4096)
+def topic_of(key: str) -> Topic | None:
+    """The topic that a record key names, and its connector; None for other keys and for those that name none."""
+    topic, colon, _ = key.removeprefix(TOPIC_PREFIX).partition(":")
+    connector = key[len(TOPIC_PREFIX) + len(topic) + len(TOPIC_SEPARATOR) :]
+    named = key.startswith(TOPIC_PREFIX) and topic and colon and connector
+    return (connector, topic) if named else None
+
 
 @lru_cache(maxsize=4096)
 def item_of(key: str) -> Item | None:
@@ -97,6 +116,7 @@ class Store:
     """One store, as it must be after the events so far."""
 
     entries: dict[Item, Entry] = field(default_factory=dict)
+    topics: dict[Topic, StatusRead] = field(default_factory=dict)
     writes: dict[int, Write] = field(default_factory=dict)
     generation: StatusAttempted | None = None
     stopped: bool = False
@@ -121,7 +141,7 @@ def is_newer(cached: Seen | None, attempted: StatusAttempted) -> bool:
     )
 
 
-def is_stale(cached: Seen | None, incoming: Seen, item: Item) -> bool:
+def is_stale(cached: Stated | None, incoming: Stated, item: Item) -> bool:
     """KAFKA-12525: an UNASSIGNED of a task does not replace a RUNNING of its own or a later generation."""
     return (
         item[0] == "task"
@@ -132,7 +152,7 @@ def is_stale(cached: Seen | None, incoming: Seen, item: Item) -> bool:
     )
 
 
-def described(value: Seen | None) -> str:
+def described(value: Stated | None) -> str:
     """``RUNNING of w0:8083 in generation 3``, or ``nothing``."""
     if value is None:
         return "nothing"
@@ -244,6 +264,9 @@ class Stores(Memory):
 
     def _read(self, event: Seen) -> None:
         item = self.item = item_of(event.key)
+        topic = topic_of(event.key)
+        if topic is not None and isinstance(event, StatusRead):
+            self._read_topic(topic, event)
         if item is None or (isinstance(event, StatusIgnored) and event.reason != STALE_UNASSIGNED):
             self.item = None
             return
@@ -253,6 +276,13 @@ class Stores(Memory):
             remove(store, item, event)
         elif not is_stale(cached, event, item):
             store.entries.setdefault(item, Entry()).value = event
+
+    def _read_topic(self, topic: Topic, event: StatusRead) -> None:
+        """A topic's status is there, or a tombstone takes it away; no other record does."""
+        if event.status == DESTROYED:
+            self.of(event.worker).topics.pop(topic, None)
+        else:
+            self.of(event.worker).topics[topic] = event
 
     def _stopped(self, event: StatusStoreStopped) -> None:
         self.of(event.worker).stopped = True

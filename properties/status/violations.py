@@ -13,6 +13,14 @@ class CacheDoesNotFollowReads(SafeStatusWritesViolated):
     """S1: a store answered with, or left out, something that its reads do not explain."""
 
 
+class TopicDoesNotFollowReads(SafeStatusWritesViolated):
+    """S1: a store said of a topic what its reads do not explain."""
+
+
+class ListDoesNotFollowReads(SafeStatusWritesViolated):
+    """S1: a store listed what it does not know, or left out what it knows."""
+
+
 class ReadsOutOfOrder(SafeStatusWritesViolated):
     """S2: a store read a record twice, backwards, or skipped one that compaction had not removed."""
 
@@ -43,6 +51,10 @@ class FlushReturnedEarly(SafeStatusWritesViolated):
 
 class UnexplainedOverwrite(SafeStatusWritesViolated):
     """P1: a safe write replaced a newer status of another worker that its writer had read."""
+
+
+class OverwriteFitsNoRace(SafeStatusWritesViolated):
+    """P1: a safe write replaced a newer status in the log, and none of the known races explains it."""
 
 
 class QuiescentOverwrite(SafeStatusWritesViolated):

@@ -164,16 +164,29 @@ class Instances(Memory):
 class Holder:
     """What one member process holds, and for which generation it speaks (None: it knows that it belongs to none).
 
-    ``work_protocol`` is the subprotocol of a Connect worker's last assignment.
+    ``lost`` is the one that it spoke for when it last learned that it belongs to none.
+    ``work_protocol`` is the subprotocol of a Connect worker's last assignment, ``carried`` the work that it ran under
+    an incremental one when an eager assignment came, and has not stopped since.
     """
 
     name: str
     round: Round | None = None
+    lost: Round | None = None
     member_id: str = ""
     joined: Event | None = None
     holds: dict[str, Event] = field(default_factory=dict)
     unconfirmed: set[str] = field(default_factory=set)
     work_protocol: str = ""
+    carried: set[str] = field(default_factory=set)
+
+    @property
+    def is_incremental(self) -> bool:
+        """Whether its last assignment of Connect's work came under an incremental protocol."""
+        return self.work_protocol not in {"", EAGER}
+
+    def ignored_claims(self) -> set[str]:
+        """What an eager round gives away although this worker runs it (KAFKA-13816)."""
+        return {thing for thing in self.holds if " " in thing} if self.is_incremental else self.carried
 
 
 class Holdings(Memory):
@@ -238,11 +251,14 @@ class Holdings(Memory):
         """It speaks for the generation from here on, for all that it still holds."""
         holder = self.of(event.member)
         self._speak(holder, event)
+        if event.protocol == EAGER:
+            holder.unconfirmed.update(holder.ignored_claims())
         self.granted = (holder, tuple(holder.holds)) if holder.holds else None
 
     def on_membership_lost(self, event: MembershipLost) -> None:
         """It knows that it belongs to no generation; what it still holds it holds as a zombie."""
         holder = self.of(event.member)
+        holder.lost = holder.round
         self._move(holder, None)
         holder.joined = event
         holder.unconfirmed.update(thing for thing in holder.holds if " " in thing)
@@ -258,6 +274,9 @@ class Holdings(Memory):
     def on_completed(self, event: AssignmentCompleted) -> None:
         """It holds exactly these; anything else it held was silently replaced (EAGER)."""
         holder = self.of(event.member)
+        if holder.work_protocol and holder.round is None and holder.lost == self.rounds.round_of(event):
+            self.granted = None  # a worker that stops revoked work may lose its membership before it is done
+            return
         held, confirmed = holder.holds, set(holder.unconfirmed)
         holder.unconfirmed.clear()
         if len(held) != len(event.owned) or any(thing not in held for thing in event.owned):
@@ -291,31 +310,42 @@ class Holdings(Memory):
         self._drop(self.of(event.member), (f"connector {event.work}", f"task {event.work}"))
 
     def on_work_assigned(self, event: ConnectAssignmentReceived) -> None:
-        """What an eager assignment leaves out of an incremental worker's claim goes on as a zombie's (KAFKA-13816)."""
+        """What an eager assignment leaves out of an incremental worker's claim goes on as a zombie's (KAFKA-13816).
+
+        So does what later eager ones leave out, until it is stopped.
+        """
         holder = self.of(event.member)
-        if event.protocol == EAGER and holder.work_protocol not in {"", EAGER}:
+        if event.protocol == EAGER:
+            holder.carried = holder.ignored_claims()
             kept = {f"{kind} {work}" for work in event.assigned for kind in ("connector", "task")}
-            self._drop(holder, tuple(thing for thing in holder.holds if " " in thing and thing not in kept))
+            self._drop(holder, tuple(sorted(holder.carried - kept)))
+        else:
+            holder.carried.clear()
         holder.work_protocol = event.protocol
 
     def _speak(self, holder: Holder, event: GenerationEvent) -> bool:
         """Note the generation it speaks for; whether that is another than before.
 
         A static member may have been silent through a generation, which gave on what it holds: that counts again from
-        its next assignment on.
+        its next assignment on. So it is where a late copy of its JoinGroup put a worker into a generation.
         """
         before = holder.round
         if event.generation != NO_GENERATION:
             self._move(holder, self.rounds.round_of(event))
             holder.member_id, holder.joined = event.member_id, event
             assert holder.round is not None
-            if (
-                before is not None
-                and self.instances.is_static(holder.name)
-                and holder.round > (before[0], before[1] + 1)
-            ):
+            if before is not None and self._missed_a_round(holder, before, holder.round):
                 holder.unconfirmed.update(holder.holds)
         return holder.round != before
+
+    def _missed_a_round(self, holder: Holder, before: Round, now: Round) -> bool:
+        """Whether it was silent in a generation between, in which the coordinator counted it as a member."""
+        missed = range(before[1] + 1, now[1])
+        if self.instances.is_static(holder.name):
+            return now > (before[0], before[1] + 1)
+        if not holder.work_protocol or now[0] != before[0]:
+            return False
+        return any(holder.member_id in self.rounds.members.get((before[0], each), ()) for each in missed)
 
     def _take(self, event: GenerationEvent, things: tuple[str, ...]) -> None:
         holder = self.of(event.member)
@@ -350,6 +380,7 @@ class Holdings(Memory):
 
     def _hold(self, holder: Holder, thing: str, event: Event) -> None:
         holder.holds[thing] = event
+        holder.carried.discard(thing)
         self.holders.setdefault(thing, {})[holder.name] = holder
         self._enter_round(holder, thing)
 
@@ -362,6 +393,7 @@ class Holdings(Memory):
                 if not holders:
                     del self.holders[thing]
                 holder.unconfirmed.discard(thing)
+                holder.carried.discard(thing)
 
 
 class GrantFold(Fold):

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from rebalance_check.commands._assignor_findings import Shown, finish_search
 from rebalance_check.commands._console import Console, verdict_line
 from rebalance_check.integration.oracle.connect.compare import ConnectComparison, compare
 from rebalance_check.integration.oracle.connect.java import JavaConnectAssignors
@@ -84,22 +85,11 @@ def _refuse(option: str, chosen: Sequence[str], known: Sequence[str]) -> None:
 
 def _finish(console: Console, whose: str, found: ConnectSearch) -> int:
     """Every finding, then the figures."""
-    for finding in found.findings:
-        console.say(connect_finding_text(finding, whose))
-        console.say()
-    broken = len(found.findings)
-    figures = f"{found.histories:,} histories, {found.rounds:,} rounds"
-    console.say(f"{whose}: {figures}, {f'{broken} ways to break a claim' if broken else 'every claim holds'}")
-    names = [finding.broken.claim for finding in found.findings]
-    console.say(verdict_line(Outcome.VIOLATED if broken else Outcome.HELD, names, figures))
-    document: dict[str, Any] = {
-        "assignors": whose,
-        "histories": found.histories,
-        "rounds": found.rounds,
-        "verdict": "violated" if broken else "held",
-        "findings": [connect_finding_document(one) for one in found.findings],
-    }
-    return console.finish(document, ExitCode.SAFETY if broken else ExitCode.HELD)
+    shown = [
+        Shown(one.broken.claim, connect_finding_text(one, whose), connect_finding_document(one))
+        for one in found.findings
+    ]
+    return finish_search(console, whose, {"histories": found.histories, "rounds": found.rounds}, shown)
 
 
 def _finish_comparison(console: Console, whose: str, comparisons: Sequence[ConnectComparison]) -> int:

@@ -22,8 +22,8 @@ from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.oracle.assignors import OurAssignors
 from rebalance_check.integration.oracle.connect import search as connect_search
 from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
-from rebalance_check.integration.oracle.courses import play
-from rebalance_check.model.checker.safety import explore
+from rebalance_check.integration.oracle.courses import run_course
+from rebalance_check.model.checker.safety import Path, explore
 from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.scenario_runs import break_scenario, shrink_scenario
@@ -103,12 +103,23 @@ def _actions(seed: int, options: SimulationOptions) -> list[str]:
 
 def _explored(mutant: Mutant, find: ModelSearch) -> Caught | None:
     started = time.monotonic()
-    found = explore(model_for(find.bounds, mutant.name), find.bounds)
-    if found.violated != mutant.caught_by or found.counterexample is None:
+    path = _path_to(mutant, find)
+    if path is None:
         return None
     seconds = time.monotonic() - started
-    lines = [str(action) for action in found.counterexample.actions]
-    return Caught(mutant.name, len(lines), seconds, (*lines, found.counterexample.address()))
+    lines = [str(action) for action in path.actions]
+    return Caught(mutant.name, len(lines), seconds, (*lines, path.address()))
+
+
+def _path_to(mutant: Mutant, find: ModelSearch) -> Path | None:
+    """The counterexample to the claim that the mutant names; to a liveness property it is a lasso."""
+    model = model_for(find.bounds, mutant.name)
+    if find.liveness:
+        from rebalance_check.model.checker.liveness import check_liveness  # noqa: PLC0415 - needs an extra
+
+        return check_liveness(model, find.bounds).counterexamples.get(mutant.caught_by)
+    found = explore(model, find.bounds)
+    return found.counterexample if found.violated == mutant.caught_by else None
 
 
 def _searched_problems(mutant: Mutant, find: AssignmentSearch) -> Caught | None:
@@ -130,7 +141,7 @@ def _finding_in(mutant: Mutant, find: AssignmentSearch) -> Callable[[Problem], s
 
     def finding(problem: Problem) -> str:
         if find.shape == COURSE:
-            broken = broken_course_claims(play(find.assignor, problem))
+            broken = broken_course_claims(run_course(find.assignor, problem))
         else:
             broken = list(broken_claims(find.assignor, problem, ours.answer(find.assignor, problem)))
         return next((one.finding for one in broken if one.claim == _claim(mutant)), "")

@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 import msgspec
 
+from rebalance_check.commands._assignor_findings import Shown, finish_search
 from rebalance_check.commands._connect_assignors import CONNECT_CLAIM_NAMES, ConnectOptions, run_connect
 from rebalance_check.commands._console import Console, json_option, verdict_line
 from rebalance_check.integration.oracle.assignors import Assignors, JavaAssignors, OurAssignors
@@ -100,21 +101,8 @@ def search_watched(
 
 def finish(console: Console, whose: str, found: Search) -> int:
     """Every finding, then the figures."""
-    for finding in found.findings:
-        console.say(finding_text(finding, whose))
-        console.say()
-    broken = len(found.findings)
-    ways = f"{broken} ways to break a claim" if broken else "every claim holds"
-    console.say(f"{whose}: {found.inputs:,} inputs, {ways}")
-    names = [finding.broken.claim for finding in found.findings]
-    console.say(verdict_line(Outcome.VIOLATED if broken else Outcome.HELD, names, f"{found.inputs:,} inputs"))
-    document: dict[str, Any] = {
-        "assignors": whose,
-        "inputs": found.inputs,
-        "verdict": "violated" if broken else "held",
-        "findings": [finding_document(one) for one in found.findings],
-    }
-    return console.finish(document, ExitCode.SAFETY if broken else ExitCode.HELD)
+    shown = [Shown(one.broken.claim, finding_text(one, whose), finding_document(one)) for one in found.findings]
+    return finish_search(console, whose, {"inputs": found.inputs}, shown)
 
 
 def finish_comparison(console: Console, whose: str, comparisons: Sequence[Comparison]) -> int:

@@ -74,7 +74,7 @@ SIZES = {
     "commits": "Offset commits, of members and of others.",
     "zombie_coordinators": "Coordinators that go on answering after another one took over.",
     "heartbeats_during_sync": "Heartbeats while a SyncGroup is in flight.",
-    "writes": "Status writes (protocol status), or calls that write configs (protocol connect-config).",
+    "writes": "Status writes (protocol status), calls that write configs (connect-config), or commits of task configs.",
     "failures": "Failed sends of status writes (protocol status).",
     "config_changes": "Connectors or tasks created or deleted (Connect groups).",
     "compactions": "Runs of the log cleaner (protocol connect-config).",
@@ -86,6 +86,7 @@ SMALL_SIZES: Final = {
     RebalanceProtocol.CONNECT_EAGER: {"members": 2, "partitions": 2},
     RebalanceProtocol.CONNECT_INCREMENTAL: {"members": 2, "partitions": 2},
     RebalanceProtocol.CONNECT_CONFIG: {"members": 2, "partitions": 2, "crashes": 0},
+    RebalanceProtocol.CONNECT_EXACTLY_ONCE: {"members": 2, "partitions": 2, "crashes": 0, "writes": 2, "expiries": 1},
 }
 """The sizes of each protocol of Connect where none is given: logs and claims make more states than a group alone."""
 

@@ -11,18 +11,16 @@ from click.core import ParameterSource
 
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, json_option, show_untested, verdict_line
+from rebalance_check.commands._fuzz_options import DEFAULTS, options_of, scenario_options, search_options, search_seeds
 from rebalance_check.commands._minutes import Minutes
 from rebalance_check.commands._upgrade_option import path_option
-from rebalance_check.impl.mutants import find_mutant, planted
+from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.runtime.options import (
-    ALL_FAULTS,
-    COMMON_FAULTS,
     ClusterMode,
     FaultKind,
     SimulatedProtocol,
     SimulationOptions,
 )
-from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS
 from rebalance_check.impl.scenarios.random_scenarios_wide import wide_scenario
 from rebalance_check.impl.simulator import simulate as simulator
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -46,8 +44,6 @@ from rebalance_check.report.documents import counterexample_document
 from rebalance_check.report.runs import explained
 from rebalance_check.report.terminal import visible
 
-DEFAULTS = SimulationOptions()
-FAULT_SETS = {"common": COMMON_FAULTS, "all": ALL_FAULTS}
 BROKER_SUBJECT = "broker"
 GROUPS_SUBJECT = "groups"
 
@@ -79,12 +75,12 @@ GROUPS_SUBJECT = "groups"
 )
 @click.option("--faults", default="common", show_default=True, metavar="KIND,...",
               help=f"What may go wrong: {', '.join(FaultKind)}; common (the first 8), none, or all but "
-              "the last two, which groups of Kafka's own do not survive (all,loading-sync).")  # fmt: skip
+              "the last three, which groups of Kafka's own do not survive (all,loading-sync).")  # fmt: skip
 @path_option("Consumers are upgraded from one assignor to another by rolling restarts.")
 @click.option("--omit", default="none", metavar="INDEX,...", help="Leave out these churn actions (a shrunk run).")
-@click.option(
-    "--mutant", default="", metavar="NAME", help="Switch on a planted defect (see `rebalance-check mutants`)."
-)
+@click.option("--mutant", default="", metavar="NAME",
+              help="Switch on a planted defect (see `rebalance-check mutants`). Without --protocol its own search says "
+              "what is not named here: seeds, protocol, mode, faults, steps.")  # fmt: skip
 @click.option("--engine", type=click.Choice(ENGINES), default="local", show_default=True)
 @click.option("--master", default="local[*]", show_default=True, help="The Spark master.")
 @click.option("--workers", type=click.IntRange(1, 256), help="Processes of the local engine (default: one per core).")
@@ -139,7 +135,8 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
         return fuzz_frames(console, parse_seeds(seeds), sizes["frames"], sizes["over"])
     for other in ("variants", "minutes", "frames", "over"):
         del sizes[other]
-    options = options_of(**sizes)
+    options = search_options(options_of(**sizes))
+    seeds = search_seeds(seeds, options.mutant)
     chosen = parse_seeds(seeds)
     default: Claims | None = None
     simulate: Simulate = simulator
@@ -182,52 +179,6 @@ def names_for_broker(claims: ClaimOptions) -> tuple[str, ...]:
     return tuple(invariant.name for invariant in claims.invariants(KEPT))
 
 
-def options_of(
-    *,
-    protocol: str,
-    mode: str,
-    members: int,
-    partitions: int,
-    steps: int,
-    faults: str,
-    omit: str,
-    path: str | None,
-    mutant: str,
-) -> SimulationOptions:
-    """The options of the simulation as the command line spells them.
-
-    Raises: RebalanceCheckError for a fault, an index or a mutant that is none, and for a size out of range.
-    """
-    try:
-        kinds = faults_named(faults)
-        omitted = tuple(int(index) for index in listed(omit))
-    except ValueError as fault:
-        raise RebalanceCheckError(
-            f"{fault}: --faults takes {', '.join(FaultKind)}, common, all or none, and --omit numbers, parted by commas"
-        ) from None
-    if ClusterMode(mode) is not DEFAULTS.mode and protocol not in (SimulatedProtocol.CONNECT, SimulatedProtocol.MIXED):
-        raise RebalanceCheckError(
-            f"--mode {mode} is one of Connect workers, and the protocol is {protocol}: leave it out"
-        )
-    if mutant:
-        find_mutant(mutant)  # refused here, before a process is started for it
-    return SimulationOptions(
-        protocol=SimulatedProtocol(protocol), mode=ClusterMode(mode), members=members, partitions=partitions,
-        steps=steps, faults=kinds, omit=omitted, upgrade=path or "", mutant=mutant,
-    )  # fmt: skip
-
-
-def faults_named(text: str) -> tuple[FaultKind, ...]:
-    """The kinds between commas, each once and in their order; ``common`` and ``all`` stand for several."""
-    wanted = {kind for word in listed(text) for kind in FAULT_SETS.get(word) or (FaultKind(word),)}
-    return tuple(kind for kind in FaultKind if kind in wanted)
-
-
-def listed(text: str) -> list[str]:
-    """The words between commas; ``none`` is no word."""
-    return [] if text in ("none", "") else text.split(",")
-
-
 def explain_run(
     seed: int,
     options: SimulationOptions,
@@ -249,13 +200,6 @@ def explain_run(
     replay = f"{replay} {replayed}".rstrip()
     text, _, _ = explained(history, found, replay)
     return text, {"seed": seed, "replay": replay, "events": len(history), **(counterexample_document(found) or {})}
-
-
-def scenario_options(options: SimulationOptions) -> SimulationOptions:
-    """The options of a scenario: as many steps as scenarios have, unless the command line says how many."""
-    source = click.get_current_context().get_parameter_source("steps")
-    steps = DEFAULT_STEPS if source is ParameterSource.DEFAULT else options.steps
-    return SimulationOptions(steps=steps, mutant=options.mutant)
 
 
 def explain_scenario(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -38,6 +39,8 @@ from rebalance_check.report.terminal import visible
 
 BROKER_HELP = "embedded, local (jars and java), testcontainers (Docker), or the HOST:PORT of a running broker."
 
+
+_Name = TypeVar("_Name", bound=StrEnum)
 
 STATUS: Final = "status"
 CONNECT: Final = "connect"
@@ -197,11 +200,7 @@ def parse_workers(text: str) -> tuple[WorkerKind, ...]:
 
     Raises: RebalanceCheckError for a kind that is none.
     """
-    names = [name.strip() for name in text.split(",")]
-    unknown = [name for name in names if name not in set(WorkerKind)]
-    if unknown:
-        raise RebalanceCheckError(f"{unknown[0]!r} is no kind of worker: choose from {', '.join(WorkerKind)}")
-    return tuple(WorkerKind(name) for name in names)
+    return _members_of(WorkerKind, text, "kind of worker")
 
 
 def parse_clients(text: str) -> tuple[ClientName, ...]:
@@ -209,11 +208,15 @@ def parse_clients(text: str) -> tuple[ClientName, ...]:
 
     Raises: RebalanceCheckError for a name that is none.
     """
-    names = [name.strip() for name in text.split(",")]
-    unknown = [name for name in names if name not in set(ClientName)]
+    return _members_of(ClientName, text, "client")
+
+
+def _members_of(names: type[_Name], text: str, what: str) -> tuple[_Name, ...]:
+    given = [name.strip() for name in text.split(",")]
+    unknown = [name for name in given if name not in set(names)]
     if unknown:
-        raise RebalanceCheckError(f"{unknown[0]!r} is no client: choose from {', '.join(ClientName)}")
-    return tuple(ClientName(name) for name in names)
+        raise RebalanceCheckError(f"{unknown[0]!r} is no {what}: choose from {', '.join(names)}")
+    return tuple(names(name) for name in given)
 
 
 def live_runs(console: Console, broker: Broker, runs: LiveRuns, seeds: Sequence[int]) -> list[Judged]:

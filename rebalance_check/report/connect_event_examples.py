@@ -63,6 +63,11 @@ WORKERS: Final = Section(
             group=_G, source="w0", seq=12, time_ms=5000, member="w0", generation=1, member_id=_W0, work="sink",
             state="PAUSED",
         ),
+        e.TopicUsed(
+            group=_G, source="w0", seq=28, time_ms=5000, member="w0", generation=1, member_id=_W0, task="sink-0",
+            topic="orders",
+        ),
+        e.TopicsReset(group=_G, source="w0", seq=29, time_ms=6000, member="w0", connector="sink"),
         e.OwnerLookedUp(
             group=_G, source="w0", seq=13, time_ms=6000, member="w0", generation=1, member_id=_W0, work="sink-0",
             url="http://w1:8083/",
@@ -86,6 +91,10 @@ WORKERS: Final = Section(
             connector_config="a1", tasks=(("sink-0", "c4"),), published=True, config_offset=3,
         ),
         e.SessionKeyWritten(group=_G, source="w0", seq=14, time_ms=7000, member="w0", generation=1, created_ms=7000),
+        e.InternalRequestChecked(
+            group=_G, source="w0", seq=30, time_ms=7100, member="w0", mode="sessioned", algorithm="HmacSHA256",
+            key="9f86d081", known_key="60303ae2", refusal=403,
+        ),
         e.ZombieFencingEnded(
             group=_G, source="w0", seq=27, time_ms=16_500, member="w0", generation=1, connector="source",
             transactional_ids=("connect-source-0",),

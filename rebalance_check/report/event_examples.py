@@ -215,6 +215,11 @@ STATUS: Final = Section(
             group="connect", source="w0", seq=5, worker="w0", key=_STATUS, status="RUNNING", status_worker="w0",
             generation=1,
         ),
+        e.StatusesListed(
+            group="connect", source="w0", seq=6, worker="w0", kind="tasks", connector="sink", names=("sink-0", "sink-1")
+        ),
+        e.StatusStoreStarting(group="connect", source="w0", seq=11, worker="w0/2", ends=(8, 0)),
+        e.StatusStoreStarted(group="connect", source="w0", seq=12, worker="w0/2"),
         e.StatusFlushStarted(group="connect", source="w0", seq=8, worker="w0"),
         e.StatusFlushed(group="connect", source="w0", seq=9, worker="w0"),
         e.StatusStoreStopped(group="connect", source="w0", seq=10, worker="w0"),

@@ -153,6 +153,25 @@ def test_mutants__each_names_its_invariant_and_its_command(command: Command) -> 
     assert all(one["command"].startswith(("rebalance-check ", "pytest ")) for one in searched)
 
 
+def test_fuzz__a_mutant_without_a_protocol__is_looked_for_as_its_own_search_does(command: Command) -> None:
+    answer = command("fuzz", "--seeds", "0:1", "--mutant", "reader-begins-again", "--json")
+    assert answer.code == 10
+    assert answer.document["verdicts"]["config_reads_in_order"]["verdict"] == "violated"
+    replay = answer.document["counterexamples"][0]["replay"]
+    assert replay.endswith("fuzz --seeds 0:1 --protocol connect-config --steps 120 --mutant reader-begins-again")
+    again = command(*shlex.split(replay)[1:], "--json")
+    assert again.document["verdicts"] == answer.document["verdicts"]
+
+
+def test_fuzz__what_the_command_line_names_counts_more_than_the_search_of_a_mutant(command: Command) -> None:
+    named = command("fuzz", "--seeds", "0:1", "--mutant", "reader-begins-again", "--steps", "3")
+    assert named.out.startswith("fuzz --seeds 0:1 --protocol connect-config --steps 3 --mutant reader-begins-again")
+    seeds = command("fuzz", "--mutant", "restart-starts-what-was-revoked", "--workers", "1")
+    assert seeds.out.startswith("fuzz --seeds 20:40 --protocol connect --mode sessioned --mutant restart-starts")
+    other = command("fuzz", "--seeds", "0:1", "--mutant", "reader-begins-again", "--protocol", "mixed")
+    assert other.out.startswith("fuzz --seeds 0:1 --protocol mixed --mutant reader-begins-again")
+
+
 def test_mutants__one_is_searched_for__and_its_counterexample_is_printed(command: Command) -> None:
     answer = command("mutants", "no-sync-deadline", "--run")
     assert answer.code == 0

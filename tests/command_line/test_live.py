@@ -78,7 +78,7 @@ def test_a_writer_that_fails__fails_the_run(
     def refuse(*_arguments: object, **_options: object) -> None:
         raise RebalanceCheckError("the write was refused")
 
-    monkeypatch.setattr("rebalance_check.integration.live.status_stores.KafkaStatusWorker.write", refuse)
+    monkeypatch.setattr("rebalance_check.integration.live.status_workers.KafkaStatusWorker.write", refuse)
     assert run(["live", "--protocol", "status", "--members", "1", "--json", "--out", str(tmp_path)]) == 2
     assert json.loads(capsys.readouterr().out)["error"] == "the write was refused"
 

@@ -4,6 +4,9 @@ The statements stand in tests/data/connect/statements.txt. ``pytest --update-sce
 """
 
 import ast
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,9 +55,9 @@ def page_of(parts: dict[str, list[Statement]]) -> str:
         "# What Connect does, and the tests that show it",
         "",
         "Generated from `tests/data/connect/statements.txt` by `pytest --update-scenarios`. The file of a test stands",
-        "below `tests/`. One test may show several statements; those in `properties/` show that an invariant of the",
-        "catalogue judges the statement in every history. `integration/oracle`, `lockstep`, `brokers` need Java or a",
-        "broker.",
+        "below `tests/`; of a test with many cases the one in brackets shows the statement. One test may show several;",
+        "those in `properties/` show that an invariant of the catalogue judges the statement in every history.",
+        "`integration/oracle`, `lockstep`, `brokers` need Java or a broker.",
         "",
         "| part | statements | with a test |",
         "|---|---|---|",
@@ -71,6 +74,7 @@ def page_of(parts: dict[str, list[Statement]]) -> str:
     return "\n".join([*lines, ""])
 
 
+@cache
 def named_in(path: str) -> set[str]:
     """The names of the tests in a file below ``tests/``."""
     tree = ast.parse((ROOT / "tests" / path).read_text(encoding="utf-8"))
@@ -93,14 +97,48 @@ def test_every_test_that_the_page_names_exists(parts: dict[str, list[Statement]]
 
 
 def missing_tests(parts: dict[str, list[Statement]]) -> list[str]:
-    """The named tests that are in no file."""
+    """The named tests that are in no file, or lack the named case."""
     named = sorted({each.test for statements in parts.values() for each in statements if each.test})
-    return [test for test in named for path, _, name in [test.partition("::")] if name not in named_in(path)]
+    return [test for test in named if not exists(*test.partition("::")[::2])]
+
+
+def exists(path: str, test: str) -> bool:
+    """Whether the file has the test, and the test the case: its id, its first word, or a part of it between colons."""
+    name, _, case = test.partition("[")
+    if name not in named_in(path):
+        return False
+    return not case or any(case[:-1] in (each, each.split(" ")[0], *each.split(": ")) for each in cases_of(path, name))
+
+
+def cases_of(path: str, name: str) -> Iterator[str]:
+    """The ids of the cases of a test, by each of its ``parametrize`` marks."""
+    module = import_module("tests." + path.removesuffix(".py").replace("/", "."))
+    for mark in getattr(getattr(module, name), "pytestmark", ()):
+        if mark.name == "parametrize":
+            ids = mark.kwargs.get("ids")
+            for place, value in enumerate(mark.args[1]):
+                yield id_of(value) if ids is None else ids(value) if callable(ids) else ids[place]
+
+
+def id_of(value: Any) -> str:
+    """The id of a case as pytest makes it of names and numbers; "" for others, which cannot be named."""
+    given = getattr(value, "id", None)
+    values = value if isinstance(value, tuple) else (value,)
+    if isinstance(given, str):
+        return given
+    return "-".join(map(str, values)) if all(isinstance(one, str | int) for one in values) else ""
 
 
 def test_a_test_that_vanishes_is_noticed() -> None:
     gone = read("@mw model/test_worker_groups.py\n== config\n1 | a statement | mw:test_that_is_not_there\n")
     assert missing_tests(gone) == ["model/test_worker_groups.py::test_that_is_not_there"]
+
+
+def test_a_case_that_vanishes_is_noticed() -> None:
+    named = "properties/test_connect_claims.py::test_one_wrong_step_breaks_the_claim"
+    text = "@pc properties/test_connect_claims.py\n== config\n1 | a statement | pc:test_one_wrong_step_breaks_the_claim"
+    assert missing_tests(read(f"{text}[given to two]\n")) == []
+    assert missing_tests(read(f"{text}[given to six]\n")) == [f"{named}[given to six]"]
 
 
 def test_every_part_has_its_statements__each_once(parts: dict[str, list[Statement]]) -> None:

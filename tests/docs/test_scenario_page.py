@@ -14,6 +14,7 @@ from tests.expectations import Expectations
 from tests.impl.client_scenarios import LANGUAGE as CLIENT_LANGUAGE
 from tests.impl.test_simulator_scenarios import LANGUAGE as SIMULATOR_LANGUAGE
 from tests.model.test_model_scenarios import LANGUAGE as MODEL_LANGUAGE
+from tests.status_scenarios import LANGUAGE as STATUS_LANGUAGE
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "scenarios.md"
 LANGUAGES: Final[tuple[Language[Any], ...]] = (
@@ -21,6 +22,7 @@ LANGUAGES: Final[tuple[Language[Any], ...]] = (
     CLIENT_LANGUAGE,
     SIMULATOR_LANGUAGE,
     MODEL_LANGUAGE,
+    STATUS_LANGUAGE,
 )
 
 

@@ -34,6 +34,13 @@ ALLOWED: dict[tuple[str, str], str] = {
 }
 """Where a replaced word may stand, as (path pattern, word), with the reason."""
 
+INDEFINITE = frozenset({"nobody", "somebody", "anybody", "whoever"})
+"""Subjects that a sentence about Connect names instead: the leader, a worker, the coordinator."""
+ABOUT_CONNECT = (
+    "model/connect", "properties/connect", "properties/config_store", "properties/status", "impl/connect",
+    "impl/simulator/connect", "integration/connect", "docs/for-connect.md", "docs/connect-models.md",
+)  # fmt: skip
+
 PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 """A word of prose, or one part of a name: ``SocketTransport`` and ``socket_transport`` both have two."""
 
@@ -106,3 +113,10 @@ def test_every_allowed_place_still_needs_to_be_allowed() -> None:
         if not any(fnmatch(path, place[0]) and fnmatch(word, place[1]) for path, word in seen)
     ]
     assert idle == []
+
+
+def test_what_is_written_about_connect_names_its_subjects() -> None:
+    about = [path for path in pages() if path.relative_to(ROOT).as_posix().startswith(ABOUT_CONNECT)]
+    assert len(about) > 100
+    found = [(path.name, *each) for path in about for each in replaced(path.read_text(encoding="utf-8"), INDEFINITE)]
+    assert found == [], "name the subject"

@@ -13,12 +13,25 @@ from rebalance_check.impl.mutants.shrunk_lengths import STEPS
 ENTRIES = json.loads((Path(__file__).parents[1] / "data" / "mutants" / "catalogue.json").read_text(encoding="utf-8"))
 """Id, role and violated property of each entry."""
 
+CONNECT_ROLES = ("connect worker", "connect assignor", "status store")
+
 IDS = {entry["id"] for entry in ENTRIES}
 PLANTED = {mutant.catalogue_id for mutant in MUTANTS.values() if mutant.catalogue_id}
 
 
 def test_every_entry_is_planted_or_out_of_reach__and_none_is_both() -> None:
     assert set(OUT_OF_REACH) == IDS - PLANTED
+
+
+def test_every_planted_entry_of_connect_has_a_counterexample_of_at_most_twenty_steps__as_a_median() -> None:
+    of_connect = {entry["id"] for entry in ENTRIES if entry["role"] in CONNECT_ROLES}
+    own = {name: one.catalogue_id for name, one in MUTANTS.items() if one.catalogue_id in of_connect}
+    assert len(of_connect) == 28
+    assert len(set(own.values())) == 28 - len(of_connect & set(OUT_OF_REACH)) >= 21
+    searched = {name for name in own if MUTANTS[name].where == "impl"}
+    assert {own[name] for name in searched} == set(own.values())
+    assert searched <= set(STEPS)
+    assert median(STEPS[name] for name in searched) <= 20
 
 
 def test_at_least_seventy_entries_are_planted() -> None:

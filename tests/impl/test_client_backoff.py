@@ -18,6 +18,11 @@ def test_waits_double_up_to_the_maximum__and_begin_anew_after_a_success() -> Non
     assert backoff.next_ms() == 100
 
 
+def test_the_longest_wait_is_the_maximum_to_the_millisecond() -> None:
+    """As Kafka computes it, by natural logarithms: log2 loses one millisecond of Connect's defaults."""
+    assert waits(ExponentialBackoff(100, 1_000), 5) == [100, 200, 400, 800, 1_000]
+
+
 def test_a_first_wait_that_is_the_maximum_stays() -> None:
     assert waits(ExponentialBackoff(100, 100, Random(1)), 3) == [100, 100, 100]
 

@@ -214,6 +214,26 @@ def test_a_call_ends_after_thirty_seconds_and_its_record_may_be_there_all_the_sa
     assert cluster.keys() == ["connector-a"]
 
 
+def test_a_transaction_has_its_own_time_outs__what_follows_it_has_not() -> None:
+    cluster = Cluster(ExactlyOnce.ENABLED)
+    store, channel = cluster.worker(prompt=False)
+    store.claim_privileges()
+    channel.claim()
+    call = store.put_task_count("a", 1)
+    cluster.clock.run_until(30_000)
+    assert store.deadline_of(call) is None
+    store.expire()
+    assert not call.done
+    sending = channel.sending[0]
+    while not sending.complete:
+        channel.append(sending)
+    channel.answer(sending)
+    assert store.deadline_of(call) == 30_000
+    store.expire()
+    with pytest.raises(ConfigWriteError):
+        call.result()
+
+
 def test_a_refresh_that_takes_too_long_is_a_timeout() -> None:
     cluster = Cluster()
     store, channel = cluster.worker()

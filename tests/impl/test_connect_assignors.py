@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,8 +12,8 @@ from rebalance_check.impl.connect.assignors.eager import EagerAssignor
 from rebalance_check.impl.connect.assignors.incremental import IncrementalAssignor
 from rebalance_check.impl.connect.assignors.memory import backoff_ms
 from rebalance_check.impl.connect.assignors.round import Round, config_mismatch, leader_configs
-from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot
-from rebalance_check.impl.protocol.connect_protocol import ConnectorTask, WorkerState
+from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot, ConnectorState
+from rebalance_check.impl.protocol.connect_protocol import ConnectAssignment, ConnectorTask, WorkerState
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 
@@ -39,6 +41,20 @@ def test_the_eager_leader_deals_connectors_and_tasks_in_one_circle() -> None:
     }
     assert assigned.connector_owners == {"c1": "m-1", "c2": "m-2"}
     assert assigned.task_owners[c2[1]] == "m-2"
+
+
+def test_a_connector_with_inconsistent_task_configs_has_no_tasks() -> None:
+    config = ConnectorState(config={"name": "c1"}, task_count=2, inconsistent=True)
+    assert ConfigSnapshot(known={"c1": config, "c2": replace(config, inconsistent=False)}).task_counts == {
+        "c1": 0, "c2": 2,
+    }  # fmt: skip
+
+
+def test_the_eager_leader_does_not_look_at_claims() -> None:
+    current = a_round("m-1", ["m-1", "m-2"], {"c1": 2})
+    everything = ConnectAssignment(connectors=("c1",), tasks=(ConnectorTask("c1", 0), ConnectorTask("c1", 1)))
+    holds_all = {**current.members, "m-2": replace(current.members["m-2"], allocation=everything)}
+    assert EagerAssignor().assign(replace(current, members=holds_all)) == EagerAssignor().assign(current)
 
 
 @given(

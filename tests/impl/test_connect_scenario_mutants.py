@@ -25,7 +25,7 @@ def leader_behind() -> list[Event]:
 
 
 def owner_asked_for_too_late() -> list[Event]:
-    """The leader is to join again when it is asked who owns a connector."""
+    """The leader is to join again when it is asked for the owner of a connector."""
     worker = ScriptedWorker(configs=Configs(3, {"c0": 1, "c1": 0}))
     lead(worker, ConnectMode.SESSIONED, 1, member("n", 3))
     worker.coordinator.request_rejoin("connectors or tasks were reconfigured")

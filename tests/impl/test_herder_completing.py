@@ -151,6 +151,16 @@ def test_a_cooperative_worker_that_cannot_read_waits_longer_each_time__and_gives
     assert herder.complete()[1] == [6_000]
 
 
+def test_a_read_that_succeeds_makes_the_next_wait_the_first() -> None:
+    store = Store(3, 5, readable=False)
+    herder = Herder(store, Member(), offset=5)
+    slept = [herder.complete()[1] for _ in range(2)]
+    store.readable = True
+    assert herder.complete() == (True, [])
+    store.readable, herder.resolved, herder.config_state = False, False, ConfigSnapshot(offset=3)
+    assert [*slept, herder.complete()[1]] == [[6_000], [7_500], [6_000]]
+
+
 def test_an_eager_worker_that_cannot_read_waits_for_its_own_time() -> None:
     herder = Herder(Store(3, 5, readable=False), Member(), offset=5)
     herder.mode = ConnectMode.EAGER

@@ -21,7 +21,7 @@ def test_names_become_what_they_name() -> None:
     [
         (
             {"protocol": "raft"},
-            "'raft' is no protocol: choose from eager, cooperative, connect, status, election",
+            "'raft' is no protocol: choose from eager, cooperative, connect, status, connect-config, election",
         ),
         ({"faults": ("fire",)}, "'fire' is no fault: choose from delay, drop"),
         ({"members": 0}, "members is 0: choose a number from 1 to 6"),

@@ -50,7 +50,11 @@ def test_what_kafkas_java_coordinator_says_ends_a_member_that_does_as_kafkas_jav
 
 
 def test_what_kafkas_own_client_does_not_survive_is_drawn_only_where_it_is_named() -> None:
-    assert set(FaultKind) - set(ALL_FAULTS) == {FaultKind.LOADING_SYNC, FaultKind.UNNOTICED_GROWTH}
+    assert set(FaultKind) - set(ALL_FAULTS) == {
+        FaultKind.LOADING_SYNC,
+        FaultKind.UNNOTICED_GROWTH,
+        FaultKind.CONFIG_OUTAGE,
+    }
 
 
 def test_a_topic_that_grows_while_the_static_leader_is_away_is_shared_out_when_somebody_enforces_it() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rebalance_check.impl.connect.status.attempts import StatusStoreError
 from rebalance_check.impl.connect.status.codec import (
     ConnectorKey,
     Status,
@@ -16,7 +17,7 @@ from rebalance_check.impl.connect.status.codec import (
 )
 from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.shared_log import Channel, SharedLog
-from rebalance_check.impl.connect.status.store import StatusStore, StatusStoreError
+from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, StatusAppended, StatusGivenUp, StatusIgnored, StatusRead

@@ -2,10 +2,11 @@
 
 import pytest
 
+from rebalance_check.impl.connect.status.attempts import FOR_EVER, RetryPolicy, StatusStoreError
 from rebalance_check.impl.connect.status.codec import Status, StatusValue, TaskKey
 from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.shared_log import Channel, SharedLog
-from rebalance_check.impl.connect.status.store import FOR_EVER, RetryPolicy, StatusStore, StatusStoreError
+from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.events import Event, StatusGivenUp
@@ -101,7 +102,8 @@ def test_a_stop_is_over_when_every_send_is_answered() -> None:
     cluster = Cluster()
     cluster.store.put(TASK, RUNNING)
     cluster.store.stop()
-    before = cluster.store.drained
+    before = (cluster.store.stopped, cluster.store.in_flight)
     cluster.channel.answer(SendOutcome.RETRIABLE)
-    assert (before, cluster.store.drained) == (False, True)
+    assert before == (True, 1)
+    assert (cluster.store.in_flight, cluster.store.retries) == (0, 0)
     assert cluster.reasons() == ["stopped"]

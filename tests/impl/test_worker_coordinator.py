@@ -25,6 +25,8 @@ from tests.impl.scripted_worker import URL, Configs, ScriptedWorker, work
 
 EAGER, COMPATIBLE, SESSIONED = ConnectMode
 
+UNKNOWN_MEMBER = JoinGroupReply(error=Error.UNKNOWN_MEMBER_ID)
+
 
 @pytest.fixture
 def worker() -> ScriptedWorker:
@@ -54,6 +56,7 @@ def test_the_defaults_are_those_of_connect() -> None:
         (COMPATIBLE, ["compatible", "default"]),
         (SESSIONED, ["sessioned", "compatible", "default"]),
     ],
+    ids=["eager", "compatible", "sessioned"],
 )
 def test_a_mode_offers_itself_and_every_older_one(mode: ConnectMode, names: list[str]) -> None:
     worker = ScriptedWorker(mode, Configs(offset=7))
@@ -132,8 +135,33 @@ def test_a_failed_round_is_assigned_and_joined_again_at_once(worker: ScriptedWor
 
 def test_a_heartbeat_that_announces_a_rebalance_makes_the_worker_join(worker: ScriptedWorker) -> None:
     worker.round(1, work("c0"))
+    assert not worker.coordinator.rejoin_needed_or_pending()
     worker.heartbeat(Error.REBALANCE_IN_PROGRESS)
     assert worker.rejoins().member_id == "m"
+    assert worker.coordinator.rejoin_needed_or_pending()
+    worker.joined(2, SESSIONED)
+    assert worker.coordinator.rejoin_needed_or_pending(), "until the round is completed"
+    worker.synced(work(), SESSIONED)
+    assert not worker.coordinator.rejoin_needed_or_pending()
+
+
+def test_a_heartbeat_that_was_refused_for_good_is_raised_once_the_worker_has_joined(worker: ScriptedWorker) -> None:
+    worker.round(1, work("c0"))
+    worker.heartbeat(Error.FENCED_INSTANCE_ID)
+    worker.joined(2, SESSIONED)
+    with pytest.raises(GroupError, match="FENCED_INSTANCE_ID"):
+        worker.synced(work("c1"), SESSIONED)
+    assert worker.took()[-1] == ("assigned", ("c1", "c0"), 2)
+    worker.poll()
+
+
+def test_each_join_takes_a_new_snapshot_of_the_configs(worker: ScriptedWorker) -> None:
+    worker.round(1, work("c0"))
+    worker.configs.offset = 9
+    assert worker.coordinator.config_state.offset == 1, "what is read later changes nothing"
+    worker.coordinator.request_rejoin("again")
+    assert read_worker_state(worker.rejoins().protocols[0].metadata).config_offset == 9
+    assert worker.coordinator.config_state.offset == 9
 
 
 # ---------------------------------------------------------------------------------------------------- claims
@@ -209,6 +237,27 @@ def test_an_eager_worker_stops_everything_however_its_membership_ended() -> None
     worker.heartbeat(Error.UNKNOWN_MEMBER_ID)
     worker.poll()
     assert worker.took() == [("revoked", "other", ("c0",))]
+
+
+@pytest.mark.parametrize(
+    ("reply", "revoked"),
+    [(None, 0), (JoinGroupReply(error=Error.COORDINATOR_LOAD_IN_PROGRESS), 0), (UNKNOWN_MEMBER, 1)],
+    ids=["lost", "to be repeated", "of an unknown member"],
+)
+def test_a_join_is_prepared_once__and_again_after_the_membership_was_reset(
+    reply: JoinGroupReply | None, revoked: int
+) -> None:
+    """The claim is still there, so an eager worker revokes it once more."""
+    worker = ScriptedWorker(EAGER)
+    worker.round(1, work("c0"), EAGER)
+    worker.coordinator.request_rejoin("again")
+    worker.poll()
+    worker.took()
+    worker.answer(JoinGroupRequest, reply)
+    worker.poll(2_000)
+    worker.poll(2_000)
+    assert isinstance(worker.request(JoinGroupRequest), JoinGroupRequest), "it joins again"
+    assert worker.took() == [("revoked", "other", ("c0",))] * revoked
 
 
 def test_a_failed_eager_assignment_is_not_revoked() -> None:
@@ -299,10 +348,12 @@ def test_an_eager_worker_joins_only_when_everything_has_stopped() -> None:
     worker.coordinator.request_rejoin("again")
     worker.stops_at_once = False
     worker.poll()
+    worker.configs.offset = 9
     worker.poll(100)
     assert worker.is_silent()
     worker.stops_at_once = True
     assert worker.rejoins().member_id == "m"
+    assert worker.coordinator.config_state.offset == 9, "the metadata is taken when everything has stopped"
 
 
 # ---------------------------------------------------------------------------------------------------- self-revocation

@@ -23,6 +23,16 @@ from tests.impl.scripted_worker import URL, Configs, ScriptedWorker, member, wor
 EAGER, COMPATIBLE, SESSIONED = ConnectMode
 
 
+COORDINATOR_METRICS = (
+    "assigned-connectors", "assigned-tasks", "heartbeat-response-time-max", "heartbeat-rate", "heartbeat-total",
+    "join-time-avg", "join-time-max", "join-rate", "join-total", "sync-time-avg", "sync-time-max", "sync-rate",
+    "sync-total", "rebalance-latency-avg", "rebalance-latency-max", "rebalance-latency-total", "rebalance-total",
+    "rebalance-rate-per-hour", "failed-rebalance-total", "failed-rebalance-rate-per-hour", "last-rebalance-seconds-ago",
+    "last-heartbeat-seconds-ago",
+)  # fmt: skip
+"""``connect-coordinator-metrics``."""
+
+
 def lead(
     worker: ScriptedWorker, mode: ConnectMode, generation: int = 1, *others: JoinedMember
 ) -> dict[str, ConnectAssignment]:
@@ -64,6 +74,33 @@ def test_a_leader_that_stays_behind_fails_the_round_for_all(mode: ConnectMode) -
         (CONFIG_MISMATCH, 5, (), 0)
     }
     assert worker.coordinator.owner_url("c0") is None
+    assert worker.coordinator._leader_state is None
+
+
+@pytest.mark.parametrize(("mode", "given", "delay_ms"), [(EAGER, {"c0", "c1"}, 0), (COMPATIBLE, set(), 300_000)])
+def test_the_protocol_of_the_round_decides_the_assignor(mode: ConnectMode, given: set[str], delay_ms: int) -> None:
+    """The eager one deals everything anew; the incremental one waits for the worker that left."""
+    worker = ScriptedWorker(SESSIONED, Configs(3, {"c0": 0, "c1": 0}))
+    lead(worker, mode, 1, member("n", 3, version=mode.version))
+    worker.coordinator.request_rejoin("another worker left")
+    worker.poll()
+    assigned = lead(worker, mode, 2)["m"]
+    assert (set(assigned.names), assigned.delay_ms) == (given, delay_ms)
+
+
+@pytest.mark.parametrize(("mode", "given", "delay_ms"), [(EAGER, ("c1",), 0), (SESSIONED, (), 300_000)])
+def test_an_eager_round_makes_the_incremental_assignor_forget(
+    mode: ConnectMode, given: tuple[str, ...], delay_ms: int
+) -> None:
+    """What a worker ran that leaves is then new: it does not wait for that worker."""
+    worker = ScriptedWorker(SESSIONED, Configs(3, {"c0": 0, "c1": 0}))
+    n_holds = work("c1", leader="m")
+    lead(worker, SESSIONED, 1, member("n", 3))
+    for generation, others in ((2, [member("n", 3, n_holds, version=mode.version)]), (3, [])):
+        worker.coordinator.request_rejoin("again")
+        worker.poll()
+        assigned = lead(worker, mode if others else SESSIONED, generation, *others)["m"]
+    assert (assigned.names, assigned.delay_ms) == (given, delay_ms)
 
 
 def test_the_leader_knows_the_owners_until_it_joins_again() -> None:
@@ -79,6 +116,7 @@ def test_the_leader_knows_the_owners_until_it_joins_again() -> None:
     assert coordinator.owner_url("c0") is None, "a rejoin is needed"
     worker.poll()
     assert not coordinator.is_leader()
+    assert coordinator._leader_state is None
     asked = [event.work for event in worker.events if isinstance(event, OwnerLookedUp)]
     assert asked == ["c0", "c1", "c0-0", "c9", "c0-7", "c0"]
 
@@ -129,7 +167,7 @@ def test_a_leader_never_skips_the_assignment() -> None:
 
 
 def test_a_leader_whose_sync_failed_assigns_with_the_generation_that_it_completed() -> None:
-    """Generations that no one completed are visible to the incremental assignor: its memory is then not relied on."""
+    """The incremental assignor notices generations that no worker completed: it does not rely on its memory then."""
     worker = ScriptedWorker(configs=Configs(3, {"c0": 1}))
     lead(worker, SESSIONED)
     worker.heartbeat(Error.UNKNOWN_MEMBER_ID)
@@ -162,7 +200,7 @@ def test_metrics_of_the_coordinator_count_the_claim() -> None:
     worker.round(1, work("c0 c1 c0-0"))
     values = worker.coordinator.metric_values(worker.now_ms)
     assert (values["assigned-connectors"], values["assigned-tasks"]) == (2, 1)
-    assert {"join-total", "sync-total", "heartbeat-total", "rebalance-total", "failed-rebalance-total"} < values.keys()
+    assert set(COORDINATOR_METRICS) == values.keys()
 
 
 def test_metrics_of_the_worker_have_the_names_of_kafka() -> None:

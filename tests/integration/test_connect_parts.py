@@ -1,16 +1,23 @@
 """What a Connect cluster's parts do without Java: the journal and the log as events, signatures, settings, controls."""
 
+import re
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
+from rebalance_check.integration.connect import tail
+from rebalance_check.integration.connect.churn import ConnectRun
 from rebalance_check.integration.connect.controls import Controls, Operation
 from rebalance_check.integration.connect.journal import is_task, running, worker_events
-from rebalance_check.integration.connect.rest import is_signed, signature_headers
+from rebalance_check.integration.connect.ours.worker import OurWorker
+from rebalance_check.integration.connect.rest import ConnectRest, is_signed, signature_headers
 from rebalance_check.integration.connect.settings import ClusterNames, ConnectConfig, worker_properties
+from rebalance_check.integration.connect.snapshot import seen_by_rest
 from rebalance_check.integration.connect.what_ran import what_ran
+from rebalance_check.integration.connect.worker import WorkerPlace
 from rebalance_check.model.vocabulary.config_events import ProducerInitialised
 from rebalance_check.model.vocabulary.connect_events import (
     AssignmentAccepted,
@@ -117,8 +124,9 @@ def test_a_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
     assert running(tmp_path / "journal") == {"s": 1}
 
 
-def test_a_damaged_journal_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "journal").write_text("nonsense\n")
+@pytest.mark.parametrize("line", ["nonsense", "x\tstarted\ts\t1", "1\tstarted\ts\t-", "1\tran\ts\t1", "1\tstarted\ts"])
+def test_a_damaged_journal_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "journal").write_text(f"{line}\n")
     with pytest.raises(RebalanceCheckError, match="none of a journal"):
         running(tmp_path / "journal")
 
@@ -166,3 +174,74 @@ def test_a_control_is_a_file_while_it_holds(tmp_path: Path) -> None:
 
 def test_names_of_tasks_end_with_a_number() -> None:
     assert [name for name in ("s-0", "my-sink-12", "s", "my-sink") if is_task(name)] == ["s-0", "my-sink-12"]
+
+
+def test_a_log_of_slf4j_simple_is_read_like_one_of_log4j(tmp_path: Path) -> None:
+    """Its lines have a dash behind the class: jars that Maven fetched come with it."""
+    log4j = [(1, JOINED), (2, ASSIGNED), (3, ACCEPTED)]
+    simple = [(at, re.sub(r"^(INFO \w+) ", r"\1 - ", line)) for at, line in log4j]
+    assert simple != log4j
+    assert events(tmp_path, simple, []) == events(tmp_path, log4j, []) != []
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (ConnectConfig(exactly_once=True), "exactly.once.source.support is enabled, and the worker w0 is one of ours"),
+        (ConnectConfig(more={"tasks.most": "1"}), "one of ours, which does not know tasks.most"),
+    ],
+)
+def test_a_worker_of_ours_refuses_settings_that_it_does_not_have(
+    tmp_path: Path, config: ConnectConfig, message: str
+) -> None:
+    place = WorkerPlace("w0", tmp_path / "00-w0", tmp_path / "controls", 1)
+    with pytest.raises(RebalanceCheckError, match=message):
+        OurWorker(place, ClusterNames("connect-1"), "127.0.0.1:1", 8083, config)
+
+
+def test_a_snapshot_seen_by_rest_has_the_texts_of_the_config_topic(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = {"name": "s/1", "topic": "größe"}
+    answers = {
+        "/connectors?expand=info": {"s/1": {"info": {"config": config, "tasks": [{"connector": "s/1", "task": 0}]}}},
+        "/connectors/s%2F1/tasks": [{"id": {"connector": "s/1", "task": 0}, "config": config}],
+    }
+    monkeypatch.setattr(ConnectRest, "ask", lambda _, __, path: answers[path])
+    seen = seen_by_rest(ConnectRest("http://w:8083"), "w0", 9, "STARTED")
+    text = '{"name":"s/1","topic":"größe"}'
+    assert (seen.connectors, seen.task_configs) == ((("s/1", text),), (("s/1-0", text),))
+    assert (seen.tasks, seen.task_counts, seen.offset) == (("s/1-0",), (("s/1", 1),), 9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"workers": ()}, "no kind of worker is named: choose from java, ours"),
+        ({"steps": -1}, "steps is -1: choose a number from 0 on"),
+        ({"members": 0}, "members is 0: choose a number from 1 to 8"),
+        ({"scenario": "none"}, "'none' is no scenario: choose from "),
+    ],
+)
+def test_a_run_of_workers_refuses_what_cannot_be_run(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(RebalanceCheckError, match=message):
+        ConnectRun(**options)
+
+
+def test_a_topic_that_is_not_read_to_its_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the history lacks would else go unnoticed."""
+    go_on = threading.Event()
+
+    class Consumer:
+        def __init__(self, **_: Any) -> None: ...
+
+        def assign(self, _: Any) -> None: ...
+
+        def poll(self, **_: Any) -> dict[str, Any]:
+            go_on.wait()
+            return {}
+
+    monkeypatch.setattr(tail, "KafkaConsumer", Consumer)
+    monkeypatch.setattr(tail, "JOIN_TIMEOUT_S", 0.05)
+    opened = tail.TopicTail("127.0.0.1:1", "configs", lambda *_: None)
+    with pytest.raises(RebalanceCheckError, match=r"'configs' was not read to its end within 0\.05 s"):
+        opened.close()
+    go_on.set()

@@ -17,9 +17,11 @@ from rebalance_check.impl.client.elector import LeaderElector
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.client.listener import RebalanceListener
 from rebalance_check.impl.protocol.leader_election import Identity
+from rebalance_check.impl.protocol.messages import JoinGroupRequest, LeaveGroupRequest
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.driver.config import ConnectionConfig
+from rebalance_check.integration.driver.link import patience_ms
 from rebalance_check.integration.driver.sockets import Member, now_ms
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.embedded.faults import Effect, Fault
@@ -172,6 +174,35 @@ def test_close_gives_up_at_its_deadline(start: Start, broker: EmbeddedBroker) ->
     member.await_stable(10)
     broker.faults.add(Fault("LeaveGroup", Effect.DROP_REPLY))
     assert not member.close(0.2)
+
+
+def test_a_member_that_is_not_connected_says_so(start: Start, broker: EmbeddedBroker) -> None:
+    member = start("m0")
+    member.poll(0.01)
+    member.kill()
+    uses: list[Callable[[], object]] = [
+        lambda: member.poll(0.01), lambda: member.await_stable(0.01), lambda: member.call(repr)
+    ]  # fmt: skip
+    for use in uses:
+        with pytest.raises(RebalanceCheckError, match="m0 is not connected: use it inside `with`"):
+            use()
+    with pytest.raises(RebalanceCheckError, match="m0 was connected before: make a new member"), member:
+        pass
+    assert member.close() is False
+    assert broker.bootstrap == member.bootstrap
+
+
+def test_a_join_is_waited_for_longer_than_its_rebalance_timeout() -> None:
+    """5 s longer; other requests, and a join of a short one, as long as any request."""
+
+    def join(rebalance_timeout_ms: int) -> JoinGroupRequest:
+        return JoinGroupRequest(
+            group_id="g", session_timeout_ms=10_000, rebalance_timeout_ms=rebalance_timeout_ms, member_id="",
+            protocol_type="connect", protocols=(),
+        )  # fmt: skip
+
+    waits = [patience_ms(join(timeout_ms), 30_000) for timeout_ms in (60_000, 20_000)]
+    assert [*waits, patience_ms(LeaveGroupRequest(group_id="g", members=()), 30_000)] == [65_000, 30_000, 30_000]
 
 
 def test_candidates_elect_a_primary(broker: EmbeddedBroker, events: list[Event]) -> None:

@@ -29,6 +29,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome, Violated
+from tests.integration.hung_clients import repeated_when_hung
 from tests.integration.known_clients import judge_clients
 
 KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA, OURS = ClientName
@@ -36,10 +37,11 @@ START, STOP, HEAL = ActionKind.START_MEMBER, ActionKind.STOP_MEMBER, Action(Acti
 
 
 def live(broker: EmbeddedBroker, settings: LiveOptions, *actions: Action) -> list[Event]:
-    subject = LiveSubject(Broker(broker.bootstrap, "embedded"), settings)
     is_cooperative = settings.protocol is LiveProtocol.COOPERATIVE
     protocol = RebalanceProtocol.COOPERATIVE if is_cooperative else RebalanceProtocol.EAGER
-    return list(run(subject, Schedule(Bounds(protocol=protocol, members=3, partitions=4), actions)))
+    schedule = Schedule(Bounds(protocol=protocol, members=3, partitions=4), actions)
+    where = Broker(broker.bootstrap, "embedded")
+    return repeated_when_hung(lambda: list(run(LiveSubject(where, settings), schedule)))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import cast
 
-from rebalance_check.integration.live.status_stores import KafkaStatusWorker, settle
+from rebalance_check.integration.live.status_stores import settle
+from rebalance_check.integration.live.status_workers import KafkaStatusWorker
 
 
 class SlowReader:

@@ -152,7 +152,7 @@ def test_the_cache_is_where_the_platform_keeps_caches(monkeypatch: pytest.Monkey
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ["older-ownership-wins", "double-ownership-is-honoured", "leader-does-not-withhold"])
 def test_a_mutant_deep_in_the_state_space_is_found(name: str) -> None:
-    from rebalance_check.model.registry import MUTANTS  # noqa: PLC0415  # only these need it
+    from rebalance_check.model.registry import MUTANTS  # noqa: PLC0415 - only these need it
 
     mutant = MUTANTS[name]
     found = explore(model_for(mutant.bounds, name), mutant.bounds)

@@ -1,17 +1,22 @@
 """The config topic in the model: pinned counts, what holds, KAFKA-17719 and the settings that mend it, mutants."""
 
-from random import Random
-
 import pytest
 
-from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.mutant import ModelMutant
-from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.connect.config.model import MODEL
 from rebalance_check.model.connect.config.mutants import CONFIG_MUTANTS
-from rebalance_check.model.registry import MUTANTS, model_for, path_at
-from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.registry import model_for
+from rebalance_check.model.vocabulary.actions import ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
+from tests.model.connect_models import (
+    caught,
+    every_claim_has_a_mutant,
+    exhausted,
+    guards_touch_nothing,
+    held,
+    reach_everything,
+    shortest,
+)
 
 HOLDS = [
     # bounds, distinct, generated, depth
@@ -34,31 +39,22 @@ BROKEN = [
 
 @pytest.mark.parametrize(("address", "distinct", "generated", "depth"), HOLDS)
 def test_the_topic_is_exhausted__and_every_claim_holds(address: str, distinct: int, generated: int, depth: int) -> None:
-    found = explore(MODEL, Bounds.from_address(address), compiled=False)
-    assert set(found.verdicts.values()) == {"held"}
-    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
+    exhausted(MODEL, address, distinct, generated, depth)
 
 
 @pytest.mark.parametrize(("address", "claim", "steps"), BROKEN)
 def test_what_kafka_breaks_is_a_shortest_counterexample(address: str, claim: str, steps: int) -> None:
-    found = explore(MODEL, Bounds.from_address(address), compiled=False)
-    assert found.violated == claim
-    assert found.counterexample is not None
-    assert len(found.counterexample.actions) == steps
-    assert path_at(found.counterexample.address()) == found.counterexample
+    shortest(MODEL, address, claim, steps)
 
 
 @pytest.mark.parametrize(("address", "setting"), [(BROKEN[0][0], "task_rewrites"), (BROKEN[1][0], "fencing")])
 def test_a_setting_mends_what_kafka_breaks(address: str, setting: str) -> None:
-    found = explore(MODEL, Bounds.from_address(f"{address}&{setting}"), compiled=False)
-    assert set(found.verdicts.values()) == {"held"}
+    held(MODEL, f"{address}&{setting}")
 
 
 def test_the_worker_that_starts_after_the_compaction_has_lost_the_tasks() -> None:
     """The order that KAFKA-17719 describes: task configs and commit lie before the connector that they belong to."""
-    found = explore(MODEL, Bounds.from_address(BROKEN[0][0]), compiled=False)
-    path = found.counterexample
-    assert path is not None
+    path = shortest(MODEL, *BROKEN[0])
     kinds = [action.kind for action in path.actions]
     cleaned = kinds.index(ActionKind.COMPACT_TOPIC)
     assert kinds[:cleaned].count(ActionKind.WRITE_CONNECTOR) == 3
@@ -79,11 +75,7 @@ def test_what_the_topic_must_reach_is_reached() -> None:
         HOLDS[2][0]: {"connector_lost_its_tasks", "lagging_reader_mixes_writes"},
         HOLDS[3][0]: {"tombstone_is_compacted"},
     }  # fmt: skip
-    for address, expected in places.items():
-        found = explore(MODEL, Bounds.from_address(str(address)), compiled=False)
-        assert expected <= {name for name, met in found.reachable_states.items() if met}, address
-    claims = (*MODEL.reachable_states, *MODEL.reachable_steps)
-    assert set.union(*places.values()) == {claim.__name__ for claim in claims}
+    reach_everything(MODEL, places)
 
 
 # ------------------------------------------------------------------------------------------------ mutants
@@ -94,18 +86,11 @@ LIVENESS_MUTANTS = [mutant for mutant in CONFIG_MUTANTS if mutant.liveness]
 
 @pytest.mark.parametrize("mutant", SAFETY_MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_caught_by_the_claim_it_names__and_the_healthy_model_breaks_nothing(mutant: ModelMutant) -> None:
-    assert MUTANTS[mutant.name] is mutant
-    found = explore(model_for(mutant.bounds, mutant.name), mutant.bounds, compiled=False)
-    assert found.violated == mutant.caught_by
-    assert found.counterexample is not None
-    assert path_at(found.counterexample.address()) == found.counterexample
-    assert set(explore(MODEL, mutant.bounds, compiled=False).verdicts.values()) == {"held"}
+    caught(MODEL, mutant)
 
 
 def test_every_claim_has_a_mutant_that_breaks_it() -> None:
-    claims = {claim.__name__ for claim in (*MODEL.invariants, *MODEL.step_invariants)}
-    assert claims == {mutant.caught_by for mutant in SAFETY_MUTANTS}
-    assert {claim.name for claim in MODEL.liveness} == {mutant.caught_by for mutant in LIVENESS_MUTANTS}
+    every_claim_has_a_mutant(MODEL, CONFIG_MUTANTS)
 
 
 @pytest.mark.parametrize("mutant", LIVENESS_MUTANTS, ids=lambda mutant: mutant.name)
@@ -118,30 +103,15 @@ def test_a_mutant_breaks_the_liveness_it_names__and_the_healthy_model_none(mutan
 
 
 def test_a_guard_that_says_no_has_not_touched_the_state() -> None:
-    machine = Machine(
-        MODEL, Bounds.from_address("connect-config?members=3&partitions=2&writes=8&crashes=1&expiries=1&compactions=2")
-    )
-    random, refused = Random(7), set[ActionKind]()
-    for _ in range(40):
-        state = machine.initial()
-        for _ in range(60):
-            before = machine.pack(state)
-            action = Action(random.choice(MODEL.rules).kind, random.randrange(3), random.randrange(2))
-            if not machine.step(state, action):
-                refused.add(action.kind)
-                assert before == machine.pack(state), action
-    assert refused == {rule.kind for rule in MODEL.rules}
+    bounds = Bounds.from_address("connect-config?members=3&partitions=2&writes=8&crashes=1&expiries=1&compactions=2")
+    guards_touch_nothing(MODEL, bounds, seed=7, runs=40, steps=60)
 
 
 # ------------------------------------------------------------------------------------------------ compiled
 
 
 def test_the_compiled_model_is_the_interpreted_one() -> None:
-    pytest.importorskip("numba", reason="the extra 'explore' is not installed")
-    address, *expected = HOLDS[1]
-    found = explore(MODEL, Bounds.from_address(address))
-    assert set(found.verdicts.values()) == {"held"}
-    assert [found.distinct, found.generated, found.depth] == expected
+    exhausted(MODEL, *HOLDS[1], compiled=True)
 
 
 @pytest.mark.nightly
@@ -153,7 +123,4 @@ def test_the_compiled_model_is_the_interpreted_one() -> None:
     ],
 )
 def test_larger_topics_hold(address: str, distinct: int) -> None:
-    pytest.importorskip("numba", reason="the extra 'explore' is not installed")
-    found = explore(MODEL, Bounds.from_address(address))
-    assert set(found.verdicts.values()) == {"held"}
-    assert found.distinct == distinct
+    assert held(MODEL, address, compiled=True).distinct == distinct

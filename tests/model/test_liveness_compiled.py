@@ -1,5 +1,7 @@
 """The compiled graph of fault-free steps is the interpreted one, and larger bounds make progress, too."""
 
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("numba", reason="the extra 'explore' is not installed")
@@ -49,6 +51,8 @@ def described(backend: Backend, quotient: Quotient) -> set[tuple[bytes, bytes, i
     }
 
 
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+
 BOUNDS = [
     # bounds, states reached, states and steps of the fault-free graph, places where a fair run can stay
     ("eager?partitions=2&generations=3", 21_699, 32_649, 90_117, 30),
@@ -63,6 +67,9 @@ def test_three_members_make_progress__after_a_crash(
     found = check_liveness(MODEL, Bounds.from_address(address))
     assert (found.reached, found.states, found.steps, found.components) == (reached, states, steps, components)
     assert set(found.verdicts.values()) == {"held"}
+    shown = f"{found.states:,} states, {found.steps:,} steps, {found.components} fair terminal components"
+    assert f"liveness  {address.partition('?')[0]:<23}  {shown}" in README
+    assert f"{found.reached:,} states, " in README
 
 
 @pytest.mark.nightly

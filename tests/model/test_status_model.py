@@ -5,17 +5,16 @@ from random import Random
 
 import pytest
 
-from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.checker.safety import Path, explore
 from rebalance_check.model.connect.status.model import MODEL
 from rebalance_check.model.connect.status.mutants import STATUS_MUTANTS
 from rebalance_check.model.connect.status.subject import StatusModelSubject
 from rebalance_check.model.registry import MUTANTS, model_for
-from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.properties.judge import Judge
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
+from tests.model.connect_models import guards_touch_nothing
 
 
 def status(
@@ -85,17 +84,8 @@ def broken_along(path: Path) -> list[str]:
 
 
 def test_a_guard_that_says_no_has_not_touched_the_state() -> None:
-    machine = Machine(MODEL, status(members=3, keys=2, writes=4, failures=2, restarts=1))
-    random, refused = Random(7), set[ActionKind]()
-    for _ in range(20):
-        state = machine.initial()
-        for _ in range(30):
-            before = machine.pack(state)
-            action = Action(random.choice(MODEL.rules).kind, random.randrange(3), random.randrange(2))
-            if not machine.step(state, action):
-                refused.add(action.kind)
-                assert before == machine.pack(state), action
-    assert refused == {rule.kind for rule in MODEL.rules}
+    bounds = status(members=3, keys=2, writes=4, failures=2, restarts=1)
+    guards_touch_nothing(MODEL, bounds, seed=7, runs=20, steps=30)
 
 
 def test_paths_of_the_model_hold_safe_status_writes() -> None:

@@ -1,20 +1,25 @@
 """Groups of Connect workers in the model: pinned counts, what holds, what is known to break, and mutants."""
 
-from random import Random
-
 import pytest
 
-from rebalance_check.model.checker.interpreter import Machine
 from rebalance_check.model.checker.mutant import ModelMutant
-from rebalance_check.model.checker.safety import Exploration, explore
+from rebalance_check.model.checker.safety import explore
 from rebalance_check.model.checker.specification import Edit, mutated
 from rebalance_check.model.connect.workers.model import MODEL
 from rebalance_check.model.connect.workers.mutants import WORKER_LIVENESS_MUTANTS, WORKER_MUTANTS
-from rebalance_check.model.registry import MUTANTS, model_for, path_at
-from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.registry import model_for, path_at
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.worker_modes import MODE_PATHS, mode_path_number
+from tests.model.connect_models import (
+    caught,
+    every_claim_has_a_mutant,
+    exhausted,
+    guards_touch_nothing,
+    held,
+    reach_everything,
+    shortest,
+)
 
 HOLDS = [
     # bounds, distinct, generated, depth
@@ -52,37 +57,25 @@ ILLEGAL = [
 """An eager worker joins a cooperative group (KAFKA-13816)."""
 
 
-def explored(address: str, distinct: int, generated: int, depth: int) -> Exploration:
-    """The exploration of these bounds, after a check of its size and that every claim held."""
-    found = explore(MODEL, Bounds.from_address(address), compiled=False)
-    assert (found.distinct, found.generated, found.depth) == (distinct, generated, depth)
-    assert set(found.verdicts.values()) == {"held"}
-    return found
-
-
 @pytest.mark.parametrize(("address", "distinct", "generated", "depth"), HOLDS)
 def test_a_group_of_workers_is_exhausted__and_every_claim_holds(
     address: str, distinct: int, generated: int, depth: int
 ) -> None:
-    explored(address, distinct, generated, depth)
+    exhausted(MODEL, address, distinct, generated, depth)
 
 
 @pytest.mark.parametrize(("address", "distinct", "generated", "depth"), LEGAL)
 def test_a_legal_path_of_modes_holds__at_every_step_and_interleaving(
     address: str, distinct: int, generated: int, depth: int
 ) -> None:
-    found = explored(address, distinct, generated, depth)
+    found = exhausted(MODEL, address, distinct, generated, depth)
     assert found.reachable_states["mode_path_is_complete"]
     assert found.reachable_states["two_modes_in_one_group"]
 
 
 @pytest.mark.parametrize(("address", "steps"), ILLEGAL)
 def test_an_eager_worker_in_a_cooperative_group_makes_work_run_twice(address: str, steps: int) -> None:
-    found = explore(MODEL, Bounds.from_address(address), compiled=False)
-    assert found.violated == "work_runs_once"
-    assert found.counterexample is not None
-    assert len(found.counterexample.actions) == steps
-    assert path_at(found.counterexample.address()) == found.counterexample
+    shortest(MODEL, address, "work_runs_once", steps)
 
 
 def test_every_path_of_modes_is_explored() -> None:
@@ -114,11 +107,7 @@ def test_what_a_group_of_workers_must_reach_is_reached() -> None:
         },
         LEGAL[0][0]: {"two_modes_in_one_group", "mode_path_is_complete"},
     }  # fmt: skip
-    for address, expected in places.items():
-        found = explore(MODEL, Bounds.from_address(address), compiled=False)
-        assert expected <= {name for name, met in found.reachable_states.items() if met}, address
-    claims = (*MODEL.reachable_states, *MODEL.reachable_steps)
-    assert set.union(*places.values()) == {claim.__name__ for claim in claims}
+    reach_everything(MODEL, places)
 
 
 # ------------------------------------------------------------------------------------------------ mutants
@@ -128,38 +117,19 @@ SAFETY_MUTANTS = [mutant for mutant in WORKER_MUTANTS if not mutant.liveness]
 
 @pytest.mark.parametrize("mutant", SAFETY_MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_caught_by_the_claim_it_names__and_the_healthy_model_breaks_nothing(mutant: ModelMutant) -> None:
-    assert MUTANTS[mutant.name] is mutant
-    found = explore(model_for(mutant.bounds, mutant.name), mutant.bounds, compiled=False)
-    assert found.violated == mutant.caught_by
-    assert found.counterexample is not None
-    assert path_at(found.counterexample.address()) == found.counterexample
-    assert set(explore(MODEL, mutant.bounds, compiled=False).verdicts.values()) == {"held"}
+    caught(MODEL, mutant)
 
 
 def test_every_claim_has_a_mutant_that_breaks_it() -> None:
-    claims = {claim.__name__ for claim in (*MODEL.invariants, *MODEL.step_invariants)}
-    assert claims == {mutant.caught_by for mutant in SAFETY_MUTANTS}
-    assert {claim.name for claim in MODEL.liveness} == {mutant.caught_by for mutant in WORKER_LIVENESS_MUTANTS}
+    every_claim_has_a_mutant(MODEL, WORKER_MUTANTS)
 
 
 def test_a_guard_that_says_no_has_not_touched_the_state() -> None:
-    machine = Machine(
-        MODEL,
-        Bounds.from_address(
-            "connect-eager?members=3&partitions=3&generations=20&leaves=1&expiries=1&losses=1&rolling_restarts=2"
-            "&modes=impatient-eager-to-sessioned"
-        ),
+    bounds = Bounds.from_address(
+        "connect-eager?members=3&partitions=3&generations=20&leaves=1&expiries=1&losses=1&rolling_restarts=2"
+        "&modes=impatient-eager-to-sessioned"
     )
-    random, refused = Random(7), set[ActionKind]()
-    for _ in range(30):
-        state = machine.initial()
-        for _ in range(80):
-            before = machine.pack(state)
-            action = Action(random.choice(MODEL.rules).kind, random.randrange(3), random.randrange(3))
-            if not machine.step(state, action):
-                refused.add(action.kind)
-                assert before == machine.pack(state), action
-    assert refused == {rule.kind for rule in MODEL.rules}
+    guards_touch_nothing(MODEL, bounds, seed=7, runs=30, steps=80)
 
 
 # ------------------------------------------------------------------------------------------------ liveness
@@ -230,11 +200,7 @@ def test_deleted_work_runs_on__because_the_assignor_looks_for_it_in_its_memory_a
 @pytest.mark.parametrize("place", [0, *(pytest.param(place, marks=pytest.mark.nightly) for place in (3, 10))])
 def test_the_compiled_model_is_the_interpreted_one(place: int) -> None:
     """Eager in seconds; the whole of a path of modes, where the compiler has nothing to leave out, at night."""
-    pytest.importorskip("numba", reason="the extra 'explore' is not installed")
-    address, *expected = [*HOLDS, *LEGAL][place]
-    found = explore(MODEL, Bounds.from_address(address))
-    assert set(found.verdicts.values()) == {"held"}
-    assert [found.distinct, found.generated, found.depth] == expected
+    exhausted(MODEL, *[*HOLDS, *LEGAL][place], compiled=True)
 
 
 @pytest.mark.nightly
@@ -248,7 +214,4 @@ def test_the_compiled_model_is_the_interpreted_one(place: int) -> None:
     ],
 )
 def test_larger_groups_hold(address: str, distinct: int) -> None:
-    pytest.importorskip("numba", reason="the extra 'explore' is not installed")
-    found = explore(MODEL, Bounds.from_address(address))
-    assert set(found.verdicts.values()) == {"held"}
-    assert found.distinct == distinct
+    assert held(MODEL, address, compiled=True).distinct == distinct

@@ -40,6 +40,8 @@ class HealthyWorkers:
             e.WorkerConfigured(
                 member=worker, mode="sessioned", url=URL[worker], store=worker, exactly_once=self.exactly_once
             ),
+            e.StatusStoreStarting(worker=worker, ends=(0,)),
+            e.StatusStoreStarted(worker=worker),
         )
         self.snapshot(worker)
         self.claims[worker] = None
@@ -134,6 +136,10 @@ class HealthyWorkers:
         for work in ALL:
             self.start_work(W0, work)
         self.of(W0, e.SessionKeyWritten)
+        checked = e.InternalRequestChecked(
+            member=W0, mode="sessioned", algorithm="HmacSHA256", key="k", known_key="k", refusal=0
+        )
+        self.add(checked, replace(checked, key="old", refusal=403), replace(checked, algorithm="", key="", refusal=400))
         self.of(W0, e.OwnerLookedUp, work="c-0", url=URL[W0])
 
     def second_worker_joins(self) -> None:
@@ -197,6 +203,23 @@ class HealthyWorkers:
         self.status(W1, "c-0", "RESTARTING")
         self.start_work(W1, "c-0", config="z", epoch=4)
 
+    def use_a_topic(self) -> None:
+        """The task uses a topic, twice; then an operator has the topics of its connector forgotten."""
+        self.of(W1, e.TopicUsed, task="c-0", topic="t")
+        self.topic_status(W1, "TOPIC")
+        self.of(W1, e.TopicUsed, task="c-0", topic="t")
+        self.add(e.TopicsReset(member=W1, connector="c"))
+        self.topic_status(W1, "DESTROYED")
+
+    def topic_status(self, worker: str, status: str) -> None:
+        """The status of topic t is written, and read back."""
+        self.attempts[worker] += 1
+        key, attempt = "status-topic-t:connector-c", self.attempts[worker]
+        self.add(
+            e.StatusAttempted(worker=worker, key=key, attempt=attempt, status=status, generation=-1, safe=False),
+            e.StatusRead(worker=worker, key=key, partition=2, offset=attempt, status=status),
+        )
+
     def second_worker_is_lost(self) -> None:
         """Its task waits for the delay, then the first worker gets it."""
         self.add(e.MemberCrashed(member=W1))
@@ -222,6 +245,6 @@ class HealthyWorkers:
     def run(self) -> list[e.Event]:
         """All of these, one after the other."""
         for step in (self.first_round, self.second_worker_joins, self.reconfigure, self.restart,
-                     self.second_worker_is_lost, self.stop):  # fmt: skip
+                     self.use_a_topic, self.second_worker_is_lost, self.stop):  # fmt: skip
             step()
         return self.events

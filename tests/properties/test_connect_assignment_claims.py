@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from rebalance_check.integration.oracle.connect.group_run import run_history
 from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
-from rebalance_check.integration.oracle.connect.play import play
 from rebalance_check.integration.oracle.connect.search import protocol_of
 from rebalance_check.properties.assignment.connect_claims import (
     CONNECT_ASSIGNORS,
@@ -31,7 +31,7 @@ SUCCESSIVE = "configure c1 4; configure c2 4; join w1; round; join w2; round; jo
 
 
 def course_of(text: str, assignor: str = CONNECT_INCREMENTAL) -> Course:
-    return play(OurConnectAssignors(), read_history(text), protocol_of(assignor))
+    return run_history(OurConnectAssignors(), read_history(text), protocol_of(assignor))
 
 
 def items(*names: str) -> tuple[Item, ...]:
@@ -154,7 +154,7 @@ def broken(assignor: str, course: Course, name: str) -> set[str]:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_our_assignors_break_no_claim(assignor: str, shape: str) -> None:
     for seed in range(50):
-        course = play(OurConnectAssignors(), random_history(shape, seed), protocol_of(assignor))
+        course = run_history(OurConnectAssignors(), random_history(shape, seed), protocol_of(assignor))
         assert list(broken_connect_claims(assignor, course)) == [], seed
 
 

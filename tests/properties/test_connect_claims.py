@@ -50,10 +50,20 @@ def without(events: list[e.Event], kind: type[e.Event], number: int, **fields: A
     return [*events[:place], *events[place + 1 :]]
 
 
+def before_the_last_revocation(events: list[e.Event], *more: e.Event) -> list[e.Event]:
+    """The history with further events before the last `WorkRevocationStarted`."""
+    place = max(place for place, event in enumerate(events) if isinstance(event, e.WorkRevocationStarted))
+    return [*events[:place], *more, *events[place:]]
+
+
 SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
     "another error for one worker": (
         "connect_assignment_is_agreed",
         lambda h: changed(h, e.ConnectAssignmentReceived, 2, error="CONFIG_MISMATCH"),
+    ),
+    "another offset for one worker": (
+        "connect_assignment_is_agreed",
+        lambda h: changed(h, e.ConnectAssignmentReceived, 2, config_offset=9),
     ),
     "another delay for one worker": (
         "connect_assignment_is_agreed",
@@ -191,6 +201,55 @@ SLIPS: dict[str, tuple[str, Callable[[list[e.Event]], list[e.Event]]]] = {
         lambda h: without(h, e.StatusAttempted, -1, status="RUNNING"),
     ),
     "no flush": ("revocation_flushes_statuses", lambda h: without(h, e.StatusFlushed, 0)),
+    "the status of a topic that no task used": (
+        "topic_status_says_what_was_used",
+        lambda h: without(without(h, e.TopicUsed, 0), e.TopicUsed, 0),
+    ),
+    "the status of another topic than the one that was used": (
+        "topic_status_says_what_was_used",
+        lambda h: changed(h, e.TopicUsed, 0, topic="u"),
+    ),
+    "a topic is used in silence": (
+        "used_topics_are_announced",
+        lambda h: without(h, e.StatusAttempted, 0, status="TOPIC"),
+    ),
+    "a reset that no operator asked for": (
+        "topics_are_reset_for_a_reason",
+        lambda h: without(h, e.TopicsReset, 0),
+    ),
+    "a reset of another connector": (
+        "topics_are_reset_for_a_reason",
+        lambda h: changed(h, e.TopicsReset, 0, connector="d"),
+    ),
+    "the topics of a deleted connector stay": (
+        "removed_connector_loses_its_topics",
+        lambda h: before_the_last_revocation(
+            h,
+            e.StatusRead(worker="w0", key="status-topic-t:connector-c", partition=2, offset=9, status="TOPIC"),
+            e.ConfigSnapshotTaken(member="w0", offset=9, connectors=(), tasks=()),
+            e.RejoinRequested(member="w0", reason="connectors or tasks were reconfigured"),
+        ),
+    ),
+    "a worker joins before its status store has started": (
+        "worker_joins_after_its_statuses",
+        lambda h: without(h, e.StatusStoreStarted, 1),
+    ),
+    "a request of an old key is taken": (
+        "only_signed_requests_are_taken",
+        lambda h: changed(h, e.InternalRequestChecked, 1, refusal=0),
+    ),
+    "a request without a signature is taken": (
+        "only_signed_requests_are_taken",
+        lambda h: changed(h, e.InternalRequestChecked, 2, refusal=0),
+    ),
+    "a request with the right signature is refused": (
+        "only_signed_requests_are_taken",
+        lambda h: changed(h, e.InternalRequestChecked, 0, refusal=403),
+    ),
+    "a request is refused before a key is known, as if it were forged": (
+        "only_signed_requests_are_taken",
+        lambda h: changed(h, e.InternalRequestChecked, 1, known_key=""),
+    ),
     "a follower's session key": (
         "only_the_leader_rotates_keys",
         lambda h: [*h[: h.index(e.MemberCrashed(member="w1"))], e.SessionKeyWritten(member="w1", generation=5)],

@@ -63,7 +63,7 @@ REMOVED: list[e.Event] = [
     e.MemberAdded(incarnation=0, generation=1, member_id="b"),
     runs("w1", 2, member_id="b"),
 ]
-"""A worker that nobody could reach does not know that it was removed."""
+"""A worker that was cut off does not know that it was removed."""
 
 PAUSED: list[e.Event] = [runs("w0"), e.MemberPaused(member="w0"), runs("w1", 2), e.MemberResumed(member="w0")]
 """A worker that was suspended, where the coordinator records nothing."""

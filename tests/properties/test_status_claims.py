@@ -13,6 +13,7 @@ from rebalance_check.model.vocabulary.events import (
     StatusAnswered,
     StatusAppended,
     StatusAttempted,
+    StatusesListed,
     StatusFlushed,
     StatusFlushStarted,
     StatusGivenUp,
@@ -74,6 +75,9 @@ def gave_up(attempt: int, reason: str) -> Event:
 
 NEWER = read(0, "RUNNING", 2, of="w1")
 STALE = wrote(0, "UNASSIGNED", 1, safe=True)
+OUTDATED = wrote(0, "FAILED", 1, safe=True)
+TOPIC = "status-topic-t:connector-c"
+USED = read(0, "TOPIC", key=TOPIC)
 SUPPRESSED = StatusSuppressed(worker="w0", key=KEY, attempt=0)
 FLUSH = (StatusFlushStarted(worker="w0"), StatusFlushed(worker="w0"))
 RETRIED: tuple[Event, ...] = (answered(0, "retriable"), sent(0, 2))
@@ -86,6 +90,10 @@ BROKEN: dict[str, list[tuple[Event, ...]]] = {
     "explained_overwrite": [
         (NEWER, STALE, sent(0), appended(0, 1)),
         (STALE, sent(0), NEWER, *RETRIED, appended(0, 1, send=2)),
+    ],
+    "overwrite_fits_a_race": [
+        (*OTHER_WROTE, NEWER, OUTDATED, sent(0), appended(0, 1)),
+        (OUTDATED, sent(0), *OTHER_WROTE[:3], NEWER, *RETRIED, appended(0, 1, send=2)),
     ],
     "quiescent_safety": [(*OTHER_WROTE, NEWER, STALE, sent(0), appended(0, 1))],
     "no_self_reordering": [(wrote(0, "FAILED", 1, safe=True), sent(0), wrote(1, "RUNNING", 1), *RETRIED)],
@@ -113,6 +121,22 @@ BROKEN: dict[str, list[tuple[Event, ...]]] = {
             StatusQueried(worker="w0", key=KEY, status="RUNNING", status_worker="w1", generation=2),
         ),
         (NEWER, ignored(1, "UNASSIGNED", 3, of="w1")),
+    ],
+    "topics_follow_reads": [
+        (StatusQueried(worker="w0", key=TOPIC, status="TOPIC"),),
+        (USED, StatusQueried(worker="w0", key=TOPIC, status="")),
+        (USED, read(1, "DESTROYED", key=TOPIC), StatusQueried(worker="w0", key=TOPIC, status="TOPIC")),
+        (USED, read(1, "DESTROYED", key=CONNECTOR), StatusQueried(worker="w0", key=TOPIC, status="")),
+        (USED, StatusQueried(worker="w0", key="status-topic-t:connector-d", status="TOPIC")),
+    ],
+    "lists_follow_reads": [
+        (StatusesListed(worker="w0", kind="tasks", connector="c", names=("c-0",)),),
+        (NEWER, StatusesListed(worker="w0", kind="tasks", connector="c")),
+        (NEWER, StatusesListed(worker="w0", kind="tasks", connector="d", names=("c-0",))),
+        (USED, StatusesListed(worker="w0", kind="topics", connector="c")),
+        (USED, StatusesListed(worker="w0", kind="topics", connector="d", names=("t",))),
+        (wrote(0, "RUNNING", 1, key=CONNECTOR), StatusesListed(worker="w0", kind="connectors")),
+        (NEWER, StatusesListed(worker="w0", kind="connectors", names=("c",))),
     ],
     "reads_in_order": [
         (NEWER, NEWER),
@@ -153,6 +177,12 @@ BROKEN: dict[str, list[tuple[Event, ...]]] = {
 """The claim's name without its family, and histories that break it."""
 
 HOLDING: list[tuple[Event, ...]] = [
+    (USED, StatusQueried(worker="w0", key=TOPIC, status="TOPIC"),
+     StatusesListed(worker="w0", kind="topics", connector="c", names=("t",))),
+    (USED, read(1, "DESTROYED", key=CONNECTOR), StatusQueried(worker="w0", key=TOPIC, status="TOPIC")),
+    (NEWER, wrote(0, "RUNNING", 1, key=CONNECTOR), sent(0, key=CONNECTOR), answered(0, "ok", key=CONNECTOR),
+     StatusesListed(worker="w0", kind="connectors", names=("c",)),
+     StatusesListed(worker="w0", kind="tasks", connector="c", names=("c-0",))),
     (wrote(0, "RUNNING", 1), sent(0), appended(0, 0), answered(0, "ok"), read(0, "RUNNING", 1, of="w0")),
     (NEWER, STALE, SUPPRESSED),
     (NEWER, ignored(1, "UNASSIGNED", 2, of="w1")),

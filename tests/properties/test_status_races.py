@@ -8,13 +8,15 @@ from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOp
 from rebalance_check.impl.simulator import simulate
 from rebalance_check.model.vocabulary.events import (
     Event,
+    GroupDeleted,
     StatusAnswered,
     StatusAppended,
     StatusAttempted,
     StatusRead,
     StatusSent,
+    StatusSuppressed,
 )
-from tests.status_races import Race, overwrites
+from rebalance_check.properties.status.races import Race, outdated_suppressions, overwrites
 
 KEY = "status-connector-c"
 
@@ -70,6 +72,19 @@ def test_a_retry_was_sent_after_the_newer_status_had_been_read() -> None:
 
 def test_a_newer_status_that_had_been_read_is_explained_by_no_race() -> None:
     assert races(NEW, NEW_SENT, NEW_APPENDED, NEW_READ, OLD, OLD_SENT, OLD_APPENDED) == [Race.NONE]
+
+
+SUPPRESSED = StatusSuppressed(worker="w", key=KEY, attempt=0)
+DELETED = GroupDeleted(incarnation=0, generation=0, status="Empty")
+
+
+def test_a_suppression_that_no_status_of_the_present_group_explains_is_flagged() -> None:
+    assert list(outdated_suppressions((NEW, NEW_APPENDED, NEW_READ, DELETED, OLD, SUPPRESSED))) == [SUPPRESSED]
+
+
+def test_a_suppression_by_a_status_of_the_present_group_is_not_flagged() -> None:
+    assert list(outdated_suppressions((DELETED, NEW, NEW_APPENDED, NEW_READ, OLD, SUPPRESSED))) == []
+    assert list(outdated_suppressions((NEW, NEW_APPENDED, NEW_READ, OLD, SUPPRESSED))) == []
 
 
 def met(mutant: str, seeds: range) -> Counter[Race]:

@@ -29,7 +29,7 @@ def surplus(work: Mapping[str, Sequence[Item]], configured: Collection[Item]) ->
 
 
 def _surplus_of_kind(held: Mapping[str, Sequence[Item]], total: int) -> Iterable[tuple[str, Sequence[Item]]]:
-    """Of each worker the first items of its claim; who may keep one more is decided in the order of the workers."""
+    """Of each worker the first items of its claim; the first workers in their order keep one more."""
     share, extras = divmod(total, len(held))
     for worker, items in held.items():
         if len(items) <= share:

@@ -1,7 +1,7 @@
 """What the leader of a Connect group computes since KIP-415 (``IncrementalCooperativeAssignor``).
 
 Workers keep what they run. A round takes away what is deleted, what two workers claim, and what a worker has too much;
-it places what is new. What it took away is placed in the next round, by when nobody runs it any more. Work that was
+it places what is new. What it took away is placed in the next round, when its earlier owner stopped it. Work that was
 lost with a worker waits for that worker: up to ``scheduled.rebalance.max.delay.ms``.
 """
 
@@ -105,7 +105,7 @@ def _claim_of(current: Round, worker: str) -> tuple[Item, ...]:
 def recall(memory: Memory, current: Round, claims: Claims) -> frozenset[Item]:
     """What was assigned before, as far as it can be relied on.
 
-    Nothing when the leader's last round was not completed. When somebody still runs what was taken away, the
+    Nothing when the leader's last round was not completed. When a worker still runs what was taken away, the
     revocation did not happen, and what is claimed now counts.
     """
     active = frozenset(chain.from_iterable(claims.values()))

@@ -49,7 +49,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assigned:
-    """The leader's answer: an assignment for every member, and who owns what after it (the leader's routing table)."""
+    """The leader's answer: the members' assignments, and each item's owner after it (the leader's routing table)."""
 
     assignments: Mapping[str, ConnectAssignment]
     connector_owners: Mapping[str, str]
@@ -135,7 +135,7 @@ def tasks_of(items: Iterable[Item]) -> tuple[ConnectorTask, ...]:
 
 
 def owners(work: Mapping[str, Sequence[Item]]) -> tuple[dict[str, str], dict[ConnectorTask, str]]:
-    """Who owns which connector, and who which task; of two owners the one that comes last."""
+    """The owner of each connector and of each task; of two owners the one that comes last."""
     connectors = {name: member for member, items in work.items() for name in connectors_of(items)}
     tasks = {task: member for member, items in work.items() for task in tasks_of(items)}
     return connectors, tasks

@@ -6,6 +6,7 @@ Nothing happens by itself: what is sent and read is done by the `ConfigChannel` 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
@@ -99,6 +100,13 @@ class SharedConfigLog:
             if not (committed and _is_aborted(record)):
                 return record
         return None
+
+    def readable(self, *, committed: bool) -> Iterator[TopicRecord]:
+        """What a reader passes that begins now; with ``committed`` no open or aborted record."""
+        position = 0
+        while (record := self.read(position, committed=committed)) is not None:
+            yield record
+            position = record.offset + 1
 
     # -------------------------------------------------------------------------------------------- transactions
 

@@ -7,7 +7,6 @@ says how far it read, and is what workers compare with each other when they join
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from rebalance_check.impl.connect.config import writing
 from rebalance_check.impl.connect.config.changes import ConfigChange
@@ -42,14 +41,6 @@ from rebalance_check.impl.connect.config.values import (
 from rebalance_check.impl.connect.config.writing import READ_WRITE_TIMEOUT_MS, ConfigCall, Plan, Write
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.events import ConfigReadEnded, ConfigStoreStarted
-
-
-class ConfigSource(Protocol):
-    """What a worker coordinator asks of a config store."""
-
-    def snapshot(self) -> ConfigSnapshot:
-        """What was read so far; a background reader may have read more since the last call."""
-        ...
 
 
 class ConfigStore:
@@ -109,7 +100,8 @@ class ConfigStore:
     def snapshot(self) -> ConfigSnapshot:
         """A copy of what was read so far; the answer is recorded."""
         taken = self._state.snapshot()
-        self._recorder.emit(snapshot_event(self.member, taken))
+        if self._recorder.listens:
+            self._recorder.emit(snapshot_event(self.member, taken))
         return taken
 
     # -------------------------------------------------------------------------------------------- start and stop
@@ -175,13 +167,17 @@ class ConfigStore:
         held = self._privileged or not self.exactly_once.transactional
         return self._begin(writing.NOTHING if held else writing.CLAIM, None)
 
+    def deadline_of(self, call: ConfigCall) -> int | None:
+        """When `expire` fails a call (ms); None while it is in a transaction, which has its own time-outs."""
+        step = None if call.done else call.step[0]
+        return None if isinstance(step, Write) and self._is_transaction(step) else call.deadline_ms
+
     def expire(self) -> None:
-        """Fail the calls whose time is over; a transaction has its own time-outs."""
+        """Fail the calls whose time is over."""
         now = self._now()
         for number, call in list(self._calls.items()):
-            step, _ = call.step
-            bounded = not (isinstance(step, Write) and self._is_transaction(step))
-            if bounded and call.deadline_ms is not None and now >= call.deadline_ms:
+            step, deadline_ms = call.step[0], self.deadline_of(call)
+            if deadline_ms is not None and now >= deadline_ms:
                 del self._calls[number]
                 if isinstance(step, ReadToEnd):
                     self._read_ended("timeout")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from rebalance_check.impl.connect.config.errors import ConfigStoreError
@@ -118,6 +119,11 @@ class HerderCore:
     def _await(self, call: ConfigCall) -> Steps[ConfigStoreError | None]:
         """Wait for the end of a call of the config store; the error that it raised, or None."""
         while not call.done:
-            yield Wait(lambda: call.done, call.deadline_ms)
+            yield Wait(partial(self._is_over, call), self.configs.deadline_of(call))
             self.configs.expire()
         return call.error
+
+    def _is_over(self, call: ConfigCall) -> bool:
+        """Whether a call ended, or has left a transaction after its time."""
+        deadline_ms = self.configs.deadline_of(call)
+        return call.done or (deadline_ms is not None and deadline_ms <= self.now_ms)

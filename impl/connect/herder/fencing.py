@@ -25,11 +25,15 @@ class Fencing(Restarting):
 
     A task asks for that before it starts, then fences its own predecessor, then has the herder check that its
     configuration is still the latest and the task still assigned here.
+
+    In Kafka the admin client fences while the herder's thread goes on, and a second request joins the fencing that its
+    connector has in ``activeZombieFencings``. Here the herder's thread waits until the producers are fenced: a second
+    request is served when the first is answered, and finds that nothing is left to fence.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._fencings: dict[str, list[OnAnswer]] = {}
+        self._fencing: tuple[str, OnAnswer] | None = None
 
     def _written(self, call: ConfigCall) -> Steps[bool]:
         """Wait for a leader's write; whether it succeeded. A failed transaction shows that another leads (fenced)."""
@@ -72,20 +76,15 @@ class Fencing(Restarting):
     # ------------------------------------------------------------------------------------------------ the leader
 
     def _fence_zombies(self, connector: str, answer: OnAnswer) -> Steps[None]:
-        """Fence the producers of the tasks before the last commit, and write that down.
-
-        Requests for a connector that is being fenced share the outcome.
-        """
+        """Fence the producers of the tasks before the last commit, and write that down."""
         if not self.is_leader:
             answer(Answer.CONFLICT)
             return
-        if connector in self._fencings:
-            self._fencings[connector].append(answer)
-            return
-        self._fencings[connector] = [answer]
+        self._fencing = (connector, answer)
         outcome = yield from self._fence(connector)
-        for waiting in self._fencings.pop(connector, []):
-            waiting(outcome)
+        if self._fencing is not None:
+            self._fencing = None
+            answer(outcome)
 
     def _fence(self, connector: str) -> Steps[Answer]:
         if (yield from self._await(self.configs.refresh(self.config.worker_sync_timeout_ms))) is not None:
@@ -99,7 +98,7 @@ class Fencing(Restarting):
             names = self.producers.fence(connector, range(recorded))
             error = yield from self._await(self.configs.refresh(self.config.worker_sync_timeout_ms))
             after = self.configs.snapshot().of_connector(connector)
-            if error is not None or after.generation != before.generation or connector not in self._fencings:
+            if error is not None or after.generation != before.generation or self._fencing is None:
                 self._emit_fenced(connector, names, "conflict" if error is None else "failed")
                 return Answer.CONFLICT if error is None else Answer.FAILED
         written = yield from self._written(self.configs.put_task_count(connector, count))
@@ -120,6 +119,8 @@ class Fencing(Restarting):
         )
 
     def _abandon_fencing(self, connector: str) -> None:
-        """New task configurations: who waits for the fencing under way learns that it is outdated."""
-        for waiting in self._fencings.pop(connector, []):
-            waiting(Answer.CONFLICT)
+        """New task configurations: a worker that waits for the fencing under way learns that it is outdated."""
+        if self._fencing is not None and self._fencing[0] == connector:
+            _, answer = self._fencing
+            self._fencing = None
+            answer(Answer.CONFLICT)

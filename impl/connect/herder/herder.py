@@ -13,6 +13,7 @@ from typing import Final
 from rebalance_check.impl.connect.herder.core import HerderParts
 from rebalance_check.impl.connect.herder.serving import Serving
 from rebalance_check.impl.connect.herder.waits import Steps, Wait
+from rebalance_check.impl.connect.status.codec import ConnectorKey
 from rebalance_check.impl.connect.worker.coordinator import WorkerCoordinator
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -83,7 +84,9 @@ class Herder(Serving):
     # ------------------------------------------------------------------------------------------------ the thread
 
     def _run(self) -> Steps[None]:
-        """``DistributedHerder.run``."""
+        """``DistributedHerder.run``: the stores read to the end before the worker joins."""
+        store = self.statuses.store
+        yield Wait(lambda: store.started)
         error = yield from self._await(self.configs.start())
         if error is not None:
             raise error
@@ -145,8 +148,12 @@ class Herder(Serving):
         return min((ms for ms in due if ms is not None), default=None)
 
     def _halt(self) -> Steps[None]:
-        """Stop all work, then the stores, then leave: the statuses precede LeaveGroup."""
-        yield from self._stop_and_await(tuple(self.worker.instances))
+        """Stop connectors, tasks, both stores, each after the other, then leave: the statuses precede LeaveGroup."""
+        work = tuple(self.worker.instances)
+        connectors = tuple(key for key in work if isinstance(key, ConnectorKey))
+        tasks = tuple(key for key in work if not isinstance(key, ConnectorKey))
+        yield from self._stop_and_await(connectors, at_once=len(work))
+        yield from self._stop_and_await(tasks, at_once=len(work))
         self._refuse_requests()
         store = self.statuses.store
         yield Wait(lambda: not store.in_flight, self.now_ms + DRAIN_MS)

@@ -25,11 +25,12 @@ class InstanceState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What all instances of a worker process share."""
+    """What all instances of a worker process share; ``topic_tracking`` is ``topic.tracking.enable``."""
 
     threads: Threads
     statuses: StatusWriter
     events: WorkEvents
+    topic_tracking: bool = True
 
 
 class Instance(ABC):
@@ -52,6 +53,7 @@ class Instance(ABC):
         self._threads = around.threads
         self._statuses = around.statuses
         self._events = around.events
+        self._topic_tracking = around.topic_tracking
 
     def begin(self) -> None:
         """Start the thread."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rebalance_check.impl.connect.config.errors import PrivilegedWriteError
 from rebalance_check.impl.connect.config.snapshot import ConfigSnapshot
 from rebalance_check.impl.connect.config.values import SessionKey
 from rebalance_check.impl.connect.config.writing import ConfigCall
@@ -48,14 +49,14 @@ class Leading(Requests):
 
         Tasks whose connector has no status are not found.
         """
-        cache = self.statuses.store.cache
-        for name in cache.connectors():
+        store = self.statuses.store
+        for name in store.connectors():
             if name not in configured:
-                for number in cache.tasks(name):
+                for number in store.tasks(name):
                     self.statuses.destroyed(TaskKey(name, number))
                 self.statuses.destroyed(ConnectorKey(name))
-        for name in cache.connectors():
-            for number in cache.tasks(name):
+        for name in store.connectors():
+            for number in store.tasks(name):
                 if number not in configured.tasks(name):
                     self.statuses.destroyed(TaskKey(name, number))
 
@@ -111,6 +112,7 @@ class Leading(Requests):
         )
         error = yield from self._await(self.configs.put_session_key(key))
         if error is not None:
+            self._fenced = self._fenced or isinstance(error, PrivilegedWriteError)
             self._can_read_configs = False
             return False
         return True

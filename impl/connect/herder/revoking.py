@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rebalance_check.impl.connect.herder.core import HerderCore
-from rebalance_check.impl.connect.herder.stopping import StopJob
+from rebalance_check.impl.connect.herder.stopping import POOL_SIZE, StopJob
 from rebalance_check.impl.connect.herder.waits import Steps, Wait
 from rebalance_check.impl.connect.herder.work_events import WorkKey, work_of
 from rebalance_check.impl.connect.status.codec import ConnectorKey, TaskKey
@@ -41,12 +41,26 @@ class Revoking(HerderCore):
             if not job.advance(self.now_ms):
                 return False
             self.running.difference_update(job.work)
+            if self.settings.topic_tracking:
+                self._reset_topics_of_removed(job.work)
             self._flush_started = True
             store.flush()
         if store.flushing:
             return False
         self._stop_job = None
         return True
+
+    def _reset_topics_of_removed(self, work: Sequence[WorkKey]) -> None:
+        """Remove the topic statuses of connectors that are no longer configured (``resetActiveTopics``).
+
+        Only after their tasks have stopped, or these would write them again. A connector that is given up with its
+        tasks is reset twice, as in Kafka.
+        """
+        connectors = [key.connector for key in work if isinstance(key, ConnectorKey)]
+        of_tasks = dict.fromkeys(key.connector for key in work if not isinstance(key, ConnectorKey))
+        for connector in (*connectors, *of_tasks):
+            if connector not in self.config_state:
+                self.statuses.reset_topics(connector)
 
     def _next_revocation_ms(self) -> int | None:
         """When a revocation goes on by itself: the next instance is cancelled then."""
@@ -68,8 +82,8 @@ class Revoking(HerderCore):
             return not self.statuses.store.flushing
         return job.advance(self.now_ms)
 
-    def _stop_and_await(self, work: tuple[WorkKey, ...]) -> Steps[None]:
-        """Stop some work outside a revocation; it stays assigned."""
-        job = StopJob(self.worker, work, self.config.task_shutdown_graceful_timeout_ms)
+    def _stop_and_await(self, work: tuple[WorkKey, ...], *, at_once: int = POOL_SIZE) -> Steps[None]:
+        """Stop some work outside a revocation, so many pieces ``at_once``; it stays assigned."""
+        job = StopJob(self.worker, work, self.config.task_shutdown_graceful_timeout_ms, at_once=at_once)
         while not job.advance(self.now_ms):
             yield Wait(lambda: job.advance(self.now_ms), job.deadline_ms())

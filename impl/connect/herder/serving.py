@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Final
 
 from rebalance_check.impl.connect.config.values import RestartRequest, TargetState, WrittenProperties
@@ -19,9 +20,15 @@ from rebalance_check.impl.connect.herder.waits import Steps
 from rebalance_check.impl.connect.herder.work_events import WorkKey
 from rebalance_check.impl.connect.status.codec import ConnectorKey
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
+from rebalance_check.model.vocabulary.events import InternalRequestChecked, TopicsReset
 
 VERIFICATION_ALGORITHMS: Final = ("HmacSHA256",)
 """``inter.worker.verification.algorithms``."""
+
+
+def digest_of(key: bytes) -> str:
+    """A text for events that tells keys apart and does not give them away."""
+    return sha256(key).hexdigest()[:16]
 
 
 class Serving(Reconfiguring):
@@ -32,13 +39,14 @@ class Serving(Reconfiguring):
     def receive_internal(self, request: InternalRequest, signature: Signature | None, answer: OnAnswer) -> None:
         """A request of another worker arrived; ``answer`` is called once."""
         refusal = self._check_signature(signature)
+        self._emit_checked(signature, refusal)
         if refusal is not None:
             answer(refusal)
             return
         self.add_request(0, lambda: self._serve_internal(request, answer), lambda: answer(Answer.FAILED))
 
     def _check_signature(self, signature: Signature | None) -> Answer | None:
-        """How a request is refused before anybody asks who leads; None when it is not. Only sessioned groups check."""
+        """The refusal of a request with a wrong signature, None otherwise; only sessioned groups check."""
         if self.coordinator.mode is not ConnectMode.SESSIONED:
             return None
         if signature is None or signature.algorithm not in VERIFICATION_ALGORITHMS:
@@ -46,6 +54,18 @@ class Serving(Reconfiguring):
         if self.session_key is None:
             return Answer.UNAVAILABLE
         return None if signature.key == self.session_key.key else Answer.FORBIDDEN
+
+    def _emit_checked(self, signature: Signature | None, refusal: Answer | None) -> None:
+        self.recorder.emit(
+            InternalRequestChecked(
+                member=self.member,
+                mode=self.coordinator.mode.value,
+                algorithm="" if signature is None else signature.algorithm,
+                key="" if signature is None else digest_of(signature.key),
+                known_key="" if self.session_key is None else digest_of(self.session_key.key),
+                refusal=0 if refusal is None else refusal.value,
+            )
+        )
 
     def _serve_internal(self, request: InternalRequest, answer: OnAnswer) -> Steps[None]:
         if not self.is_leader:
@@ -88,11 +108,20 @@ class Serving(Reconfiguring):
 
     def restart_connector_and_tasks(self, request: RestartRequest, answer: OnAnswer) -> None:
         """Have every worker restart what it runs of a connector (KIP-745); only the leader does."""
-        self._as_leader(lambda: self.configs.put_restart(request), answer, request.connector)
+        self.add_request(0, lambda: self._serve_restart(request, answer), lambda: answer(Answer.FAILED))
 
     def restart_work(self, key: WorkKey, answer: OnAnswer) -> None:
         """Restart one connector or task that this worker was assigned."""
         self.add_request(0, lambda: self._serve_restart_work(key, answer), lambda: answer(Answer.FAILED))
+
+    def reset_topics(self, connector: str, answer: OnAnswer) -> None:
+        """Forget which topics a connector used (KIP-558); any worker does that, for any name."""
+        if not (self.settings.topic_tracking and self.settings.topic_tracking_reset):
+            answer(Answer.FORBIDDEN)
+            return
+        self.recorder.emit(TopicsReset(member=self.member, connector=connector))
+        self.statuses.reset_topics(connector)
+        answer(Answer.OK)
 
     def _as_leader(self, write: Callable[[], ConfigCall], answer: OnAnswer, known: str | None = None) -> None:
         def serve() -> Steps[None]:
@@ -123,6 +152,19 @@ class Serving(Reconfiguring):
             answer(Answer.FAILED)
         else:
             yield from self._answer_write(self.configs.put_target_state(connector, TargetState.STOPPED), answer)
+
+    def _serve_restart(self, request: RestartRequest, answer: OnAnswer) -> Steps[None]:
+        """Kafka writes this record without noting that a failure may have fenced the leader (`_written` does)."""
+        if not self.is_leader:
+            answer(Answer.CONFLICT)
+        elif request.connector not in self.config_state:
+            answer(Answer.NOT_FOUND)
+        elif (yield from self._await(self.configs.put_restart(request))) is not None:
+            answer(Answer.FAILED)
+        elif self.statuses.store.cache.get(ConnectorKey(request.connector)) is None:
+            answer(Answer.NOT_FOUND)  # nothing is planned, although the record is written
+        else:
+            answer(Answer.OK)
 
     def _serve_restart_work(self, key: WorkKey, answer: OnAnswer) -> Steps[None]:
         assigned = self.assignment

@@ -8,9 +8,18 @@ the generation that the herder received last, whatever the group's present one i
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, StatusValue, TaskKey
-from rebalance_check.impl.connect.status.store import StatusStore, StatusStoreError
+from rebalance_check.impl.connect.status.attempts import StatusStoreError
+from rebalance_check.impl.connect.status.codec import (
+    ConnectorKey,
+    Status,
+    StatusValue,
+    TaskKey,
+    TopicKey,
+    TopicValue,
+)
+from rebalance_check.impl.connect.status.store import StatusStore
 
 Key = ConnectorKey | TaskKey
 
@@ -57,11 +66,25 @@ class StatusWriter:
         """An instance could not be started, or failed while it ran."""
         self._put(key, Status.FAILED, safe=True)
 
+    def topic_used(self, task: TaskKey, topic: str, now_ms: int) -> None:
+        """A record of the topic passed through the task: its status is written unless one was read (KIP-558)."""
+        if self.store.get_topic(TopicKey(topic, task.connector)) is None:
+            self._unless_stopped(lambda: self.store.put_topic(TopicValue(topic, task.connector, task.task, now_ms)))
+
+    def reset_topics(self, connector: str) -> None:
+        """Remove the status of each topic that the connector is known to use (``resetConnectorActiveTopics``)."""
+        for used in self.store.topics(connector):
+            self._unless_stopped(partial(self.store.delete_topic, TopicKey(used.topic, used.connector)))
+
     def _put(self, key: Key, status: Status, *, safe: bool = False) -> None:
-        """Write, unless the store is stopped: Kafka's producer then throws to the thread that writes, which ends."""
         value = StatusValue(status, self.worker_id, self._generation(), BOOM if status is Status.FAILED else None)
         write = self.store.put_safe if safe else self.store.put
+        self._unless_stopped(lambda: write(key, value))
+
+    @staticmethod
+    def _unless_stopped(write: Callable[[], None]) -> None:
+        """Write, unless the store is stopped: Kafka's producer then throws to the thread that writes, which ends."""
         try:
-            write(key, value)
+            write()
         except StatusStoreError:
             return

@@ -19,15 +19,18 @@ CONNECTOR_STOP_MS: Final = 5_000
 
 
 class StopJob:
-    """Stops the work named, at most `POOL_SIZE` at a time; what takes too long is cancelled and counts as stopped.
+    """Stops the work named, ``at_once`` pieces at a time; what takes too long is cancelled and counts as stopped.
 
     ``task_timeout_ms`` is ``task.shutdown.graceful.timeout.ms``, which each task has for itself.
     """
 
-    def __init__(self, worker: Worker, work: Iterable[WorkKey], task_timeout_ms: int) -> None:
+    def __init__(
+        self, worker: Worker, work: Iterable[WorkKey], task_timeout_ms: int, *, at_once: int = POOL_SIZE
+    ) -> None:
         self.work = tuple(work)
         self._worker = worker
         self._task_timeout_ms = task_timeout_ms
+        self._at_once = at_once
         self._queue = deque(self.work)
         self._waiting: list[tuple[int, Instance]] = []
 
@@ -44,7 +47,7 @@ class StopJob:
         """Let the pool go on; whether the job is done."""
         waiting = [entry for entry in self._waiting if not self._is_over(*entry, now_ms)]
         self._waiting = waiting
-        while self._queue and len(self._waiting) < POOL_SIZE:
+        while self._queue and len(self._waiting) < self._at_once:
             key = self._queue.popleft()
             instance = self._worker.stop(key)
             if instance is not None and not instance.ended:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from rebalance_check.impl.connect.config.values import TargetState
 from rebalance_check.impl.connect.herder.behaviour import Behaviour
 from rebalance_check.impl.connect.herder.instance import Instance, InstanceState, Surroundings
 from rebalance_check.impl.connect.herder.work_events import WorkKey
+from rebalance_check.impl.connect.status.codec import ConnectorKey
 
 Prepare: TypeAlias = Callable[[Callable[[bool], None]], None]
 """What precedes the start of a task on its thread; it calls what it is given when that is over, False for a failure."""
+
+NEXT_RECORDS_MS: Final = 1_000
+"""How long a task that runs takes for its first records; the next come then."""
 
 
 def start_at_once(prepared: Callable[[bool], None]) -> None:
@@ -77,12 +81,24 @@ class TaskInstance(Instance):
         self._has_started = True
         self._change(InstanceState.RUNNING)
         self._statuses.running(self.key)
+        if self._topic_tracking and self._behaviour.topics:
+            self._use_topics()
+            self._threads.after(NEXT_RECORDS_MS, self._use_topics)
         if self.stopping:
             self._threads.after(self._behaviour.stop_ms, self._shut_down)
         elif self.target is TargetState.PAUSED:
             self._pause()
         if self._behaviour.fails_after_ms is not None:
             self._threads.after(self._behaviour.fails_after_ms, self.fail)
+
+    def _use_topics(self) -> None:
+        """Records of all topics pass through the task, if it runs."""
+        assert not isinstance(self.key, ConnectorKey)
+        if self.ended or self.state is not InstanceState.RUNNING:
+            return
+        for topic in self._behaviour.topics:
+            self._events.topic_used(self.key, topic)
+            self._statuses.topic_used(self.key, topic, self._threads.now_ms)
 
     def fail(self) -> None:
         """As the base class."""

@@ -76,7 +76,8 @@ class Updating(Completing):
     def _apply_updates(self) -> Steps[bool]:
         """Whether the tick ends here, since another round was asked for.
 
-        An eager worker leaves all else to that round, which starts everything anew.
+        An eager worker leaves all else to that round, which starts everything anew. What is noted while a connector
+        stops is newer than the snapshot, and waits for the next tick.
         """
         if not (self._needs_rebalance or self._connector_updates or self._target_updates or self._task_updates):
             return False
@@ -89,14 +90,15 @@ class Updating(Completing):
             self.coordinator.request_rejoin("connectors or tasks were reconfigured")
         connectors, self._connector_updates = self._connector_updates, {}
         targets, self._target_updates = self._target_updates, {}
+        updates: dict[str, tuple[int, ...]] = {}
         if eager and needs_rebalance:
             return True
+        if not eager:
+            updates, self._task_updates = self._task_updates, {}
         yield from self._restart_connectors(connectors)
         for connector in targets:
             self._apply_target_state(connector)
-        if not eager:
-            updates, self._task_updates = self._task_updates, {}
-            yield from self._stop_reconfigured_tasks(updates)
+        yield from self._stop_reconfigured_tasks(updates)
         return needs_rebalance
 
     def _restart_connectors(self, connectors: dict[str, None]) -> Steps[None]:

@@ -15,6 +15,7 @@ from rebalance_check.model.vocabulary.events import (
     ConnectorStopped,
     TaskStarted,
     TaskStopped,
+    TopicUsed,
     WorkCancelled,
     WorkStateChanged,
 )
@@ -95,6 +96,19 @@ class WorkEvents:
                 member_id=at.member_id,
                 work=work_name(key),
                 state=state,
+            )
+        )
+
+    def topic_used(self, key: TaskKey, topic: str) -> None:
+        """A record of the topic passed through the task."""
+        at = self._speaks_for()
+        self._recorder.emit(
+            TopicUsed(
+                member=self.member,
+                generation=at.generation_id,
+                member_id=at.member_id,
+                task=work_name(key),
+                topic=topic,
             )
         )
 

@@ -78,8 +78,11 @@ class StatusCache:
 
     def topics(self, connector: str) -> list[TopicValue]:
         """The topics that a connector is known to use, by name."""
-        topics = self._topics.get(connector, {})
-        return [topics[name] for name in sorted(topics)]
+        return [self._topics[connector][name] for name in self.topic_names(connector)]
+
+    def topic_names(self, connector: str) -> list[str]:
+        """The names of these topics in their keys, sorted."""
+        return sorted(self._topics.get(connector, {}))
 
     # -------------------------------------------------------------------------------------------- entries
 

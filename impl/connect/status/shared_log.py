@@ -53,6 +53,11 @@ class SharedLog:
         """The offset that the next record of a partition gets."""
         return self._ends[partition]
 
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The ends of all partitions."""
+        return tuple(self._ends)
+
     def append(self, worker: str, sent: InFlight) -> None:
         """Make the send of ``worker`` a record."""
         partition = self.partition_of(sent.key)

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+
+_TIMES: Final = (
+    "scheduled_rebalance_max_delay_ms",
+    "worker_sync_timeout_ms",
+    "worker_unsync_backoff_ms",
+    "task_shutdown_graceful_timeout_ms",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +26,7 @@ class WorkerConfig(ClientConfig):
     grants for joining. ``revoke_on_downgrade`` is no setting of Kafka: it mends KAFKA-13816, where a worker that worked
     cooperatively and then gets an eager assignment stops nothing of what that assignment leaves out.
 
-    Raises: `RebalanceCheckError` for a group instance id: workers are never static.
+    Raises: `RebalanceCheckError` for a group instance id, as workers are never static, and for a negative time.
     """
 
     session_timeout_ms: int = 10_000
@@ -38,6 +46,9 @@ class WorkerConfig(ClientConfig):
             raise RebalanceCheckError(
                 f"group_instance_id is {self.group_instance_id!r}, but Connect workers are never static: drop it"
             )
+        for name in _TIMES:
+            if getattr(self, name) < 0:
+                raise RebalanceCheckError(f"{name} is {getattr(self, name)}: choose 0 or more milliseconds")
         if not isinstance(self.connect_protocol, ConnectMode):
             raise RebalanceCheckError(
                 f"connect_protocol is {self.connect_protocol!r}: write ConnectMode.parse({self.connect_protocol!r})"

@@ -1,6 +1,6 @@
 """A Connect worker's member of its group, in all three modes (``WorkerCoordinator``).
 
-The coordinator agrees with the other workers on who runs what, and notifies a listener (the herder) of what must stop
+The coordinator agrees with the other workers on the owners of work, and a listener (the herder) learns what must stop
 and what is assigned. It holds no running work itself: what it remembers is a *claim*, which may name work that was not
 started yet, or that was stopped to be started anew.
 """
@@ -9,19 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from random import Random
 from typing import TypeVar
 
-from rebalance_check.impl.client.coordinator import Coordinator
 from rebalance_check.impl.client.failures import JoinAttempt
-from rebalance_check.impl.client.generation import NO_MEMBERSHIP, Generation
-from rebalance_check.impl.connect.assignors.eager import EagerAssignor
-from rebalance_check.impl.connect.assignors.incremental import IncrementalAssignor
-from rebalance_check.impl.connect.assignors.round import ConnectAssignor, Round, config_mismatch, leader_configs
-from rebalance_check.impl.connect.worker.config import WorkerConfig
-from rebalance_check.impl.connect.worker.leading import ConfigState, ConfigView, LeaderState
-from rebalance_check.impl.connect.worker.listener import WorkerListener
-from rebalance_check.impl.connect.worker.reporting import WorkerReporter, names_of_owners
+from rebalance_check.impl.client.generation import Generation
+from rebalance_check.impl.connect.assignors.round import Round, config_mismatch, leader_configs
+from rebalance_check.impl.connect.worker.leading import LeaderState
+from rebalance_check.impl.connect.worker.membership import WorkerMembership
+from rebalance_check.impl.connect.worker.reporting import names_of_owners
 from rebalance_check.impl.protocol.connect_protocol import (
     EMPTY,
     PROTOCOL_TYPE,
@@ -37,7 +32,6 @@ from rebalance_check.impl.protocol.connect_protocol import (
 )
 from rebalance_check.impl.protocol.messages import JoinedMember
 from rebalance_check.impl.protocol.wire import MalformedBytes
-from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 T = TypeVar("T", str, ConnectorTask)
@@ -47,105 +41,13 @@ class _StillStoppingError(Exception):
     """The listener has not finished a revocation: the same bytes are delivered again at the next poll."""
 
 
-class WorkerCoordinator(Coordinator):
+class WorkerCoordinator(WorkerMembership):
     """One worker of a Connect cluster.
 
     ``url`` is its REST address, ``configs`` its reader of the config topic, ``listener`` its herder, ``incremental``
     the assignor for the rounds of a cooperative group that it leads (by default that of the latest release). An
     assignment or metadata that cannot be read is raised from `poll`; in Kafka that ends the worker process.
     """
-
-    poll_timeout_reason = "worker poll timeout has expired."
-
-    def __init__(
-        self,
-        config: WorkerConfig,
-        recorder: Recorder,
-        *,
-        member: str,
-        url: str,
-        configs: ConfigView,
-        listener: WorkerListener,
-        incremental: ConnectAssignor | None = None,
-        random: Random | None = None,
-    ) -> None:
-        super().__init__(config, recorder, member=member, random=random)
-        self.worker_config = config
-        self.url = url
-        self._configs = configs
-        self._config_state: ConfigState = configs.snapshot()
-        self._listener = listener
-        self._eager = EagerAssignor()
-        self._incremental = incremental or IncrementalAssignor(config.scheduled_rebalance_max_delay_ms)
-        self._report = WorkerReporter(recorder, member)
-        self._mode = config.connect_protocol
-        self._assignment: ConnectAssignment | None = None
-        self._leader_state: LeaderState | None = None
-        self._rejoin_requested = False
-        self._completed = NO_MEMBERSHIP
-        self._completing: Generation | None = None
-        self._is_revoking = False
-        self._is_giving_up = False
-        self._is_inside_join = False
-        self._unknown_since_ms: int | None = None
-        self._awaited_ms = -1
-
-    # ------------------------------------------------------------------------------------------------ who am I
-
-    @property
-    def mode(self) -> ConnectMode:
-        """The mode of the last round that this worker completed; before the first, the one it is configured with."""
-        return self._mode
-
-    @property
-    def assignment(self) -> ConnectAssignment | None:
-        """What this worker claims to own, as the leader will read it (``assignmentSnapshot``).
-
-        None before the first assignment, and after the worker gave up without a coordinator.
-        """
-        return self._assignment
-
-    @property
-    def config_state(self) -> ConfigState:
-        """The config that this worker joined with, or, when it leads and had to read on, assigned with."""
-        return self._config_state
-
-    def member_id(self) -> str:
-        """The member id while the member is STABLE, else "" (the base class returns it in every state)."""
-        stable = self.generation_if_stable()
-        return "" if stable is None else stable.member_id
-
-    def generation_id(self) -> int:
-        """The present generation, stable or not; -1 after a reset."""
-        return self.generation().generation_id
-
-    def last_completed_generation(self) -> int:
-        """The last generation whose assignment this worker took over; -1 before the first. No reset changes it."""
-        return self._completed.generation_id
-
-    def is_leader(self) -> bool:
-        """Whether this worker leads the present generation; never while it rebalances."""
-        return self._assignment is not None and self.member_id() == self._assignment.leader
-
-    def owner_url(self, work: str | ConnectorTask) -> str | None:
-        """The REST URL of the worker that owns a connector (by name) or a task.
-
-        None while a rejoin is needed or under way, at every worker but the leader, and for what nobody owns: unknown or
-        deleted, given up in this round, lost and waiting for the delay, or a round that failed.
-        """
-        url = None
-        if not self.rejoin_needed_or_pending() and self.is_leader() and self._leader_state is not None:
-            url = self._leader_state.owner_url(work)
-        self._report.owner_looked_up(work if isinstance(work, str) else work.name, url, self._generation)
-        return url
-
-    def metric_values(self, now_ms: int) -> dict[str, float]:
-        """As the base class, and how much is claimed (``connect-coordinator-metrics``)."""
-        claim = self._assignment or EMPTY
-        return super().metric_values(now_ms) | {
-            "assigned-connectors": float(len(claim.connectors)),
-            "assigned-tasks": float(len(claim.tasks)),
-        }
 
     # ------------------------------------------------------------------------------------------------ the herder calls
 

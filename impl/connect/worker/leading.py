@@ -34,7 +34,7 @@ class ConfigView(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LeaderState:
-    """Who owns what after the round that this worker assigned (``WorkerCoordinator.LeaderState``).
+    """The owner of each item after the round that this worker assigned (``WorkerCoordinator.LeaderState``).
 
     Computed with the assignment and not updated afterwards; gone as soon as the worker joins again.
     """
@@ -43,7 +43,7 @@ class LeaderState:
     assigned: Assigned
 
     def owner_url(self, work: str | ConnectorTask) -> str | None:
-        """The URL of the owner of a connector (its name) or a task; None where nobody owns it."""
+        """The URL of the owner of a connector (its name) or a task; None where no worker owns it."""
         if isinstance(work, ConnectorTask):
             owner = self.assigned.task_owners.get(work)
         else:

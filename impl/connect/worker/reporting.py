@@ -75,9 +75,7 @@ class WorkerReporter:
                 error=_error_name(one),
                 delay_ms=one.delay_ms,
                 completed=current.last_completed_generation,
-                configured=tuple(
-                    sorted(item.connector if is_connector(item) else item.name for item in current.configured)
-                ),
+                configured=_configured_in(current),
                 offsets=tuple((each, state.config_offset) for each, state in current.members.items()),
                 claims=tuple((each, state.allocation.names) for each, state in current.members.items()),
                 assigned=tuple((each, given.names) for each, given in assigned.items()),
@@ -127,7 +125,7 @@ class WorkerReporter:
         self._recorder.emit(CoordinatorAwaited(member=self._member))
 
     def owner_looked_up(self, work: str, url: str | None, of: Generation) -> None:
-        """Somebody asked for the owner of a piece of work."""
+        """The REST interface asked for the owner of a connector or task."""
         self._recorder.emit(
             OwnerLookedUp(
                 member=self._member,

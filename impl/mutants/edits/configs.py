@@ -11,6 +11,9 @@ _READING: Final = f"{_CONFIG}.reading"
 _STORE: Final = f"{_CONFIG}.store:ConfigStore"
 
 CONFIG_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
+    "connect-deferred-task-updates-never-dropped": (
+        Edit(f"{_READING}:_remove", "    state.deferred.pop(connector, None)\n", ""),
+    ),
     "cleaner-keeps-the-first": (
         Edit(
             f"{_CONFIG}.compaction:compacted",

@@ -11,6 +11,7 @@ _EAGER: Final = f"{_CONNECT}.assignors.eager:EagerAssignor.assign"
 _INCREMENTAL: Final = f"{_CONNECT}.assignors.incremental"
 _ROUND: Final = f"{_CONNECT}.assignors.round"
 _WORKER: Final = f"{_CONNECT}.worker.coordinator:WorkerCoordinator"
+_MEMBERSHIP: Final = f"{_CONNECT}.worker.membership:WorkerMembership"
 _HERDER: Final = f"{_CONNECT}.herder"
 _READING: Final = f"{_CONNECT}.config.reading"
 
@@ -46,7 +47,7 @@ _ROUNDS: Final = {
         Edit(f"{_WORKER}._claim_after", "*_without(kept.connectors, assigned.revoked_connectors)", "*kept.connectors"),
     ),
     "owner-named-while-rejoining": (
-        Edit(f"{_WORKER}.owner_url", "not self.rejoin_needed_or_pending() and self.is_leader() and", ""),
+        Edit(f"{_MEMBERSHIP}.owner_url", "not self.rejoin_needed_or_pending() and self.is_leader() and", ""),
     ),
     "connect-active-work-counts-as-new": (
         Edit(f"{_INCREMENTAL}:sort_out", "created=configured - previous - active", "created=configured - previous"),
@@ -106,8 +107,8 @@ _WORK: Final = {
     "connect-compares-transformed-with-raw-configs": (
         Edit(
             f"{_HERDER}.reconfiguring:Reconfiguring._differ",
-            "    return state.applied != state.config",
-            "    return True",
+            "!= one for number, one",
+            "!= {**one, 'password': 'resolved'} for number, one",
         ),
     ),
     "connect-runtime-only-change-not-applied": (
@@ -130,7 +131,16 @@ _WORK: Final = {
         ),
     ),
     "connect-key-rotation-after-leader-change": (
-        Edit(f"{_HERDER}.leading:Leading._key_is_needed", " or not self.is_leader", ""),
+        Edit(
+            f"{_HERDER}.leading:Leading._take_session_key",
+            "if self.settings.key_ttl_ms > 0:",
+            "if self.settings.key_ttl_ms > 0 and self.is_leader:",
+        ),
+        Edit(
+            f"{_HERDER}.leading:Leading._key_is_needed",
+            "or not self.is_leader:",
+            "or not (self.is_leader or self._key_expires_ms is not None):",
+        ),
     ),
     "started-before-configs-are-read": (
         Edit(
@@ -173,6 +183,39 @@ _WORK_2: Final = {
     ),
 }
 
+_READING_AND_FENCING: Final = {
+    "connect-unsync-backoff-exceeds-rebalance-delay": (
+        Edit(f"{_HERDER}.completing:Completing._back_off", "    if self.mode is ConnectMode.EAGER:", "    if True:"),
+    ),
+    "connect-rebalance-config-read-unbounded": (
+        Edit(
+            f"{_HERDER}.completing:Completing._read_configs_to_end",
+            "self.configs.refresh(self.config.worker_sync_timeout_ms)",
+            "self.configs.refresh(1 << 40)",
+        ),
+    ),
+    "connect-fencing-aborted-by-pending-rebalance": (
+        Edit(
+            f"{_HERDER}.fencing:Fencing._fence",
+            "    if not before.pending_fencing:",
+            "    if self._needs_rebalance:\n"
+            "        self._emit_fenced(connector, (), 'conflict')\n"
+            "        return Answer.CONFLICT\n"
+            "    if not before.pending_fencing:",
+        ),
+    ),
+    "leader-fences-no-producer": (
+        Edit(f"{_HERDER}.fencing:Fencing._fence", "    if not before.pending_fencing:", "    if True:"),
+    ),
+    "producer-keeps-its-epoch": (
+        Edit(
+            f"{_HERDER}.producers:SharedProducers.initialise",
+            "self.epochs.get(name, -1) + 1",
+            "max(self.epochs.get(name, -1), 0)",
+        ),
+    ),
+}
+
 _STATUSES: Final = {
     "running-written-for-what-failed-to-start": (
         Edit(
@@ -204,6 +247,40 @@ _STATUSES: Final = {
     "revocation-without-flush": (
         Edit(f"{_HERDER}.revoking:Revoking._finish_revocation", "        store.flush()", "        pass"),
     ),
+    "unsigned-requests-taken": (
+        Edit(
+            f"{_HERDER}.serving:Serving._check_signature",
+            "    if signature is None or",
+            "    if signature is None:\n        return None\n    if",
+        ),
+    ),
+    "topic-status-written-for-every-record": (
+        Edit(
+            f"{_HERDER}.statuses:StatusWriter.topic_used",
+            "if self.store.get_topic(TopicKey(topic, task.connector)) is None:",
+            "if True:",
+        ),
+    ),
+    "topic-known-from-another-connector": (
+        Edit(
+            f"{_HERDER}.statuses:StatusWriter.topic_used",
+            "if self.store.get_topic(TopicKey(topic, task.connector)) is None:",
+            "if not any(key.topic == topic for key, _ in self.store.cache.all_topics()):",
+        ),
+    ),
+    "topics-reset-in-every-revocation": (
+        Edit(
+            f"{_HERDER}.revoking:Revoking._reset_topics_of_removed",
+            "if connector not in self.config_state:",
+            "if True:",
+        ),
+    ),
+    "topics-of-deleted-connectors-stay": (
+        Edit(f"{_HERDER}.revoking:Revoking._finish_revocation", "if self.settings.topic_tracking:", "if False:"),
+    ),
+    "joins-before-statuses-are-read": (
+        Edit(f"{_HERDER}.herder:Herder._run", "    yield Wait(lambda: store.started)", "    pass"),
+    ),
 }
 
-CONNECT_EDITS: Final[dict[str, tuple[Edit, ...]]] = {**_ROUNDS, **_WORK, **_WORK_2, **_STATUSES}
+CONNECT_EDITS: Final[dict[str, tuple[Edit, ...]]] = {**_ROUNDS, **_WORK, **_WORK_2, **_READING_AND_FENCING, **_STATUSES}

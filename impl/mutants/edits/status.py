@@ -8,28 +8,67 @@ from rebalance_check.impl.mutants.edit import Edit
 
 _STATUS: Final = "rebalance_check.impl.connect.status"
 _STORE: Final = f"{_STATUS}.store:StatusStore"
+_WRITING: Final = f"{_STATUS}.writing:StatusWriting"
 _CACHE: Final = f"{_STATUS}.cache:StatusCache"
 
 _STALE: Final = "    if self._is_stale(entity, status):"
 
 STATUS_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
-    "put-guarded-too": (Edit(f"{_STORE}.admit", "if safe and not self._check(", "if not self._check("),),
+    "put-guarded-too": (Edit(f"{_WRITING}.admit", "if safe and not self._check(", "if not self._check("),),
     "cache-written-at-send": (
         Edit(
-            f"{_STORE}.admit",
+            f"{_WRITING}.admit",
             "    return attempt",
             "    if value.status is not Status.DESTROYED:\n        attempt.entry.value = value\n    return attempt",
         ),
     ),
     "put-safe-ignores-generation": (
-        Edit(f"{_STORE}._may_write", "    cached = entry.value", "    return True\n    cached = entry.value"),
+        Edit(f"{_WRITING}._may_write", "    cached = entry.value", "    return True\n    cached = entry.value"),
+    ),
+    "failed-overrides-all": (
+        Edit(
+            f"{_WRITING}._may_write",
+            "    cached = entry.value",
+            "    if value.status is Status.FAILED:\n        return True\n    cached = entry.value",
+        ),
+    ),
+    "topic-tombstones-ignored": (
+        Edit(f"{_CACHE}._read_topic", "    self._topics.get(key.connector, {}).pop(key.topic, None)\n", "    pass\n"),
+    ),
+    "topic-query-ignores-the-connector": (
+        Edit(
+            f"{_CACHE}.topic",
+            "return self._topics.get(key.connector, {}).get(key.topic)",
+            "return next((topics[key.topic] for topics in self._topics.values() if key.topic in topics), None)",
+        ),
+    ),
+    "cascade-takes-topics-too": (
+        Edit(
+            f"{_CACHE}._remove",
+            "    for entry in self._tasks.pop(key.connector, {}).values():",
+            "    self._topics.pop(key.connector, None)\n    for entry in self._tasks.pop(key.connector, {}).values():",
+        ),
+    ),
+    "tasks-listed-by-prefix": (
+        Edit(
+            f"{_CACHE}.tasks",
+            "entries = self._tasks.get(connector, {})",
+            "entries = {number: entry for tasks in self._tasks.values() for number, entry in tasks.items()}",
+        ),
+    ),
+    "only-read-connectors-listed": (
+        Edit(
+            f"{_CACHE}.connectors",
+            "sorted(self._connectors)",
+            "sorted(name for name, entry in self._connectors.items() if entry.value is not None)",
+        ),
     ),
     "equal-generation-suppresses": (
-        Edit(f"{_STORE}._may_write", "cached.generation <= value.generation", "cached.generation < value.generation"),
+        Edit(f"{_WRITING}._may_write", "cached.generation <= value.generation", "cached.generation < value.generation"),
     ),
     "destroyed-written-as-value": (
         Edit(
-            f"{_STORE}._serialise",
+            f"{_WRITING}._serialise",
             "    try:",
             "    if value.status is Status.DESTROYED:\n"
             """        return b'{"state":"DESTROYED","trace":null,"worker_id":"","generation":0}'\n"""
@@ -60,7 +99,9 @@ STATUS_EDITS: Final[dict[str, tuple[Edit, ...]]] = {
             f"{_STORE}.run_retry",
             "    self._send(attempt)",
             "    if attempt.entry is not None and attempt.entry.value:\n"
-            "        attempt.data = write_status(attempt.entry.value, self._layout)\n"
+            "        written, attempt.value = attempt.value, attempt.entry.value\n"
+            "        attempt.data = self._serialise(attempt)\n"
+            "        attempt.value = written\n"
             "    self._send(attempt)",
         ),
     ),

@@ -16,16 +16,16 @@ from rebalance_check.impl.connect.config.store import ConfigStore
 from rebalance_check.impl.connect.herder.config import HerderConfig
 from rebalance_check.impl.connect.herder.core import HerderParts
 from rebalance_check.impl.connect.herder.herder import Herder
-from rebalance_check.impl.connect.herder.instance import Surroundings
+from rebalance_check.impl.connect.herder.instance import InstanceState, Surroundings
 from rebalance_check.impl.connect.herder.statuses import StatusWriter
-from rebalance_check.impl.connect.herder.work_events import WorkEvents, work_name
+from rebalance_check.impl.connect.herder.work_events import WorkEvents, WorkKey, assigned_work, work_name
 from rebalance_check.impl.connect.herder.worker import Worker
 from rebalance_check.impl.connect.status.codec import ConnectorKey
 from rebalance_check.impl.connect.status.shared_log import Channel
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.connect.worker.config import WorkerConfig
 from rebalance_check.impl.connect.worker.coordinator import WorkerCoordinator
-from rebalance_check.impl.protocol.connect_protocol import ConnectMode
+from rebalance_check.impl.protocol.connect_protocol import EMPTY, ConnectMode
 from rebalance_check.impl.protocol.messages import MemberReply, MemberRequest
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.impl.simulator.application import record_start
@@ -126,6 +126,7 @@ class WorkerApplication:
             appended=shared.pump_all,
             answered=self.threads.wake_herder,
         )
+        self.statuses.start(shared.status_log.ends)
 
     def _open_config_store(self, start: ProcessStart, recorder: Recorder, shared: SharedCluster) -> None:
         channel = ConfigChannel(
@@ -178,6 +179,10 @@ class WorkerApplication:
         """Let the threads of both stores go on."""
         self._status_threads.pump()
         self._config_threads.pump()
+
+    def end_outage(self) -> None:
+        """The config topic can be read again."""
+        self._config_threads.end_outage()
 
     # -------------------------------------------------------------------------------------------- an application
 
@@ -257,6 +262,16 @@ class WorkerApplication:
 
     @property
     def holds(self) -> tuple[str, ...]:
-        """What runs here: connectors, then tasks; what was cancelled counts no longer."""
-        keys = sorted(self.herder.worker.instances, key=lambda key: (not isinstance(key, ConnectorKey), work_name(key)))
+        """What runs here as it was assigned: connectors, then tasks; what was cancelled counts no longer."""
+        keys = sorted(self._claimed(), key=lambda key: (not isinstance(key, ConnectorKey), work_name(key)))
         return tuple(f"connector {key.connector}" if isinstance(key, ConnectorKey) else work_name(key) for key in keys)
+
+    def _claimed(self) -> set[WorkKey]:
+        return self.herder.worker.instances.keys() & set(assigned_work(self.herder.coordinator.assignment or EMPTY))
+
+    @property
+    def unclaimed(self) -> tuple[str, ...]:
+        """What runs here and is not in the worker's assignment: an eager round leaves it running (KAFKA-13816)."""
+        instances = self.herder.worker.instances
+        left = (key for key in instances.keys() - self._claimed() if instances[key].state is InstanceState.RUNNING)
+        return tuple(sorted(map(work_name, left)))

@@ -32,6 +32,7 @@ WEIGHTS: Final = {
     ActionKind.FAIL_TASK: 3,
     ActionKind.COMPACT_TOPIC: 1,
     ActionKind.COMPACT_CONFIGS: 1,
+    ActionKind.DELETE_TOPIC_STATUS: 1,
 }
 """How often each thing is drawn that an operator, a task or a topic does, relative to the others."""
 

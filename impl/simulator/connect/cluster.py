@@ -23,10 +23,12 @@ from rebalance_check.impl.simulator.connect.internal_rest import InternalRest
 from rebalance_check.impl.simulator.connect.modes import mode_of
 from rebalance_check.impl.simulator.connect.operator import Operator
 from rebalance_check.impl.simulator.connect.process import ConnectProcess
+from rebalance_check.impl.simulator.connect.repairs import Repairs, lacks_tasks
 from rebalance_check.impl.simulator.connect.shared import SharedCluster
 from rebalance_check.impl.simulator.environment import Environment
 from rebalance_check.impl.simulator.group_config import SimulatedGroupConfig
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
+from rebalance_check.model.vocabulary.errors import Error
 
 CONNECTORS: Final = ("c0", "c1")
 """What exists when a run begins; the tasks are spread over both."""
@@ -49,12 +51,14 @@ class ConnectCluster:
             rest=InternalRest(disturbances),
             producers=SharedProducers(environment.recorder("transactions")),
         )
+        self._has_several_modes = options.mode in {ClusterMode.MIXED, ClusterMode.UPGRADE}
         self._is_exactly_once = options.mode is ClusterMode.EXACTLY_ONCE
         self.processes: list[ConnectProcess] = []
         self.operator = Operator(environment.clock, self.processes, self.shared)
         self._configure(options.partitions)
         environment.to_own = self.to_own
         environment.more_pending = self.pending
+        environment.unclaimed = self.unclaimed
         environment.change_cluster = self.perform
         environment.change_config = lambda tasks: self.perform(Action(ActionKind.CHANGE_CONFIG, 0, tasks))
         environment.heal_cluster = self.heal
@@ -68,7 +72,12 @@ class ConnectCluster:
             self.shared.config_log.append("operator", connector_record(name, config))
 
     def build(self, name: str, settings: SimulatedGroupConfig, random: Random, recorder: Recorder) -> ConnectProcess:
-        """The slot of one worker, down."""
+        """The slot of one worker, down.
+
+        After a failover a coordinator knows of each member only the protocol that the group had: where modes differ, it
+        refuses a worker that does not offer that one, until the others have joined again. The worker ends, and a
+        supervisor starts it anew.
+        """
         number = len(self.processes)
 
         def start(step: int) -> WorkerApplication:
@@ -86,6 +95,8 @@ class ConnectCluster:
         choices = stream(self._environment.seed, f"nodes {name}")
         process = ConnectProcess(name, self._environment.network, random, recorder, start, choices=choices)
         self.processes.append(process)
+        if self._has_several_modes:
+            process.restarted_after |= {Error.INCONSISTENT_GROUP_PROTOCOL}
         self.shared.pumps.append(process.pump)
         return process
 
@@ -98,7 +109,7 @@ class ConnectCluster:
     def snapshot(self) -> ConfigSnapshot:
         """What a worker knows that reads the config topic from the beginning now."""
         state = ConfigState()
-        for record in self.shared.config_log.records:
+        for record in self.shared.config_log.readable(committed=self._is_exactly_once):
             read_record(state, record.offset, record.key, record.value)
         return state.snapshot()
 
@@ -112,12 +123,27 @@ class ConnectCluster:
         """Connectors whose tasks are not those of their configuration, and operations that are not over."""
         snapshot = self.snapshot()
         for name in snapshot.connectors():
-            state = snapshot.of_connector(name)
-            wanted = str((state.config or {}).get(TASKS_MAX))
-            if state.target_state is TargetState.STARTED and wanted != str(len(snapshot.tasks(name))):
-                yield f"{name} has {len(snapshot.tasks(name))} tasks, its configuration says {wanted}"
+            if difference := lacks_tasks(snapshot, name):
+                yield difference
         yield from self.operator.pending()
 
+    def unclaimed(self) -> tuple[tuple[str, str], ...]:
+        """What workers run beyond their assignments, each connector and task after its worker."""
+        running = ((process.name, process.worker) for process in self.processes)
+        return tuple((name, work) for name, worker in running if worker is not None for work in worker.unclaimed)
+
     def heal(self) -> None:
-        """The operator lets every connector run, with a new configuration."""
+        """The config topic can be read, and the operator has every connector run, with a new configuration."""
+        for process in self.processes:
+            if process.worker is not None:
+                process.worker.end_outage()
         self.operator.heal(self.snapshot())
+        Repairs(
+            clock=self._environment.clock,
+            records=lambda: self.shared.config_log.readable(committed=self._is_exactly_once),
+            processes=self.processes,
+            snapshot=self.snapshot,
+            resume=self.operator.resume,
+            reconfigure=lambda connector: self.operator.reconfigure(self.snapshot(), connector),
+            several_modes=self._has_several_modes,
+        ).begin()

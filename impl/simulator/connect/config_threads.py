@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from rebalance_check.impl.connect.config.channel import ConfigChannel, Sending
-from rebalance_check.impl.simulator.connect.disturbances import UNREADABLE_MS, Disturbances
+from rebalance_check.impl.runtime.faults import NO_FAULTS
+from rebalance_check.impl.simulator.connect.disturbances import Disturbances
 from rebalance_check.impl.simulator.connect.process_threads import ProcessThreads
 
 
@@ -25,6 +26,8 @@ class ConfigThreads:
         self._disturbances = disturbances
         self._appended = appended
         self._reading = False
+        self._is_held_back = False
+        self._reads = 0
         self._claiming = False
         self._sending: set[int] = set()
 
@@ -32,9 +35,7 @@ class ConfigThreads:
         """Let the reader and the producers go on where there is something to do."""
         channel, disturbances = self.channel, self._disturbances
         if not self._reading and (channel.ends or channel.behind):
-            self._reading = True
-            unreadable = disturbances.happens(disturbances.plan.drop)
-            self._threads.after(UNREADABLE_MS if unreadable else disturbances.delay_ms(), self._read)
+            self._begin_read(disturbances.reading_ms())
         if not self._claiming and channel.claims:
             self._claiming = True
             self._threads.after(disturbances.delay_ms(), self._claim)
@@ -43,8 +44,25 @@ class ConfigThreads:
                 self._sending.add(sending.number)
                 self._threads.after(disturbances.delay_ms(), partial(self._send, sending))
 
-    def _read(self) -> None:
+    def end_outage(self) -> None:
+        """The topic can be read again: what the reader waits for comes as soon as any records do.
+
+        A long outage (``config_outage``) lasts for as long as it was drawn to last, as the run was asked for.
+        """
+        if self._reading and self._is_held_back:
+            self._begin_read(self._disturbances.delay_ms())
+
+    def _begin_read(self, delay_ms: int) -> None:
+        """The reader waits for records; a read that was begun before is overtaken."""
+        self._reading = True
+        self._is_held_back = delay_ms > NO_FAULTS.delay_ms and not self._disturbances.plan.config_outage
+        self._reads += 1
+        self._threads.after(delay_ms, partial(self._read, self._reads))
+
+    def _read(self, number: int) -> None:
         """The reader polls some records; a read to the end that was reached is over."""
+        if number != self._reads:
+            return
         self._reading = False
         if self.channel.closed:
             return

@@ -1,7 +1,9 @@
-"""Requests between simulated workers: they take time, get lost, and find nobody at a worker that is down."""
+"""Requests between simulated workers: they take time, get lost, and have no answer from a worker that is down."""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -73,13 +75,31 @@ class Exchange:
             self.on_answer(answer)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PeersOf:
-    """The peers of one process."""
+    """The peers of one process: one thread sends its requests, each when the one before was answered.
+
+    Source: ``DistributedHerder.forwardRequestExecutor``.
+    """
 
     rest: InternalRest
     threads: ProcessThreads
+    waiting: deque[Callable[[], None]] = field(default_factory=deque)
+    busy: bool = False
 
     def request(self, url: str, request: InternalRequest, signature: Signature | None, on_answer: OnAnswer) -> None:
         """Send a request; see `rebalance_check.impl.connect.herder.peers.Peers`."""
-        self.rest.request_from(self.threads, url, request, signature, on_answer)
+
+        def answered(answer: Answer) -> None:
+            on_answer(answer)
+            self._go_on()
+
+        self.waiting.append(partial(self.rest.request_from, self.threads, url, request, signature, answered))
+        if not self.busy:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """The thread takes the next request."""
+        self.busy = bool(self.waiting)
+        if self.waiting:
+            self.waiting.popleft()()

@@ -67,6 +67,8 @@ class Operator:
             case ActionKind.RESTART_TASK:
                 key = ConnectorKey(connector) if action.choice > 8 else TaskKey(connector, action.choice // 3)
                 self._ask_owner(action.member, key)
+            case ActionKind.DELETE_TOPIC_STATUS:
+                self._ask(action.member, lambda herder, answer: herder.reset_topics(connector, answer))
             case ActionKind.FAIL_TASK:
                 self._fail(action)
             case ActionKind.COMPACT_TOPIC:
@@ -121,9 +123,21 @@ class Operator:
     def heal(self, snapshot: ConfigSnapshot) -> None:
         """Give every connector a new configuration and let it run: what failed starts anew."""
         for connector in snapshot.connectors():
-            tasks = int(str((snapshot.config(connector) or {}).get(TASKS_MAX)))
-            self._insist(f"the configuration of {connector}", partial(self._put, connector, tasks))
-            self._insist(f"the resumption of {connector}", partial(_resume, connector))
+            self._configure(snapshot, connector)
+            self.resume(connector)
+
+    def resume(self, connector: str) -> None:
+        """Let a connector run."""
+        self._insist(f"the resumption of {connector}", partial(_resume, connector))
+
+    def reconfigure(self, snapshot: ConfigSnapshot, connector: str) -> None:
+        """Give a connector a configuration that its task configurations show, with as many tasks as before."""
+        self._versions += 1
+        self._configure(snapshot, connector)
+
+    def _configure(self, snapshot: ConfigSnapshot, connector: str) -> None:
+        tasks = int(str((snapshot.config(connector) or {}).get(TASKS_MAX)))
+        self._insist(f"the configuration of {connector}", partial(self._put, connector, tasks))
 
     def _insist(self, what: str, ask: Ask) -> None:
         """Ask until the leader accepts."""

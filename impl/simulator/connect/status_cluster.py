@@ -37,6 +37,8 @@ from rebalance_check.model.vocabulary.events import (
 GROUP: Final = "connect"
 HEALING_MS: Final = 600_000
 PARTITIONS: Final = 3
+TOPIC: Final = "t"
+"""The topic that the tasks of the first connector use."""
 
 
 class StatusCluster:
@@ -180,10 +182,10 @@ class StatusCluster:
             case ActionKind.QUERY_STATUS:
                 self._query(worker)
             case ActionKind.PUT_TOPIC_STATUS:
-                worker.store.put_topic(TopicValue("t", "c0", 0, self.clock.now_ms))
+                worker.store.put_topic(TopicValue(TOPIC, "c0", 0, self.clock.now_ms))
                 worker.pump()
             case ActionKind.DELETE_TOPIC_STATUS:
-                worker.store.delete_topic(TopicKey("t", "c0"))
+                worker.store.delete_topic(TopicKey(TOPIC, "c0"))
                 worker.pump()
             case _ if action.kind in OF_TASKS and worker.owned:
                 _, _, random = draw_of(self._seed, action.choice)
@@ -204,6 +206,11 @@ class StatusCluster:
         keys: list[ConnectorKey | TaskKey] = [*connectors, *self._tasks]
         for key in keys:
             worker.store.get(key)
+        worker.store.connectors()
+        for connector in connectors:
+            worker.store.tasks(connector.connector)
+            worker.store.get_topic(TopicKey(TOPIC, connector.connector))
+            worker.store.topics(connector.connector)
 
     # -------------------------------------------------------------------------------------------- healing
 

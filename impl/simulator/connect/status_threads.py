@@ -119,7 +119,10 @@ class StatusThreads:
     def _read(self, partition: int) -> None:
         self._reading.discard(partition)
         if not self._store.stopped:
+            started = self._store.started
             self._channel.read(partition)
+            if self._store.started and not started:
+                self._notify()
             self.pump()
 
     def close(self) -> None:

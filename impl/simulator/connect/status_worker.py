@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 from random import Random
 
+from rebalance_check.impl.connect.status.attempts import Attempt, StatusStoreError
 from rebalance_check.impl.connect.status.codec import ConnectorKey, Status, StatusValue, TaskKey
 from rebalance_check.impl.connect.status.shared_log import Channel, SharedLog
-from rebalance_check.impl.connect.status.store import Attempt, StatusStore, StatusStoreError
+from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.clock import VirtualClock
 from rebalance_check.impl.runtime.faults import NO_FAULTS, FaultPlan
 from rebalance_check.impl.runtime.options import FaultKind

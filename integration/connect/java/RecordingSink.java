@@ -8,27 +8,21 @@ import org.apache.kafka.connect.sink.SinkConnector;
 
 /** A sink connector whose start, stop and configuration of tasks block or fail on demand, and are in the journal. */
 public final class RecordingSink extends SinkConnector {
-    private Map<String, String> config;
-    private Recorded recorded;
+    private final RecordedConnector connector = new RecordedConnector();
 
     @Override
     public void start(Map<String, String> properties) {
-        config = properties;
-        recorded = new Recorded(Configs.connector(properties));
-        recorded.start();
+        connector.start(properties);
     }
 
     @Override
     public List<Map<String, String>> taskConfigs(int most) {
-        Control.pass("configure", recorded.item);
-        return Configs.ofTasks(config, most);
+        return connector.taskConfigs(most);
     }
 
     @Override
     public void stop() {
-        if (recorded != null) {
-            recorded.stop();
-        }
+        connector.stop();
     }
 
     @Override
@@ -43,6 +37,6 @@ public final class RecordingSink extends SinkConnector {
 
     @Override
     public String version() {
-        return "1";
+        return RecordedConnector.VERSION;
     }
 }

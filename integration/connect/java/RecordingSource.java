@@ -9,27 +9,21 @@ import org.apache.kafka.connect.source.SourceConnector;
 
 /** A source connector whose start, stop and configuration of tasks block or fail on demand, and are in the journal. */
 public final class RecordingSource extends SourceConnector {
-    private Map<String, String> config;
-    private Recorded recorded;
+    private final RecordedConnector connector = new RecordedConnector();
 
     @Override
     public void start(Map<String, String> properties) {
-        config = properties;
-        recorded = new Recorded(Configs.connector(properties));
-        recorded.start();
+        connector.start(properties);
     }
 
     @Override
     public List<Map<String, String>> taskConfigs(int most) {
-        Control.pass("configure", recorded.item);
-        return Configs.ofTasks(config, most);
+        return connector.taskConfigs(most);
     }
 
     @Override
     public void stop() {
-        if (recorded != null) {
-            recorded.stop();
-        }
+        connector.stop();
     }
 
     @Override
@@ -49,6 +43,6 @@ public final class RecordingSource extends SourceConnector {
 
     @Override
     public String version() {
-        return "1";
+        return RecordedConnector.VERSION;
     }
 }

@@ -14,8 +14,9 @@ from typing import Any, Final
 from rebalance_check.impl.connect.config.errors import ConfigRecordError
 from rebalance_check.impl.connect.config.log import ConfigReader, LogStep, ReadToEnd, Send
 from rebalance_check.impl.connect.config.values import ConfigRecord
+from rebalance_check.impl.connect.status.attempts import NoRecordKeyError
 from rebalance_check.impl.connect.status.log import SendOutcome
-from rebalance_check.impl.connect.status.store import NoRecordKeyError, StatusStore
+from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.integration.connect.ours.threads import WorkerThreads
 from rebalance_check.integration.live.kafka_python_api import KafkaConsumer, KafkaProducer, TopicPartition, errors
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -23,8 +24,10 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 POLL_MS: Final = 20
 RETRY_MS: Final = 100
 SEND_TIMEOUT_S: Final = 30.0
+START_TIMEOUT_S: Final = 60.0
 
 Take = Callable[[int, "str | None", "bytes | None"], None]
+OnEnd = Callable[[int], None]
 
 
 class TopicReader:
@@ -33,15 +36,18 @@ class TopicReader:
     def __init__(self, bootstrap: str, topic: str, threads: WorkerThreads, take: Take) -> None:
         self._bootstrap, self._topic, self._threads, self._take = bootstrap, topic, threads, take
         self._partition = TopicPartition(topic, 0)
-        self._wanted: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._ends: list[tuple[int, Callable[[], None]]] = []
+        self._wanted: queue.SimpleQueue[tuple[OnEnd, OnEnd]] = queue.SimpleQueue()
+        self._ends: list[tuple[int, OnEnd]] = []
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"reader of {topic}", daemon=True)
         self._thread.start()
 
-    def read_to_end(self, then: Callable[[], None]) -> None:
-        """Post ``then`` once every record below the end of now was posted."""
-        self._wanted.put(then)
+    def read_to_end(self, then: OnEnd, found: OnEnd = lambda _end: None) -> None:
+        """Post ``then`` once every record below the end of now was posted; ``found`` gets that end at once.
+
+        Both get the end's offset; the reader's own thread calls ``found``.
+        """
+        self._wanted.put((then, found))
 
     def close(self) -> None:
         """Read no more."""
@@ -60,7 +66,9 @@ class TopicReader:
     def _read(self, consumer: Any) -> None:
         while not self._wanted.empty():
             end = consumer.end_offsets([self._partition])[self._partition]
-            self._ends.append((end, self._wanted.get()))
+            then, found = self._wanted.get()
+            self._ends.append((end, then))
+            found(end)
         for records in consumer.poll(timeout_ms=POLL_MS).values():
             for record in records:
                 key = None if record.key is None else record.key.decode(errors="replace")
@@ -68,7 +76,7 @@ class TopicReader:
         position = consumer.position(self._partition)
         for end, then in [each for each in self._ends if each[0] <= position]:
             self._ends.remove((end, then))
-            self._threads.post(then)
+            self._threads.post(partial(then, end))
 
 
 class KafkaConfigLog:
@@ -94,7 +102,7 @@ class KafkaConfigLog:
             case Send(records=records, transaction=False):
                 self._sends.put((number, records))
             case ReadToEnd():
-                self._reader.read_to_end(lambda: self._completed(number))
+                self._reader.read_to_end(lambda _end: self._completed(number))
             case _:
                 raise RebalanceCheckError("a worker of ours has no transactions: leave exactly_once disabled")
 
@@ -134,7 +142,7 @@ class KafkaConfigLog:
 
 
 class KafkaStatusLog:
-    """The log of a status store; its producer has Connect's settings. ``store`` is set after making one."""
+    """The log of a status store; its producer has Connect's settings. `start` names the store."""
 
     def __init__(self, bootstrap: str, topic: str, threads: WorkerThreads) -> None:
         self.store: StatusStore | None = None
@@ -144,6 +152,23 @@ class KafkaStatusLog:
             max_in_flight_requests_per_connection=1,
         )  # fmt: skip
         self._reader = TopicReader(bootstrap, topic, threads, self._take)
+
+    def start(self, store: StatusStore) -> None:
+        """Read for this store, which is started once it has read what the topic holds now.
+
+        Raises:
+            RebalanceCheckError: no broker names the topic's end within `START_TIMEOUT_S`.
+        """
+        self.store = store
+        ends: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._reader.read_to_end(partial(self._reached, store), ends.put)
+        try:
+            store.start((ends.get(timeout=START_TIMEOUT_S),))
+        except queue.Empty:
+            raise RebalanceCheckError(
+                f"no broker named the end of the topic {self._topic} within {START_TIMEOUT_S:.0f} s: "
+                "check that Kafka runs and that the topic exists"
+            ) from None
 
     def send(self, key: str, value: bytes | None, attempt: int, send: int) -> None:
         """Hand a record to the producer, and report when it is answered."""
@@ -160,6 +185,10 @@ class KafkaStatusLog:
         self._reader.close()
         self._producer.close(timeout=5)
 
+    def _reached(self, store: StatusStore, end: int) -> None:
+        store.reached(0, end)
+        self._threads.wake_herder()
+
     def _appended(self, attempt: int, send: int, done: Any) -> None:
         if self.store is not None:
             self.store.completed(attempt, send, SendOutcome.OK, done.partition, done.offset)
@@ -168,7 +197,7 @@ class KafkaStatusLog:
     def _failed(self, attempt: int, send: int, failure: Any) -> None:
         if self.store is None:
             return
-        retriable = isinstance(failure, errors.RetriableError)
+        retriable = isinstance(failure, (errors.RetriableError, errors.CorruptRecordError))  # the second one in Java
         self.store.completed(attempt, send, SendOutcome.RETRIABLE if retriable else SendOutcome.FATAL)
         if self.store.retries:
             self._threads.after(RETRY_MS, self.store.run_retry)

@@ -29,6 +29,7 @@ class WorkerOrder(msgspec.Struct, frozen=True, kw_only=True):
     heartbeat_interval_ms: int
     rebalance_timeout_ms: int
     scheduled_rebalance_max_delay_ms: int
+    task_shutdown_graceful_timeout_ms: int
 
     @property
     def url(self) -> str:
@@ -49,5 +50,6 @@ class WorkerOrder(msgspec.Struct, frozen=True, kw_only=True):
             heartbeat_interval_ms=self.heartbeat_interval_ms,
             rebalance_timeout_ms=self.rebalance_timeout_ms,
             scheduled_rebalance_max_delay_ms=self.scheduled_rebalance_max_delay_ms,
+            task_shutdown_graceful_timeout_ms=self.task_shutdown_graceful_timeout_ms,
             worker_unsync_backoff_ms=2_000,
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from functools import partial
 from typing import Final
 
 from rebalance_check.impl.connect.herder.peers import Answer, InternalRequest, OnAnswer, PutTaskConfigs, Signature
 from rebalance_check.integration.connect.ours.threads import WorkerThreads
-from rebalance_check.integration.connect.rest import ConnectRest, signature_headers
+from rebalance_check.integration.connect.rest import ConnectRest, signature_headers, task_configs_body
 
 _ANSWERS: Final = {answer.value: answer for answer in Answer}
 
@@ -26,15 +25,14 @@ class HttpPeers:
         threading.Thread(target=asking, name=f"request to {url}", daemon=True).start()
 
     def _ask(self, url: str, request: InternalRequest, signature: Signature | None, on_answer: OnAnswer) -> None:
-        if isinstance(request, PutTaskConfigs):
-            method, verb = "POST", "tasks"
-            body = json.dumps([dict(config) for config in request.configs]).encode()
-        else:
-            method, verb, body = "PUT", "fence", b""
+        rest, connector = ConnectRest(url), request.connector
+        body = task_configs_body(request.configs) if isinstance(request, PutTaskConfigs) else b""
         headers = {} if signature is None else signature_headers(signature.key, signature.algorithm, body)
-        path = f"/connectors/{request.connector}/{verb}"
         try:
-            status = ConnectRest(url).call(method, path, body, headers=headers).status
+            if isinstance(request, PutTaskConfigs):
+                status = rest.put_task_configs(connector, body, headers=headers).status
+            else:
+                status = rest.fence(connector, headers=headers).status
         except OSError:
             status = Answer.FAILED.value
         self._threads.post(lambda: on_answer(_ANSWERS.get(status, Answer.FAILED)))

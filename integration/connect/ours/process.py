@@ -105,7 +105,8 @@ class OurWorker:
         self.config_log = KafkaConfigLog(order.bootstrap, order.configs, self.threads)
         self.configs = self.config_log.store = ConfigStore(order.member, self.config_log, recorder, now=now_ms)
         self.status_log = KafkaStatusLog(order.bootstrap, order.statuses, self.threads)
-        self.statuses = self.status_log.store = StatusStore(order.store, self.status_log, recorder)
+        self.statuses = StatusStore(order.store, self.status_log, recorder)
+        self.status_log.start(self.statuses)
         self.herder = self._herder(order, recorder)
         self.member: Member[Any] = Member(DrivenHerder(self.herder), order.bootstrap)
         self.threads.wake = self.member.wake_up

@@ -9,19 +9,28 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections.abc import Callable
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from rebalance_check.impl.connect.herder.herder import Herder
-from rebalance_check.impl.connect.herder.peers import Answer, FenceZombies, InternalRequest, PutTaskConfigs, Signature
+from rebalance_check.impl.connect.herder.peers import Answer, FenceZombies, InternalRequest, PutTaskConfigs
 from rebalance_check.impl.connect.status.codec import ConnectorKey
 from rebalance_check.impl.connect.status.store import StatusStore
+from rebalance_check.integration.connect.ours.refusals import SignatureError, internal_refusal, refusal, signature_of
 from rebalance_check.integration.connect.ours.threads import WorkerThreads
-from rebalance_check.integration.connect.rest import ALGORITHM, AUTHORIZATION, ConnectRest, is_signed
-from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.integration.connect.rest import ALGORITHM, AUTHORIZATION, ConnectRest
 
-ANSWER_TIMEOUT_S: Final = 60.0
+ANSWER_TIMEOUT_S: Final = 90.0
+"""``RestRequestTimeout``."""
+
+TIMED_OUT: Final = "Request timed out"
+
+POLL_S: Final = 0.02
+"""How soon the server notices that it is to end."""
+
 _PATH: Final = re.compile(r"/connectors/(?P<connector>[^/]+)(?:/(?P<verb>\w+))?")
 
 
@@ -32,7 +41,8 @@ class RestServer:
         handler = type("Handler", (_Handler,), {"herder": herder, "threads": threads})
         self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
         self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, name="REST server", daemon=True).start()
+        serve = partial(self._server.serve_forever, poll_interval=POLL_S)
+        threading.Thread(target=serve, name="REST server", daemon=True).start()
 
     def close(self) -> None:
         """Listen no more."""
@@ -57,9 +67,9 @@ class _Handler(BaseHTTPRequestHandler):
             healthy = self._ask(lambda answer: answer(self.herder.configs.started))
             self._reply(200 if healthy else 503, {"status": "healthy" if healthy else "starting"})
         elif path == "/connectors":
-            self._reply(200, self._ask(lambda answer: answer(self._infos())))
+            self._show(lambda: (200, self._infos()))
         elif match is not None and match["verb"] == "status":
-            self._reply(*self._ask(lambda answer: answer(self._status(unquote(match["connector"])))))
+            self._show(lambda: self._status(unquote(match["connector"])))
         else:
             self._refuse(404, f"{self.path} is not served here")
 
@@ -86,6 +96,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(404, f"{self.path} is not served here")
         elif verb == "fence":
             self._internal(FenceZombies(unquote(match["connector"])), body)
+        elif verb == "config":
+            self._configure(unquote(match["connector"]), body)
         else:
             self._operator(unquote(match["connector"]), verb, body)
 
@@ -100,32 +112,29 @@ class _Handler(BaseHTTPRequestHandler):
     # ------------------------------------------------------------------------------------------------ the herder
 
     def _internal(self, request: InternalRequest, body: bytes) -> None:
-        def question(answer: Any) -> None:
-            try:
-                signature = self._signature(body)
-            except RebalanceCheckError:
-                answer(Answer.BAD_REQUEST)
-                return
-            self.herder.receive_internal(request, signature, answer)
+        """Java passes on a request that another worker has to serve, and drops its signature."""
+        try:
+            signature = signature_of(self.herder, body, self.headers.get(AUTHORIZATION), self.headers.get(ALGORITHM))
+        except SignatureError as error:
+            self._refuse(400, str(error))
+            return
+        answer = self._ask(lambda answer: self.herder.receive_internal(request, signature, answer))
+        self._finish(answer, body, lambda: internal_refusal(self.herder, answer, request, signature))
 
-        self._finish(self._ask(question))
-
-    def _signature(self, body: bytes) -> Signature | None:
-        """What the request proves: the key of the session, or another one; None where nothing is signed."""
-        given, algorithm = self.headers.get(AUTHORIZATION), self.headers.get(ALGORITHM)
-        if given is None or algorithm is None:
-            return None
-        known = self.herder.session_key
-        fits = known is not None and is_signed(known.key, algorithm, body, given)
-        return Signature(known.key if known is not None and fits else b"", algorithm)
+    def _configure(self, connector: str, body: bytes) -> None:
+        try:
+            config = {"name": connector, **json.loads(body)}
+        except (ValueError, TypeError) as error:
+            self._refuse(500, str(error))
+            return
+        answer = self._ask(lambda answer: self.herder.put_connector(connector, config, answer))
+        self._finish(answer, body, lambda: refusal(self.herder, answer, connector))
 
     def _operator(self, connector: str, verb: str, body: bytes) -> None:
         herder = self.herder
 
         def question(answer: Any) -> None:
             match verb:
-                case "config":
-                    herder.put_connector(connector, {"name": connector, **json.loads(body)}, answer)
                 case "delete":
                     herder.delete_connector(connector, answer)
                 case "pause":
@@ -136,12 +145,15 @@ class _Handler(BaseHTTPRequestHandler):
                     herder.stop_connector(connector, answer)
 
         answer = self._ask(question)
-        leader = herder.leader_url
-        if answer is Answer.CONFLICT and leader and leader != herder.url and "forward=" not in self.path:
-            reply = ConnectRest(leader).call(self.command, f"{self.path}?forward=true", body or None)
-            self._reply(reply.status, reply.body)
+        self._finish(answer, body, lambda: refusal(herder, answer, connector))
+
+    def _show(self, question: Callable[[], tuple[int, Any]]) -> None:
+        """Answer with the code and the body that the herder's thread finds."""
+        found = self._ask(lambda answer: answer(question()))
+        if found is None:
+            self._refuse(500, TIMED_OUT)
         else:
-            self._finish(answer)
+            self._reply(*found)
 
     def _infos(self) -> dict[str, Any]:
         state = self.herder.config_state
@@ -167,12 +179,32 @@ class _Handler(BaseHTTPRequestHandler):
     def _body(self) -> bytes:
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
-    def _finish(self, answer: Answer | None) -> None:
+    def _finish(self, answer: Answer | None, body: bytes, why: Callable[[], str]) -> None:
+        """Answer, or pass the request on to the leader."""
         if answer is Answer.OK:
             self._reply(204, None)
+        elif answer is None:
+            self._refuse(500, TIMED_OUT)
+        elif answer is not Answer.CONFLICT or not self._forward(body):
+            self._refuse(answer.value, why())
+
+    def _forward(self, body: bytes) -> bool:
+        """Pass the request on to the leader, if there is another one and this is not the third worker that it reaches.
+
+        The first worker has it passed on once more (``forward=true``), the second has not (``forward=false``).
+        """
+        leader, query = self.herder.leader_url, parse_qs(urlsplit(self.path).query)
+        forward = query.get("forward", [""])[0]
+        if not leader or leader == self.herder.url or forward == "false":
+            return False
+        path = f"{urlsplit(self.path).path}?forward={'false' if forward else 'true'}"
+        try:
+            reply = ConnectRest(leader).call(self.command, path, body or None)
+        except OSError as error:
+            self._refuse(500, f"IO Error trying to forward REST request: {error}")
         else:
-            code = (answer or Answer.FAILED).value
-            self._refuse(code, "Cannot complete request" if answer is not None else "Request timed out")
+            self._reply(reply.status, reply.body)
+        return True
 
     def _refuse(self, code: int, message: str) -> None:
         self._reply(code, {"error_code": code, "message": message})

@@ -37,18 +37,18 @@ def open_consumer(order: MemberOrder, observer: Observer) -> LiveConsumer:
     """The consumer that ``order`` asks for; it joins when it is polled. Only its own library is imported."""
     match order.choice.client:
         case ClientName.KAFKA_PYTHON:
-            from rebalance_check.integration.live.clients.kafka_python import KafkaPython  # noqa: PLC0415 - see above
+            from rebalance_check.integration.live.clients.kafka_python import KafkaPython  # noqa: PLC0415 - optional
 
             return KafkaPython(order, observer)
         case ClientName.LIBRDKAFKA:
-            from rebalance_check.integration.live.clients.librdkafka import Librdkafka  # noqa: PLC0415 - see above
+            from rebalance_check.integration.live.clients.librdkafka import Librdkafka  # noqa: PLC0415 - optional
 
             return Librdkafka(order, observer)
         case ClientName.AIOKAFKA:
-            from rebalance_check.integration.live.clients.aiokafka import AioKafka  # noqa: PLC0415 - see above
+            from rebalance_check.integration.live.clients.aiokafka import AioKafka  # noqa: PLC0415 - optional
 
             return AioKafka(order, observer)
         case ClientName.OURS:
-            from rebalance_check.integration.live.clients.ours import open_ours  # noqa: PLC0415 - see above
+            from rebalance_check.integration.live.clients.ours import open_ours  # noqa: PLC0415 - optional
 
             return open_ours(order, observer)

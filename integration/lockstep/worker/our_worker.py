@@ -15,19 +15,23 @@ from rebalance_check.impl.protocol.messages import (
     FindCoordinatorRequest,
     GroupReply,
     GroupRequest,
-    HeartbeatReply,
     HeartbeatRequest,
-    JoinedMember,
-    JoinGroupReply,
     JoinGroupRequest,
-    LeaveGroupReply,
     LeaveGroupRequest,
-    SyncGroupReply,
     SyncGroupRequest,
 )
 from rebalance_check.impl.protocol.wire import MalformedBytes
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.integration.lockstep.worker.steps import GROUP, START_MS, STEP_MS, URL, Seen, Step
+from rebalance_check.integration.lockstep.worker.our_fields import (
+    described_assignment,
+    described_request,
+    java_name,
+    reply_in,
+    work_named,
+)
+from rebalance_check.integration.lockstep.worker.steps import GROUP, START_MS, STEP_MS, Seen, Step
+from rebalance_check.integration.virtual.codec import decoded
+from rebalance_check.integration.wire.templates import encoded
 from rebalance_check.model.vocabulary.errors import Error
 from rebalance_check.model.vocabulary.events import Event
 
@@ -40,10 +44,9 @@ _APIS: Final[Mapping[type[GroupRequest], str]] = {
 _TICKS: Final = 2
 """Turns of the heartbeat side at one instant: one may find the session over, the next looks the coordinator up."""
 
-_EXCEPTIONS: Final = {
-    Error.INCONSISTENT_GROUP_PROTOCOL: "InconsistentGroupProtocolException",
-    Error.GROUP_MAX_SIZE_REACHED: "GroupMaxSizeReachedException",
-}
+
+def _ignore(_event: Event) -> None:
+    """Events are not compared."""
 
 
 class _WantedError(Exception):
@@ -59,17 +62,20 @@ class _Configs:
 class OurWorker:
     """One worker after the other; a step ``reset`` begins the first."""
 
-    def __init__(self) -> None:
+    def __init__(self, note: Callable[[Event], None] = _ignore) -> None:
+        self._note = note
         self._begin({"mode": "sessioned", "offset": 0, "counts": {}, "maxDelay": 0, "owners": []})
 
     def _begin(self, step: Step) -> None:
-        self._now_ms = START_MS
+        name = step.get("worker", "w")
+        self._now_ms: int = step.get("now", START_MS)
         self._reachable = True
         self._inside = self._raises = False
         self._raised = ""
         self._calls: list[Seen] = []
         self._requests: list[Seen] = []
         self._in_flight: list[tuple[int, GroupRequest]] = []
+        self._frames: list[tuple[int, str]] = []
         self._owners: list[str] = step["owners"]
         self._configs = _Configs(step["offset"], step["counts"])
         self._worker = WorkerCoordinator(
@@ -77,10 +83,11 @@ class OurWorker:
                 group_id=GROUP,
                 connect_protocol=ConnectMode.parse(step["mode"]),
                 scheduled_rebalance_max_delay_ms=step["maxDelay"],
+                client_id=name,
             ),
-            Recorder(GROUP, "w", lambda: self._now_ms, _ignore),
-            member="w",
-            url=URL,
+            Recorder(GROUP, name, lambda: self._now_ms, self._note),
+            member=name,
+            url=f"http://{name}:8083/",
             configs=self,
             listener=self,
         )
@@ -93,7 +100,9 @@ class OurWorker:
 
     def on_assigned(self, assignment: ConnectAssignment, generation: int) -> None:
         """Note the call."""
-        self._calls.append({"call": "assigned", "generation": generation, "assignment": _described(assignment)})
+        self._calls.append(
+            {"call": "assigned", "generation": generation, "assignment": described_assignment(assignment)}
+        )
         self._raise()
 
     def on_revoked(self, leader: str, connectors: Sequence[str], tasks: Sequence[ConnectorTask]) -> bool:
@@ -119,6 +128,7 @@ class OurWorker:
             "poll": lambda _: self._poll(),
             "step": self._pass_time,
             "answer": self._answer,
+            "reply": self._read_reply,
             "disconnect": lambda _: self._disconnect(),
             "reachable": self._reach,
             "configs": self._read,
@@ -137,7 +147,7 @@ class OurWorker:
             try:
                 self._worker.poll(self._now_ms)
             except (GroupError, MalformedBytes, _WantedError) as problem:
-                self._raised = _java_name(problem)
+                self._raised = java_name(problem)
                 self._inside = False
                 self._collect()
                 return
@@ -164,8 +174,18 @@ class OurWorker:
 
     def _answer(self, step: Step) -> None:
         number = next(number for number, request in self._in_flight if _APIS[type(request)] == step["api"])
+        self._receive(number, reply_in(step))
+
+    def _read_reply(self, step: Step) -> None:
+        """The bytes of a response came; those to a request that is given up are not read."""
+        for number, request in self._in_flight:
+            if number == step["correlation"]:
+                self._receive(number, decoded(request, bytes.fromhex(step["frame"])))
+                return
+
+    def _receive(self, number: int, reply: GroupReply) -> None:
         self._in_flight = [entry for entry in self._in_flight if entry[0] != number]
-        self._worker.receive(number, _reply(step), self._now_ms)
+        self._worker.receive(number, reply, self._now_ms)
         self._collect()
         self._go_on()
 
@@ -199,102 +219,36 @@ class OurWorker:
         if self._worker.coordinator_unknown():
             self._in_flight.clear()
         self._in_flight += sent
-        self._requests += [_request(request) for _, request in sent]
+        self._requests += [described_request(request) for _, request in sent]
+        self._frames += [(number, encoded(request).hex()) for number, request in sent]
         error = Error.NONE if self._reachable else Error.COORDINATOR_NOT_AVAILABLE
         for number in lookups:
             self._worker.receive(number, FindCoordinatorReply(error=error, host="broker", port=9092), self._now_ms)
         return bool(lookups)
+
+    def _next_heartbeat_ms(self) -> int:
+        """When the next heartbeat is due, from the start; -1 while there is none to send."""
+        wait_ms = self._worker.time_to_next_heartbeat(self._now_ms)
+        return -1 if wait_ms is None else self._now_ms + wait_ms - START_MS
 
     def _seen(self) -> Seen:
         worker = self._worker
         requests, self._requests = self._requests, []
         calls, self._calls = self._calls, []
         raised, self._raised = self._raised, ""
+        frames, self._frames = self._frames, []
         return {
             "requests": requests,
+            "frames": frames,
             "calls": calls,
             "raised": raised,
             "inside": self._inside,
             "state": worker.state.value,
             "member": worker.member_id(),
             "generation": worker.generation_id(),
+            "heartbeat": self._next_heartbeat_ms(),
             "completed": worker.last_completed_generation(),
             "version": worker.mode.version,
-            "claim": None if worker.assignment is None else _described(worker.assignment),
-            "owners": [worker.owner_url(_work(name)) for name in self._owners],
+            "claim": None if worker.assignment is None else described_assignment(worker.assignment),
+            "owners": [worker.owner_url(work_named(name)) for name in self._owners],
         }
-
-
-def _ignore(_event: Event) -> None:
-    """Events are not compared."""
-
-
-def _work(name: str) -> str | ConnectorTask:
-    connector, dash, number = name.rpartition("-")
-    return ConnectorTask(connector, int(number)) if dash else name
-
-
-def _java_name(problem: Exception) -> str:
-    if isinstance(problem, GroupError):
-        return _EXCEPTIONS.get(problem.error, "KafkaException")
-    return "SchemaException" if isinstance(problem, MalformedBytes) else "IllegalStateException"
-
-
-def _described(assignment: ConnectAssignment) -> Seen:
-    return {
-        "version": assignment.version,
-        "error": assignment.error,
-        "leader": assignment.leader,
-        "leader_url": assignment.leader_url,
-        "offset": assignment.config_offset,
-        "delay": assignment.delay_ms,
-        "connectors": list(assignment.connectors),
-        "tasks": [task.name for task in assignment.tasks],
-        "revoked_connectors": list(assignment.revoked_connectors),
-        "revoked_tasks": [task.name for task in assignment.revoked_tasks],
-    }
-
-
-def _request(request: GroupRequest) -> Seen:
-    if isinstance(request, JoinGroupRequest):
-        return {
-            "api": "JOIN_GROUP",
-            "member": request.member_id,
-            "session": request.session_timeout_ms,
-            "rebalance": request.rebalance_timeout_ms,
-            "type": request.protocol_type,
-            "protocols": [[offer.name, offer.metadata.hex()] for offer in request.protocols],
-            "reason": request.reason or "",
-        }
-    if isinstance(request, SyncGroupRequest):
-        return {
-            "api": "SYNC_GROUP",
-            "member": request.member_id,
-            "generation": request.generation_id,
-            "type": request.protocol_type,
-            "protocol": request.protocol_name,
-            "assignments": {one.member_id: one.assignment.hex() for one in request.assignments},
-        }
-    if isinstance(request, LeaveGroupRequest):
-        return {"api": "LEAVE_GROUP", "member": request.members[0].member_id, "reason": request.members[0].reason}
-    assert isinstance(request, HeartbeatRequest)
-    return {"api": "HEARTBEAT", "member": request.member_id, "generation": request.generation_id}
-
-
-def _reply(step: Step) -> GroupReply:
-    error = Error(step["error"])
-    if step["api"] == "JOIN_GROUP":
-        return JoinGroupReply(
-            error=error,
-            generation_id=step.get("generation", -1),
-            protocol_type="connect",
-            protocol_name=step.get("protocol", ""),
-            leader=step.get("leader", ""),
-            member_id=step.get("member", ""),
-            members=tuple(
-                JoinedMember(each["id"], bytes.fromhex(each["metadata"])) for each in step.get("members", [])
-            ),
-        )
-    if step["api"] == "SYNC_GROUP":
-        return SyncGroupReply(error=error, assignment=bytes.fromhex(step.get("assignment", "")))
-    return HeartbeatReply(error=error) if step["api"] == "HEARTBEAT" else LeaveGroupReply(error=error)

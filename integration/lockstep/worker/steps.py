@@ -13,6 +13,8 @@ herder if it is inside a poll. ``answer`` (api, error, ...): the oldest request 
 ``disconnect``: the connection breaks. ``reachable`` (value): whether the coordinator can be found. ``configs`` (offset,
 counts): what the config topic holds from now on. ``rejoin``: the herder requests a rejoin. ``raise``: the next call of
 the listener raises. ``leave``: the herder leaves the group. ``wake``: the herder is woken up inside a poll.
+``reply`` (correlation, frame): the bytes of a response came. A step may name its ``worker`` and a ``run``; both
+together are one worker, which without a name is called ``w``. ``reset`` may say when (``now``).
 """
 
 Seen: TypeAlias = dict[str, Any]
@@ -21,4 +23,3 @@ Seen: TypeAlias = dict[str, Any]
 STEP_MS: Final = 100
 START_MS: Final = 1_000_000
 GROUP: Final = "g"
-URL: Final = "http://w:8083/"

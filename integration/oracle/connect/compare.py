@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from rebalance_check.integration.oracle.connect.group_run import PROTOCOL, answer_of, run_history
 from rebalance_check.integration.oracle.connect.java import JavaConnectAssignors
 from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
-from rebalance_check.integration.oracle.connect.play import PROTOCOL, answer_of, play
 from rebalance_check.integration.oracle.connect.request import ConnectAssignors, RoundAnswer, RoundRequest
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 from rebalance_check.properties.assignment.connect_histories import random_history
@@ -98,7 +98,7 @@ def compare(
     ours: ConnectAssignors | None = None,
     progress: ProgressListener = ignore_progress,
 ) -> Iterator[ConnectComparison]:
-    """Play the histories of all shapes and seeds with our assignors, and have each release compute the same rounds.
+    """Run the histories of all shapes and seeds with our assignors, and have each release compute the same rounds.
 
     One comparison for each shape and release. ``ours`` replaces our own assignors; ``progress`` receives the histories
     of the present shape.
@@ -116,9 +116,9 @@ def compare(
 
 
 def _posted(posting: Posting, history: History, protocol: str) -> int:
-    """Play one history; the index of its first round."""
+    """Run one history; the index of its first round."""
     start = len(posting.answers)
-    play(posting, history, protocol)
+    run_history(posting, history, protocol)
     return start
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 from typing import Final
 
-from rebalance_check.integration.oracle.connect.play import Player
+from rebalance_check.integration.oracle.connect.group_run import GroupRun
 from rebalance_check.integration.oracle.connect.request import ConnectAssignors
 from rebalance_check.properties.assignment.connect_rounds import CourseRound
 from rebalance_check.properties.assignment.connect_steps import (
@@ -54,18 +54,18 @@ def _cost(assignors: ConnectAssignors, change: str, seeds: range) -> Cost:
     rounds = idle = 0
     for seed in seeds:
         random = Random(f"cost {seed}")
-        player = Player(assignors, DEFAULT_MAX_DELAY_MS)
+        group = GroupRun(assignors, DEFAULT_MAX_DELAY_MS)
         for number in range(random.randint(1, 3)):
-            player.step(Configure(f"c{number}", random.randint(0, 6)))
+            group.step(Configure(f"c{number}", random.randint(0, 6)))
         for number in range(random.randint(2, 4)):
-            player.step(Join(f"w{number}"))
-        player.settle()
-        before = len(player.rounds)
+            group.step(Join(f"w{number}"))
+        group.settle()
+        before = len(group.rounds)
         for step in CHANGES[change]:
-            player.step(step)
-        player.settle()
-        rounds += len(player.rounds) - before
-        idle += sum(_idle_ms(player.rounds[before:]))
+            group.step(step)
+        group.settle()
+        rounds += len(group.rounds) - before
+        idle += sum(_idle_ms(group.rounds[before:]))
     return Cost(groups=len(seeds), rounds=rounds, idle_ms=idle)
 
 

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-import os
-import re
 import struct
-import threading
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 import msgspec
 
-from rebalance_check.integration.jvm import (
-    JARS_SETTING,
-    JavaChild,
-    cache_folder,
-    compile_java,
-    fetch_jars,
-    fingerprint,
-    java_tool,
-    made_once,
-)
+from rebalance_check.integration.jvm import JavaChild, JavaService, java_tool
 from rebalance_check.integration.oracle.connect.request import LeaderConfigs, RoundAnswer, RoundRequest
-from rebalance_check.integration.oracle.release import DEFAULT_VERSION, JDK, JVM_OPTIONS
+from rebalance_check.integration.oracle.jars import JDK, OracleJars
+from rebalance_check.integration.oracle.release import DEFAULT_VERSION, JVM_OPTIONS
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
-SOURCES: Final = Path(__file__).parent / "java"
 MAIN_CLASS: Final = "ConnectOracle"
-OLDEST: Final = (2, 4)
-"""The first release whose assignors are asked with a list of members."""
-
-_VERSION: Final = re.compile(r"(\d+)\.(\d+)\.\d+")
-_JARS: Final = ("connect-*.jar", "kafka-clients-*.jar", "slf4j-*.jar")
-_SMALL_BYTES: Final = 1 << 14
-"""What fits into a pipe that nobody reads."""
+WORKER_JARS: Final = OracleJars(
+    whose="Connect assignors",
+    product="Kafka Connect",
+    cache="connect-assignors",
+    first="connect-runtime",
+    others=", connect-api, kafka-clients and slf4j-api",
+    patterns=("connect-*.jar", "kafka-clients-*.jar", "slf4j-*.jar"),
+    sources=Path(__file__).parent / "java",
+)
 
 _HISTORY, _RESTART, _ROUND = b"H", b"S", b"R"
 _SHORT, _INT, _LONG = struct.Struct(">H"), struct.Struct(">i"), struct.Struct(">q")
@@ -44,7 +32,7 @@ _ROUND_NUMBERS: Final = struct.Struct(">qii")
 _decode: Final = msgspec.json.Decoder(RoundAnswer).decode
 
 
-class JavaConnectAssignors:
+class JavaConnectAssignors(JavaService):
     """The assignors of one release of connect-runtime, as a context manager: the process is gone outside.
 
     ``version`` is a release since 2.4.0. `RebalanceCheckError` when there is no Java, or no jars can be had. Rounds
@@ -53,7 +41,7 @@ class JavaConnectAssignors:
 
     def __init__(self, version: str = DEFAULT_VERSION) -> None:
         self.version = version
-        self._child = JavaChild(f"the Connect assignors of {self.name}", command(version), 1 << 16)
+        super().__init__(JavaChild(f"the Connect assignors of {self.name}", command(version), 1 << 16))
         self._posted: list[bytes] = []
         self._waiting = 0
 
@@ -87,38 +75,8 @@ class JavaConnectAssignors:
         """
         data, waiting = b"".join(self._posted), self._waiting
         self._posted, self._waiting = [], 0
-        writer = threading.Thread(target=self._write, args=(data,), daemon=True)
-        if len(data) < _SMALL_BYTES:
-            self._write(data)
-        else:
-            writer.start()  # neither side waits for the other with a full pipe
-        answers = [self._read() for _ in range(waiting)]
-        if writer.ident is not None:
-            writer.join()
-        return answers
-
-    def _write(self, data: bytes) -> None:
-        with suppress(BrokenPipeError):  # the reader sees the end, and says why
-            self._child.input.write(data)
-            self._child.input.flush()
-
-    def _read(self) -> RoundAnswer:
-        line = self._child.output.readline()
-        if not line.endswith(b"\n"):
-            raise self._child.ended()
-        return _decode(line)
-
-    def close(self) -> None:
-        """End the process, and wait for its end."""
-        self._child.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        with self._child.sending(data):
+            return [_decode(self._child.read_line()) for _ in range(waiting)]
 
 
 def _encoded(request: RoundRequest) -> Iterable[bytes]:
@@ -158,43 +116,5 @@ def command(version: str) -> list[str]:
 
     Raises: `RebalanceCheckError` without Java or jars.
     """
-    jars = sorted(path for pattern in _JARS for path in _folder(version).glob(pattern))
-    class_path = os.pathsep.join(map(str, [_compiled(jars), *jars]))
+    class_path = WORKER_JARS.class_path(version)
     return [java_tool("java", *JDK), *JVM_OPTIONS, "-XX:TieredStopAtLevel=1", "-cp", class_path, MAIN_CLASS]
-
-
-def _folder(version: str) -> Path:
-    """The folder with the jars of a release: below the one of REBALANCE_CHECK_KAFKA_JARS, or fetched by Maven."""
-    match = _VERSION.fullmatch(version)
-    if match is None or (int(match[1]), int(match[2])) < OLDEST:
-        raise RebalanceCheckError(f"{version!r} is no release of Kafka Connect since 2.4.0: write one like 4.3.1")
-    setting = os.environ.get(JARS_SETTING)
-    if setting:
-        folder = Path(setting.replace("{version}", version)).expanduser()
-        for place in (folder / version, folder):
-            if (place / f"connect-runtime-{version}.jar").is_file():
-                return place
-    return _from_maven(version)
-
-
-def _from_maven(version: str) -> Path:
-    advice = f"put connect-runtime-{version}.jar, connect-api, kafka-clients and slf4j-api into a folder and set "
-    advice += f"{JARS_SETTING} to it"
-
-    def fetch(target: Path) -> None:
-        needs = f"the Connect assignors of Kafka {version} need its jars: install Maven, or {advice}"
-        fetch_jars(SOURCES / "pom.xml", version, target, without_maven=needs, otherwise=advice)
-
-    return made_once(cache_folder() / "connect-assignors" / "jars" / version, fetch)
-
-
-def _compiled(jars: list[Path]) -> Path:
-    """The classes, one set for all releases: what differs between them is found by reflection."""
-    sources = sorted(SOURCES.glob("*.java"))
-
-    def compile_into(target: Path) -> None:
-        otherwise = "the Java side of the Connect assignors does not compile:"
-        class_path = os.pathsep.join(map(str, jars))
-        compile_java(java_tool("javac", *JDK), sources, class_path, target, otherwise=otherwise)
-
-    return made_once(cache_folder() / "connect-assignors" / f"classes-{fingerprint(sources)}", compile_into)

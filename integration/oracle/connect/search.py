@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rebalance_check.integration.oracle.connect.play import PROTOCOL, play
+from rebalance_check.integration.oracle.connect.group_run import PROTOCOL, run_history
 from rebalance_check.integration.oracle.connect.request import EAGER_PROTOCOL, ConnectAssignors
+from rebalance_check.integration.oracle.search import BrokenClaims
 from rebalance_check.model.shrink import ddmin, reduced
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 from rebalance_check.properties.assignment.claims import Broken
@@ -65,7 +66,7 @@ def search(
     claims: tuple[str, ...] = (),
     progress: ProgressListener = ignore_progress,
 ) -> ConnectSearch:
-    """Play every seed's history of every shape with each named assignor, and judge it by the first claim that breaks.
+    """Run every seed's history of every shape with each named assignor, and judge it by the first claim that breaks.
 
     ``claims`` are the only ones that are judged, all that need not be named when there are none; ``progress`` receives
     the histories so far.
@@ -74,17 +75,15 @@ def search(
     total = len(names) * len(shapes) * len(seeds)
     for name in names:
         for shape in shapes:
-            first: dict[str, int] = {}
-            counts: dict[str, int] = {}
+            noted = BrokenClaims()
             for seed in seeds:
-                course = play(assignors, random_history(shape, seed), protocol_of(name))
+                course = run_history(assignors, random_history(shape, seed), protocol_of(name))
                 found.histories, found.rounds = found.histories + 1, found.rounds + len(course.rounds)
                 for broken in broken_connect_claims(name, course, claims):
-                    first.setdefault(broken.claim, seed)
-                    counts[broken.claim] = counts.get(broken.claim, 0) + 1
+                    noted.note(seed, broken)
                 progress("connect assignors", found.histories, total)
-            for claim, seed in first.items():
-                found.findings += _findings(assignors, name, (shape, seed, counts[claim]), claim)
+            for claim, seed in noted.first.items():
+                found.findings += _findings(assignors, name, (shape, seed, noted.counts[claim]), claim)
     return found
 
 
@@ -94,7 +93,7 @@ def judge_one(
     """One given history for every named assignor: all claims that break, not shrunk."""
     found = ConnectSearch()
     for name in names:
-        course = play(assignors, history, protocol_of(name))
+        course = run_history(assignors, history, protocol_of(name))
         found.histories, found.rounds = found.histories + 1, found.rounds + len(course.rounds)
         for broken in broken_connect_claims(name, course, claims):
             found.findings.append(ConnectFinding(name, "given", 0, 0, history, course, broken))
@@ -106,14 +105,14 @@ def _findings(
 ) -> Iterator[ConnectFinding]:
     start = random_history(origin[0], origin[1])
     history = shrink(start, lambda one: breaks(assignors, name, one, claim) is not None)
-    course = play(assignors, history, protocol_of(name))
+    course = run_history(assignors, history, protocol_of(name))
     for broken in broken_connect_claims(name, course, (claim,)):
         yield ConnectFinding(name, *origin, history, course, broken)
 
 
 def breaks(assignors: ConnectAssignors, name: str, history: History, claim: str) -> Broken | None:
     """How the course of a history breaks a claim; None when it does not."""
-    course = play(assignors, history, protocol_of(name))
+    course = run_history(assignors, history, protocol_of(name))
     return next(broken_connect_claims(name, course, (claim,)), None)
 
 

@@ -190,7 +190,7 @@ def compile_model(model: Model, bounds: Bounds) -> Program:
     Raises `RebalanceCheckError` when Numba is not installed.
     """
     try:
-        import numba  # noqa: PLC0415  # an extra; judging and interpreting do without it
+        import numba  # noqa: PLC0415 - an extra; judging and interpreting do without it
 
         from rebalance_check.model.checker.safety import kernel  # noqa: PLC0415 - it imports Numba
     except ImportError as error:

@@ -110,8 +110,8 @@ def compiled_search(
     from rebalance_check.model.checker.safety.compiled import compile_model  # noqa: PLC0415 - needs an extra
 
     program = compile_model(machine.model, machine.bounds)
-    from rebalance_check.model.checker.safety.compilation import compile_apart  # noqa: PLC0415  # needs an extra
-    from rebalance_check.model.checker.safety.workers import ParallelSearch  # noqa: PLC0415  # needs an extra
+    from rebalance_check.model.checker.safety.compilation import compile_apart  # noqa: PLC0415 - needs an extra
+    from rebalance_check.model.checker.safety.workers import ParallelSearch  # noqa: PLC0415 - needs an extra
 
     search = ParallelSearch(program, machine, symmetry=symmetry, threads=threads, limits=limits, progress=progress)
     return search if compile_apart(program, search.warm_up, progress, limits.stop) else None

@@ -1,4 +1,4 @@
-"""What must be true of the snapshots that workers make of the config topic, and what is known to happen."""
+"""What must be true of the snapshots that workers make of the config topic."""
 
 from typing import Final
 
@@ -201,104 +201,6 @@ def generation_counts_complete_commits(c: Config, s: State, t: State) -> bool:
     return True
 
 
-# ------------------------------------------------------------------------------------------------ reachable
-
-
-def connector_lost_its_tasks(c: Config, s: State) -> bool:
-    """A worker that has read everything knows the connector and lists no task, where another lists some.
-
-    Source: KAFKA-17719.
-    Leaves unchanged: the worker that had read the topic before it was compacted.
-    """
-    for m in range(c.members):
-        for other in range(c.members):
-            both = has_read_all(s, m) and has_read_all(s, other) and s.workers[m].connector != 0
-            if both and s.workers[m].inconsistent == 0 and lists_tasks(s, m) == 0 and lists_tasks(s, other) > 0:
-                return True
-    return False
-
-
-def snapshot_is_inconsistent(c: Config, s: State) -> bool:
-    """A commit lacks task configs, so the connector has no tasks for this worker.
-
-    Source: ``ClusterConfigState.inconsistentConnectors``.
-    Leaves unchanged: the task configs that were committed before.
-    """
-    for m in range(c.members):
-        if s.workers[m].inconsistent == 1:
-            return True
-    return False
-
-
-def writer_died_between_tasks_and_commit(c: Config, s: State) -> bool:
-    """Task configs wait for a commit that will not come.
-
-    Source: ``KafkaConfigBackingStore.putTaskConfigs``.
-    Leaves unchanged: the tasks that run.
-    """
-    busy = 0
-    for m in range(c.members):
-        if s.workers[m].call != 0:
-            busy = 1
-    return s.unfinished == 1 and busy == 0
-
-
-def surplus_config_is_kept(c: Config, s: State) -> bool:
-    """A snapshot keeps the config of a task that is not listed any more.
-
-    Source: ``ClusterConfigState.tasks``.
-    Leaves unchanged: the tasks that run.
-    """
-    for m in range(c.members):
-        for task in range(c.tasks):
-            me = s.workers[m]
-            if me.connector != 0 and me.inconsistent == 0 and task >= me.count and me.committed[task] != 0:
-                return True
-    return False
-
-
-def lagging_reader_mixes_writes(c: Config, s: State) -> bool:
-    """A worker that read a task config before it was compacted lists it together with one of a later write.
-
-    Source: ``KafkaBasedLog``; ``LogCleaner``.
-    Leaves unchanged: workers that read the whole write, before or after the compaction.
-    """
-    for m in range(c.members):
-        for task in range(c.tasks):
-            if task < lists_tasks(s, m) and s.workers[m].committed[task] != s.workers[m].committed[0]:
-                if not has_read_all(s, m) and c.expiries == 0:
-                    return True
-    return False
-
-
-def connector_is_created_again(c: Config, s: State) -> bool:
-    """A connector that was removed is known again.
-
-    Source: ``KafkaConfigBackingStore.putConnectorConfig``.
-    Leaves unchanged: the old records of its tasks.
-    """
-    for m in range(c.members):
-        if s.removed != 0 and s.workers[m].connector > s.removed:
-            return True
-    return False
-
-
-def tombstone_is_compacted(c: Config, s: State, t: State) -> bool:
-    """The tombstone of a connector is gone, and task configs of that connector are left.
-
-    Source: ``LogCleaner``.
-    Leaves unchanged: workers, which have read it.
-    """
-    gone, left = False, False
-    for offset in range(c.offsets):
-        before = s.records[offset]
-        if before.kind == Kind.CONNECTOR and before.call == 0 and t.records[offset].kind == Kind.NONE:
-            gone = True
-        if t.records[offset].kind == Kind.TASK:
-            left = True
-    return gone and left
-
-
 # ------------------------------------------------------------------------------------------------ liveness
 
 
@@ -336,15 +238,6 @@ CLAIMS: Final = Concern(
         applied_is_current_at_the_commit,
         generation_counts_complete_commits,
     ),
-    reachable_states=(
-        connector_lost_its_tasks,
-        snapshot_is_inconsistent,
-        writer_died_between_tasks_and_commit,
-        surplus_config_is_kept,
-        lagging_reader_mixes_writes,
-        connector_is_created_again,
-    ),
-    reachable_steps=(tombstone_is_compacted,),
     liveness=(
         LivenessProperty(topic_is_read_to_the_end, stabilises=True),
         LivenessProperty(writes_end, stabilises=True),

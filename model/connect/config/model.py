@@ -1,9 +1,10 @@
 """The config topic of Kafka Connect as a model: one connector, its tasks, writers, readers, the log cleaner.
 
 Read in this order: `config.state` (what there is), `config.topic` (writing and compaction), `config.reader` (what a
-worker makes of a record), `config.invariants` (what must hold). Explored in all ways: which calls are made, where a
-writer dies or is replaced, how late each worker reads, what the cleaner has cleaned. Left out: target states, restart
-requests, session keys and fencing records, each folded alone; commits of no task; records that do not convert.
+worker makes of a record), `config.invariants` (what must hold), `config.reachable` (what must happen). Explored in all
+ways: which calls are made, where a writer dies or is replaced, how late each worker reads, what the cleaner has
+cleaned. Left out: target states, restart requests, session keys and fencing records, each folded alone; commits of no
+task; records that do not convert.
 """
 
 from typing import Final
@@ -11,6 +12,7 @@ from typing import Final
 from rebalance_check.model.checker.layout import reset
 from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.connect.config.invariants import CLAIMS
+from rebalance_check.model.connect.config.reachable import REACHABLE
 from rebalance_check.model.connect.config.reader import READER
 from rebalance_check.model.connect.config.state import Config, State, configure, sizes
 from rebalance_check.model.connect.config.topic import TOPIC
@@ -33,8 +35,9 @@ MODEL: Final = Model.of(
     TOPIC,
     READER,
     CLAIMS,
+    REACHABLE,
     name="connect-config",
-    modules=tuple(_PACKAGE + file for file in ("state", "topic", "reader", "invariants", "model")),
+    modules=tuple(_PACKAGE + file for file in ("state", "topic", "reader", "invariants", "reachable", "model")),
     state=State,
     sizes=sizes,
     configure=configure,

@@ -74,7 +74,7 @@ class Worker(Layout):
 
 @layout
 class State(Layout):
-    """Everything: the log, the workers, who leads, and what was spent."""
+    """Everything: the log, the workers, the leader, and what was spent."""
 
     length: Number
     records: Annotated[list[Record], Dimension("offsets")]

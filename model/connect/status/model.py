@@ -1,9 +1,10 @@
 """The status store's log (``KafkaStatusBackingStore``): what safe writes guarantee, and the races they leave open.
 
-Read in this order: `status.state` (what there is), `status.store` (what a store does), `status.invariants` (what must
-hold). Explored in all ways: which worker writes which status when, and in which generation; how late each worker reads
-each key; which sends fail, before or after the append; when the retry thread runs. Left out: statuses that the rules
-treat alike, two threads of one worker, a group whose generations start again.
+Read in this order: `status.state` (what there is), `status.sending` and `status.store` (what a store does),
+`status.invariants` (what must hold), `status.races` (what must happen). Explored in all ways: which worker writes which
+status when, and in which generation; how late each worker reads each key; which sends fail, before or after the append;
+when the retry thread runs. Left out: statuses that the rules treat alike, two threads of one worker, a group whose
+generations start again.
 """
 
 from typing import Final
@@ -11,6 +12,7 @@ from typing import Final
 from rebalance_check.model.checker.layout import NIL
 from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.connect.status.invariants import SAFE_WRITES
+from rebalance_check.model.connect.status.races import RACES
 from rebalance_check.model.connect.status.state import Config, State, sizes
 from rebalance_check.model.connect.status.store import STORE
 from rebalance_check.model.vocabulary.bounds import Bounds
@@ -46,11 +48,14 @@ def within_bounds(c: Config, s: State) -> bool:
 MODEL: Final = Model.of(
     STORE,
     SAFE_WRITES,
+    RACES,
     name="status",
     modules=(
         "rebalance_check.model.connect.status.state",
+        "rebalance_check.model.connect.status.sending",
         "rebalance_check.model.connect.status.store",
         "rebalance_check.model.connect.status.invariants",
+        "rebalance_check.model.connect.status.races",
         "rebalance_check.model.connect.status.model",
     ),
     state=State,

@@ -60,7 +60,7 @@ class Send(Layout):
 
 @layout
 class Record(Layout):
-    """A record of a key's log: who wrote what in which generation, and how it came there (see `Send`)."""
+    """A record of a key's log: its writer, its status and generation, and how it came there (see `Send`)."""
 
     writer: Index
     status: Number
@@ -120,7 +120,7 @@ def sizes(bounds: Bounds) -> dict[str, int]:
     }
 
 
-# ------------------------------------------------------------------------------------------------ who knows what
+# ----------------------------------------------------------------------------------------------- what each worker knows
 
 
 def is_task(c: Config, key: int) -> bool:

@@ -9,6 +9,7 @@ from rebalance_check.model.checker.specification import Edit
 from rebalance_check.model.vocabulary.bounds import Bounds
 
 _PACKAGE: Final = "rebalance_check.model.connect.workers."
+_DISTURBANCES: Final = _PACKAGE + "disturbances"
 _GROUP: Final = _PACKAGE + "group"
 _HERDER: Final = _PACKAGE + "herder"
 _ASSIGNORS: Final = _PACKAGE + "assignors"
@@ -80,7 +81,7 @@ _SAFETY: Final = (
     ModelMutant(
         name="operator-does-not-wait",
         what="workers are restarted with the next mode while others are not in the group",
-        edit=Edit(_GROUP, "    if c.waits == 1 and (", "    if c.waits == 2 and ("),
+        edit=Edit(_DISTURBANCES, "    if c.waits == 1 and (", "    if c.waits == 2 and ("),
         caught_by="work_runs_once",
         bounds=_UPGRADE,
     ),
@@ -193,7 +194,7 @@ WORKER_LIVENESS_MUTANTS: Final = (
     ),
     ModelMutant(
         name="revocations-are-forgotten",
-        what="a worker does not notice that its assignment carries revocations, so nobody gets that work",
+        what="a worker does not notice that its assignment carries revocations, so no other worker gets that work",
         edit=Edit(_GROUP, "me.follow_up = 1 if me.taken != 0 else 0", "me.follow_up = 0"),
         caught_by="every_item_gets_one_runner",
         bounds=_JOINS,

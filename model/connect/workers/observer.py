@@ -119,7 +119,7 @@ class WorkerObserver:
     # ------------------------------------------------------------------------------------------------ the coordinator
 
     def _coordinator(self, action: Action, before: State, after: State) -> Iterator[Event]:
-        """Who entered and left the group, its status, and the generation that began."""
+        """The members that entered and left the group, its status, and the generation that began."""
         here: dict[str, Any] = {"source": COORDINATOR, "incarnation": INCARNATION, "generation": before.generation}
         for m in range(self.config.members):
             if contains(before.members & ~after.members, m):

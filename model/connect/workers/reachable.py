@@ -3,7 +3,6 @@
 from typing import Final
 
 from rebalance_check.model.checker.specification import Concern
-from rebalance_check.model.connect.workers.invariants import is_round
 from rebalance_check.model.connect.workers.state import (
     Config,
     Phase,
@@ -16,6 +15,7 @@ from rebalance_check.model.connect.workers.state import (
     contains,
     round_mode,
 )
+from rebalance_check.model.connect.workers.step_invariants import is_round
 from rebalance_check.model.vocabulary.worker_modes import WorkerMode
 
 

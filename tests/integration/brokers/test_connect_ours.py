@@ -8,7 +8,7 @@ from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.connect.cluster import ConnectCluster
 from rebalance_check.integration.connect.open import open_connect
-from rebalance_check.integration.connect.rest import RestReply, signature_headers
+from rebalance_check.integration.connect.rest import RestReply, signature_headers, task_configs_body
 from rebalance_check.integration.connect.scenarios import SCENARIOS, Scenario, begin_with, ours_and_java
 from rebalance_check.integration.connect.settings import ConnectConfig
 from rebalance_check.model.vocabulary.connect_events import (
@@ -24,7 +24,10 @@ from rebalance_check.properties.verdict import Outcome
 pytestmark = [pytest.mark.broker, pytest.mark.started_here]
 
 TOGETHER = [scenario for scenario in SCENARIOS if scenario.act is ours_and_java]
-HELD = {"work_runs_once", "connect_assignment_is_agreed", "start_waits_for_configs", "revocation_leads_to_rejoin"}
+HELD = {
+    "work_runs_once", "connect_assignment_is_agreed", "start_waits_for_configs", "revocation_leads_to_rejoin",
+    "worker_joins_after_its_statuses",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("scenario", TOGETHER, ids=lambda scenario: scenario.name)
@@ -61,12 +64,12 @@ def test_internal_requests__are_refused_as_java_refuses_them(real: Broker, spec:
 
 def refusals(cluster: ConnectCluster, leader: str) -> list[RestReply]:
     """What the leader answers to requests without signature, in another algorithm, and with a wrong key."""
-    rest, configs = cluster.rest(leader), [{"recording.task": "0"}]
-    body = b'[{"recording.task": "0"}]'
+    rest = cluster.rest(leader)
+    body = task_configs_body([{"recording.task": "0"}])
     return [
-        rest.put_task_configs("s", configs),
-        rest.put_task_configs("s", configs, headers=signature_headers(b"wrong", "HmacSHA1", body)),
-        rest.put_task_configs("s", configs, headers=signature_headers(b"wrong", "HmacSHA256", body)),
+        rest.put_task_configs("s", body),
+        rest.put_task_configs("s", body, headers=signature_headers(b"wrong", "HmacSHA1", body)),
+        rest.put_task_configs("s", body, headers=signature_headers(b"wrong", "HmacSHA256", body)),
         rest.fence("s"),
         rest.fence("s", headers=signature_headers(b"wrong", "HmacSHA256", b"")),
     ]

@@ -19,7 +19,7 @@ from rebalance_check.integration.brokers.settings import JVM_OPTIONS
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.integration.live.topics import create_topic
-from rebalance_check.integration.oracle.release import jars_of
+from rebalance_check.integration.oracle.release import CLIENT_JARS
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import consumer
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
@@ -291,7 +291,7 @@ def test_a_sync_at_a_coordinator_that_loads_is_refused__by_each_kind_in_its_way(
 @contextmanager
 def slow_leader(broker: Broker, group: str) -> Iterator[tuple[IO[str], IO[str]]]:
     """Kafka's own consumer, alone in a group: its input and its output (see ``SlowLeader.java``)."""
-    command = [java_command(), *JVM_OPTIONS, "-cp", f"{jars_of(release_of(broker))}/*", str(SLOW_LEADER)]
+    command = [java_command(), *JVM_OPTIONS, "-cp", f"{CLIENT_JARS.folder_of(release_of(broker))}/*", str(SLOW_LEADER)]
     pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
     with subprocess.Popen(
         [*command, broker.bootstrap, group, TOPIC], stdin=pipe, stdout=pipe, stderr=nothing, text=True, bufsize=1

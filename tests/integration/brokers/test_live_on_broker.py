@@ -2,6 +2,7 @@
 are judged sound."""
 
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -26,6 +27,7 @@ from rebalance_check.model.vocabulary.events import (
 from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.history import read_history, recorded
 from rebalance_check.properties.verdict import Violated
+from tests.integration.hung_clients import repeated_when_hung
 from tests.integration.known_clients import judge_clients
 
 pytestmark = pytest.mark.broker
@@ -66,11 +68,15 @@ def live_run(
     settings = LiveOptions(
         protocol=LiveProtocol(protocol), clients=clients, session_timeout_ms=SESSION_MS, heartbeat_interval_ms=300
     )
-    subject = LiveSubject(real, settings, folder / "raw")
-    path = folder / "history.jsonl"
-    for _event in recorded(path, run(subject, schedule)):
-        pass
-    return list(read_history(path))
+
+    def recorded_run() -> list[Event]:
+        own = Path(mkdtemp(dir=folder))
+        path = own / "history.jsonl"
+        for _event in recorded(path, run(LiveSubject(real, settings, own / "raw"), schedule)):
+            pass
+        return list(read_history(path))
+
+    return repeated_when_hung(recorded_run)
 
 
 def assert_sound(history: list[Event]) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.live.status_stores import KEYS, StatusRun, run_status_stores
+from rebalance_check.integration.live.status_stores import StatusRun, run_status_stores
+from rebalance_check.integration.live.status_workers import KEYS
 from rebalance_check.model.vocabulary.events import RunEnded, StatusRead, StatusSuppressed
 from rebalance_check.properties.history import read_history, write_history
 from rebalance_check.properties.judge import judge

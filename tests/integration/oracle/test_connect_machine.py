@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from rebalance_check.impl.mutants import planted
+from rebalance_check.integration.oracle.connect.group_run import GroupRun
 from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
-from rebalance_check.integration.oracle.connect.play import Player
 from rebalance_check.integration.oracle.connect.search import protocol_of
 from rebalance_check.properties.assignment.connect_claims import (
     CONNECT_ASSIGNORS,
@@ -45,17 +45,17 @@ class WorkerGroup(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.player: Player | None = None
+        self.group: GroupRun | None = None
 
     @initialize(max_delay_ms=st.sampled_from([300_000, 1_000, 1, 0]), tasks=st.integers(0, 4))
     def begin(self, max_delay_ms: int, tasks: int) -> None:
-        self.player = Player(OurConnectAssignors(), max_delay_ms, protocol_of(self.assignor))
+        self.group = GroupRun(OurConnectAssignors(), max_delay_ms, protocol_of(self.assignor))
         self.take(Configure("c1", tasks))
         self.take(Join("w1"))
 
     def take(self, step: Step) -> None:
-        assert self.player is not None
-        self.player.step(step)
+        assert self.group is not None
+        self.group.step(step)
 
     @rule(worker=WORKERS, claims=st.lists(ITEMS, max_size=3))
     def join(self, worker: str, claims: list[tuple[str, int]]) -> None:
@@ -83,10 +83,10 @@ class WorkerGroup(RuleBasedStateMachine):
         self.take(Rebalance())
 
     def teardown(self) -> None:
-        if self.player is not None:
-            settling = len(self.player.rounds) - (0 if self.player.unsettled else 1)
-            quiet = self.player.settle()
-            course = Course(rounds=tuple(self.player.rounds), settling=settling, quiet=quiet)
+        if self.group is not None:
+            settling = len(self.group.rounds) - (0 if self.group.unsettled else 1)
+            quiet = self.group.settle()
+            course = Course(rounds=tuple(self.group.rounds), settling=settling, quiet=quiet)
             assert list(broken_connect_claims(self.assignor, course)) == []
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.integration.oracle.courses import play
+from rebalance_check.integration.oracle.courses import run_course
 from rebalance_check.integration.oracle.endless import DoesNotEnd, within
 from rebalance_check.properties.assignment.courses import COURSE_CLAIMS, Course, broken_course_claims
 from rebalance_check.properties.assignment.problem import ASSIGNORS, Answer, Member, Problem
@@ -21,7 +21,7 @@ SWAPPED = {"m0": (("a", 1),), "m1": (("a", 0),)}
 @pytest.mark.parametrize("assignor", ASSIGNORS)
 def test_our_assignors_break_no_claim_about_courses(assignor: str) -> None:
     for seed in range(80):
-        assert broken_course_claims(play(assignor, random_problem("tame", seed))) == []
+        assert broken_course_claims(run_course(assignor, random_problem("tame", seed))) == []
 
 
 def broken(course: Course) -> set[str]:
@@ -35,7 +35,7 @@ def altered(course: Course, number: int, **changes: Any) -> Course:
 
 
 def test_each_claim_about_courses_has_a_course_that_breaks_it() -> None:
-    course = play("sticky", PAIR)
+    course = run_course("sticky", PAIR)
     assert broken(course) == set()
     assert broken(altered(course, 2, without_memory=Answer(SWAPPED))) == {"any_leader"}
     moved = altered(course, 3, answer=Answer(SWAPPED), without_memory=Answer(SWAPPED))
@@ -45,7 +45,7 @@ def test_each_claim_about_courses_has_a_course_that_breaks_it() -> None:
 
 
 def test_a_cooperative_group_has_one_round_more_to_settle() -> None:
-    course = play("cooperative-sticky", PAIR)
+    course = run_course("cooperative-sticky", PAIR)
     given = [dict(one.answer.assigned) for one in course.rounds]
     assert given[1] != given[2] == given[3] == BOTH
     assert broken(course) == set()

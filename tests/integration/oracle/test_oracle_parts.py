@@ -12,7 +12,7 @@ from rebalance_check.cli import run
 from rebalance_check.integration.oracle import OurAssignors
 from rebalance_check.integration.oracle.compare import compare
 from rebalance_check.integration.oracle.frames import encode, owned_field, read_answer, user_data_of
-from rebalance_check.integration.oracle.release import jars_of
+from rebalance_check.integration.oracle.release import CLIENT_JARS
 from rebalance_check.integration.oracle.search import search
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.assignment.problem import ASSIGNORS, Answer, Member, Problem
@@ -86,7 +86,7 @@ def test_a_name_that_java_writes_differently_is_refused() -> None:
 @pytest.mark.parametrize("version", ["2.3.1", "4", "latest", "../x"])
 def test_a_version_without_such_assignors_is_refused(version: str) -> None:
     with pytest.raises(RebalanceCheckError, match=r"since 2\.4\.0"):
-        jars_of(version)
+        CLIENT_JARS.folder_of(version)
 
 
 def test_without_maven_and_jars_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_without_maven_and_jars_the_error_says_what_to_do(monkeypatch: pytest.Mo
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("REBALANCE_CHECK_KAFKA_JARS", raising=False)
     with pytest.raises(RebalanceCheckError, match=r"install Maven, or put kafka-clients-2\.8\.0\.jar"):
-        jars_of("2.8.0")
+        CLIENT_JARS.folder_of("2.8.0")
 
 
 def test_the_command_judges_ours__and_prints_one_object(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 package rebalancecheck.worker;
 
 import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import javassist.CannotCompileException;
@@ -66,6 +67,14 @@ public final class HeartbeatSteps {
         if (parked) {
             revive(thread);
         }
+    }
+
+    /** When the next heartbeat is due, from the start; -1 while the worker is not joined. */
+    static long dueMs(AbstractCoordinator coordinator, long nowMs) throws ReflectiveOperationException {
+        Method wait = AbstractCoordinator.class.getDeclaredMethod("timeToNextHeartbeat", long.class);
+        wait.setAccessible(true);
+        long waitMs = (long) wait.invoke(coordinator, nowMs);
+        return waitMs == Long.MAX_VALUE ? -1 : nowMs + waitMs - StepTime.START_MS;
     }
 
     /** Undo what its handlers did on being unwound. */

@@ -1,10 +1,14 @@
 package rebalancecheck.worker;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HexFormat;
 import java.util.List;
 import org.apache.kafka.clients.ClientRequest;
 import org.apache.kafka.clients.ClientResponse;
@@ -22,6 +26,7 @@ import org.apache.kafka.common.requests.AbstractResponse;
 import org.apache.kafka.common.requests.FindCoordinatorResponse;
 import org.apache.kafka.common.requests.MetadataResponse;
 import org.apache.kafka.common.requests.RequestHeader;
+import org.apache.kafka.common.utils.Utils;
 
 /** A KafkaClient whose requests stay here until the driver answers them. It finds the coordinator by itself. */
 final class StubClient implements InvocationHandler {
@@ -35,13 +40,17 @@ final class StubClient implements InvocationHandler {
     final List<Flight> flights = new ArrayList<>();
     /** Requests since the driver looked last. */
     final List<AbstractRequest> sent = new ArrayList<>();
+    private final List<Flight> frames = new ArrayList<>();
     boolean reachable = true;
+    private boolean woken;
     private final StepTime time;
     private final Metadata metadata;
     private final ArrayDeque<ClientResponse> arrived = new ArrayDeque<>();
+    private final String clientId;
     private int correlation;
 
-    StubClient(StepTime time, Metadata metadata) {
+    StubClient(StepTime time, Metadata metadata, String clientId) {
+        this.clientId = clientId;
         this.time = time;
         this.metadata = metadata;
     }
@@ -55,6 +64,27 @@ final class StubClient implements InvocationHandler {
         Flight flight = flights.stream().filter(each -> each.header.apiKey() == api).findFirst().orElseThrow();
         flights.remove(flight);
         arrive(flight, response);
+    }
+
+    /** The requests since the last call, as they stand behind their length on a wire, by correlation id. */
+    void takeFrames(ArrayNode into) {
+        frames.forEach(flight -> into.addArray().add(flight.header.correlationId())
+            .add(HexFormat.of().formatHex(Utils.toArray(flight.request.serializeWithHeader(flight.header)))));
+        frames.clear();
+    }
+
+    /** The bytes of a response came, from its header on; those to a request that is given up are not read. */
+    ApiKeys reply(JsonNode step) {
+        int number = step.get("correlation").asInt();
+        for (Flight flight : flights) {
+            if (flight.header.correlationId() == number) {
+                flights.remove(flight);
+                ByteBuffer bytes = ByteBuffer.wrap(HexFormat.of().parseHex(step.get("frame").asText()));
+                arrive(flight, AbstractResponse.parseResponse(bytes, flight.header));
+                return flight.header.apiKey();
+            }
+        }
+        return null;
     }
 
     /** The connection broke. */
@@ -83,6 +113,9 @@ final class StubClient implements InvocationHandler {
                 return null;
             case "poll":
                 return poll((long) args[0]);
+            case "wakeup":
+                woken = true;
+                return null;
             case "disconnect", "close":
                 disconnect();
                 return null;
@@ -101,7 +134,7 @@ final class StubClient implements InvocationHandler {
 
     private ClientRequest newRequest(Object[] args) {
         boolean complete = args.length > 4;
-        return new ClientRequest((String) args[0], (AbstractRequest.Builder<?>) args[1], correlation++, "worker",
+        return new ClientRequest((String) args[0], (AbstractRequest.Builder<?>) args[1], correlation++, clientId,
             (long) args[2], (boolean) args[3], complete ? (int) args[4] : REQUEST_TIMEOUT_MS,
             complete ? (RequestCompletionHandler) args[5] : null);
     }
@@ -115,6 +148,7 @@ final class StubClient implements InvocationHandler {
         } else {
             flights.add(flight);
             sent.add(built);
+            frames.add(flight);
         }
     }
 
@@ -132,9 +166,12 @@ final class StubClient implements InvocationHandler {
             metadata.updateWithCurrentRequestVersion(new MetadataResponse(data, version), false, time.nowMs);
         }
         HerderThread herder = HerderThread.current();
-        if (arrived.isEmpty() && timeoutMs > 0 && herder != null) {
+        if (arrived.isEmpty() && timeoutMs > 0 && herder != null && !woken) {
             long untilMs = timeoutMs > Long.MAX_VALUE - time.nowMs ? Long.MAX_VALUE : time.nowMs + timeoutMs;
             herder.park(untilMs, true);
+        }
+        if (herder != null) {
+            woken = false;
         }
         List<ClientResponse> read = arrived.isEmpty() ? Collections.emptyList() : new ArrayList<>(arrived);
         arrived.clear();

@@ -8,24 +8,19 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import org.apache.kafka.clients.GroupRebalanceConfig;
 import org.apache.kafka.clients.KafkaClient;
 import org.apache.kafka.clients.Metadata;
 import org.apache.kafka.clients.consumer.internals.AbstractCoordinator;
 import org.apache.kafka.clients.consumer.internals.ConsumerNetworkClient;
 import org.apache.kafka.common.internals.ClusterResourceListeners;
 import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.common.utils.Utils;
-import org.apache.kafka.connect.runtime.TargetState;
 import org.apache.kafka.connect.runtime.distributed.ConnectProtocolCompatibility;
-import org.apache.kafka.connect.runtime.distributed.DistributedConfig;
 import org.apache.kafka.connect.runtime.distributed.ExtendedAssignment;
+import org.apache.kafka.connect.runtime.distributed.SteppedHerder;
 import org.apache.kafka.connect.runtime.distributed.WorkerCoordinator;
 import org.apache.kafka.connect.runtime.distributed.WorkerRebalanceListener;
 import org.apache.kafka.connect.storage.ClusterConfigState;
@@ -45,15 +40,19 @@ final class WorkerRun implements WorkerRebalanceListener {
     private final HerderThread herder;
     private final ArrayNode calls = JSON.createArrayNode();
     private final List<String> asked = new ArrayList<>();
+    private final String name;
     private ClusterConfigState configs;
     private boolean inside;
     private boolean raises;
     private String raised = "";
     private boolean closed;
+    private SteppedHerder own;
 
     WorkerRun(JsonNode options) throws Exception {
         options.get("owners").forEach(name -> asked.add(name.asText()));
-        read(options);
+        name = options.path("worker").asText("w");
+        time.nowMs = options.path("now").asLong(StepTime.START_MS);
+        configs = Configs.read(options);
         LogContext log = new LogContext();
         Metadata metadata = new Metadata(100, 1_000, Long.MAX_VALUE, log, new ClusterResourceListeners()) {
             @Override
@@ -62,13 +61,17 @@ final class WorkerRun implements WorkerRebalanceListener {
                 super.maybeThrowAnyException();
             }
         };
-        client = new StubClient(time, metadata);
+        client = new StubClient(time, metadata, name);
         KafkaClient proxy = stub(KafkaClient.class, client);
         network = new ConsumerNetworkClient(log, proxy, metadata, time, 100, 30_000, Integer.MAX_VALUE);
-        ConfigBackingStore store = stub(ConfigBackingStore.class, (self, method, args) -> configs);
+        ConfigBackingStore store = stub(ConfigBackingStore.class, (self, method, args) -> method.getName().equals("snapshot") ? configs : null);
         String mode = options.get("mode").asText();
-        worker = new WorkerCoordinator(settings(mode), log, network, new Metrics(time), "connect", time,
-            "http://w:8083/", store, this, ConnectProtocolCompatibility.compatibility(mode), options.get("maxDelay").asInt());
+        worker = new WorkerCoordinator(Settings.ofGroup(mode), log, network, new Metrics(time), "connect", time,
+            "http://" + name + ":8083/", store, this, ConnectProtocolCompatibility.compatibility(mode), options.get("maxDelay").asInt());
+        if (options.path("herder").asBoolean()) {
+            own = SteppedHerder.make(name, Settings.ofWorker(mode), store, time, calls);
+            own.join(worker, network);
+        }
         withoutJitter(worker);
         withoutJitter(Fields.get(worker, "heartbeat"));
         herder = new HerderThread(this::poll);
@@ -77,21 +80,6 @@ final class WorkerRun implements WorkerRebalanceListener {
 
     private static <T> T stub(Class<T> type, java.lang.reflect.InvocationHandler handler) {
         return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
-    }
-
-    /** A worker's defaults are Kafka's own. */
-    private static GroupRebalanceConfig settings(String mode) {
-        Map<String, String> properties = new HashMap<>();
-        properties.put("bootstrap.servers", "broker:9092");
-        properties.put("group.id", "g");
-        properties.put("connect.protocol", mode);
-        for (String topic : new String[] {"config", "offset", "status"}) {
-            properties.put(topic + ".storage.topic", topic);
-        }
-        for (String converter : new String[] {"key.converter", "value.converter"}) {
-            properties.put(converter, "org.apache.kafka.connect.json.JsonConverter");
-        }
-        return new GroupRebalanceConfig(new DistributedConfig(properties), GroupRebalanceConfig.ProtocolType.CONNECT);
     }
 
     private static void withoutJitter(Object owner) throws ReflectiveOperationException {
@@ -104,7 +92,12 @@ final class WorkerRun implements WorkerRebalanceListener {
     private void poll() {
         while (!closed) {
             try {
-                worker.poll(0, () -> NOT_LABELLED);
+                if (own == null) {
+                    worker.poll(0, () -> NOT_LABELLED);
+                } else {
+                    own.tick();
+                    continue;
+                }
             } catch (Throwable problem) {
                 raised = problem.getClass().getSimpleName();
             }
@@ -152,8 +145,11 @@ final class WorkerRun implements WorkerRebalanceListener {
     @Override
     public void onAssigned(ExtendedAssignment assignment, int generation) {
         ObjectNode call = calls.addObject().put("call", "assigned").put("generation", generation);
-        call.set("assignment", describe(assignment));
+        call.set("assignment", Assignments.describe(assignment));
         raise();
+        if (own != null) {
+            own.listener.onAssigned(assignment, generation);
+        }
     }
 
     @Override
@@ -162,6 +158,9 @@ final class WorkerRun implements WorkerRebalanceListener {
         connectors.forEach(call.putArray("connectors")::add);
         tasks.forEach(task -> call.withArray("tasks").add(task.toString()));
         raise();
+        if (own != null) {
+            own.listener.onRevoked(leader, connectors, tasks);
+        }
     }
 
     @Override
@@ -202,13 +201,19 @@ final class WorkerRun implements WorkerRebalanceListener {
                 }
                 goOn();
             }
+            case "reply" -> {
+                if (client.reply(step) == ApiKeys.HEARTBEAT) {
+                    heartbeat();
+                }
+                goOn();
+            }
             case "disconnect" -> {
                 client.disconnect();
                 heartbeat();
                 goOn();
             }
             case "reachable" -> client.reachable = step.get("value").asBoolean();
-            case "configs" -> read(step);
+            case "configs" -> configs = Configs.read(step);
             case "rejoin" -> worker.requestRejoin("the driver wants it");
             case "raise" -> raises = true;
             case "leave" -> leave();
@@ -232,29 +237,13 @@ final class WorkerRun implements WorkerRebalanceListener {
         }
     }
 
-    private void read(JsonNode step) {
-        Map<String, Integer> counts = new LinkedHashMap<>();
-        Map<String, Map<String, String>> connectors = new LinkedHashMap<>();
-        Map<String, TargetState> targets = new LinkedHashMap<>();
-        Map<ConnectorTaskId, Map<String, String>> tasks = new LinkedHashMap<>();
-        step.get("counts").fields().forEachRemaining(each -> {
-            counts.put(each.getKey(), each.getValue().asInt());
-            connectors.put(each.getKey(), Map.of());
-            targets.put(each.getKey(), TargetState.STARTED);
-            for (int task = 0; task < each.getValue().asInt(); task++) {
-                tasks.put(new ConnectorTaskId(each.getKey(), task), Map.of());
-            }
-        });
-        configs = new ClusterConfigState(step.get("offset").asLong(), null, counts, connectors, targets, tasks, Map.of(),
-            Map.of(), Map.of(), Set.of(), Set.of());
-    }
-
     /** What can be observed, and was not yet. */
     ObjectNode observe() throws ReflectiveOperationException {
         ObjectNode seen = JSON.createObjectNode();
         ArrayNode requests = seen.putArray("requests");
         client.sent.forEach(request -> requests.add(Answers.describe(request)));
         client.sent.clear();
+        client.takeFrames(seen.putArray("frames"));
         seen.set("calls", calls.deepCopy());
         calls.removeAll();
         seen.put("raised", raised);
@@ -263,10 +252,11 @@ final class WorkerRun implements WorkerRebalanceListener {
         seen.put("state", Fields.get(worker, "state").toString());
         seen.put("completed", worker.lastCompletedGenerationId()).put("version", worker.currentProtocolVersion());
         ExtendedAssignment claim = (ExtendedAssignment) Fields.get(worker, "assignmentSnapshot");
-        seen.set("claim", claim == null ? JSON.nullNode() : describe(claim));
+        seen.set("claim", claim == null ? JSON.nullNode() : Assignments.describe(claim));
         if (!inside || !herder.holdsMonitor) {
             // a thread that asks these while the herder looks for the coordinator waits until it has found it
             seen.put("member", worker.memberId()).put("generation", worker.generationId());
+            seen.put("heartbeat", HeartbeatSteps.dueMs(worker, time.nowMs));
             ArrayNode owners = seen.putArray("owners");
             asked.forEach(name -> owners.add(ownerUrl(name)));
         }
@@ -277,20 +267,5 @@ final class WorkerRun implements WorkerRebalanceListener {
         int dash = name.lastIndexOf('-');
         return dash < 0 ? worker.ownerUrl(name)
             : worker.ownerUrl(new ConnectorTaskId(name.substring(0, dash), Integer.parseInt(name.substring(dash + 1))));
-    }
-
-    private static ObjectNode describe(ExtendedAssignment assignment) {
-        ObjectNode node = JSON.createObjectNode();
-        node.put("version", assignment.version()).put("error", assignment.error()).put("leader", assignment.leader());
-        node.put("leader_url", assignment.leaderUrl()).put("offset", assignment.offset()).put("delay", assignment.delay());
-        names(node.putArray("connectors"), assignment.connectors());
-        names(node.putArray("tasks"), assignment.tasks());
-        names(node.putArray("revoked_connectors"), assignment.revokedConnectors());
-        names(node.putArray("revoked_tasks"), assignment.revokedTasks());
-        return node;
-    }
-
-    private static void names(ArrayNode into, Collection<?> work) {
-        work.forEach(each -> into.add(each.toString()));
     }
 }

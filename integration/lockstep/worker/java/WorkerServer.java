@@ -6,8 +6,11 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.connect.runtime.distributed.SteppedHerder;
 
-/** Reads a step on each line (JSON), performs it on a WorkerCoordinator and writes what could be observed on one line. */
+/** Reads a step on each line (JSON), performs it on the WorkerCoordinator that it names and writes what could be observed on one line. */
 public final class WorkerServer {
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -16,17 +19,19 @@ public final class WorkerServer {
 
     public static void main(String[] args) throws Exception {
         HeartbeatSteps.install();
+        SteppedHerder.install();
         PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        WorkerRun run = null;
+        Map<String, WorkerRun> runs = new HashMap<>();
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             JsonNode step = JSON.readTree(line);
+            String worker = step.path("run").asText() + " " + step.path("worker").asText("w");
             if (step.get("do").asText().equals("reset")) {
-                run = new WorkerRun(step);
+                runs.put(worker, new WorkerRun(step));
             } else {
-                run.perform(step);
+                runs.get(worker).perform(step);
             }
-            out.println(JSON.writeValueAsString(run.observe()));
+            out.println(JSON.writeValueAsString(runs.get(worker).observe()));
             out.flush();
         }
     }

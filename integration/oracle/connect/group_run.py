@@ -1,4 +1,4 @@
-"""Plays a history of a Connect group: workers claim what they were given, and any assignors compute the rounds."""
+"""Runs a history of a Connect group: workers claim what they were given, and any assignors compute the rounds."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Worker:
     led: int = -1
 
 
-class Player:
+class GroupRun:
     """The group of one history. Steps that mean nothing at present (a leader that is gone, ...) change nothing."""
 
     def __init__(self, assignors: ConnectAssignors, max_delay_ms: int, protocol: str = PROTOCOL) -> None:
@@ -134,7 +134,7 @@ class Player:
             self._offset += 1
 
     def _rebalance(self, step: Rebalance) -> None:
-        """One round: who is in the group joins, the leader assigns, and who completes it has a new claim."""
+        """One round: the group's workers join, the leader assigns, and the workers that complete it have new claims."""
         present = [worker for worker in self.workers.values() if worker.in_group]
         if not present:
             return
@@ -208,16 +208,18 @@ class Player:
         )
 
 
-def play(assignors: ConnectAssignors, history: History, protocol: str = PROTOCOL, *, settle: bool = True) -> Course:
-    """Play a history, and, where ``settle`` says so, the rounds after it that the group asks for itself."""
-    player = Player(assignors, history.max_delay_ms, protocol)
+def run_history(
+    assignors: ConnectAssignors, history: History, protocol: str = PROTOCOL, *, settle: bool = True
+) -> Course:
+    """Run a history, and, where ``settle`` says so, the rounds after it that the group asks for itself."""
+    group = GroupRun(assignors, history.max_delay_ms, protocol)
     for step in history.steps:
-        player.step(step)
-        if player.rounds and player.rounds[-1].failure:
-            return Course(rounds=tuple(player.rounds), settling=len(player.rounds), quiet=True)
-    settling = len(player.rounds) - (0 if player.unsettled else 1)
-    quiet = player.settle() if settle else False
-    return Course(rounds=tuple(player.rounds), settling=settling, quiet=quiet)
+        group.step(step)
+        if group.rounds and group.rounds[-1].failure:
+            return Course(rounds=tuple(group.rounds), settling=len(group.rounds), quiet=True)
+    settling = len(group.rounds) - (0 if group.unsettled else 1)
+    quiet = group.settle() if settle else False
+    return Course(rounds=tuple(group.rounds), settling=settling, quiet=quiet)
 
 
 @lru_cache(maxsize=4096)

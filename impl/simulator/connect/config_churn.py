@@ -1,0 +1,47 @@
+"""The churn of config stores without a group, drawn from the seed before the run begins.
+
+All workers run when the churn begins, and the first leads. What each action leaves open is drawn when it happens, from
+the stream of its draw (`draw_of`), so an action that is left out leaves the others as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Final
+
+from rebalance_check.impl.runtime.faults import FaultPlan
+from rebalance_check.impl.runtime.options import SimulationOptions
+from rebalance_check.impl.runtime.seeds import stream
+from rebalance_check.impl.simulator.member_state import NEEDED_FAULT
+from rebalance_check.model.vocabulary.actions import Action, ActionKind
+
+WEIGHTS: Final = {
+    ActionKind.WRITE_CONFIGS: 12,
+    ActionKind.STEP_STORE: 20,
+    ActionKind.TAKE_SNAPSHOT: 8,
+    ActionKind.CHANGE_LEADER: 2,
+    ActionKind.CRASH_MEMBER: 2,
+    ActionKind.COMPACT_CONFIGS: 2,
+    ActionKind.APPEND_ODDLY: 3,
+    ActionKind.EXPIRE_CALLS: 1,
+}
+"""How often each kind of churn is drawn, relative to the others."""
+
+
+def draw_of(seed: int, number: int) -> tuple[ActionKind, float, Random]:
+    """The kind of the churn of this number, a number from 0 up to 1, and the stream of what else there is to draw."""
+    random = stream(seed, f"config churn {number}")
+    return random.choices(list(WEIGHTS), list(WEIGHTS.values()))[0], random.random(), random
+
+
+def config_actions(seed: int, options: SimulationOptions, plan: FaultPlan) -> Iterator[Action]:
+    """``options.steps`` times something happens; a worker that crashes is started again at once."""
+    for number in range(options.steps):
+        kind, share, _ = draw_of(seed, number)
+        if kind in NEEDED_FAULT and not plan.has(NEEDED_FAULT[kind]):
+            continue
+        slot = int(share * options.members)
+        yield Action(kind, slot, number)
+        if kind is ActionKind.CRASH_MEMBER:
+            yield Action(ActionKind.START_MEMBER, slot)

@@ -1,0 +1,47 @@
+"""One start of a worker of a cluster, what it recorded, and one history of what all of them and the cluster did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from rebalance_check.integration.connect.journal import Stamped, worker_events
+from rebalance_check.integration.connect.worker import ConnectWorker, WorkerPlace
+from rebalance_check.integration.live.recording import read_recording, renumbered
+from rebalance_check.model.vocabulary.events import Event
+
+
+@dataclass(slots=True)
+class WorkerStart:
+    """A worker process from its start to its end."""
+
+    place: WorkerPlace
+    worker: ConnectWorker
+    ours: bool
+    paused: bool = False
+    ended: bool = False
+
+    def events(self, group: str, wall_to_monotonic_ns: int) -> list[Stamped]:
+        """What the worker recorded, or, of a Java worker, logged.
+
+        Raises: RebalanceCheckError when a journal is damaged.
+        """
+        place = self.place
+        if self.ours:
+            return list(read_recording(place.recording)) if place.recording.exists() else []
+        return list(worker_events(place.name, group, place.journal, place.log, wall_to_monotonic_ns))
+
+
+def merged(own: Iterable[Stamped], starts: Iterable[WorkerStart], group: str, wall_to_monotonic_ns: int) -> list[Event]:
+    """One history of the cluster's ``own`` events and those of its workers, in the order of their stamps.
+
+    Raises: RebalanceCheckError when a journal is damaged.
+    """
+    stamped = list(own)
+    for started in starts:
+        stamped += [
+            (stamp, replace(event, group=group, source=started.place.name))
+            for stamp, event in started.events(group, wall_to_monotonic_ns)
+        ]
+    in_order = sorted(stamped, key=lambda each: each[0])
+    return list(renumbered(replace(event, time_ms=stamp // 1_000_000) for stamp, event in in_order))

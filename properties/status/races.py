@@ -1,0 +1,253 @@
+"""Which race explains that a safe write replaced a newer status, or that one was suppressed by an old one.
+
+The naive rule "a safe write never lowers the generation of another worker's status" does not hold, because check and
+append are not atomic. Each breach of it is put down to the race that let it happen; one that fits none is a bug of the
+store. Suppressions that only an earlier incarnation of the group explains are flagged, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    GroupDeleted,
+    StatusAnswered,
+    StatusAppended,
+    StatusAttempted,
+    StatusRead,
+    StatusSent,
+    StatusSuppressed,
+)
+from rebalance_check.properties.kinds import Fold, Invariant
+from rebalance_check.properties.status.stores import DESTROYED, described, is_removal, is_stale, item_of
+from rebalance_check.properties.status.violations import OverwriteFitsNoRace
+from rebalance_check.properties.verdict import STEP
+
+
+class Race(StrEnum):
+    """How a newer status came to be replaced, by the number of the race in TRACK_RECORD and in the scenarios."""
+
+    UNREAD = "R1"
+    """It was in the log when the write was checked, and its writer had not read it."""
+    IN_FLIGHT = "R2"
+    """It had been sent when the write was checked, and was appended before it."""
+    OVERTOOK = "R3"
+    """It was sent after the write had been checked, and appended before it."""
+    COPY = "R5"
+    """The write was appended twice, since its first acknowledgement was lost; this is the second record."""
+    LATE_RETRY = "R6"
+    """Its writer read it after a retry had been admitted and before it was sent."""
+    CASCADE = "R14"
+    """It had been read, and then its connector's tombstone made the writer forget it."""
+    NONE = "none"
+    """It had been read before the check: no race explains this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overwrite:
+    """A safe write that replaced a newer status, and the race that let it.
+
+    ``newer`` and ``by`` are the calls, ``replaced`` and ``record`` what became of them in the log.
+    """
+
+    race: Race
+    newer: StatusAttempted
+    replaced: StatusAppended
+    by: StatusAttempted
+    record: StatusAppended
+
+
+SendId = tuple[str, int, int]
+
+
+def send_of(event: StatusSent | StatusAnswered | StatusAppended) -> SendId:
+    """Which send an event is about: store, attempt, number of the send."""
+    return event.worker, event.attempt, event.send
+
+
+@dataclass(slots=True)
+class Overwrites:
+    """Finds overwrites while it observes a history; the place of an event is how many came before it.
+
+    Calls, sends, answers and appends must be recorded, and appends when they happen. Followed is the log's own order,
+    by the stale rule; a tombstone ends what came before.
+    """
+
+    now: int = 0
+    attempts: dict[tuple[str, int], tuple[int, StatusAttempted]] = field(default_factory=dict)
+    sends: dict[SendId, int] = field(default_factory=dict)
+    answers: dict[SendId, int] = field(default_factory=dict)
+    appends: dict[SendId, int] = field(default_factory=dict)
+    reads: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    removals: dict[tuple[str, str], int] = field(default_factory=dict)
+    last: dict[str, StatusAppended] = field(default_factory=dict)
+    counts: dict[str, StatusAppended | None] = field(default_factory=dict)
+
+    def observe(self, event: Event) -> Overwrite | None:
+        """Take the next event; the overwrite that it is, if it is one."""
+        self.now += 1
+        match event:
+            case StatusAttempted():
+                self.attempts[event.worker, event.attempt] = self.now, event
+            case StatusSent():
+                self.sends[send_of(event)] = self.now
+            case StatusAnswered():
+                self.answers[send_of(event)] = self.now
+            case StatusRead():
+                self._read(event)
+            case StatusAppended():
+                self.appends[send_of(event)] = self.now
+                return self._appended(event)
+        return None
+
+    def _read(self, event: StatusRead) -> None:
+        self.reads[event.worker, event.partition, event.offset] = self.now
+        item = item_of(event.key)
+        if is_removal(event) and item is not None and item[0] == "connector":
+            self.removals[event.worker, item[1]] = self.now
+
+    def _appended(self, event: StatusAppended) -> Overwrite | None:
+        """What a record replaces; one that is reported behind a later record of its key is passed over."""
+        last = self.last.get(event.key)
+        item = item_of(event.key)
+        if item is None or (last is not None and last.offset > event.offset):
+            return None
+        self.last[event.key] = event
+        _, written = self.attempts.get((event.worker, event.attempt), (0, None))
+        newer = self.counts.get(event.key)
+        before = None if newer is None else self.attempts[newer.worker, newer.attempt][1]
+        if written is None:
+            self.counts[event.key] = None  # who wrote it is not known: it explains nothing that follows
+            return None
+        if is_stale(before, written, item):
+            return None
+        self.counts[event.key] = None if written.status == DESTROYED else event
+        if newer is None or before is None or not written.safe or not is_naively_wrong(before, written):
+            return None
+        race = self._race_of(newer, event)
+        return None if race is None else Overwrite(race, before, newer, written, event)
+
+    def _check(self, event: StatusAppended) -> int | None:
+        """When the check took place that let this send through: at the call, or at the failed answer before."""
+        if event.send == 1:
+            return self.attempts[event.worker, event.attempt][0]
+        return self.answers.get((event.worker, event.attempt, event.send - 1))
+
+    def _race_of(self, newer: StatusAppended, by: StatusAppended) -> Race | None:
+        """The race that let ``by`` replace ``newer``; None where the history does not hold the check."""
+        check = self._check(by)
+        if check is None:
+            return None
+        read = self.reads.get((by.worker, newer.partition, newer.offset))
+        if read is not None and read < check:
+            item = item_of(by.key) or ("", "")
+            forgotten = self.removals.get((by.worker, item[1]), -1)
+            return Race.CASCADE if item[0] == "task" and read < forgotten < check else Race.NONE
+        if any((by.worker, by.attempt, send) in self.appends for send in range(1, by.send)):
+            return Race.COPY
+        if read is not None and by.send > 1 and read < self.sends.get(send_of(by), read):
+            return Race.LATE_RETRY
+        if self.appends[send_of(newer)] < check:
+            return Race.UNREAD
+        return Race.IN_FLIGHT if self.sends.get(send_of(newer), check) < check else Race.OVERTOOK
+
+
+def is_naively_wrong(before: StatusAttempted, written: StatusAttempted) -> bool:
+    """Whether the write lowers the generation of another worker's status."""
+    return before.status_worker != written.status_worker and before.generation > written.generation
+
+
+def overwrites(history: Iterable[Event]) -> Iterator[Overwrite]:
+    """Every safe write of a history that replaced another worker's newer status, in order, with its race."""
+    following = Overwrites()
+    for event in history:
+        found = following.observe(event)
+        if found is not None:
+            yield found
+
+
+def outdated_suppressions(history: Iterable[Event]) -> Iterator[StatusSuppressed]:
+    """Suppressed FAILED and UNASSIGNED whose generation is as high as any that was appended since the group began anew.
+
+    No status of the present group explains them: what suppressed them is left from an earlier incarnation (R4, R11).
+    A history without `GroupDeleted` has none.
+    """
+    attempts: dict[tuple[str, int], StatusAttempted] = {}
+    highest: int | None = None
+    for event in history:
+        match event:
+            case StatusAttempted():
+                attempts[event.worker, event.attempt] = event
+            case GroupDeleted():
+                highest = -1
+            case StatusAppended() if highest is not None and (event.worker, event.attempt) in attempts:
+                highest = max(highest, attempts[event.worker, event.attempt].generation)
+            case StatusSuppressed() if highest is not None and (event.worker, event.attempt) in attempts:
+                attempted = attempts[event.worker, event.attempt]
+                if attempted.status in {"FAILED", "UNASSIGNED"} and attempted.generation >= highest:
+                    yield event
+
+
+class _FitsARace(Fold):
+    bookkeeping = frozenset({StatusAnswered, StatusAttempted, StatusRead, StatusSent})
+    needs = ((StatusAttempted,), (StatusRead,))
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(
+            invariant,
+            {
+                StatusAttempted: self._observe,
+                StatusSent: self._observe,
+                StatusAnswered: self._observe,
+                StatusRead: self._observe,
+                StatusAppended: self._appended,
+            },
+        )
+        self._following = Overwrites()
+
+    def _observe(self, event: Event) -> None:
+        self._following.observe(event)
+
+    def _appended(self, event: StatusAppended) -> None:
+        found = self._following.observe(event)
+        if found is None or found.race is not Race.NONE:
+            return
+        newer, by = found.newer, found.by
+        replaced = described(newer)
+        self.contradiction(
+            f"{by.worker} replaced {replaced} of {by.key}, and no race explains that",
+            (f"{newer.worker} wrote {replaced} at {STEP}, and its record was appended", newer),
+            (f"at {STEP}; {by.worker} read it before the check of its own write,", found.replaced),
+            (f"{by.status} in generation {by.generation}, written safely at {STEP},", by),
+            (f"whose record was appended at {STEP} behind the other: contradiction.", event),
+        )
+
+
+OverwriteFitsARace: Final = Invariant(
+    name="safe_status_writes.overwrite_fits_a_race",
+    family="safe_status_writes",
+    claim="where a safe write replaced another worker's status of a higher generation in the log, a race explains it: "
+    "that status was unread, in flight, or sent later when the write was checked; or the write was appended a second "
+    "time, or retried late; or the writer had forgotten the status with its connector",
+    source="KafkaStatusBackingStore.putSafe, send",
+    premises=("appends are recorded no later than the writer is answered",),
+    exempted_by=(StatusRead, StatusAppended),
+    violation=OverwriteFitsNoRace,
+    fold=_FitsARace,
+)
+"""P1, seen from the log and not from the caches; `overwrites` gives the race of each. The smallest history that
+breaks it::
+
+    StatusAttempted(worker="w1", key="status-connector-c", attempt=0, status="RUNNING", generation=2, safe=False,
+                    status_worker="w1:8083")
+    StatusAppended(worker="w1", key="status-connector-c", attempt=0, send=1, partition=0, offset=0)
+    StatusRead(worker="w0", key="status-connector-c", partition=0, offset=0, status="RUNNING",
+               status_worker="w1:8083", generation=2)
+    StatusAttempted(worker="w0", key="status-connector-c", attempt=0, status="FAILED", generation=1, safe=True,
+                    status_worker="w0:8083")
+    StatusAppended(worker="w0", key="status-connector-c", attempt=0, send=1, partition=0, offset=1)
+"""
