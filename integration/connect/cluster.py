@@ -24,9 +24,9 @@ from rebalance_check.integration.connect.ours.worker import OurWorker
 from rebalance_check.integration.connect.rest import ConnectRest
 from rebalance_check.integration.connect.settings import ClusterNames, ConnectConfig, worker_properties
 from rebalance_check.integration.connect.snapshot import seen_by_rest
-from rebalance_check.integration.connect.started import WorkerStart, merged
 from rebalance_check.integration.connect.topics import ClusterTopics
 from rebalance_check.integration.connect.worker import ConnectWorker, WorkerPlace
+from rebalance_check.integration.connect.worker_start import WorkerStart, merged
 from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.model.vocabulary.connect_events import ConnectAssignmentReceived, WorkerConfigured
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError

@@ -1,8 +1,9 @@
 """Status stores of several workers over one compacted topic of a real broker, each with its own producer and reader.
 
-A run is drawn from its seed: when which worker writes a status of a task, safely or not. Then one worker takes all
-over, and once everyone has read that the others report late. What comes out is a history that the safe-status-writes
-claims judge; it differs from run to run in the order of things, as on any real cluster.
+A run is drawn from its seed: when which worker writes a status of a task, safely or not, writes or removes a topic in
+use, and asks its store for all that it can be asked. Then one worker takes all over, and once everyone has read that,
+the others report late. The safe-status-writes claims judge the history; it differs from run to run in the order of
+things, as on any real cluster.
 """
 
 from __future__ import annotations

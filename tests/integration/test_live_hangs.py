@@ -13,7 +13,7 @@ from rebalance_check.integration.live.settings import SHOW_STACKS, ClientName, L
 from rebalance_check.model.vocabulary.events import Event
 from tests.integration.hung_clients import repeated_when_hung
 
-DEAF = f"""
+NEVER_ENDS = f"""
 import faulthandler, sys, time
 faulthandler.register({int(SHOW_STACKS)})
 def closes_for_ever():
@@ -35,7 +35,7 @@ def order(folder: Path, client: ClientName) -> MemberOrder:
 def test_a_member_that_does_not_leave_is_killed__and_the_error_shows_where_its_client_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "PROGRAM", ("-c", DEAF))
+    monkeypatch.setattr(process, "PROGRAM", ("-c", NEVER_ENDS))
     monkeypatch.setattr(process, "LEAVE_TIMEOUT_S", 3.0)
     member = MemberProcess(order(tmp_path, ClientName.LIBRDKAFKA))
     member.ask_to_leave()

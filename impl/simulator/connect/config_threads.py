@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 from rebalance_check.impl.connect.config.channel import ConfigChannel, Sending
 from rebalance_check.impl.runtime.faults import NO_FAULTS
 from rebalance_check.impl.simulator.connect.disturbances import Disturbances
 from rebalance_check.impl.simulator.connect.process_threads import ProcessThreads
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    """A read of the topic that was begun; ``is_held_back`` where the end of an outage lets it go on at once."""
+
+    is_held_back: bool
 
 
 class ConfigThreads:
@@ -25,16 +33,14 @@ class ConfigThreads:
         self._threads = threads
         self._disturbances = disturbances
         self._appended = appended
-        self._reading = False
-        self._is_held_back = False
-        self._reads = 0
+        self._awaited: _Read | None = None
         self._claiming = False
         self._sending: set[int] = set()
 
     def pump(self) -> None:
         """Let the reader and the producers go on where there is something to do."""
         channel, disturbances = self.channel, self._disturbances
-        if not self._reading and (channel.ends or channel.behind):
+        if self._awaited is None and (channel.ends or channel.behind):
             self._begin_read(disturbances.reading_ms())
         if not self._claiming and channel.claims:
             self._claiming = True
@@ -49,21 +55,20 @@ class ConfigThreads:
 
         A long outage (``config_outage``) lasts for as long as it was drawn to last, as the run was asked for.
         """
-        if self._reading and self._is_held_back:
+        if self._awaited is not None and self._awaited.is_held_back:
             self._begin_read(self._disturbances.delay_ms())
 
     def _begin_read(self, delay_ms: int) -> None:
         """The reader waits for records; a read that was begun before is overtaken."""
-        self._reading = True
-        self._is_held_back = delay_ms > NO_FAULTS.delay_ms and not self._disturbances.plan.config_outage
-        self._reads += 1
-        self._threads.after(delay_ms, partial(self._read, self._reads))
+        is_held_back = delay_ms > NO_FAULTS.delay_ms and not self._disturbances.plan.config_outage
+        self._awaited = _Read(is_held_back)
+        self._threads.after(delay_ms, partial(self._read, self._awaited))
 
-    def _read(self, number: int) -> None:
+    def _read(self, begun: _Read) -> None:
         """The reader polls some records; a read to the end that was reached is over."""
-        if number != self._reads:
+        if begun is not self._awaited:
             return
-        self._reading = False
+        self._awaited = None
         if self.channel.closed:
             return
         self.channel.poll(self._disturbances.random.randint(1, 4))

@@ -17,7 +17,6 @@ from rebalance_check.integration.brokers.local import java_command
 from rebalance_check.integration.brokers.nodes import Cluster, partition_of
 from rebalance_check.integration.brokers.settings import JVM_OPTIONS
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
-from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.oracle.release import CLIENT_JARS
 from rebalance_check.integration.wire.call import Connection
@@ -32,11 +31,11 @@ from rebalance_check.model.vocabulary.events import (
     NodeChanged,
     RunEnded,
 )
-from rebalance_check.model.vocabulary.schedule import Schedule, run
-from rebalance_check.properties.history import read_history, recorded
+from rebalance_check.model.vocabulary.schedule import Schedule
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome, Violated
 from tests.integration.brokers.raw_members import PARTITIONS, TOPIC, RawMembers, error_of
+from tests.integration.hung_clients import recorded_run
 from tests.integration.known_clients import judge_clients
 
 pytestmark = [pytest.mark.broker, pytest.mark.started_here]
@@ -183,10 +182,7 @@ def test_live_members_converge__when_the_coordinator_fails_in_the_middle_of_thei
     # they have been quicker than the fault, its departure begins a generation that the next coordinator completes.
     actions = (Action(START, 0), Action(START, 1), HEAL, Action(START, 2), *FAULTS[fault], HEAL, Action(STOP, 2), HEAL)
     schedule = Schedule(Bounds(protocol=RebalanceProtocol(protocol), members=3, partitions=6), actions)
-    subject = LiveSubject(three_nodes, settings, tmp_path / "raw")
-    for _event in recorded(tmp_path / "history.jsonl", run(subject, schedule)):
-        pass
-    history = list(read_history(tmp_path / "history.jsonl"))
+    history = recorded_run(three_nodes, settings, schedule, tmp_path)
     verdicts = judge_clients(history).values()
     assert [v.counterexample for v in verdicts if isinstance(v, Violated)] == []
     assert [event.pending for event in history if isinstance(event, RunEnded)] == [()]

@@ -2,7 +2,6 @@
 are judged sound."""
 
 from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 
@@ -10,7 +9,6 @@ from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOp
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
-from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.events import (
@@ -24,10 +22,9 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsLost,
     RunEnded,
 )
-from rebalance_check.model.vocabulary.schedule import Schedule, run
-from rebalance_check.properties.history import read_history, recorded
+from rebalance_check.model.vocabulary.schedule import Schedule
 from rebalance_check.properties.verdict import Violated
-from tests.integration.hung_clients import repeated_when_hung
+from tests.integration.hung_clients import recorded_run
 from tests.integration.known_clients import judge_clients
 
 pytestmark = pytest.mark.broker
@@ -68,15 +65,7 @@ def live_run(
     settings = LiveOptions(
         protocol=LiveProtocol(protocol), clients=clients, session_timeout_ms=SESSION_MS, heartbeat_interval_ms=300
     )
-
-    def recorded_run() -> list[Event]:
-        own = Path(mkdtemp(dir=folder))
-        path = own / "history.jsonl"
-        for _event in recorded(path, run(LiveSubject(real, settings, own / "raw"), schedule)):
-            pass
-        return list(read_history(path))
-
-    return repeated_when_hung(recorded_run)
+    return recorded_run(real, settings, schedule, folder)
 
 
 def assert_sound(history: list[Event]) -> None:
