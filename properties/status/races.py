@@ -83,7 +83,7 @@ class Overwrites:
     answers: dict[SendId, int] = field(default_factory=dict)
     appends: dict[SendId, int] = field(default_factory=dict)
     reads: dict[tuple[str, int, int], int] = field(default_factory=dict)
-    removals: dict[tuple[str, str], int] = field(default_factory=dict)
+    removals: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     last: dict[str, StatusAppended] = field(default_factory=dict)
     counts: dict[str, StatusAppended | None] = field(default_factory=dict)
 
@@ -108,7 +108,7 @@ class Overwrites:
         self.reads[event.worker, event.partition, event.offset] = self.now
         item = item_of(event.key)
         if is_removal(event) and item is not None and item[0] == "connector":
-            self.removals[event.worker, item[1]] = self.now
+            self.removals.setdefault((event.worker, item[1]), []).append(self.now)
 
     def _appended(self, event: StatusAppended) -> Overwrite | None:
         """What a record replaces; one that is reported behind a later record of its key is passed over."""
@@ -144,9 +144,7 @@ class Overwrites:
             return None
         read = self.reads.get((by.worker, newer.partition, newer.offset))
         if read is not None and read < check:
-            item = item_of(by.key) or ("", "")
-            forgotten = self.removals.get((by.worker, item[1]), -1)
-            return Race.CASCADE if item[0] == "task" and read < forgotten < check else Race.NONE
+            return Race.CASCADE if self._forgot(by, since=read, until=check) else Race.NONE
         if any((by.worker, by.attempt, send) in self.appends for send in range(1, by.send)):
             return Race.COPY
         if read is not None and by.send > 1 and read < self.sends.get(send_of(by), read):
@@ -154,6 +152,13 @@ class Overwrites:
         if self.appends[send_of(newer)] < check:
             return Race.UNREAD
         return Race.IN_FLIGHT if self.sends.get(send_of(newer), check) < check else Race.OVERTOOK
+
+    def _forgot(self, by: StatusAppended, since: int, until: int) -> bool:
+        """Whether the writer read a tombstone of the connector between the two, and so forgot its task's status."""
+        item = item_of(by.key)
+        if item is None or item[0] != "task":
+            return False
+        return any(since < removal < until for removal in self.removals.get((by.worker, item[1]), ()))
 
 
 def is_naively_wrong(before: StatusAttempted, written: StatusAttempted) -> bool:

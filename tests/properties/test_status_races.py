@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import simulate
@@ -21,17 +22,17 @@ from rebalance_check.properties.status.races import Race, outdated_suppressions,
 KEY = "status-connector-c"
 
 
-def wrote(worker: str, generation: int, *, safe: bool) -> Event:
+def wrote(worker: str, generation: int, *, safe: bool) -> StatusAttempted:
     return StatusAttempted(
         worker=worker, key=KEY, attempt=0, status="FAILED", generation=generation, safe=safe, status_worker=worker
     )
 
 
-def sent(worker: str, send: int = 1) -> Event:
+def sent(worker: str, send: int = 1) -> StatusSent:
     return StatusSent(worker=worker, key=KEY, attempt=0, send=send, value="v")
 
 
-def appended(worker: str, offset: int, send: int = 1) -> Event:
+def appended(worker: str, offset: int, send: int = 1) -> StatusAppended:
     return StatusAppended(worker=worker, key=KEY, attempt=0, send=send, partition=0, offset=offset)
 
 
@@ -40,6 +41,16 @@ NEW, NEW_SENT, NEW_APPENDED = wrote("x", 2, safe=False), sent("x"), appended("x"
 NEW_READ = StatusRead(worker="w", key=KEY, partition=0, offset=0, status="FAILED", status_worker="x", generation=2)
 OLD, OLD_SENT, OLD_APPENDED = wrote("w", 1, safe=True), sent("w"), appended("w", 1)
 AGAIN, AGAIN_APPENDED = sent("w", 2), appended("w", 1, 2)
+
+
+def about_task(event: StatusAttempted | StatusSent | StatusAppended | StatusRead) -> Event:
+    """The same of a task of the connector."""
+    return replace(event, key="status-task-c-0")
+
+
+def removal(offset: int) -> Event:
+    """The store reads a tombstone of the connector."""
+    return StatusRead(worker="w", key=KEY, partition=0, offset=offset, status="DESTROYED", status_worker="")
 
 
 def races(*history: Event) -> list[Race]:
@@ -72,6 +83,14 @@ def test_a_retry_was_sent_after_the_newer_status_had_been_read() -> None:
 
 def test_a_newer_status_that_had_been_read_is_explained_by_no_race() -> None:
     assert races(NEW, NEW_SENT, NEW_APPENDED, NEW_READ, OLD, OLD_SENT, OLD_APPENDED) == [Race.NONE]
+
+
+def test_a_newer_status_was_forgotten_with_its_connector__which_is_removed_again_later() -> None:
+    newer = (about_task(NEW), about_task(NEW_SENT), about_task(NEW_APPENDED), about_task(NEW_READ))
+    older = (about_task(OLD), about_task(OLD_SENT))
+    later = about_task(appended("w", 3))
+    assert races(*newer, removal(1), *older, removal(2), later) == [Race.CASCADE]
+    assert races(*newer, *older, removal(1), later) == [Race.NONE]
 
 
 SUPPRESSED = StatusSuppressed(worker="w", key=KEY, attempt=0)
