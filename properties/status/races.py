@@ -73,8 +73,8 @@ def send_of(event: StatusSent | StatusAnswered | StatusAppended) -> SendId:
 class Overwrites:
     """Finds overwrites while it observes a history; the place of an event is how many came before it.
 
-    Calls, sends, answers and appends must be recorded, and appends when they happen. Followed is the log's own order,
-    by the stale rule; a tombstone ends what came before.
+    Calls, sends, answers and reads must be recorded when they happen, and appends before the writer is answered. What
+    counts is the log's own order and the stale rule; a tombstone ends what came before.
     """
 
     now: int = 0
@@ -84,6 +84,7 @@ class Overwrites:
     appends: dict[SendId, int] = field(default_factory=dict)
     reads: dict[tuple[str, int, int], int] = field(default_factory=dict)
     removals: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    unreported: dict[str, set[int]] = field(default_factory=dict)
     last: dict[str, StatusAppended] = field(default_factory=dict)
     counts: dict[str, StatusAppended | None] = field(default_factory=dict)
 
@@ -106,6 +107,9 @@ class Overwrites:
 
     def _read(self, event: StatusRead) -> None:
         self.reads[event.worker, event.partition, event.offset] = self.now
+        last = self.last.get(event.key)
+        if last is None or last.offset < event.offset:
+            self.unreported.setdefault(event.key, set()).add(event.offset)
         item = item_of(event.key)
         if is_removal(event) and item is not None and item[0] == "connector":
             self.removals.setdefault((event.worker, item[1]), []).append(self.now)
@@ -117,6 +121,9 @@ class Overwrites:
         if item is None or (last is not None and last.offset > event.offset):
             return None
         self.last[event.key] = event
+        if self._follows_an_unreported(event):
+            self.counts[event.key] = None
+            return None
         _, written = self.attempts.get((event.worker, event.attempt), (0, None))
         newer = self.counts.get(event.key)
         before = None if newer is None else self.attempts[newer.worker, newer.attempt][1]
@@ -130,6 +137,14 @@ class Overwrites:
             return None
         race = self._race_of(newer, event)
         return None if race is None else Overwrite(race, before, newer, written, event)
+
+    def _follows_an_unreported(self, event: StatusAppended) -> bool:
+        """Whether a store has read a record between the last reported one and this one: its writer reports it later."""
+        unreported = self.unreported.pop(event.key, set())
+        later = {offset for offset in unreported if offset > event.offset}
+        if later:
+            self.unreported[event.key] = later
+        return any(offset < event.offset for offset in unreported)
 
     def _check(self, event: StatusAppended) -> int | None:
         """When the check took place that let this send through: at the call, or at the failed answer before."""

@@ -93,6 +93,17 @@ def test_a_newer_status_was_forgotten_with_its_connector__which_is_removed_again
     assert races(*newer, *older, removal(1), later) == [Race.NONE]
 
 
+def test_a_tombstone_that_its_writer_reports_late_is_known_by_who_read_it() -> None:
+    destroyed = StatusAttempted(
+        worker="y", key=KEY, attempt=0, status="DESTROYED", generation=3, safe=False, status_worker="y"
+    )
+    newer = (NEW, NEW_SENT, NEW_APPENDED, NEW_READ, destroyed, sent("y"))
+    later = appended("w", 2)
+    assert races(*newer, removal(1), OLD, OLD_SENT, later, appended("y", 1)) == []
+    assert races(*newer, removal(1), appended("y", 1), OLD, OLD_SENT, later) == []
+    assert races(*newer, OLD, OLD_SENT, appended("w", 1), appended("y", 2)) == [Race.NONE]
+
+
 SUPPRESSED = StatusSuppressed(worker="w", key=KEY, attempt=0)
 DELETED = GroupDeleted(incarnation=0, generation=0, status="Empty")
 
