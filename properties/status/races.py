@@ -7,9 +7,11 @@ store. Suppressions that only an earlier incarnation of the group explains are f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import insort
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
@@ -23,7 +25,7 @@ from rebalance_check.model.vocabulary.events import (
     StatusSuppressed,
 )
 from rebalance_check.properties.kinds import Fold, Invariant
-from rebalance_check.properties.status.stores import DESTROYED, described, is_removal, is_stale, item_of
+from rebalance_check.properties.status.stores import DESTROYED, Item, described, is_removal, is_stale, item_of
 from rebalance_check.properties.status.violations import OverwriteFitsNoRace
 from rebalance_check.properties.verdict import STEP
 
@@ -73,8 +75,9 @@ def send_of(event: StatusSent | StatusAnswered | StatusAppended) -> SendId:
 class Overwrites:
     """Finds overwrites while it observes a history; the place of an event is how many came before it.
 
-    Calls, sends, answers and reads must be recorded when they happen, and appends before the writer is answered. What
-    counts is the log's own order and the stale rule; a tombstone ends what came before.
+    Calls, sends, answers and reads must be recorded when they happen, and appends before the writer is answered: those
+    of several writers may come in another order than the log's. What counts is that order and the stale rule; a
+    tombstone ends what came before.
     """
 
     now: int = 0
@@ -84,9 +87,9 @@ class Overwrites:
     appends: dict[SendId, int] = field(default_factory=dict)
     reads: dict[tuple[str, int, int], int] = field(default_factory=dict)
     removals: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    logs: dict[str, list[StatusAppended]] = field(default_factory=dict)
     unreported: dict[str, set[int]] = field(default_factory=dict)
-    last: dict[str, StatusAppended] = field(default_factory=dict)
-    counts: dict[str, StatusAppended | None] = field(default_factory=dict)
+    """Offsets, by key, of records that a store has read and whose append is not reported yet."""
 
     def observe(self, event: Event) -> Overwrite | None:
         """Take the next event; the overwrite that it is, if it is one."""
@@ -107,44 +110,64 @@ class Overwrites:
 
     def _read(self, event: StatusRead) -> None:
         self.reads[event.worker, event.partition, event.offset] = self.now
-        last = self.last.get(event.key)
-        if last is None or last.offset < event.offset:
+        log = self.logs.get(event.key)
+        if not log or log[-1].offset < event.offset:
             self.unreported.setdefault(event.key, set()).add(event.offset)
         item = item_of(event.key)
         if is_removal(event) and item is not None and item[0] == "connector":
             self.removals.setdefault((event.worker, item[1]), []).append(self.now)
 
     def _appended(self, event: StatusAppended) -> Overwrite | None:
-        """What a record replaces; one that is reported behind a later record of its key is passed over."""
-        last = self.last.get(event.key)
+        """What a record replaces; one that is reported behind a later record of its key is not looked at."""
+        log = self.logs.setdefault(event.key, [])
+        self.unreported.get(event.key, set()).discard(event.offset)
+        if log and log[-1].offset > event.offset:
+            insort(log, event, key=attrgetter("offset"))
+            return None
         item = item_of(event.key)
-        if item is None or (last is not None and last.offset > event.offset):
+        found = None if item is None else self._overwrite(self._in_force(log, event.offset, item), event, item)
+        log.append(event)
+        return found
+
+    def _overwrite(self, newer: StatusAppended | None, event: StatusAppended, item: Item) -> Overwrite | None:
+        """The overwrite of ``newer``, the record in force, by this one."""
+        before, written = self._written(newer), self._written(event)
+        if newer is None or before is None or written is None or is_stale(before, written, item):
             return None
-        self.last[event.key] = event
-        if self._follows_an_unreported(event):
-            self.counts[event.key] = None
-            return None
-        _, written = self.attempts.get((event.worker, event.attempt), (0, None))
-        newer = self.counts.get(event.key)
-        before = None if newer is None else self.attempts[newer.worker, newer.attempt][1]
-        if written is None:
-            self.counts[event.key] = None  # who wrote it is not known: it explains nothing that follows
-            return None
-        if is_stale(before, written, item):
-            return None
-        self.counts[event.key] = None if written.status == DESTROYED else event
-        if newer is None or before is None or not written.safe or not is_naively_wrong(before, written):
+        if not written.safe or not is_naively_wrong(before, written):
             return None
         race = self._race_of(newer, event)
         return None if race is None else Overwrite(race, before, newer, written, event)
 
-    def _follows_an_unreported(self, event: StatusAppended) -> bool:
-        """Whether a store has read a record between the last reported one and this one: its writer reports it later."""
-        unreported = self.unreported.pop(event.key, set())
-        later = {offset for offset in unreported if offset > event.offset}
-        if later:
-            self.unreported[event.key] = later
-        return any(offset < event.offset for offset in unreported)
+    def _in_force(self, log: Sequence[StatusAppended], until: int, item: Item) -> StatusAppended | None:
+        """The record whose status holds at the end of the log; None where there is none, or it is not known which.
+
+        It is not known where a writer's call is not in the history, or where a store has read a record in between,
+        below offset ``until``, that its writer has not reported.
+        """
+        tail = self._tail(log)
+        held, status = None, None
+        for record in tail:
+            written = self._written(record)
+            if written is None or any(tail[0].offset < read < until for read in self.unreported.get(record.key, ())):
+                return None
+            if not is_stale(status, written, item):
+                held, status = record, written
+        return None if status is None or status.status == DESTROYED else held
+
+    def _tail(self, log: Sequence[StatusAppended]) -> Sequence[StatusAppended]:
+        """The end of the log from the last record that replaces whatever was there: any but an UNASSIGNED."""
+        begin = len(log) - 1
+        while begin > 0 and (written := self._written(log[begin])) is not None and written.status == "UNASSIGNED":
+            begin -= 1
+        return log[max(begin, 0) :]
+
+    def _written(self, record: StatusAppended | None) -> StatusAttempted | None:
+        """The call that a record comes from; None where the history does not hold it."""
+        if record is None:
+            return None
+        _, written = self.attempts.get((record.worker, record.attempt), (0, None))
+        return written
 
     def _check(self, event: StatusAppended) -> int | None:
         """When the check took place that let this send through: at the call, or at the failed answer before."""

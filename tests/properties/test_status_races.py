@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import permutations
 
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import simulate
@@ -102,6 +103,21 @@ def test_a_tombstone_that_its_writer_reports_late_is_known_by_who_read_it() -> N
     assert races(*newer, removal(1), OLD, OLD_SENT, later, appended("y", 1)) == []
     assert races(*newer, removal(1), appended("y", 1), OLD, OLD_SENT, later) == []
     assert races(*newer, OLD, OLD_SENT, appended("w", 1), appended("y", 2)) == [Race.NONE]
+
+
+def test_what_is_in_force_follows_the_log__where_a_writer_reports_its_append_late() -> None:
+    """RUNNING of x, FAILED of y, and UNASSIGNED of z, which replaces a FAILED and would not replace a RUNNING."""
+    key = "status-task-c-0"
+    calls = [
+        StatusAttempted(worker=w, key=key, attempt=0, status=status, generation=g, safe=False, status_worker=w)
+        for w, status, g in (("x", "RUNNING", 3), ("y", "FAILED", 1), ("z", "UNASSIGNED", 2))
+    ]
+    reports = [about_task(appended(w, offset)) for offset, w in enumerate("xyz")]
+    read = StatusRead(worker="w", key=key, partition=0, offset=0, status="RUNNING", status_worker="x", generation=3)
+    last = (about_task(replace(OLD, generation=2)), about_task(OLD_SENT), about_task(appended("w", 3)))
+    for order in permutations(reports):
+        assert races(*calls, *order, read, *last) == [], order
+    assert races(*calls, reports[0], reports[2], read, *last) == [Race.NONE]
 
 
 SUPPRESSED = StatusSuppressed(worker="w", key=KEY, attempt=0)
