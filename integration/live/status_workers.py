@@ -15,6 +15,7 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.topics import LATEST_TIMESTAMP
 from rebalance_check.integration.interrupts import is_interrupted
 from rebalance_check.integration.live.kafka_python_api import KafkaConsumer, KafkaProducer, TopicPartition, errors
+from rebalance_check.integration.live.send_outcome import outcome_of
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import consumer
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -98,8 +99,7 @@ class KafkaStatusWorker:
             return
         with self.lock:
             if isinstance(report, BaseException):
-                retriable = isinstance(report, errors.RetriableError)
-                self.store.completed(attempt, send, SendOutcome.RETRIABLE if retriable else SendOutcome.FATAL)
+                self.store.completed(attempt, send, outcome_of(report))
             else:
                 self.store.completed(attempt, send, SendOutcome.OK, report.partition, report.offset)
 

@@ -19,6 +19,7 @@ from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.integration.connect.ours.threads import WorkerThreads
 from rebalance_check.integration.live.kafka_python_api import KafkaConsumer, KafkaProducer, TopicPartition, errors
+from rebalance_check.integration.live.send_outcome import outcome_of
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 POLL_MS: Final = 20
@@ -197,8 +198,7 @@ class KafkaStatusLog:
     def _failed(self, attempt: int, send: int, failure: Any) -> None:
         if self.store is None:
             return
-        retriable = isinstance(failure, (errors.RetriableError, errors.CorruptRecordError))  # the second one in Java
-        self.store.completed(attempt, send, SendOutcome.RETRIABLE if retriable else SendOutcome.FATAL)
+        self.store.completed(attempt, send, outcome_of(failure))
         if self.store.retries:
             self._threads.after(RETRY_MS, self.store.run_retry)
 
