@@ -15,6 +15,7 @@ from rebalance_check.model.vocabulary.events import (
     TaskConfigsApplied,
     TaskConfigsGenerated,
 )
+from rebalance_check.properties.connect.worker import is_task_of
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
@@ -38,11 +39,6 @@ class CommitRestartsItsOwnTasksViolated(Violation):
 
 class RestartStaysWithItsConnectorViolated(Violation):
     """A restart request restarts work that belongs to another connector, or that the worker does not claim."""
-
-
-def is_task_of(work: str, connector: str) -> bool:
-    """Whether ``work`` is the name of a task of the connector."""
-    return work.startswith(f"{connector}-") and work.removeprefix(f"{connector}-").isdecimal()
 
 
 class _Keys(WorkerFold):

@@ -14,8 +14,7 @@ from rebalance_check.model.vocabulary.events import (
     WorkerConfigured,
     ZombieFencingEnded,
 )
-from rebalance_check.properties.connect.duties import is_task_of
-from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS
+from rebalance_check.properties.connect.worker import SHOWS_WHAT_RUNS, is_task_of
 from rebalance_check.properties.connect.worker_fold import WorkerFold
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation

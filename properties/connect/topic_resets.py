@@ -1,4 +1,4 @@
-"""Who removes the statuses of topics (KIP-558): the operator asks for it, or the connector was deleted."""
+"""Why a worker removes the statuses of topics (KIP-558): an operator asked for it, or the connector was deleted."""
 
 from __future__ import annotations
 

@@ -181,6 +181,11 @@ def work_of(event: Started | ConnectorStopped | TaskStopped) -> str:
     return event.connector if isinstance(event, ConnectorStarted | ConnectorStopped) else event.task
 
 
+def is_task_of(work: str, connector: str) -> bool:
+    """Whether ``work`` is the name of a task of the connector."""
+    return work.startswith(f"{connector}-") and work.removeprefix(f"{connector}-").isdecimal()
+
+
 def listed(work: Iterable[str]) -> str:
     """``sink, sink-0 and sink-1``, sorted; ``nothing`` where there is none."""
     names = sorted(work)

@@ -109,23 +109,27 @@ class Overwrites:
         return None
 
     def _read(self, event: StatusRead) -> None:
+        item = item_of(event.key)
+        if item is None:
+            return
         self.reads[event.worker, event.partition, event.offset] = self.now
         log = self.logs.get(event.key)
         if not log or log[-1].offset < event.offset:
             self.unreported.setdefault(event.key, set()).add(event.offset)
-        item = item_of(event.key)
-        if is_removal(event) and item is not None and item[0] == "connector":
+        if is_removal(event) and item[0] == "connector":
             self.removals.setdefault((event.worker, item[1]), []).append(self.now)
 
     def _appended(self, event: StatusAppended) -> Overwrite | None:
         """What a record replaces; one that is reported behind a later record of its key is not looked at."""
+        item = item_of(event.key)
+        if item is None:
+            return None
         log = self.logs.setdefault(event.key, [])
         self.unreported.get(event.key, set()).discard(event.offset)
         if log and log[-1].offset > event.offset:
             insort(log, event, key=attrgetter("offset"))
             return None
-        item = item_of(event.key)
-        found = None if item is None else self._overwrite(self._in_force(log, event.offset, item), event, item)
+        found = self._overwrite(self._in_force(log, event.offset, item), event, item)
         log.append(event)
         return found
 
@@ -146,10 +150,12 @@ class Overwrites:
         below offset ``until``, that its writer has not reported.
         """
         tail = self._tail(log)
+        if not tail or any(tail[0].offset < read < until for read in self.unreported.get(tail[0].key, ())):
+            return None
         held, status = None, None
         for record in tail:
             written = self._written(record)
-            if written is None or any(tail[0].offset < read < until for read in self.unreported.get(record.key, ())):
+            if written is None:
                 return None
             if not is_stale(status, written, item):
                 held, status = record, written
