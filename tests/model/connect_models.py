@@ -61,6 +61,15 @@ def caught(model: Model, mutant: ModelMutant) -> None:
     assert set(explore(model, mutant.bounds, compiled=False).verdicts.values()) == {"held"}
 
 
+def breaks_liveness(model: Model, mutant: ModelMutant) -> None:
+    """A mutant breaks the liveness property that it names, and the healthy model none in the same bounds."""
+    check_liveness = pytest.importorskip("rebalance_check.model.checker.liveness").check_liveness
+    found = check_liveness(model_for(mutant.bounds, mutant.name), mutant.bounds, compiled=False)
+    assert found.verdicts[mutant.caught_by] == "violated"
+    healthy = check_liveness(model, mutant.bounds, compiled=False)
+    assert set(healthy.verdicts.values()) == {"held"}
+
+
 def every_claim_has_a_mutant(model: Model, mutants: Sequence[ModelMutant]) -> None:
     """What the mutants name is what the model claims, of safety and of liveness."""
     claims = {claim.__name__ for claim in (*model.invariants, *model.step_invariants)}

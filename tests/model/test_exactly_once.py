@@ -5,10 +5,10 @@ import pytest
 from rebalance_check.model.checker.mutant import ModelMutant
 from rebalance_check.model.connect.exactly_once.model import MODEL
 from rebalance_check.model.connect.exactly_once.mutants import EXACTLY_ONCE_MUTANTS
-from rebalance_check.model.registry import model_for
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.properties.catalogue import CATALOGUE
 from tests.model.connect_models import (
+    breaks_liveness,
     caught,
     every_claim_has_a_mutant,
     exhausted,
@@ -62,11 +62,7 @@ def test_every_claim_has_a_mutant_that_breaks_it() -> None:
 
 @pytest.mark.parametrize("mutant", LIVENESS_MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_breaks_the_liveness_it_names__and_the_healthy_model_none(mutant: ModelMutant) -> None:
-    check_liveness = pytest.importorskip("rebalance_check.model.checker.liveness").check_liveness
-    found = check_liveness(model_for(mutant.bounds, mutant.name), mutant.bounds, compiled=False)
-    assert found.verdicts[mutant.caught_by] == "violated"
-    healthy = check_liveness(MODEL, mutant.bounds, compiled=False)
-    assert set(healthy.verdicts.values()) == {"held"}
+    breaks_liveness(MODEL, mutant)
 
 
 def test_a_guard_that_says_no_has_not_touched_the_state() -> None:

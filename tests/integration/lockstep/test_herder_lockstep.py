@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from rebalance_check.impl.mutants import planted
@@ -16,28 +14,16 @@ from rebalance_check.integration.lockstep.worker.herder_compare import (
 )
 from rebalance_check.integration.lockstep.worker.java_worker import JavaWorker
 from rebalance_check.integration.lockstep.worker.our_herder import OurHerder
-from rebalance_check.integration.virtual import Release, VirtualKafka
+from rebalance_check.integration.virtual import VirtualKafka
 
 pytestmark = pytest.mark.virtual
 
 NAMES = ("w0", "w1", "w2")
 
 
-@pytest.fixture(scope="module")
-def kafka(release: Release) -> Iterator[VirtualKafka]:
-    with VirtualKafka(release) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def java(release: Release) -> Iterator[JavaWorker]:
-    with JavaWorker(release) as started:
-        yield started
-
-
-def run(kafka: VirtualKafka, java: JavaWorker, seed: int, mode: str, actions: int = 40) -> HerderResult:
+def run(kafka: VirtualKafka, java_worker: JavaWorker, seed: int, mode: str, actions: int = 40) -> HerderResult:
     ours = WorkerGroup("ours", kafka, {name: OurHerder() for name in NAMES}, CONFIG, seed)
-    theirs = WorkerGroup(f"Kafka's {mode}", kafka, dict.fromkeys(NAMES, java), CONFIG, seed)
+    theirs = WorkerGroup(f"Kafka's {mode}", kafka, dict.fromkeys(NAMES, java_worker), CONFIG, seed)
     try:
         return run_herders(herder_schedule(seed, actions, NAMES, mode), ours, theirs)
     finally:
@@ -46,12 +32,14 @@ def run(kafka: VirtualKafka, java: JavaWorker, seed: int, mode: str, actions: in
 
 
 @pytest.mark.parametrize("mode", ["eager", "compatible"])
-def test_random_schedules_start_stop_and_write_the_same(kafka: VirtualKafka, java: JavaWorker, mode: str) -> None:
-    results = {seed: run(kafka, java, seed, mode) for seed in range(3)}
+def test_random_schedules_start_stop_and_write_the_same(
+    kafka: VirtualKafka, java_worker: JavaWorker, mode: str
+) -> None:
+    results = {seed: run(kafka, java_worker, seed, mode) for seed in range(3)}
     assert {seed: each.difference for seed, each in results.items() if each.difference} == {}
     assert sum(each.done for each in results.values()) > 30
 
 
-def test_a_herder_of_ours_with_a_defect_is_noticed(kafka: VirtualKafka, java: JavaWorker) -> None:
+def test_a_herder_of_ours_with_a_defect_is_noticed(kafka: VirtualKafka, java_worker: JavaWorker) -> None:
     with planted("unassigned-written-unsafely"):
-        assert any(run(kafka, java, seed, "compatible").difference for seed in range(10))
+        assert any(run(kafka, java_worker, seed, "compatible").difference for seed in range(10))

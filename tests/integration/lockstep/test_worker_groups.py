@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
@@ -14,7 +14,7 @@ from rebalance_check.integration.lockstep.worker.group_compare import GroupResul
 from rebalance_check.integration.lockstep.worker.group_schedule import GroupSchedule
 from rebalance_check.integration.lockstep.worker.java_worker import JavaWorker
 from rebalance_check.integration.lockstep.worker.our_worker import OurWorker
-from rebalance_check.integration.virtual import Release, VirtualKafka
+from rebalance_check.integration.virtual import VirtualKafka
 
 pytestmark = pytest.mark.virtual
 
@@ -24,29 +24,17 @@ SCHEDULES = 5
 ACTIONS = 30
 
 
-@pytest.fixture(scope="module")
-def kafka(release: Release) -> Iterator[VirtualKafka]:
-    with VirtualKafka(release) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def java(release: Release) -> Iterator[JavaWorker]:
-    with JavaWorker(release) as started:
-        yield started
-
-
-def mixed(java: SteppedWorker, seed: int) -> Mapping[str, SteppedWorker]:
+def mixed(java_worker: SteppedWorker, seed: int) -> Mapping[str, SteppedWorker]:
     """One of the three, or two of them, are Kafka's."""
-    return {name: java if (number + seed) % 2 else OurWorker() for number, name in enumerate(NAMES)}
+    return {name: java_worker if (number + seed) % 2 else OurWorker() for number, name in enumerate(NAMES)}
 
 
-def run(kafka: VirtualKafka, java: SteppedWorker, seed: int, actions: int = ACTIONS) -> GroupResult:
+def run(kafka: VirtualKafka, java_worker: SteppedWorker, seed: int, actions: int = ACTIONS) -> GroupResult:
     schedule = GroupSchedule(seed, actions, NAMES)
     sides: dict[str, Mapping[str, SteppedWorker]] = {
         OURS: {name: OurWorker() for name in NAMES},
-        KAFKAS: dict.fromkeys(NAMES, java),
-        BOTH: mixed(java, seed),
+        KAFKAS: dict.fromkeys(NAMES, java_worker),
+        BOTH: mixed(java_worker, seed),
     }
     groups = [WorkerGroup(name, kafka, workers, schedule.config, seed) for name, workers in sides.items()]
     try:
@@ -56,8 +44,8 @@ def run(kafka: VirtualKafka, java: SteppedWorker, seed: int, actions: int = ACTI
             group.close()
 
 
-def test_random_schedules_have_the_same_effects(kafka: VirtualKafka, java: JavaWorker) -> None:
-    results = {seed: run(kafka, java, seed) for seed in range(SCHEDULES)}
+def test_random_schedules_have_the_same_effects(kafka: VirtualKafka, java_worker: JavaWorker) -> None:
+    results = {seed: run(kafka, java_worker, seed) for seed in range(SCHEDULES)}
     assert [f"seed {seed}: {each.difference}" for seed, each in results.items() if each.difference] == []
     assert sum(each.compared for each in results.values()) > SCHEDULES * ACTIONS * 4
     assert {side for each in results.values() for side, _, _ in each.rounds} == {OURS, KAFKAS, BOTH}
@@ -74,13 +62,13 @@ def led_in_mixed_groups(results: Mapping[int, GroupResult]) -> set[tuple[str, st
     return {pair for pair, count in found.items() if count}
 
 
-def test_a_worker_of_ours_with_a_defect_is_noticed(kafka: VirtualKafka, java: JavaWorker) -> None:
+def test_a_worker_of_ours_with_a_defect_is_noticed(kafka: VirtualKafka, java_worker: JavaWorker) -> None:
     with planted("worker-keeps-tasks-while-joining"):
-        found = next(result.difference for seed in range(20) if (result := run(kafka, java, seed)).difference)
+        found = next(result.difference for seed in range(20) if (result := run(kafka, java_worker, seed)).difference)
     assert str(found).startswith(f"after action {len(found.actions)} ({found.actions[-1]}) ")
 
 
 @pytest.mark.nightly
-def test_many_more_schedules(kafka: VirtualKafka, java: JavaWorker) -> None:
-    results = {seed: run(kafka, java, seed, 60) for seed in range(100, 300)}
+def test_many_more_schedules(kafka: VirtualKafka, java_worker: JavaWorker) -> None:
+    results = {seed: run(kafka, java_worker, seed, 60) for seed in range(100, 300)}
     assert [f"seed {seed}: {each.difference}" for seed, each in results.items() if each.difference] == []

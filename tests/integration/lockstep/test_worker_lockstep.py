@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from rebalance_check.integration.lockstep.worker.compare import SteppedWorker, d
 from rebalance_check.integration.lockstep.worker.java_worker import JavaWorker
 from rebalance_check.integration.lockstep.worker.our_worker import OurWorker
 from rebalance_check.integration.lockstep.worker.steps import Seen, Step
-from rebalance_check.integration.virtual import Release
 from rebalance_check.model.vocabulary.errors import Error
 from tests.impl.scripted_worker import work
 
@@ -24,17 +22,11 @@ STEPS = 60
 EAGER, COMPATIBLE, SESSIONED = ConnectMode
 
 
-@pytest.fixture(scope="session")
-def java(release: Release) -> Iterator[JavaWorker]:
-    with JavaWorker(release) as started:
-        yield started
-
-
 class Both:
     """Kafka's worker and ours; a step that shows a difference between the two fails the test."""
 
-    def __init__(self, java: SteppedWorker, mode: ConnectMode = SESSIONED, offset: int = 1) -> None:
-        self._java, self._ours = java, OurWorker()
+    def __init__(self, java_worker: SteppedWorker, mode: ConnectMode = SESSIONED, offset: int = 1) -> None:
+        self._java, self._ours = java_worker, OurWorker()
         counts = {"c0": 1}
         self.do("reset", mode=mode.value, offset=offset, counts=counts, maxDelay=300_000, owners=["c0", "c0-0"])
 
@@ -71,26 +63,26 @@ def calls(seen: Seen) -> list[tuple[str, ...]]:
     return found
 
 
-def test_random_sequences_have_the_same_effects(java: JavaWorker) -> None:
-    results = [run_random(java, seed, STEPS) for seed in range(SEQUENCES)]
+def test_random_sequences_have_the_same_effects(java_worker: JavaWorker) -> None:
+    results = [run_random(java_worker, seed, STEPS) for seed in range(SEQUENCES)]
     assert [str(difference) for _, difference in results if difference] == []
     assert sum(steps for steps, _ in results) > SEQUENCES * STEPS / 2
 
 
-def test_a_worker_of_ours_with_a_defect_is_noticed(java: JavaWorker) -> None:
+def test_a_worker_of_ours_with_a_defect_is_noticed(java_worker: JavaWorker) -> None:
     with planted("worker-keeps-tasks-while-joining"):
-        assert any(run_random(java, seed, STEPS)[1] for seed in range(40))
+        assert any(run_random(java_worker, seed, STEPS)[1] for seed in range(40))
 
 
-def test_cooperative_rounds_add_and_take_away(java: JavaWorker) -> None:
-    both = Both(java)
+def test_cooperative_rounds_add_and_take_away(java_worker: JavaWorker) -> None:
+    both = Both(java_worker)
     assert calls(both.round(1, "c0 c0-0")) == [("assigned", "c0", "c0-0")]
     assert calls(both.round(2, "c1", revoked="c0")) == [("revoked", "c0"), ("assigned", "c1", "c0-0")]
 
 
-def test_a_failed_round_is_joined_again_before_the_poll_returns(java: JavaWorker) -> None:
+def test_a_failed_round_is_joined_again_before_the_poll_returns(java_worker: JavaWorker) -> None:
     """CONFIG_MISMATCH: Kafka's herder does not come to its own table of cases; its next JoinGroup is on its way."""
-    both = Both(java)
+    both = Both(java_worker)
     both.round(1, "c0")
     both.do("rejoin")
     both.do("poll")
@@ -100,9 +92,9 @@ def test_a_failed_round_is_joined_again_before_the_poll_returns(java: JavaWorker
     assert (calls(seen), seen["inside"], seen["claim"]["connectors"]) == ([("assigned", "c0")], True, ["c0"])
 
 
-def test_an_eager_worker_joins_and_tasks_go_on_running(java: JavaWorker) -> None:
+def test_an_eager_worker_joins_and_tasks_go_on_running(java_worker: JavaWorker) -> None:
     """KAFKA-13816, on 3.9.2 and 4.3.1: what the eager assignment leaves out is not revoked by anything."""
-    both = Both(java)
+    both = Both(java_worker)
     both.round(1, "c0 c1 c0-0")
     seen = both.round(2, "c1", mode=EAGER)
     assert calls(seen) == [("assigned", "c1")]
@@ -110,9 +102,9 @@ def test_an_eager_worker_joins_and_tasks_go_on_running(java: JavaWorker) -> None
     assert calls(both.do("poll")) == [("revoked", "c1")]
 
 
-def test_a_worker_that_does_not_poll_leaves_and_tasks_go_on_running(java: JavaWorker) -> None:
+def test_a_worker_that_does_not_poll_leaves_and_tasks_go_on_running(java_worker: JavaWorker) -> None:
     """KAFKA-16056, on 3.9.2 and 4.3.1: nothing is revoked, and the old work is claimed by a new member."""
-    both = Both(java)
+    both = Both(java_worker)
     both.round(1, "c0")
     requests: list[Seen] = []
     for _ in range(20):
@@ -129,8 +121,8 @@ def test_a_worker_that_does_not_poll_leaves_and_tasks_go_on_running(java: JavaWo
 
 
 @pytest.mark.parametrize("mode", ConnectMode)
-def test_a_worker_without_a_coordinator_gives_up_all_that_it_claims(java: JavaWorker, mode: ConnectMode) -> None:
-    both = Both(java, mode)
+def test_a_worker_without_a_coordinator_gives_up_all_that_it_claims(java_worker: JavaWorker, mode: ConnectMode) -> None:
+    both = Both(java_worker, mode)
     both.round(1, "c0 c0-0", mode=mode)
     both.do("step", times=31)
     both.do("reachable", value=False)
@@ -144,8 +136,8 @@ def test_a_worker_without_a_coordinator_gives_up_all_that_it_claims(java: JavaWo
     assert joins["protocols"][0][1].endswith("ffffffff") or mode is EAGER
 
 
-def test_bytes_come_again_after_the_herder_raised(java: JavaWorker) -> None:
-    both = Both(java)
+def test_bytes_come_again_after_the_herder_raised(java_worker: JavaWorker) -> None:
+    both = Both(java_worker)
     both.do("poll")
     both.joined(1, SESSIONED)
     both.do("raise")
@@ -154,16 +146,16 @@ def test_bytes_come_again_after_the_herder_raised(java: JavaWorker) -> None:
     assert calls(seen) == [("assigned", "c0", "c0")], "the claim is merged with itself"
 
 
-def test_no_assignment_at_all_is_raised_from_every_poll(java: JavaWorker) -> None:
-    both = Both(java)
+def test_no_assignment_at_all_is_raised_from_every_poll(java_worker: JavaWorker) -> None:
+    both = Both(java_worker)
     both.do("poll")
     both.joined(1, SESSIONED)
     assert both.answer("SYNC_GROUP", assignment="")["raised"] == "SchemaException"
     assert both.do("poll")["raised"] == "SchemaException"
 
 
-def test_owners_are_known_to_the_leader_until_a_rejoin_is_needed(java: JavaWorker) -> None:
-    both = Both(java)
+def test_owners_are_known_to_the_leader_until_a_rejoin_is_needed(java_worker: JavaWorker) -> None:
+    both = Both(java_worker)
     (joins,) = both.do("poll")["requests"]
     members = [{"id": "m", "metadata": joins["protocols"][0][1]}]
     (syncs,) = both.joined(1, SESSIONED, leader="m", members=members)["requests"]
