@@ -1,4 +1,4 @@
-"""Who a Connect worker is in its group, and what it claims (``WorkerCoordinator``)."""
+"""A Connect worker's identity in its group, and what it claims (``WorkerCoordinator``)."""
 
 from __future__ import annotations
 

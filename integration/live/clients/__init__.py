@@ -49,6 +49,6 @@ def open_consumer(order: MemberOrder, observer: Observer) -> LiveConsumer:
 
             return AioKafka(order, observer)
         case ClientName.OURS:
-            from rebalance_check.integration.live.clients.ours import open_ours  # noqa: PLC0415 - optional
+            from rebalance_check.integration.live.clients.ours import open_ours  # noqa: PLC0415 - as the others
 
             return open_ours(order, observer)

@@ -13,7 +13,7 @@ from rebalance_check.integration.lockstep.worker.sequences import CONNECTORS, MO
 from rebalance_check.integration.lockstep.worker.steps import STEP_MS, Seen, Step
 
 OUTAGE_TICKS: Final = 12
-"""So long everybody waits after an error that makes a worker look the coordinator up (docs/differences.md)."""
+"""How long all workers wait, in ticks, after an error that makes one look the coordinator up (docs/differences.md)."""
 
 _DELAYS_MS: Final = (0, 5_000, 20_000)
 _HOLDS_MS: Final = 2_000

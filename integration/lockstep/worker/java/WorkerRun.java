@@ -64,10 +64,12 @@ final class WorkerRun implements WorkerRebalanceListener {
         client = new StubClient(time, metadata, name);
         KafkaClient proxy = stub(KafkaClient.class, client);
         network = new ConsumerNetworkClient(log, proxy, metadata, time, 100, 30_000, Integer.MAX_VALUE);
-        ConfigBackingStore store = stub(ConfigBackingStore.class, (self, method, args) -> method.getName().equals("snapshot") ? configs : null);
+        ConfigBackingStore store = stub(ConfigBackingStore.class,
+            (self, method, args) -> method.getName().equals("snapshot") ? configs : null);
         String mode = options.get("mode").asText();
         worker = new WorkerCoordinator(Settings.ofGroup(mode), log, network, new Metrics(time), "connect", time,
-            "http://" + name + ":8083/", store, this, ConnectProtocolCompatibility.compatibility(mode), options.get("maxDelay").asInt());
+            "http://" + name + ":8083/", store, this, ConnectProtocolCompatibility.compatibility(mode),
+            options.get("maxDelay").asInt());
         if (options.path("herder").asBoolean()) {
             own = SteppedHerder.make(name, Settings.ofWorker(mode), store, time, calls);
             own.join(worker, network);
