@@ -90,6 +90,16 @@ from rebalance_check.model.vocabulary.status_events import StatusStoreStarted as
 from rebalance_check.model.vocabulary.status_events import StatusStoreStarting as StatusStoreStarting
 from rebalance_check.model.vocabulary.status_events import StatusStoreStopped as StatusStoreStopped
 from rebalance_check.model.vocabulary.status_events import StatusSuppressed as StatusSuppressed
+from rebalance_check.model.vocabulary.wire_events import ConnectionClosed as ConnectionClosed
+from rebalance_check.model.vocabulary.wire_events import ConnectionOpened as ConnectionOpened
+from rebalance_check.model.vocabulary.wire_events import CoordinatorMoved as CoordinatorMoved
+from rebalance_check.model.vocabulary.wire_events import ProcessEnded as ProcessEnded
+from rebalance_check.model.vocabulary.wire_events import ProcessEvent as ProcessEvent
+from rebalance_check.model.vocabulary.wire_events import ProcessSignalled as ProcessSignalled
+from rebalance_check.model.vocabulary.wire_events import ProcessStarted as ProcessStarted
+from rebalance_check.model.vocabulary.wire_events import ReplyObserved as ReplyObserved
+from rebalance_check.model.vocabulary.wire_events import RequestObserved as RequestObserved
+from rebalance_check.model.vocabulary.wire_events import WireEvent as WireEvent
 
 FORMAT: Final[Literal[2]] = 2
 """The version of the history format. Later versions only add events and optional fields; `properties.convert` rewrites
@@ -454,6 +464,8 @@ AnyEvent: TypeAlias = (
     | StatusAttempted | StatusSuppressed | StatusSent | StatusAppended | StatusAnswered | StatusGivenUp | StatusRead
     | StatusIgnored | StatusQueried | StatusesListed | StatusFlushStarted | StatusFlushed
     | StatusStoreStarting | StatusStoreStarted | StatusStoreStopped
+    | ProcessStarted | ProcessSignalled | ProcessEnded | CoordinatorMoved
+    | ConnectionOpened | ConnectionClosed | RequestObserved | ReplyObserved
 )  # fmt: skip
 """Every event that a history may contain."""
 

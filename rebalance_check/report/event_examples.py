@@ -226,5 +226,30 @@ STATUS: Final = Section(
     ),
 )  # fmt: skip
 
-SECTIONS: Final = (RUN, COORDINATOR, REPLIES, SCENARIO, REQUESTS, MEMBERS, WORKERS, CONFIGS, STATUS)
+WIRE: Final = Section(
+    "The wire",
+    "A recorder between clients and brokers observes connections, requests and replies; the harness records what it "
+    "did to the clients' processes. Nothing here comes from inside a client.",
+    (
+        e.ProcessStarted(group=_G, source="harness", seq=6, process="p0"),
+        e.ProcessSignalled(group=_G, source="harness", seq=7, time_ms=4_000, process="p0", signal="terminate"),
+        e.ProcessEnded(group=_G, source="harness", seq=8, time_ms=4_200, process="p0", exit_status=0),
+        e.CoordinatorMoved(group=_G, source="wire", seq=9, time_ms=3_000, node=2),
+        e.ConnectionOpened(group=_G, source="wire", seq=0, process="p0", connection=1, node=1),
+        e.ConnectionClosed(
+            group=_G, source="wire", seq=10, time_ms=4_100, process="p0", connection=1, closed_by="client"
+        ),
+        e.RequestObserved(
+            group=_G, source="wire", seq=1, time_ms=10, process="p0", connection=1, request=1, api="JoinGroup",
+            version=9, client_id="orders-0", member_id=_IDS[0], session_timeout_ms=10_000, rebalance_timeout_ms=60_000,
+            protocol_type="consumer", protocols=("range",), topics=("orders",), subscription_version=3,
+        ),
+        e.ReplyObserved(
+            group=_G, source="wire", seq=2, time_ms=12, process="p0", connection=1, request=1, api="JoinGroup",
+            reply_generation=1, assigned_member_id=_IDS[0], leader=_IDS[0], protocol="range", members=((_IDS[0], ""),),
+        ),
+    ),
+)  # fmt: skip
+
+SECTIONS: Final = (RUN, COORDINATOR, REPLIES, SCENARIO, REQUESTS, MEMBERS, WORKERS, CONFIGS, STATUS, WIRE)
 """The sections of the page, in its order."""
