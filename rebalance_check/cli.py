@@ -56,6 +56,7 @@ EXTRAS: Final = {
     "py4j": "spark",
     "pandas": "spark",
     "jinja2": "report",
+    "junitparser": "report",
 }
 """Which extra brings which library."""
 

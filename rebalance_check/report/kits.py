@@ -1,0 +1,69 @@
+"""A `KitReport` as tables for a console, as JSON, as a page, and as JUnit XML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from rebalance_check.integration.kits.report import KitReport, KitRow, counts_of
+from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.properties.verdict import Outcome
+from rebalance_check.report.junit import JUnitCase, JUnitSuite, junit_xml
+from rebalance_check.report.template import rendered
+
+KIT_COLUMNS: Final = ("outcome", "checked", "claim", "detail")
+"""The columns of a section's table."""
+
+
+def kit_cells(row: KitRow) -> tuple[str, ...]:
+    """The cells of a row, by `KIT_COLUMNS`."""
+    return (row.outcome.value, str(row.checked or ""), row.claim, row.headline)
+
+
+def section_title(section: str, rows: tuple[KitRow, ...]) -> str:
+    """``KIP-429: 3 held, 1 untested``."""
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in counts_of(rows).items())
+    return f"{section}: {counts}"
+
+
+def kit_document(report: KitReport) -> dict[str, Any]:
+    """The JSON form: the report's own fields, from which `KitReport` can be read again, and the verdict."""
+    document: dict[str, Any] = msgspec.to_builtins(report)
+    return {"verdict": kit_verdict(report).value, **document}
+
+
+def kit_verdict(report: KitReport) -> Outcome:
+    """What the rows amount to; a run that is not finished is undecided unless a claim is violated."""
+    return report.exit_code.outcome if report.exit_code is not ExitCode.USAGE else Outcome.UNDECIDED
+
+
+def kit_page(report: KitReport) -> str:
+    """The report as one self-contained page."""
+    sections = [(section_title(name, rows), rows) for name, rows in report.sections.items()]
+    return rendered("kit.html.jinja", report=report, verdict=kit_verdict(report).value, sections=sections)
+
+
+def kit_junit(report: KitReport) -> bytes:
+    """The report as JUnit XML: a suite per section, a case per claim."""
+    return junit_xml(list(_suites(report)))
+
+
+def _suites(report: KitReport) -> Iterator[JUnitSuite]:
+    origin = {"title": report.title, "subject": report.subject, "seed": str(report.seed)}
+    for name, rows in report.sections.items():
+        yield JUnitSuite(name=name, cases=[_case(row) for row in rows], properties=origin)
+    if report.unfinished:
+        cut = JUnitCase(name="all was tried", outcome=Outcome.UNDECIDED, text=report.unfinished)
+        yield JUnitSuite(name="run", cases=[cut], properties=origin)
+
+
+def _case(row: KitRow) -> JUnitCase:
+    shown = {"checked": str(row.checked), "history": row.history, "command": row.command}
+    return JUnitCase(
+        name=row.claim,
+        outcome=row.outcome,
+        text=row.detail,
+        properties={name: value for name, value in shown.items() if value},
+    )
