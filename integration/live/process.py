@@ -26,12 +26,20 @@ STACKS_S: Final = 0.5
 """How long a member that hangs has to print where its threads are, in seconds."""
 
 
-class ClientHungError(RebalanceCheckError):
-    """The ``client`` of a member did not let its process end when it was asked to leave; the text says where it is."""
+class ClientFailedError(RebalanceCheckError):
+    """The process of a member failed for a reason that lies in its ``client``: the run cannot go on."""
 
     def __init__(self, text: str, client: ClientName) -> None:
         super().__init__(text)
         self.client = client
+
+
+class ClientHungError(ClientFailedError):
+    """The client did not let its process end when it was asked to leave; the text says where it is."""
+
+
+class ClientCrashedError(ClientFailedError):
+    """The process ended by itself; the text has what it printed last."""
 
 
 class MemberProcess:
@@ -40,6 +48,7 @@ class MemberProcess:
     def __init__(self, order: MemberOrder) -> None:
         self.order = order
         self.paused = False
+        self._killed = False
         log = Path(order.recording).with_suffix(".log")
         with log.open("wb") as errors:
             self._process = subprocess.Popen(
@@ -51,7 +60,12 @@ class MemberProcess:
         self._log = log
 
     def await_started(self) -> None:
-        """Return when its first event is recorded; `RebalanceCheckError` when it ends before, or takes too long."""
+        """Return when its first event is recorded.
+
+        Raises:
+            ClientCrashedError: the process ends before that.
+            RebalanceCheckError: it takes longer than `START_TIMEOUT_S`.
+        """
         recording = Path(self.order.recording)
         otherwise = f"member {self.order.member} has recorded nothing"
 
@@ -59,7 +73,9 @@ class MemberProcess:
             if recording.exists() and recording.stat().st_size:
                 return True
             if not self.alive:
-                raise RebalanceCheckError(f"{otherwise}, and its process has ended; {self._last_words()}")
+                raise ClientCrashedError(
+                    f"{otherwise}, and its process has ended; {self._last_words()}", self.order.choice.client
+                )
             return NotYet(self._last_words())
 
         await_until(probe, timeout_s=START_TIMEOUT_S, pause_s=POLL_S, otherwise=otherwise)
@@ -85,10 +101,10 @@ class MemberProcess:
 
         Raises:
             ClientHungError: it does not end within `LEAVE_TIMEOUT_S`; it is killed, having printed where it is.
-            RebalanceCheckError: it failed.
+            ClientCrashedError: it failed.
         """
         try:
-            code = self._process.wait(LEAVE_TIMEOUT_S)
+            self._process.wait(LEAVE_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             where = self._stacks()
             self.kill()
@@ -98,8 +114,21 @@ class MemberProcess:
                 f"{where}",
                 client,
             ) from None
-        if code not in (0, GAVE_UP, -signal.SIGKILL):
-            raise RebalanceCheckError(f"member {self.order.member} failed with exit code {code}; {self._last_words()}")
+        self.require_no_crash()
+
+    def require_no_crash(self) -> None:
+        """Return if the process runs, or ended as it was to end: asked to leave, killed, or because its client gave up.
+
+        Raises:
+            ClientCrashedError: it ended by itself.
+        """
+        code = self._process.poll()
+        if code in (None, GAVE_UP) or self._killed or (code == 0 and self.leaving):
+            return
+        client = self.order.choice.client
+        raise ClientCrashedError(
+            f"member {self.order.member} ({client}) crashed with exit code {code}; {self._last_words()}", client
+        )
 
     @property
     def gave_up(self) -> str:
@@ -108,6 +137,7 @@ class MemberProcess:
 
     def kill(self) -> None:
         """End it without a word, and return when it is gone."""
+        self._killed = self._killed or self.alive
         self._process.kill()
         self._process.wait()
         if self._process.stdin is not None:
@@ -130,5 +160,5 @@ class MemberProcess:
         return f"it printed:\n{self._log.read_text(errors='replace').strip() or 'nothing'}"
 
     def _last_words(self) -> str:
-        lines = self._log.read_text(errors="replace").splitlines()
+        lines = [line for line in self._log.read_text(errors="replace").splitlines() if line.strip()]
         return "its last lines: " + " | ".join(lines[-3:]) if lines else "it printed nothing"

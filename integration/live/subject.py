@@ -62,12 +62,13 @@ class LiveSubject:
         self._settings = settings
         self._folder = folder
         self._run: _Run | None = None
+        self._broke_off = False
 
     def open(self, bounds: Bounds, seed: int) -> Sequence[Event]:
         """A new topic and group; members start when the schedule says so."""
         started = _Run(self._broker, self._settings, bounds, self._folder)
         started.prepare()
-        self._run = started
+        self._run, self._broke_off = started, False
         address = f"{bounds.address()} session {self._settings.session_timeout_ms} ms"
         self._run.harness.emit(RunStarted(subject=self.name, seed=seed, bounds=address))
         self._run.describe_topics()
@@ -76,20 +77,25 @@ class LiveSubject:
     def perform(self, action: Action) -> Sequence[Event]:
         """Do one churn action; `Heal` returns when the group has settled, or is known not to.
 
-        Raises `RebalanceCheckError` when the subject is not open.
+        Raises `ClientFailedError` when the process of a member crashed or hung, and another `RebalanceCheckError` when
+        the subject is not open.
         """
         if self._run is None:
             raise RebalanceCheckError(f"{action} came before open() or after close(): open the subject first")
-        self._run.perform(action)
+        try:
+            self._run.perform(action)
+        except BaseException:
+            self._broke_off = True
+            raise
         return ()
 
     def close(self) -> Sequence[Event]:
-        """End every member, orderly unless the run was interrupted, and return the merged history."""
+        """End every member, orderly unless the run broke off or was interrupted, and return the merged history."""
         run, self._run = self._run, None
         if run is None:
             return ()
         try:
-            if is_interrupted():
+            if self._broke_off or is_interrupted():
                 run.abandon()
             else:
                 run.end()
@@ -158,11 +164,18 @@ class _Run:
         self._watching.enter_context(Elections(self._broker.cluster, self._group, recording))
 
     def perform(self, action: Action) -> None:
+        self._require_no_crash()
         self._effects[action.kind](action)
+
+    def _require_no_crash(self) -> None:
+        for process in self._processes:
+            if process is not None:
+                process.require_no_crash()
 
     def end(self) -> None:
         """Ask all members to leave, and close the recording of the harness when they have."""
         try:
+            self._require_no_crash()
             if self._faults is not None:
                 self._faults.heal()
             alive = [process for process in self._processes if process is not None]
@@ -275,6 +288,7 @@ class _Run:
         if self._faults is not None:
             self._faults.heal()
         found = self._settled(self._resume_all())
+        self._require_no_crash()
         pending = tuple(f"at heal {self._heals}, {what}" for what in (*found.pending, *self._deaths()))
         self.harness.emit(HealEnded(pending=pending, missing=found.missing))
         self._pending += pending

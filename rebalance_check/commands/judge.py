@@ -41,6 +41,16 @@ class Judged:
         return self.parts or (self.path,)
 
     @property
+    def outcome(self) -> Outcome:
+        """What the verdicts amount to."""
+        return self.judgement.outcome
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code that stands for it."""
+        return self.judgement.exit_code
+
+    @property
     def name(self) -> str:
         """What reports call it."""
         return " + ".join(map(str, self.files))
@@ -162,12 +172,12 @@ def _judge_run(
 
 def exit_code_of_files(judged: Sequence[Judged], refused: Sequence[Refused]) -> ExitCode:
     """The worst of all files."""
-    return worst_exit_code([*(one.judgement.exit_code for one in judged), *(ExitCode.USAGE for _ in refused)])
+    return worst_exit_code([*(one.exit_code for one in judged), *(ExitCode.USAGE for _ in refused)])
 
 
 def judged_document(judged: Sequence[Judged], refused: Sequence[Refused]) -> dict[str, Any]:
     """The JSON form: the worst judgement, then each file; ``faults`` has what could not be read."""
-    worst = max(judged, key=lambda one: list(Outcome).index(one.judgement.outcome))
+    worst = max(judged, key=lambda one: list(Outcome).index(one.outcome))
     return judgement_document(worst.judgement) | {
         "events": sum(one.judgement.events for one in judged),
         "histories": [
@@ -188,7 +198,7 @@ def verdict_of(judged: Sequence[Judged], refused: int = 0) -> str:
     histories = f" of {len(judged)} histories" if len(judged) > 1 else ""
     missing = f"; {refused} not judged" if refused else ""
     about = f"{len(held)} of {len(names)} invariants held on {events:,} events{histories}{missing}"
-    return verdict_line(worst_outcome(judgement.outcome for judgement in judgements), broken, about)
+    return verdict_line(worst_outcome(one.outcome for one in judged), broken, about)
 
 
 def show_judged(console: Console, one: Judged) -> None:
@@ -196,7 +206,7 @@ def show_judged(console: Console, one: Judged) -> None:
     judgement = one.judgement
     held = f"{len(judgement.held)} of {len(judgement.verdicts)}"
     figures = f"{held} invariants held on {judgement.events} events"
-    console.say(f"{visible(one.name)}: {judgement.outcome} ({figures})")
+    console.say(f"{visible(one.name)}: {one.outcome} ({figures})")
     if judgement.counterexamples:
         history = one.events()
         for found in judgement.counterexamples:

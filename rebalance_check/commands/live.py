@@ -2,134 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TypeVar
 
 import click
 
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands._live_runs import CONNECT, STATUS, LiveRuns, live_document, live_runs, show_live
 from rebalance_check.commands._upgrade_option import path_option
-from rebalance_check.commands.judge import Judged, show_judged, verdict_of
+from rebalance_check.commands.judge import verdict_of
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
-from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
-from rebalance_check.impl.simulator import churn_schedule
-from rebalance_check.integration.brokers import Broker, open_broker, open_cluster
-from rebalance_check.integration.connect.churn import ConnectRun, WorkerKind, run_connect
-from rebalance_check.integration.live.clients import require_installed
-from rebalance_check.integration.live.nodes import with_coordinator_faults
-from rebalance_check.integration.live.recording import merge, reserve
-from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
-from rebalance_check.integration.live.status_stores import StatusRun, run_status_stores
-from rebalance_check.integration.live.subject import LiveSubject
-from rebalance_check.model.vocabulary.errors import INTERRUPTIONS, RebalanceCheckError
-from rebalance_check.model.vocabulary.events import Event
-from rebalance_check.model.vocabulary.schedule import run
+from rebalance_check.integration.brokers import open_broker, open_cluster
+from rebalance_check.integration.connect.churn import WorkerKind
+from rebalance_check.integration.live.settings import ClientName, LiveProtocol
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.pipeline.campaign import parse_seeds
 from rebalance_check.properties.exit_codes import worst_exit_code
-from rebalance_check.properties.history import recorded, write_history
-from rebalance_check.properties.incarnations import with_incarnations
-from rebalance_check.properties.judge import judge
-from rebalance_check.properties.verdict import Outcome
-from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.terminal import visible
 
 BROKER_HELP = "embedded, local (jars and java), testcontainers (Docker), or the HOST:PORT of a running broker."
 
 
 _Name = TypeVar("_Name", bound=StrEnum)
-
-STATUS: Final = "status"
-CONNECT: Final = "connect"
-
-
-@dataclass(frozen=True, slots=True)
-class LiveRuns:
-    """What is run: ``status`` stores or consumers of a protocol, how large, how often disturbed, where histories go."""
-
-    protocol: str
-    members: int
-    partitions: int
-    steps: int
-    poll_timeout_ms: int
-    clients: tuple[ClientName, ...]
-    nodes: int
-    out: Path
-    claims: ClaimOptions
-    path: str = ""
-    assignors: tuple[str, ...] = ()
-    workers: tuple[WorkerKind, ...] = (WorkerKind.JAVA,)
-    mode: ConnectMode = ConnectMode.SESSIONED
-    scenario: str = ""
-    broker: str = ""
-
-    def __post_init__(self) -> None:
-        """Sizes and claims that do not serve are refused before a broker is started."""
-        _ = self.claims.invariants()
-        if self.protocol == CONNECT:
-            _ = self.connect
-            require_one_node(self.nodes, "Connect workers")
-        elif self.protocol == STATUS:
-            _ = self.stores
-            require_one_node(self.nodes, "status stores")
-        else:
-            _ = self.churn, self.settings
-            for client in self.clients:
-                require_installed(client)
-
-    @property
-    def stores(self) -> StatusRun:
-        """The run of status stores."""
-        return StatusRun(workers=self.members, writes=self.steps)
-
-    @property
-    def connect(self) -> ConnectRun:
-        """The run of Connect workers."""
-        return ConnectRun(
-            workers=self.workers, mode=self.mode, members=self.members, steps=self.steps, scenario=self.scenario
-        )
-
-    @property
-    def churn(self) -> SimulationOptions:
-        """The disturbances of the consumers."""
-        return SimulationOptions(
-            protocol=SimulatedProtocol(self.protocol),
-            members=self.members,
-            partitions=self.partitions,
-            steps=self.steps,
-            upgrade=self.path,
-        )
-
-    @property
-    def name(self) -> str:
-        """What the files of a run begin with."""
-        return self.connect.name if self.protocol == CONNECT else self.path or self.protocol
-
-    @property
-    def settings(self) -> LiveOptions:
-        """How the consumers are set up."""
-        protocol = LiveProtocol(self.protocol)
-        settings = LiveOptions(
-            protocol=protocol,
-            clients=self.clients,
-            poll_timeout_ms=self.poll_timeout_ms,
-            upgrade=self.path,
-            assignors=self.assignors,
-        )
-        return settings.for_cluster() if self.nodes > 1 else settings
-
-    def history(self, broker: Broker, seed: int, folder: Path) -> Iterable[Event]:
-        """The events of one run, when it is over; until then the raw recordings grow in ``folder``."""
-        if self.protocol == CONNECT:
-            return run_connect(broker, self.broker, seed, self.connect, folder)
-        if self.protocol == STATUS:
-            return run_status_stores(broker.bootstrap, seed, self.stores, folder)
-        subject = LiveSubject(broker, self.settings, folder)
-        schedule = churn_schedule(seed, self.churn)
-        return run(subject, with_coordinator_faults(schedule) if broker.cluster else schedule)
 
 
 @click.command("live")
@@ -167,7 +63,9 @@ def command(*, broker: str, protocol: str, clients: str, assignors: str, path: s
     """Run consumers of real client libraries, each a process, under joins, leaves, kills and pauses; or status stores.
 
     The stores of several Connect workers write to one compacted topic. All actions are drawn from the seed; what the
-    clients then do is up to time and the operating system.
+    clients then do is up to time and the operating system. What a release of a client is known to do is shown apart
+    and counts for nothing. A run that breaks off, because a client crashes or the broker goes away, is judged up to
+    there: it exits with 12, unless a claim is violated.
     """
     console = Console(as_json)
     asked = parse_clients(clients)
@@ -181,18 +79,9 @@ def command(*, broker: str, protocol: str, clients: str, assignors: str, path: s
         console.say(visible(f"live on {opened.name} ({opened.bootstrap}): {what}"))
         judged = live_runs(console, opened, runs, chosen)
     for one in judged:
-        show_judged(console, one)
+        show_live(console, one)
     console.say(verdict_of(judged))
-    return console.finish(live_document(opened, judged), worst_exit_code(one.judgement.exit_code for one in judged))
-
-
-def require_one_node(nodes: int, what: str) -> None:
-    """Refuse a cluster.
-
-    Raises: RebalanceCheckError for more than one node.
-    """
-    if nodes > 1:
-        raise RebalanceCheckError(f"{what} run on one node, and --nodes is {nodes}: leave it out, or choose consumers")
+    return console.finish(live_document(opened, judged), worst_exit_code(one.exit_code for one in judged))
 
 
 def parse_workers(text: str) -> tuple[WorkerKind, ...]:
@@ -217,43 +106,3 @@ def _members_of(names: type[_Name], text: str, what: str) -> tuple[_Name, ...]:
     if unknown:
         raise RebalanceCheckError(f"{unknown[0]!r} is no {what}: choose from {', '.join(names)}")
     return tuple(names(name) for name in given)
-
-
-def live_runs(console: Console, broker: Broker, runs: LiveRuns, seeds: Sequence[int]) -> list[Judged]:
-    """Run and judge each seed in turn; when that is interrupted, what was judged is shown."""
-    judged: list[Judged] = []
-    try:
-        with console.progress() as advance:
-            for number, seed in enumerate(seeds):
-                advance("live runs", number, len(seeds))
-                judged.append(live_run(broker, runs, seed))
-    except INTERRUPTIONS:
-        for one in judged:
-            show_judged(console, one)
-        raise
-    return judged
-
-
-def live_run(broker: Broker, runs: LiveRuns, seed: int) -> Judged:
-    """One run: its history is on disk before it is judged. An interrupted run leaves the history up to there."""
-    folder, path = reserve(runs.out, f"{runs.name}-{seed}")
-    invariants, require_tested = runs.claims.invariants(), runs.claims.require_tested
-    try:
-        events = recorded(path, runs.history(broker, seed, folder))
-        return Judged(path, judge(events, invariants, require_tested=require_tested))
-    except INTERRUPTIONS:
-        if not path.exists() or not path.stat().st_size:
-            write_history(path, with_incarnations(list(merge(sorted(folder.glob("*.raw"))))))
-        raise
-
-
-def live_document(broker: Broker, judged: Sequence[Judged]) -> dict[str, Any]:
-    """The JSON form of live runs."""
-    worst = max(judged, key=lambda one: list(Outcome).index(one.judgement.outcome)).judgement
-    return {
-        **judgement_document(worst),
-        "broker": broker.name,
-        "runs": len(judged),
-        "events": sum(one.judgement.events for one in judged),
-        "histories": [{"file": str(one.path), **judgement_document(one.judgement)} for one in judged],
-    }

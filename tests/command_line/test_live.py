@@ -6,15 +6,20 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from rebalance_check.cli import run
+from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import RunEnded
+from rebalance_check.model.vocabulary.events import MemberStarted, RunEnded
 from rebalance_check.properties.history import read_history
 
 pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
+
+from rebalance_check.integration.embedded.embedded import EmbeddedBroker
+from rebalance_check.integration.live import process
 
 
 def test_status_stores_are_recorded_and_judged__each_seed_in_a_history(
@@ -102,3 +107,68 @@ def test_consumers_are_recorded_and_judged__through_joins_and_leaves(
     said = json.loads(capsys.readouterr().out)
     assert said["verdicts"]["no_double_ownership"]["verdict"] == "held"
     assert said["verdicts"]["no_double_ownership"]["checked_events"] > 0
+
+
+CRASHES = """
+import os, sys
+from rebalance_check.integration.live import member
+from rebalance_check.integration.live.clients.kafka_python import KafkaPython
+poll, polls = KafkaPython.poll, []
+def few_polls(self, timeout_ms):
+    polls.append(timeout_ms)
+    if len(polls) > 3 and '"member":"m1"' in sys.argv[1]:
+        print("the heap is corrupt", file=sys.stderr, flush=True)
+        os.abort()
+    poll(self, timeout_ms)
+KafkaPython.poll = few_polls
+member.main()
+"""
+"""A member as always, but that the client library of m1 ends its process at its fourth poll."""
+
+TWO_MEMBERS = ["live", "--protocol", "eager", "--members", "2", "--steps", "1", "--invariant", "ownership"]
+
+
+def test_a_client_that_crashes__breaks_the_run_off__and_what_it_printed_last_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "PROGRAM", ("-c", CRASHES))
+    assert run([*TWO_MEMBERS, "--json", "--out", str(tmp_path)]) == 12
+    said, shown = capsys.readouterr()
+    document = json.loads(said)
+    (history,) = document["histories"]
+    crashed = "member m1 (kafka-python) crashed with exit code -6; its last lines: the heap is corrupt"
+    assert (document["verdict"], history["verdict"], history["broke_off"]) == ("undecided", "undecided", crashed)
+    assert f"the run broke off: {crashed}" in shown
+    kept = list(read_history(history["file"]))
+    assert {event.member for event in kept if isinstance(event, MemberStarted)} == {"m0", "m1"}
+    assert not any(isinstance(event, RunEnded) for event in kept)
+
+
+def test_a_client_that_never_starts__leaves_nothing_to_judge(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "PROGRAM", ("-c", "raise SystemExit('no such library')"))
+    assert run([*TWO_MEMBERS, "--json", "--out", str(tmp_path)]) == 2
+    assert "its last lines: no such library" in json.loads(capsys.readouterr().out)["error"]
+
+
+def test_a_broker_that_goes_away__breaks_the_run_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broker = EmbeddedBroker()
+    broker.__enter__()
+
+    def m1_owns() -> bool | NotYet:
+        seen = b"".join(path.read_bytes() for path in tmp_path.glob("*.raw/*-m1.raw"))
+        return b"AssignmentCompleted" in seen or NotYet()
+
+    def end_the_broker() -> None:
+        await_until(m1_owns, timeout_s=60, pause_s=0.01, otherwise="m1 was given no partitions")
+        broker.__exit__(None, None, None)
+
+    ending = Thread(target=end_the_broker)
+    ending.start()
+    code = run([*TWO_MEMBERS, "--steps", "3", "--broker", broker.bootstrap, "--json", "--out", str(tmp_path)])
+    ending.join()
+    document = json.loads(capsys.readouterr().out)
+    assert (code, document["verdict"]) == (12, "undecided")
+    assert document["histories"][0]["broke_off"].startswith(f"the broker at {broker.bootstrap} answers no more")
+    assert document["events"] > 0

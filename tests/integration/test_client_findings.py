@@ -1,5 +1,8 @@
-"""What client libraries do against their contract, made to happen every time: the evidence behind TRACK_RECORD.md and
-`tests.integration.known_clients`. A release that no longer does it fails here, and its entry can go."""
+"""What client libraries do against their contract, made to happen every time.
+
+This is the evidence behind TRACK_RECORD.md and `rebalance_check.integration.live.known_deviations`. A release that no
+longer does it fails here, and its entry can go.
+"""
 
 import time
 from collections.abc import Callable, Iterator

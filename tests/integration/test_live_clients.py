@@ -10,6 +10,7 @@ from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.live.clients import require_installed
 from rebalance_check.integration.live.clients.librdkafka import read_metadata
+from rebalance_check.integration.live.known_deviations import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.settling import Unsettled
 from rebalance_check.integration.live.subject import LiveSubject
@@ -28,9 +29,8 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.judge import judge
-from rebalance_check.properties.verdict import Outcome, Violated
+from rebalance_check.properties.verdict import Outcome
 from tests.integration.hung_clients import repeated_when_hung
-from tests.integration.known_clients import judge_clients
 
 KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA, OURS = ClientName
 START, STOP, HEAL = ActionKind.START_MEMBER, ActionKind.STOP_MEMBER, Action(ActionKind.HEAL)
@@ -59,7 +59,7 @@ def test_members_of_different_libraries_share_a_group(
     settings = LiveOptions(protocol=LiveProtocol(protocol), clients=clients)
     starts = [Action(START, slot) for slot in range(3)]
     history = live(broker, settings, *starts, HEAL, Action(STOP, 0), HEAL)
-    assert [v.counterexample for v in judge_clients(history).values() if isinstance(v, Violated)] == []
+    assert judge_clients(history).judgement.counterexamples == ()
     started = {event.member: event.client for event in history if isinstance(event, MemberStarted)}
     assert started == {f"m{slot}": clients[slot % len(clients)] for slot in range(3)}
     completed = [event for event in history if isinstance(event, AssignmentCompleted)]

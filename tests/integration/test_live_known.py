@@ -1,13 +1,18 @@
 """What a client library is known to do is excused where it shows itself, for its releases and its members alone."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
 
+from rebalance_check.cli import run
+from rebalance_check.commands._live_runs import LiveRuns
+from rebalance_check.integration.live.known_deviations import KNOWN, judge_clients
 from rebalance_check.integration.live.settings import ClientName
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
@@ -23,8 +28,7 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsRevoked,
     RunEnded,
 )
-from rebalance_check.properties.verdict import Outcome, Violated
-from tests.integration.known_clients import KNOWN, judge_clients
+from rebalance_check.properties.verdict import Outcome
 
 KAFKA_PYTHON, LIBRDKAFKA, AIOKAFKA, OURS = ClientName
 RELEASES = {KAFKA_PYTHON: "3.0.12", LIBRDKAFKA: "2.16.1", AIOKAFKA: "0.14.0"}
@@ -56,7 +60,7 @@ def end(*pending: str) -> RunEnded:
 
 
 def broken(history: Sequence[Event]) -> list[str]:
-    return [claim.name for claim, verdict in judge_clients(history).items() if isinstance(verdict, Violated)]
+    return [found.invariant for found in judge_clients(history).judgement.counterexamples]
 
 
 def revoked_twice(client: str, release: str | None = None) -> list[Event]:
@@ -140,8 +144,33 @@ def test_a_member_that_was_once_started_with_another_release_is_judged_strictly(
     assert broken(numbered(started("m0", KAFKA_PYTHON, "3.0.11"), *history)) == ["callbacks_alternate"]
 
 
+def test_what_a_known_deviation_accounts_for__is_kept_apart() -> None:
+    found = judge_clients(revoked_twice(KAFKA_PYTHON))
+    assert [str(known) for known in found.known] == [
+        "known of kafka-python 3.0.12: callbacks_alternate: t-0 was revoked from m0, to which it was not assigned"
+    ]
+    assert judge_clients(revoked_twice(LIBRDKAFKA)).known == ()
+
+
+def test_the_command_shows_apart_what_is_known__and_counts_it_for_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = revoked_twice(KAFKA_PYTHON)
+    monkeypatch.setattr(LiveRuns, "history", lambda *_arguments: seen)
+    assert run(["live", "--json", "--out", str(tmp_path)]) == 0
+    said, shown = capsys.readouterr()
+    (history,) = json.loads(said)["histories"]
+    assert [(known["client"], known["invariant"]) for known in history["known"]] == [
+        ("kafka-python", "callbacks_alternate")
+    ]
+    assert history["verdict"] == "held"
+    assert "known of kafka-python 3.0.12: callbacks_alternate" in shown
+    assert KNOWN[0].reason in shown
+    assert run(["judge", history["file"]]) == 10, "the judge of files excuses nothing"
+
+
 def test_a_known_difference_leaves_no_hole_in_what_the_others_say() -> None:
-    verdicts = judge_clients(revoked_twice(KAFKA_PYTHON)).values()
+    verdicts = judge_clients(revoked_twice(KAFKA_PYTHON)).judgement.verdicts.values()
     assert {verdict.outcome for verdict in verdicts} == {Outcome.HELD, Outcome.UNTESTED}
 
 

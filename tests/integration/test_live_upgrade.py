@@ -14,6 +14,7 @@ from rebalance_check.integration.live.kafka_python_api import (
     RangePartitionAssignor,
     errors,
 )
+from rebalance_check.integration.live.known_deviations import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveOptions
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
@@ -22,8 +23,6 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import AssignmentComputed, Event, MemberCrashed, MemberStarted, RunEnded
 from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.model.vocabulary.upgrade_paths import path_named
-from rebalance_check.properties.verdict import Violated
-from tests.integration.known_clients import judge_clients
 
 
 def restarts(path: str, members: int, *, of: tuple[int, ...]) -> Iterator[Action]:
@@ -46,11 +45,9 @@ def upgraded(bootstrap: str, path: str, members: int, *, of: tuple[int, ...], se
 
 def broken(history: list[Event]) -> dict[str, str]:
     """What each broken claim says."""
-    verdicts = judge_clients(history).items()
     return {
-        claim.name: " ".join(reason.text for reason in verdict.counterexample.because)
-        for claim, verdict in verdicts
-        if isinstance(verdict, Violated)
+        found.invariant: " ".join(reason.text for reason in found.because)
+        for found in judge_clients(history).judgement.counterexamples
     }
 
 

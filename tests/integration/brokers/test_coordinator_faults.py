@@ -16,6 +16,7 @@ from rebalance_check.integration.brokers import Broker, open_cluster
 from rebalance_check.integration.brokers.local import java_command
 from rebalance_check.integration.brokers.nodes import Cluster, partition_of
 from rebalance_check.integration.brokers.settings import JVM_OPTIONS
+from rebalance_check.integration.live.known_deviations import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.oracle.release import CLIENT_JARS
@@ -33,10 +34,9 @@ from rebalance_check.model.vocabulary.events import (
 )
 from rebalance_check.model.vocabulary.schedule import Schedule
 from rebalance_check.properties.judge import judge
-from rebalance_check.properties.verdict import Outcome, Violated
+from rebalance_check.properties.verdict import Outcome
 from tests.integration.brokers.raw_members import PARTITIONS, TOPIC, RawMembers, error_of
 from tests.integration.hung_clients import recorded_run
-from tests.integration.known_clients import judge_clients
 
 pytestmark = [pytest.mark.broker, pytest.mark.started_here]
 
@@ -183,8 +183,7 @@ def test_live_members_converge__when_the_coordinator_fails_in_the_middle_of_thei
     actions = (Action(START, 0), Action(START, 1), HEAL, Action(START, 2), *FAULTS[fault], HEAL, Action(STOP, 2), HEAL)
     schedule = Schedule(Bounds(protocol=RebalanceProtocol(protocol), members=3, partitions=6), actions)
     history = recorded_run(three_nodes, settings, schedule, tmp_path)
-    verdicts = judge_clients(history).values()
-    assert [v.counterexample for v in verdicts if isinstance(v, Violated)] == []
+    assert judge_clients(history).judgement.counterexamples == ()
     assert [event.pending for event in history if isinstance(event, RunEnded)] == [()]
     assert [e.change for e in history if isinstance(e, NodeChanged)][:1] == ([fault] if fault != "moved" else [])
     elected = [event.incarnation for event in history if isinstance(event, CoordinatorElected)]

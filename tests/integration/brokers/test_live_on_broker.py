@@ -8,6 +8,7 @@ import pytest
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker
+from rebalance_check.integration.live.known_deviations import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
@@ -23,9 +24,7 @@ from rebalance_check.model.vocabulary.events import (
     RunEnded,
 )
 from rebalance_check.model.vocabulary.schedule import Schedule
-from rebalance_check.properties.verdict import Violated
 from tests.integration.hung_clients import recorded_run
-from tests.integration.known_clients import judge_clients
 
 pytestmark = pytest.mark.broker
 
@@ -69,10 +68,8 @@ def live_run(
 
 
 def assert_sound(history: list[Event]) -> None:
-    violated = [verdict for verdict in judge_clients(history).values() if isinstance(verdict, Violated)]
-    assert not violated, "\n".join(
-        [*(str(verdict.counterexample) for verdict in violated), "the history:", *map(repr, history)]
-    )
+    found = judge_clients(history).judgement.counterexamples
+    assert not found, "\n".join([*map(str, found), "the history:", *map(repr, history)])
     assert [type(event) for event in history].count(RunEnded) == 1
 
 

@@ -3,14 +3,13 @@
 import pytest
 
 from rebalance_check.integration.brokers import Broker
+from rebalance_check.integration.live.known_deviations import judge_clients
 from rebalance_check.integration.live.settings import LiveOptions
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.events import AssignmentComputed, Event, RunEnded
 from rebalance_check.model.vocabulary.schedule import Schedule, run
-from rebalance_check.properties.verdict import Violated
-from tests.integration.known_clients import judge_clients
 
 pytestmark = pytest.mark.broker
 
@@ -30,9 +29,8 @@ def upgraded(real: Broker, path: str, *restarts: tuple[int, int], settle_ms: int
 def broken(history: list[Event]) -> dict[str, str]:
     """What each broken claim says."""
     return {
-        claim.name: " ".join(reason.text for reason in verdict.counterexample.because)
-        for claim, verdict in judge_clients(history).items()
-        if isinstance(verdict, Violated)
+        found.invariant: " ".join(reason.text for reason in found.because)
+        for found in judge_clients(history).judgement.counterexamples
     }
 
 

@@ -1,4 +1,8 @@
-"""What client libraries are known to do against a claim, so that a run holds them to everything else."""
+"""What named releases of client libraries are known to do against a claim: a run holds them to everything else.
+
+A deviation excuses what its release does, where that shows itself, and nothing else. What it accounts for is kept apart
+(`KnownFinding`), and is no violation of the run. `rebalance-check judge` on the same history excuses nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rebalance_check.integration.live.settings import ClientName
+from rebalance_check.integration.live.stuck_leaders import stuck_leaders
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
     Event,
@@ -20,11 +25,10 @@ from rebalance_check.model.vocabulary.events import (
     PartitionsRevoked,
     RunEnded,
 )
-from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
+from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Invariant
-from rebalance_check.properties.verdict import Verdict
-from tests.integration.stuck_members import stuck_members
+from rebalance_check.properties.verdict import Counterexample, Verdict, Violated
 
 SHOWS_OWNED = PartitionsAssigned | PartitionsRevoked | PartitionsLost | AssignmentCompleted
 GONE = MemberStarted | MemberCrashed | MemberLeft
@@ -34,7 +38,7 @@ Excuse = Callable[[Sequence[Event], frozenset[str]], Iterable[Event]]
 
 
 @dataclass(frozen=True, slots=True)
-class KnownDivergence:
+class KnownDeviation:
     """A claim that members of one client break, in these releases and no other, how, and what of a history shows it.
     TRACK_RECORD.md has the command."""
 
@@ -62,7 +66,7 @@ def without_stuck_leaders(events: Sequence[Event], members: frozenset[str]) -> I
     forgiven: set[str] = set()
     for at, event in enumerate(events):
         if isinstance(event, HealEnded) and event.missing and len(event.pending) == len(event.missing):
-            stuck = stuck_members(events, at) & members
+            stuck = stuck_leaders(events, at) & members
             forgiven |= set(event.pending) if stuck.issuperset(event.missing) else set()
     return _less_pending(events, forgiven)
 
@@ -95,14 +99,14 @@ def _less_pending(events: Iterable[Event], forgiven: set[str]) -> Iterator[Event
 
 
 KNOWN: Final = (
-    KnownDivergence(
+    KnownDeviation(
         ClientName.KAFKA_PYTHON,
         "callbacks_alternate",
         frozenset({"3.0.12"}),
         "on_partitions_revoked is called a second time for what was revoked already, when the join in between failed",
         without_members,
     ),
-    KnownDivergence(
+    KnownDeviation(
         ClientName.KAFKA_PYTHON,
         "reset_member_loses_everything",
         frozenset({"3.0.12"}),
@@ -110,14 +114,14 @@ KNOWN: Final = (
         "time for the join: without on_partitions_lost it keeps what it owned, and claims it, until a join completes",
         without_losses_during_a_join,
     ),
-    KnownDivergence(
+    KnownDeviation(
         ClientName.AIOKAFKA,
         "reset_member_loses_everything",
         frozenset({"0.14.0"}),
         "it has no callback for what is lost: a zombie learns that its partitions are revoked",
         without_members,
     ),
-    KnownDivergence(
+    KnownDeviation(
         ClientName.KAFKA_PYTHON,
         "rebalance_completes",
         frozenset({"3.0.12"}),
@@ -129,19 +133,54 @@ KNOWN: Final = (
 )
 
 
-def judge_clients(history: Iterable[Event]) -> dict[Invariant, Verdict]:
-    """The verdicts on the whole catalogue; each known difference is passed over where it shows itself, and there
-    alone."""
+@dataclass(frozen=True, slots=True)
+class KnownFinding:
+    """A violation that a known deviation accounts for."""
+
+    deviation: KnownDeviation
+    counterexample: Counterexample
+
+    def __str__(self) -> str:
+        known = self.deviation
+        releases = " or ".join(sorted(known.releases))
+        return f"known of {known.client} {releases}: {known.claim}: {self.counterexample.headline}"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveJudgement:
+    """The verdicts on a history of clients, and the violations that are left out of them because they are known."""
+
+    judgement: Judgement
+    known: tuple[KnownFinding, ...] = ()
+
+
+def judge_clients(
+    history: Iterable[Event], invariants: Sequence[Invariant] | None = None, *, require_tested: bool = False
+) -> LiveJudgement:
+    """Judge a history of clients; a violated claim is judged again without what a known deviation explains.
+
+    ``invariants`` (default: the catalogue) and ``require_tested`` as of `judge`.
+    """
     events = list(history)
-    verdicts: dict[Invariant, Verdict] = {}
-    for invariant in CATALOGUE:
-        verdicts |= judge(excused(events, invariant.name), [invariant]).verdicts
-    return verdicts
+    judgement = judge(events, invariants, require_tested=require_tested)
+    verdicts, known = dict(judgement.verdicts), list[KnownFinding]()
+    for invariant, verdict in judgement.verdicts.items():
+        if isinstance(verdict, Violated):
+            verdicts[invariant], found = _excused(events, invariant, verdict)
+            known += found
+    return LiveJudgement(replace(judgement, verdicts=verdicts), tuple(known))
 
 
-def excused(events: Sequence[Event], claim: str) -> Sequence[Event]:
-    """The history that a claim is judged on."""
-    for known in KNOWN:
-        if known.claim == claim:
-            events = list(known.excuse(events, known.concerns(events)))
-    return events
+def _excused(events: Sequence[Event], invariant: Invariant, verdict: Verdict) -> tuple[Verdict, list[KnownFinding]]:
+    """The verdict on what the known deviations leave of the history, and what each of them accounts for."""
+    known: list[KnownFinding] = []
+    for deviation in KNOWN:
+        members = deviation.concerns(events)
+        if not isinstance(verdict, Violated) or deviation.claim != invariant.name or not members:
+            continue
+        events = list(deviation.excuse(events, members))
+        after = judge(events, [invariant]).verdicts[invariant]
+        if after != verdict:
+            known.append(KnownFinding(deviation, verdict.counterexample))
+        verdict = after
+    return verdict, known

@@ -24,7 +24,7 @@ CLOSING: Final = (PartitionsRevoked, PartitionsLost, MemberLeft)
 """What closing it brings about, in this order."""
 
 
-def stuck_members(events: Sequence[Event], at: int) -> frozenset[str]:
+def stuck_leaders(events: Sequence[Event], at: int) -> frozenset[str]:
     """The members that, when ``events[at]`` happened, had computed an assignment as leaders and were to do nothing
     more until they ended: neither complete that rebalance nor begin another."""
     names = {event.member for event in events[:at] if isinstance(event, MemberStarted)}

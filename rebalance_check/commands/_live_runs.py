@@ -1,0 +1,244 @@
+"""The runs of ``rebalance-check live``: what each is made of, how it is made, recorded and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rebalance_check.commands._claim_options import ClaimOptions
+from rebalance_check.commands._console import Console
+from rebalance_check.commands.judge import Judged, show_judged
+from rebalance_check.impl.protocol.connect_protocol import ConnectMode
+from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
+from rebalance_check.impl.simulator import churn_schedule
+from rebalance_check.integration.brokers import Broker
+from rebalance_check.integration.connect.churn import ConnectRun, WorkerKind, run_connect
+from rebalance_check.integration.live.clients import require_installed
+from rebalance_check.integration.live.known_deviations import KnownFinding, judge_clients
+from rebalance_check.integration.live.nodes import with_coordinator_faults
+from rebalance_check.integration.live.process import ClientFailedError
+from rebalance_check.integration.live.recording import merge, reserve
+from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
+from rebalance_check.integration.live.status_stores import StatusRun, run_status_stores
+from rebalance_check.integration.live.subject import LiveSubject
+from rebalance_check.model.vocabulary.errors import INTERRUPTIONS, RebalanceCheckError
+from rebalance_check.model.vocabulary.events import Event, MemberStarted
+from rebalance_check.model.vocabulary.schedule import run
+from rebalance_check.properties.exit_codes import ExitCode, worst_exit_code
+from rebalance_check.properties.history import read_history, recorded, write_history
+from rebalance_check.properties.incarnations import with_incarnations
+from rebalance_check.properties.verdict import Outcome, worst_outcome
+from rebalance_check.report.documents import judgement_document
+from rebalance_check.report.terminal import visible
+
+STATUS: Final = "status"
+CONNECT: Final = "connect"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRuns:
+    """What is run: ``status`` stores or consumers of a protocol, how large, how often disturbed, where histories go."""
+
+    protocol: str
+    members: int
+    partitions: int
+    steps: int
+    poll_timeout_ms: int
+    clients: tuple[ClientName, ...]
+    nodes: int
+    out: Path
+    claims: ClaimOptions
+    path: str = ""
+    assignors: tuple[str, ...] = ()
+    workers: tuple[WorkerKind, ...] = (WorkerKind.JAVA,)
+    mode: ConnectMode = ConnectMode.SESSIONED
+    scenario: str = ""
+    broker: str = ""
+
+    def __post_init__(self) -> None:
+        """Sizes and claims that do not serve are refused before a broker is started."""
+        _ = self.claims.invariants()
+        if self.protocol == CONNECT:
+            _ = self.connect
+            require_one_node(self.nodes, "Connect workers")
+        elif self.protocol == STATUS:
+            _ = self.stores
+            require_one_node(self.nodes, "status stores")
+        else:
+            _ = self.churn, self.settings
+            for client in self.clients:
+                require_installed(client)
+
+    @property
+    def stores(self) -> StatusRun:
+        """The run of status stores."""
+        return StatusRun(workers=self.members, writes=self.steps)
+
+    @property
+    def connect(self) -> ConnectRun:
+        """The run of Connect workers."""
+        return ConnectRun(
+            workers=self.workers, mode=self.mode, members=self.members, steps=self.steps, scenario=self.scenario
+        )
+
+    @property
+    def churn(self) -> SimulationOptions:
+        """The disturbances of the consumers."""
+        return SimulationOptions(
+            protocol=SimulatedProtocol(self.protocol),
+            members=self.members,
+            partitions=self.partitions,
+            steps=self.steps,
+            upgrade=self.path,
+        )
+
+    @property
+    def name(self) -> str:
+        """What the files of a run begin with."""
+        return self.connect.name if self.protocol == CONNECT else self.path or self.protocol
+
+    @property
+    def settings(self) -> LiveOptions:
+        """How the consumers are set up."""
+        protocol = LiveProtocol(self.protocol)
+        settings = LiveOptions(
+            protocol=protocol,
+            clients=self.clients,
+            poll_timeout_ms=self.poll_timeout_ms,
+            upgrade=self.path,
+            assignors=self.assignors,
+        )
+        return settings.for_cluster() if self.nodes > 1 else settings
+
+    def history(self, broker: Broker, seed: int, folder: Path) -> Iterable[Event]:
+        """The events of one run, when it is over; until then the raw recordings grow in ``folder``."""
+        if self.protocol == CONNECT:
+            return run_connect(broker, self.broker, seed, self.connect, folder)
+        if self.protocol == STATUS:
+            return run_status_stores(broker.bootstrap, seed, self.stores, folder)
+        subject = LiveSubject(broker, self.settings, folder)
+        schedule = churn_schedule(seed, self.churn)
+        return run(subject, with_coordinator_faults(schedule) if broker.cluster else schedule)
+
+
+def require_one_node(nodes: int, what: str) -> None:
+    """Refuse a cluster.
+
+    Raises: RebalanceCheckError for more than one node.
+    """
+    if nodes > 1:
+        raise RebalanceCheckError(f"{what} run on one node, and --nodes is {nodes}: leave it out, or choose consumers")
+
+
+@dataclass(frozen=True, slots=True)
+class LiveJudged(Judged):
+    """A live run that was judged: ``known`` violations are left out of its verdicts, and ``broke_off`` says what ended
+    it before its end (empty: nothing did)."""
+
+    known: tuple[KnownFinding, ...] = ()
+    broke_off: str = ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the run amounts to: at best undecided, where it broke off."""
+        own = self.judgement.outcome
+        return worst_outcome([own, Outcome.UNDECIDED]) if self.broke_off else own
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code that stands for it."""
+        own = self.judgement.exit_code
+        return worst_exit_code([own, ExitCode.UNDECIDED]) if self.broke_off else own
+
+
+def live_runs(console: Console, broker: Broker, runs: LiveRuns, seeds: Sequence[int]) -> list[LiveJudged]:
+    """Run and judge each seed in turn; when that is interrupted, what was judged is shown."""
+    judged: list[LiveJudged] = []
+    try:
+        with console.progress() as advance:
+            for number, seed in enumerate(seeds):
+                advance("live runs", number, len(seeds))
+                judged.append(live_run(broker, runs, seed))
+    except INTERRUPTIONS:
+        for one in judged:
+            show_live(console, one)
+        raise
+    return judged
+
+
+def live_run(broker: Broker, runs: LiveRuns, seed: int) -> LiveJudged:
+    """One run: its history is on disk before it is judged, up to where it broke off or was interrupted.
+
+    Raises: RebalanceCheckError or OSError when the run failed before a member had started.
+    """
+    folder, path = reserve(runs.out, f"{runs.name}-{seed}")
+    broke_off = ""
+    try:
+        for _event in recorded(path, runs.history(broker, seed, folder)):
+            pass
+    except INTERRUPTIONS:
+        _keep(path, folder)
+        raise
+    except (ClientFailedError, ConnectionError, TimeoutError) as failure:
+        _keep(path, folder)
+        if not any(isinstance(event, MemberStarted) for event in read_history(path)):
+            raise
+        broke_off = str(failure)
+        if not isinstance(failure, ClientFailedError):
+            broke_off = f"the broker at {broker.bootstrap} answers no more ({failure})"
+    invariants, require_tested = runs.claims.invariants(), runs.claims.require_tested
+    found = judge_clients(read_history(path), invariants, require_tested=require_tested)
+    return LiveJudged(path, found.judgement, known=found.known, broke_off=broke_off)
+
+
+def _keep(path: Path, folder: Path) -> None:
+    """Write what the members recorded as the history of a run that did not come to its end."""
+    if not path.exists() or not path.stat().st_size:
+        write_history(path, with_incarnations(list(merge(sorted(folder.glob("*.raw"))))))
+
+
+def show_live(console: Console, one: LiveJudged) -> None:
+    """The verdict on one run, then what ended it, then what its clients are known to do."""
+    show_judged(console, one)
+    if one.broke_off:
+        console.say(f"  the run broke off: {visible(one.broke_off)}")
+    for known in one.known:
+        console.say(f"  {visible(str(known))}")
+        console.say(f"    {visible(known.deviation.reason)}")
+
+
+def live_document(broker: Broker, judged: Sequence[LiveJudged]) -> dict[str, Any]:
+    """The JSON form of live runs."""
+    worst = max(judged, key=lambda one: list(Outcome).index(one.outcome))
+    return {
+        **judgement_document(worst.judgement),
+        "verdict": worst.outcome.value,
+        "broker": broker.name,
+        "runs": len(judged),
+        "events": sum(one.judgement.events for one in judged),
+        "histories": [_history_document(one) for one in judged],
+    }
+
+
+def _history_document(one: LiveJudged) -> dict[str, Any]:
+    return {
+        "file": str(one.path),
+        **judgement_document(one.judgement),
+        "verdict": one.outcome.value,
+        "broke_off": one.broke_off or None,
+        "known": [known_document(known) for known in one.known],
+    }
+
+
+def known_document(known: KnownFinding) -> dict[str, Any]:
+    """The JSON form of a violation that a known deviation accounts for."""
+    deviation = known.deviation
+    return {
+        "invariant": deviation.claim,
+        "client": deviation.client.value,
+        "releases": sorted(deviation.releases),
+        "reason": deviation.reason,
+        "headline": known.counterexample.headline,
+    }
