@@ -23,15 +23,13 @@ from rebalance_check.integration.embedded.topics import Topics
 from rebalance_check.integration.virtual.coordinator import settings_for
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.wire.apis import APIS
-from rebalance_check.integration.wire.frames import decode_request, encode_response, read_prefix
+from rebalance_check.integration.wire.frames import LENGTH_BYTES, decode_request, encode_response, read_prefix
 
 C = TypeVar("C", bound=Coordinator)
 
 ADDRESS: Final = answers_cluster.Address("virtual", 9092)
 WAY_MS: Final = 1
 """How long bytes are on their way, in virtual time."""
-
-LENGTH_BYTES: Final = 4
 
 
 class VirtualBroker:

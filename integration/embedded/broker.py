@@ -1,4 +1,4 @@
-"""The embedded broker: a group coordinator, topics and a fault plan behind an asyncio TCP server.
+"""The embedded broker: a group coordinator and topics behind an asyncio TCP server, and an exchange in between.
 
 Like Kafka's, it handles the requests of one connection one after the other, so a parked JoinGroup holds up whatever its
 client sends behind it on that connection, and the death of a connection takes nothing back that was received on it.
@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, TypeVar
+from enum import Enum, auto
+from typing import Any, Final, NamedTuple, TypeVar
 
 from rebalance_check.impl.coordinator import GroupCoordinator
 from rebalance_check.integration.embedded import answers_admin, answers_cluster, answers_log
-from rebalance_check.integration.embedded.connection import serve
-from rebalance_check.integration.embedded.faults import Effect, FaultPlan
-from rebalance_check.integration.embedded.groups import Groups, now_ms
+from rebalance_check.integration.embedded.groups import Groups
 from rebalance_check.integration.embedded.paced import paced
-from rebalance_check.integration.embedded.refusals import refusal
 from rebalance_check.integration.embedded.topics import Topics
+from rebalance_check.integration.exchange.connection import serve
+from rebalance_check.integration.exchange.exchange import Exchange, ObservedConnection, now_ms
 from rebalance_check.integration.wire.apis import APIS, VERSIONS, api_name
 from rebalance_check.integration.wire.frames import Prefix, decode_request, encode_response, read_prefix
 from rebalance_check.integration.wire.kafka_python import ApiMessage
@@ -39,23 +39,36 @@ LONG_REQUEST_BYTES: Final = 16 * 1024
 """A longer request is read, and answered in bytes, in another thread."""
 
 
+class Silence(Enum):
+    """What a request gets that is not answered: nothing, or the end of its connection."""
+
+    NO_REPLY = auto()
+    HANG_UP = auto()
+
+
+class _Connection(NamedTuple):
+    observed: ObservedConnection
+    task: asyncio.Task[Any]
+
+
 class WireBroker:
     """The broker inside an event loop; `embedded.EmbeddedBroker` runs it in a thread.
 
-    ``topics`` maps names to partition counts; a connection that sends more than ``max_request_bytes`` as one request is
-    closed. ``clock`` has the time in ms. It listens on loopback only, on a port that the system chooses.
+    ``topics`` maps names to partition counts; every frame of a connection passes ``exchange``; a connection that sends
+    more than ``max_request_bytes`` as one request is closed. ``clock`` has the time in ms. It listens on loopback only,
+    on a port that the system chooses.
     """
 
     def __init__(
         self,
         coordinator: GroupCoordinator,
         topics: Mapping[str, int],
-        faults: FaultPlan,
+        exchange: Exchange,
         max_request_bytes: int = MAX_REQUEST_BYTES,
         clock: Callable[[], int] = now_ms,
     ) -> None:
         self.coordinator = coordinator
-        self.faults = faults
+        self.exchange = exchange
         self.topics = Topics()
         for name, partitions in topics.items():
             self.topics.create(name, partitions)
@@ -63,7 +76,7 @@ class WireBroker:
         self.groups = Groups(coordinator, self.topics, clock)
         self._producer_ids = itertools.count(1000)
         self._max_request_bytes = max_request_bytes
-        self._connections: dict[asyncio.StreamWriter, asyncio.Task[Any] | None] = {}
+        self._connections: dict[asyncio.StreamWriter, _Connection] = {}
         self._server: asyncio.Server | None = None
 
     # ----------------------------------------------------------------------------------- start and end
@@ -78,18 +91,21 @@ class WireBroker:
         self.groups.stop()
         if self._server is not None:
             self._server.close()
-        for writer, task in self._connections.items():
+        for writer, connection in self._connections.items():
+            connection.observed.closed("broker")
             writer.transport.abort()  # a peer that reads nothing would hold up an orderly end
-            if task is not None:
-                task.cancel()
-        await asyncio.gather(*filter(None, self._connections.values()), return_exceptions=True)
+            connection.task.cancel()
+        await asyncio.gather(*(connection.task for connection in self._connections.values()), return_exceptions=True)
 
     # ----------------------------------------------------------------------------------- connections
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._connections[writer] = asyncio.current_task()
+        observed = self.exchange.connection(self.answer, node=answers_cluster.NODE_ID)
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections[writer] = _Connection(observed, task)
         try:
-            await serve(reader, writer, self.answer, self._max_request_bytes)
+            await serve(reader, writer, observed.answer, self._max_request_bytes, observed.closed)
         except asyncio.CancelledError:
             return  # `stop` ends it; asyncio would log a task that ends as cancelled
         finally:
@@ -111,30 +127,14 @@ class WireBroker:
             return _unsupported_version(prefix)
         is_long = len(frame) > LONG_REQUEST_BYTES
         request = await _apart(is_long, decode_request, api.request, prefix, frame)
-        response = await self._with_faults(request, peer, is_long=is_long)
-        if isinstance(response, Effect):
-            return None if response is Effect.CLOSE_BEFORE else b""
-        return await _apart(is_long, encode_response, response, prefix.api_version, prefix.correlation_id)
-
-    async def _with_faults(self, request: Any, peer: str, *, is_long: bool) -> ApiMessage | Effect:
-        """The response; DROP_REPLY when there is none, CLOSE_BEFORE when the connection is to be closed."""
-        fault = self.faults.strike(api_name(request), request)
-        if fault is None:
-            return await self._respond(request, peer, is_long=is_long)
-        if fault.effect is Effect.CLOSE_BEFORE:
-            return Effect.CLOSE_BEFORE
-        if fault.effect is Effect.ANSWER:
-            return await refusal(request, fault.error, self.address, peer)
-        if fault.effect is Effect.DELAY:
-            await asyncio.sleep(fault.delay_s)
         response = await self._respond(request, peer, is_long=is_long)
-        if fault.effect is Effect.CLOSE_AFTER:
-            return Effect.CLOSE_BEFORE
-        return Effect.DROP_REPLY if fault.effect is Effect.DROP_REPLY else response
+        if isinstance(response, Silence):
+            return None if response is Silence.HANG_UP else b""
+        return await _apart(is_long, encode_response, response, prefix.api_version, prefix.correlation_id)
 
     # ----------------------------------------------------------------------------------- requests
 
-    async def _respond(self, request: Any, peer: str, *, is_long: bool) -> ApiMessage | Effect:
+    async def _respond(self, request: Any, peer: str, *, is_long: bool) -> ApiMessage | Silence:
         if request.API_KEY in GROUP_API_KEYS:
             parts = await _apart(is_long, lambda: requests_from_wire(request, client_host=peer))
             answered = [(part, await self.groups.reply(part)) async for part in paced(parts)]
@@ -146,9 +146,9 @@ class WireBroker:
             return await answers_log.fetch(request, self.topics)
         if name == "Produce":
             if answers_log.has_null_records(request):
-                return Effect.CLOSE_BEFORE  # Kafka never answers, and reads nothing more from the connection
+                return Silence.HANG_UP  # Kafka never answers, and reads nothing more from the connection
             response = await answers_log.produce(request, self.topics)
-            return response if request.acks != 0 else Effect.DROP_REPLY
+            return response if request.acks != 0 else Silence.NO_REPLY
         return await self._plain_answers()[name](request)
 
     def _plain_answers(self) -> dict[str, Callable[[Any], Awaitable[ApiMessage]]]:

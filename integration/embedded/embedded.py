@@ -14,8 +14,8 @@ from typing import Any, Final, Self, TypeVar
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.broker import MAX_REQUEST_BYTES, WireBroker
-from rebalance_check.integration.embedded.faults import FaultPlan
-from rebalance_check.integration.embedded.groups import now_ms
+from rebalance_check.integration.exchange.exchange import Exchange, now_ms
+from rebalance_check.integration.exchange.faults import FaultPlan
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, TopicsDescribed
 from rebalance_check.model.vocabulary.ids import partition
@@ -32,8 +32,9 @@ class EmbeddedBroker:
     """A context manager: listening inside, gone outside.
 
     ``topics`` maps names to partition counts; ``config`` are the broker's settings; ``listener`` receives the events of
-    the coordinator, in the broker's thread; ``seed`` decides the member ids; ``max_request_bytes`` is Kafka's
-    ``socket.request.max.bytes``: a connection that sends a longer request is closed.
+    the coordinator, ``wire_listener`` those of the wire (`exchange.Exchange`), both in the broker's thread; ``seed``
+    decides the member ids; ``max_request_bytes`` is Kafka's ``socket.request.max.bytes``: a connection that sends a
+    longer request is closed.
     """
 
     def __init__(
@@ -43,11 +44,13 @@ class EmbeddedBroker:
         config: GroupConfig = TEST_SETTINGS,
         faults: FaultPlan | None = None,
         listener: Callable[[Event], None] | None = None,
+        wire_listener: Callable[[Event], None] | None = None,
         seed: int = 0,
         max_request_bytes: int = MAX_REQUEST_BYTES,
     ) -> None:
         self._max_request_bytes = max_request_bytes
         self.faults = faults or FaultPlan()
+        self._exchange = Exchange(wire_listener, self.faults)
         self._topics = dict(topics or {})
         self._config = config
         self._listener = listener
@@ -112,7 +115,7 @@ class EmbeddedBroker:
             new_member_id=self._new_member_id,
             recorder_for=self._recorder_for if self._listener is not None else None,
         )
-        broker = WireBroker(coordinator, self._topics, self.faults, self._max_request_bytes)
+        broker = WireBroker(coordinator, self._topics, self._exchange, self._max_request_bytes)
         await broker.start()
         return broker
 

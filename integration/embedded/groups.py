@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from itertools import compress
@@ -14,6 +13,7 @@ from rebalance_check.impl.coordinator import GroupCoordinator
 from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.topics import Topics
+from rebalance_check.integration.exchange.exchange import now_ms
 from rebalance_check.model.vocabulary.errors import Error
 
 T = TypeVar("T")
@@ -28,11 +28,6 @@ ITEMS_AT_ONCE: Final = 1_000
 """How many items of a request the coordinator sees at once, where they have nothing to do with each other."""
 
 Commit = msg.OffsetCommitRequest | msg.TxnOffsetCommitRequest
-
-
-def now_ms() -> int:
-    """Milliseconds of the monotonic clock."""
-    return time.monotonic_ns() // 1_000_000
 
 
 class Groups:

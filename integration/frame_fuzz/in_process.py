@@ -11,7 +11,7 @@ from typing import Any, Final
 from rebalance_check.impl.coordinator import GroupCoordinator
 from rebalance_check.integration.embedded.broker import WireBroker
 from rebalance_check.integration.embedded.embedded import TEST_SETTINGS
-from rebalance_check.integration.embedded.faults import FaultPlan
+from rebalance_check.integration.exchange.exchange import Exchange
 from rebalance_check.integration.frame_fuzz.client import WellBehavedClient
 from rebalance_check.integration.frame_fuzz.frames import FrameGenerator
 from rebalance_check.integration.frame_fuzz.responses import check, decoded, encoded
@@ -51,7 +51,7 @@ class _Run:
         self._frames = FrameGenerator(seed)
         made = count(1)
         coordinator = GroupCoordinator(TEST_SETTINGS, new_member_id=lambda prefix: f"{prefix}-{next(made):036d}")
-        self._broker = WireBroker(coordinator, TOPICS, FaultPlan(), clock=lambda: self._now_ms)
+        self._broker = WireBroker(coordinator, TOPICS, Exchange(), clock=lambda: self._now_ms)
         self._waiting: deque[tuple[int, bytes, asyncio.Task[bytes | None]]] = deque()
         self._client = WellBehavedClient(self._call)
 

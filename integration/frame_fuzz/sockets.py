@@ -34,7 +34,7 @@ ANSWER_TIMEOUT_S: Final = 10.0
 """The well-behaved client waits no longer."""
 
 _LENGTH: Final = struct.Struct(">i")
-_LOGGERS: Final = ("rebalance_check.integration.embedded.connection", "asyncio")
+_LOGGERS: Final = ("rebalance_check.integration.exchange.connection", "asyncio")
 
 
 def fuzz_over_sockets(seed: int, frames: int) -> FrameRun:

@@ -18,6 +18,8 @@ __all__ = ["MalformedFrame", "Prefix", "decode_request", "encode_response", "fra
 
 _PREFIX: Final = struct.Struct(">hhi")
 PREFIX_BYTES: Final = _PREFIX.size
+LENGTH_BYTES: Final = 4
+"""What stands before each frame: its length."""
 
 
 @dataclass(frozen=True, slots=True)

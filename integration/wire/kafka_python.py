@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    ApiKey: Any
     ApiMessage = Any
     KafkaProtocol: Any
     MemoryRecords: Any
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
 else:
     from kafka import errors
     from kafka.protocol import admin, consumer, metadata, producer
+    from kafka.protocol.api_key import ApiKey
     from kafka.protocol.api_message import ApiMessage
     from kafka.protocol.parser import KafkaProtocol
     from kafka.record.memory_records import MemoryRecords
 
-__all__ = ["ApiMessage", "KafkaProtocol", "MemoryRecords", "admin", "consumer", "errors", "metadata", "producer"]
+__all__ = [
+    "ApiKey", "ApiMessage", "KafkaProtocol", "MemoryRecords", "admin", "consumer", "errors", "metadata", "producer",
+]  # fmt: skip

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from rebalance_check.integration.embedded.connection import READ_AHEAD_BYTES, READ_AHEAD_FRAMES, ReadAhead
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
+from rebalance_check.integration.exchange.connection import READ_AHEAD_BYTES, READ_AHEAD_FRAMES, ReadAhead
 from rebalance_check.integration.frame_fuzz.turns import TurnWatch
 from rebalance_check.integration.wire.call import Connection, split_address
 from rebalance_check.integration.wire.decoder import MAX_ELEMENTS

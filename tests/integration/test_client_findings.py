@@ -15,7 +15,7 @@ pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
 
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
-from rebalance_check.integration.embedded.faults import Effect, Fault
+from rebalance_check.integration.exchange.faults import Effect, Fault
 from rebalance_check.integration.live.clients import open_consumer
 from rebalance_check.integration.live.kafka_python_api import (
     ConsumerRebalanceListener,

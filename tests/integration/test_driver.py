@@ -24,7 +24,7 @@ from rebalance_check.integration.driver.config import ConnectionConfig
 from rebalance_check.integration.driver.link import patience_ms
 from rebalance_check.integration.driver.sockets import Member, now_ms
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
-from rebalance_check.integration.embedded.faults import Effect, Fault
+from rebalance_check.integration.exchange.faults import Effect, Fault
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import CoordinatorFound, Event, MembershipLost
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
-from rebalance_check.integration.embedded.faults import Effect, Fault
+from rebalance_check.integration.exchange.faults import Effect, Fault
 from rebalance_check.integration.live.kafka_python_api import (
     KafkaConsumer,
     KafkaProducer,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from rebalance_check.integration.wire.frames import frame_length
+from rebalance_check.integration.wire.frames import LENGTH_BYTES, frame_length
 from rebalance_check.integration.wire.malformed import MalformedFrame
 
 log = logging.getLogger(__name__)
@@ -16,6 +17,9 @@ log = logging.getLogger(__name__)
 READ_AHEAD_BYTES: Final = 64 * 1024
 READ_AHEAD_FRAMES: Final = 64
 """What waits behind the request that is being answered; then the connection is not read until there is space again."""
+
+DRAIN_S: Final = 5.0
+"""How long requests are still handled whose client closed its side of the connection."""
 
 Answer = Callable[[bytes, str], Awaitable[bytes | None]]
 """A frame and its peer in; the bytes that answer it out: none for no answer, None to close the connection."""
@@ -27,7 +31,12 @@ class ReadAhead:
     def __init__(self) -> None:
         self._frames: deque[bytes] = deque()
         self._changed = asyncio.Condition()
+        self._is_over = False
         self.size = 0
+
+    def __bool__(self) -> bool:
+        """Whether a frame waits."""
+        return bool(self._frames)
 
     async def put(self, frame: bytes) -> None:
         """Append a frame once there is space; a frame that is larger than all of it waits until it is alone."""
@@ -37,14 +46,22 @@ class ReadAhead:
             self.size += len(frame)
             self._changed.notify_all()
 
+    async def end(self) -> None:
+        """No frame will follow."""
+        async with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+
     def _has_space(self, frame: bytes) -> bool:
         fits = self.size + len(frame) <= READ_AHEAD_BYTES and len(self._frames) < READ_AHEAD_FRAMES
         return fits or not self._frames
 
-    async def get(self) -> bytes:
-        """The next frame, waited for."""
+    async def get(self) -> bytes | None:
+        """The next frame, waited for; None when none will follow."""
         async with self._changed:
-            await self._changed.wait_for(lambda: bool(self._frames))
+            await self._changed.wait_for(lambda: self._is_over or bool(self._frames))
+            if not self._frames:
+                return None
             frame = self._frames.popleft()
             self.size -= len(frame)
             self._changed.notify_all()
@@ -52,50 +69,62 @@ class ReadAhead:
 
 
 async def serve(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answer: Answer, max_request_bytes: int
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    answer: Answer,
+    max_request_bytes: int,
+    on_end: Callable[[], None] = lambda: None,
 ) -> None:
     """Answer what arrives on a connection until either side closes it.
 
     Reading ahead is how the end of a connection is noticed while a request of it is parked; behind a full read-ahead it
-    is noticed later, as in Kafka, which reads nothing while a request is in flight.
+    is noticed later, as in Kafka, which reads nothing while a request is in flight. What a client sent before it closed
+    its side is handled all the same, as Kafka does, within `DRAIN_S`. ``on_end`` is called as soon as the last request
+    that will ever come is being handled.
     """
     frames = ReadAhead()
-    both = [
-        asyncio.create_task(_read_all(reader, frames, peer_of(writer), max_request_bytes)),
-        asyncio.create_task(_answer_all(frames, writer, answer)),
-    ]
+    reading = asyncio.create_task(_read_all(reader, frames, peer_of(writer), max_request_bytes))
+    answering = asyncio.create_task(_answer_all(frames, writer, answer))
     try:
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([reading, answering], return_when=asyncio.FIRST_COMPLETED)
+        if reading.done() and reading.result():
+            if not frames:
+                on_end()
+            await frames.end()
+            await asyncio.wait([answering], timeout=DRAIN_S)
     finally:
-        for task in both:
+        on_end()
+        for task in (reading, answering):
             task.cancel()
-        await asyncio.gather(*both, return_exceptions=True)
+        await asyncio.gather(reading, answering, return_exceptions=True)
         writer.close()
 
 
-async def _read_all(reader: asyncio.StreamReader, frames: ReadAhead, peer: str, max_request_bytes: int) -> None:
+async def _read_all(reader: asyncio.StreamReader, frames: ReadAhead, peer: str, max_request_bytes: int) -> bool:
+    """Read until the connection ends: whether the client ended it."""
     try:
         while True:
-            length = frame_length(await reader.readexactly(4), max_request_bytes)
+            length = frame_length(await reader.readexactly(LENGTH_BYTES), max_request_bytes)
             await frames.put(await reader.readexactly(length))
     except (asyncio.IncompleteReadError, ConnectionError):
         log.debug("%s closed its connection", peer)
+        return True
     except MalformedFrame as error:
         log.warning("closing the connection of %s: it sent %s", peer, error)
+        return False
 
 
 async def _answer_all(frames: ReadAhead, writer: asyncio.StreamWriter, answer: Answer) -> None:
     peer = peer_of(writer)
     try:
-        while (frame := await answer(await frames.get(), peer)) is not None:
-            if frame:
-                writer.write(frame)
-                await writer.drain()
+        while (request := await frames.get()) is not None and (frame := await answer(request, peer)) is not None:
+            if frame and not writer.is_closing():
+                with contextlib.suppress(ConnectionError):  # the client went away; what else it sent is still handled
+                    writer.write(frame)
+                    await writer.drain()
             await asyncio.sleep(0)
     except MalformedFrame as error:
         log.warning("closing the connection of %s: it sent %s", peer, error)
-    except ConnectionError:
-        log.debug("%s went away before its answer", peer)
     except Exception:
         log.exception("closing the connection of %s: the broker failed to answer", peer)
 

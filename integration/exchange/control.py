@@ -1,0 +1,44 @@
+"""What faults can do to a coordinator beyond the frames: a broker that is driven from inside carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from rebalance_check.integration.exchange.faults import Effect, Fault
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+
+
+class Control(Protocol):
+    """A broker, or what stands in front of it. ``effects`` are those of `faults.OF_THE_COORDINATOR` that it has.
+
+    Each method returns when it is done, and may be called from any thread.
+    """
+
+    @property
+    def effects(self) -> frozenset[Effect]:
+        """The effects that the methods below carry out; the others are never called."""
+
+    def move_coordinator(self, group: str, node: int) -> None:
+        """Let ``node`` coordinate the group from here on.
+
+        Raises: RebalanceCheckError where there is no such node.
+        """
+
+    def end_session(self, group: str, member_id: str) -> None:
+        """Let the session of a member expire now; nothing happens where none runs."""
+
+    def jump_clock(self, jump_ms: int) -> None:
+        """Let the coordinator's clock jump so many ms ahead."""
+
+
+def check_effects(faults: Iterable[Fault], effects: frozenset[Effect], broker: str) -> None:
+    """Refuse faults that ``broker`` (its name, for the message) cannot carry out.
+
+    Raises: RebalanceCheckError naming the first of them.
+    """
+    for fault in faults:
+        if fault.needs_control and fault.effect not in effects:
+            raise RebalanceCheckError(
+                f"{broker} cannot do {fault.effect} (at {fault.api}): leave this fault out, or use the embedded broker"
+            )
