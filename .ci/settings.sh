@@ -8,6 +8,7 @@
 : "${DEBIAN_CHECKS:=trixie:main}"                 # README commands in a Debian of their own (debian.sh), as SUITE:COMMAND;
                                                   # all: bookworm:main bookworm:tests trixie:main trixie:tests
 
+TOOLCHAINS=$REBALANCE_CHECK_CACHE/toolchains/bin # Go and Node, where the present ones are too old (toolchains.sh)
 CI_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 ROOT=$(dirname "$CI_DIR")
 export KAFKA_VERSIONS KAFKA_IMAGE REBALANCE_CHECK_CACHE DEBIAN_MIRROR DEBIAN_SUITE DEBIAN_CHECKS

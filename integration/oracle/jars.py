@@ -1,4 +1,4 @@
-"""The jars that an oracle needs of a release: in a folder that a setting names, or fetched once with Maven."""
+"""The jars of a release that a Java program of ours needs: in a folder that a setting names, or fetched by Maven."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _VERSION: Final = re.compile(r"(\d+)\.(\d+)\.\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class OracleJars:
-    """What an oracle is made of.
+class ReleaseJars:
+    """What a Java program of ours is made of: the jars of a release of Kafka, and its ``sources`` next to a pom.xml.
 
-    ``whose`` assignors, ``product`` and ``cache`` are their names in errors and in the cache; ``first`` is the artifact
-    whose jar shows that a folder holds the release, ``others`` what else it needs; ``patterns`` pick the jars.
+    ``whose``, ``product`` and ``cache`` are what errors call the program and Kafka's part, and its name in the cache;
+    ``first`` is the artifact whose jar shows that a folder holds the release, ``others`` what else it needs;
+    ``patterns`` pick the jars; ``jdk`` is what needs a JDK, and its oldest Java.
     """
 
     whose: str
@@ -33,6 +34,7 @@ class OracleJars:
     others: str
     patterns: tuple[str, ...]
     sources: Path
+    jdk: tuple[str, int] = JDK
 
     def folder_of(self, version: str) -> Path:
         """The folder with the jars of a release: below the one of REBALANCE_CHECK_KAFKA_JARS, or filled by Maven.
@@ -69,4 +71,4 @@ class OracleJars:
         """The classes, one set for all releases: they use what the oldest has, and reflection for the rest."""
         otherwise = f"the Java side of the {self.whose} does not compile:"
         sources = sorted(self.sources.glob("*.java"))
-        return compiled_once(f"{self.cache}/classes", sources, class_path, JDK, otherwise=otherwise)
+        return compiled_once(f"{self.cache}/classes", sources, class_path, self.jdk, otherwise=otherwise)

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Final
 
 from rebalance_check.integration.jvm import java_tool
-from rebalance_check.integration.oracle.jars import JDK, OracleJars
+from rebalance_check.integration.oracle.jars import JDK, ReleaseJars
 
 DEFAULT_VERSION: Final = "4.3.1"
 MAIN_CLASS: Final = "AssignorOracle"
 JVM_OPTIONS: Final = ("-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-Djava.awt.headless=true")
-CLIENT_JARS: Final = OracleJars(
+CLIENT_JARS: Final = ReleaseJars(
     whose="assignors",
     product="Kafka's clients",
     cache="assignors",

@@ -11,12 +11,12 @@ import msgspec
 
 from rebalance_check.integration.jvm import JavaChild, JavaService, java_tool
 from rebalance_check.integration.oracle.connect.request import LeaderConfigs, RoundAnswer, RoundRequest
-from rebalance_check.integration.oracle.jars import JDK, OracleJars
+from rebalance_check.integration.oracle.jars import JDK, ReleaseJars
 from rebalance_check.integration.oracle.release import DEFAULT_VERSION, JVM_OPTIONS
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 MAIN_CLASS: Final = "ConnectOracle"
-WORKER_JARS: Final = OracleJars(
+WORKER_JARS: Final = ReleaseJars(
     whose="Connect assignors",
     product="Kafka Connect",
     cache="connect-assignors",
