@@ -1,1 +1,1 @@
-"""Between clients and brokers: frames are recorded here, and faults injected, at the embedded broker and at any other."""
+"""Between clients and a broker, the embedded one or any other: frames are recorded here, and faults injected."""
