@@ -22,6 +22,11 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
     @property
+    def is_verdict(self) -> bool:
+        """Whether the code stands for a verdict."""
+        return self in _OUTCOMES
+
+    @property
     def outcome(self) -> Outcome:
         """The verdict that the code stands for; `KeyError` for a code that is no verdict."""
         return _OUTCOMES[self]

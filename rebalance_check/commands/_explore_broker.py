@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from rebalance_check.commands._ci_options import CiOptions
 from rebalance_check.commands._console import Console, verdict_line
 from rebalance_check.impl.conformance import ConformanceRun, DivergentSchedule, ExhaustiveResult, every_transition
 from rebalance_check.impl.conformance.in_process import ReferenceTransport
@@ -19,6 +20,8 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of
 from rebalance_check.properties.verdict import Outcome
+from rebalance_check.report.claim_results import REPLIES_AS_PREDICTED, ClaimResult
+from rebalance_check.report.terminal import suggested
 
 STOP_AFTER: Final = 10
 """After so many divergences that are not listed, the rest is not executed."""
@@ -41,7 +44,7 @@ class Compared(NamedTuple):
         return Outcome.HELD if self.result.complete else Outcome.UNDECIDED
 
 
-def explore_on_broker(console: Console, bounds: Bounds, spec: str, refused: dict[str, Any]) -> ExitCode:
+def explore_on_broker(console: Console, bounds: Bounds, spec: str, refused: dict[str, Any], ci: CiOptions) -> ExitCode:
     """Execute every transition within ``bounds`` on the coordinator ``spec``, and print what was seen.
 
     ``refused`` has the options that only the model serves; each must be empty.
@@ -57,8 +60,24 @@ def explore_on_broker(console: Console, bounds: Bounds, spec: str, refused: dict
     console.say(f"explore {bounds.address()} on {spec}, every transition")
     with console.progress() as progress:
         compared = execute(bounds, progress)
+    code = exit_code_of(compared.outcome)
+    ci.write(console, "explore", lambda: _results(compared, spec), code)
     _tell(console, compared)
-    return console.finish(_document(compared), exit_code_of(compared.outcome))
+    return console.finish(_document(compared), code)
+
+
+def _results(compared: Compared, spec: str) -> list[ClaimResult]:
+    """Each divergence, or the bound as a whole, for CI systems."""
+    subject, claim = f"{compared.result.bounds.address()} on {spec}", REPLIES_AS_PREDICTED
+    found = [
+        ClaimResult(
+            subject=subject, claim=claim, outcome=Outcome.VIOLATED, text=str(each.divergence),
+            command=suggested("replay", "--broker", spec, _address(each)),
+        )
+        for each in compared.unlisted
+    ]  # fmt: skip
+    left = f"{compared.result.executed:,} of {compared.result.transitions:,} transitions were executed"
+    return found or [ClaimResult(subject=subject, claim=claim, outcome=compared.outcome, text=left)]
 
 
 def _executor(spec: str) -> Callable[[Bounds, ProgressListener], Compared]:

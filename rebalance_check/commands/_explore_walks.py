@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from rebalance_check.commands._ci_options import CiOptions
 from rebalance_check.commands._console import Console, verdict_line
 from rebalance_check.commands._exploration_report import listed, print_verdicts, write_page
+from rebalance_check.commands._model_results import model_results
 from rebalance_check.model.checker.safety.limits import Ended, Limits
 from rebalance_check.model.checker.safety.random_walks import RandomWalks, random_walks
 from rebalance_check.model.checker.specification import Model
@@ -19,7 +21,7 @@ from rebalance_check.report.paths import path_document, path_section, path_text
 
 def explore_by_walks(
     console: Console, model: Model, bounds: Bounds, *, walks: int, seed: int, depth: int, limits: Limits,
-    html: Path | None,
+    html: Path | None, ci: CiOptions,
 ) -> ExitCode:  # fmt: skip
     """Walk, print what was found and covered, and end with a verdict, which is about these walks alone."""
     with console.progress() as progress:
@@ -32,9 +34,11 @@ def explore_by_walks(
     about = f"{found.walks:,} walk{'s' * (found.walks > 1)}" + (
         "" if found.violated else ", which prove nothing about others"
     )
-    console.say(verdict_line(outcome, [found.violated], about))
     code = ExitCode.INTERRUPTED if found.ended is Ended.STOPPED else exit_code_of(outcome)
-    return console.finish(walks_document(found, outcome, run), code)
+    document = walks_document(found, outcome, run)
+    ci.write(console, "explore", lambda: model_results(document), code)
+    console.say(verdict_line(outcome, [found.violated], about))
+    return console.finish(document, code)
 
 
 def print_walks(console: Console, found: RandomWalks, run: Execution | None) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from rebalance_check.commands._ci_options import CiOptions
 from rebalance_check.commands._console import Console, verdict_line
 from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS
 from rebalance_check.impl.scenarios.random_scenarios import timeless_scenario
@@ -15,14 +16,15 @@ from rebalance_check.integration.conformance.guided_walks import CONFORMANCE, Fo
 from rebalance_check.integration.conformance.guided_walks import DEFAULT_STEPS as WALK_STEPS
 from rebalance_check.integration.differential import hold_equal, virtual_counterpart
 from rebalance_check.integration.differential.campaign import Campaign, Finding, campaign
-from rebalance_check.integration.differential.side_by_side import NAMES
+from rebalance_check.integration.differential.side_by_side import DIFFERENTIAL, NAMES
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.virtual import VirtualKafka, find_release
 from rebalance_check.integration.virtual.release import is_virtual
 from rebalance_check.model.registry import path_of
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.properties.exit_codes import exit_code_of
 from rebalance_check.properties.verdict import Outcome
+from rebalance_check.report.claim_results import ClaimResult
 
 TOPIC: Final = ("t", 2)
 """The topic of the scenarios, with its partitions."""
@@ -41,7 +43,7 @@ class Wanted:
     minutes: float = 0.0
 
 
-def fuzz_broker(console: Console, broker: str, wanted: Wanted) -> int:
+def fuzz_broker(console: Console, broker: str, wanted: Wanted, ci: CiOptions) -> int:
     """Tell scenarios to Kafka's coordinator and walk with it through the model, and show what was found, shrunk.
 
     A broker that is not virtual runs timeless scenarios, and so does the virtual Kafka of its release.
@@ -49,7 +51,7 @@ def fuzz_broker(console: Console, broker: str, wanted: Wanted) -> int:
     Raises `RebalanceCheckError` when a name is no invariant of this judge.
     """
     if not is_virtual(broker):
-        return compare_live_and_virtual(console, broker, wanted.seeds, wanted.steps or DEFAULT_STEPS)
+        return compare_live_and_virtual(console, broker, wanted.seeds, wanted.steps or DEFAULT_STEPS, ci)
     names = wanted.names or (*NAMES, CONFORMANCE)
     unknown = [name for name in names if name not in (*NAMES, CONFORMANCE)]
     if unknown:
@@ -67,9 +69,18 @@ def fuzz_broker(console: Console, broker: str, wanted: Wanted) -> int:
                     console.say(f"\n{each}\n")
                 console.say(str(done))
     outcome = Outcome.VIOLATED if found else Outcome.HELD
+    code = exit_code_of(outcome)
+    ci.write(console, "fuzz", lambda: results_of(broker, names, found), code)
     steps = sum(each.steps for each in rounds)
     console.say(verdict_line(outcome, [each.name for each in found], f"{steps:,} steps compared or judged"))
-    return console.finish(document_of(rounds, found), ExitCode.SAFETY if found else ExitCode.HELD)
+    return console.finish(document_of(rounds, found), code)
+
+
+def results_of(broker: str, names: Sequence[str], found: Sequence[Finding | Found]) -> list[ClaimResult]:
+    """Each finding, and each name without one, for CI systems."""
+    broken = [ClaimResult(subject=broker, claim=each.name, outcome=Outcome.VIOLATED, text=str(each)) for each in found]
+    whole = [name for name in names if name not in {each.name for each in found}]
+    return broken + [ClaimResult(subject=broker, claim=name, outcome=Outcome.HELD) for name in whole]
 
 
 def rounds_of(wanted: Wanted) -> Iterator[range]:
@@ -100,7 +111,7 @@ def one_round(
             )  # fmt: skip
 
 
-def compare_live_and_virtual(console: Console, broker: str, seeds: range, steps: int) -> int:
+def compare_live_and_virtual(console: Console, broker: str, seeds: range, steps: int, ci: CiOptions) -> int:
     """Run the same scenarios on a live broker and on the virtual Kafka of its release, and show where they differ."""
     with open_broker(broker) as opened, VirtualKafka(virtual_counterpart(opened)) as kafka:
         create_topic(opened.bootstrap, *TOPIC)
@@ -109,10 +120,13 @@ def compare_live_and_virtual(console: Console, broker: str, seeds: range, steps:
         console.say(f"\n{parted}\n")
     console.say(str(result))
     outcome = Outcome.VIOLATED if result.parted else Outcome.HELD
+    code = exit_code_of(outcome)
+    one = ClaimResult(subject=broker, claim=DIFFERENTIAL, outcome=outcome, text="\n".join(map(str, result.parted)))
+    ci.write(console, "fuzz", lambda: [one], code)
     same = result.scenarios - len(result.parted)
-    names = ["differential"] if result.parted else []
+    names = [DIFFERENTIAL] if result.parted else []
     console.say(verdict_line(outcome, names, f"{same:,} of {result.scenarios:,} scenarios have the same replies"))
-    return console.finish(asdict(result), ExitCode.SAFETY if result.parted else ExitCode.HELD)
+    return console.finish(asdict(result), code)
 
 
 def document_of(rounds: Sequence[Campaign | Guided], found: Sequence[Finding | Found]) -> dict[str, Any]:

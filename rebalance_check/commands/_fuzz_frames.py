@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from rebalance_check.commands._ci_options import CiOptions
 from rebalance_check.commands._console import Console, verdict_line
 from rebalance_check.integration.frame_fuzz.in_process import fuzz_in_process
 from rebalance_check.integration.frame_fuzz.result import SERVED_WITHIN_MS, FrameRun
 from rebalance_check.integration.frame_fuzz.sockets import fuzz_over_sockets
-from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.properties.exit_codes import exit_code_of
 from rebalance_check.properties.verdict import Outcome
+from rebalance_check.report.claim_results import ClaimResult
 from rebalance_check.report.terminal import visible
 
 SUBJECT: Final = "broker"
@@ -19,7 +21,7 @@ MAX_FINDINGS: Final = 20
 """So many are printed; the others are counted."""
 
 
-def fuzz_frames(console: Console, seeds: range, frames: int, over: str) -> int:
+def fuzz_frames(console: Console, seeds: range, frames: int, over: str, ci: CiOptions) -> int:
     """Send a new broker the ``frames`` frames of each seed, and report what must not happen."""
     total = FrameRun()
     with console.progress() as advance:
@@ -29,7 +31,7 @@ def fuzz_frames(console: Console, seeds: range, frames: int, over: str) -> int:
                 console.say(f"{visible(finding.text)}\n  replay: {command(finding.seed, frames, over)}")
             total.add(run)
             advance("seeds", done, len(seeds))
-    return _report(console, total, seeds, over)
+    return _report(console, total, seeds, over, ci)
 
 
 def command(seed: int, frames: int, over: str) -> str:
@@ -37,7 +39,7 @@ def command(seed: int, frames: int, over: str) -> str:
     return f"rebalance-check fuzz --subject {SUBJECT} --seeds {seed}:{seed + 1} --frames {frames} --over {over}"
 
 
-def _report(console: Console, total: FrameRun, seeds: range, over: str) -> int:
+def _report(console: Console, total: FrameRun, seeds: range, over: str, ci: CiOptions) -> int:
     fates = ", ".join(f"{count:,} {fate}" for fate, count in sorted(total.fates.items()) if count)
     p99, longest = total.served_ms(0.99), total.served_ms(1)
     console.say(f"{total.frames:,} frames of {len(seeds):,} seeds {over.replace('-', ' ')}: {fates}")
@@ -49,8 +51,12 @@ def _report(console: Console, total: FrameRun, seeds: range, over: str) -> int:
     if p99 > SERVED_WITHIN_MS:
         console.say(f"note: the 99th percentile is over {SERVED_WITHIN_MS:.0f} ms; measure on a machine that is idle")
     outcome = Outcome.VIOLATED if total.findings else Outcome.HELD
+    code = exit_code_of(outcome)
+    text = "\n".join(each.text for each in total.findings)
+    one = ClaimResult(subject=f"frames {over}", claim="frames_are_served", outcome=outcome, text=text)
+    ci.write(console, "fuzz", lambda: [one], code)
     console.say(verdict_line(outcome, [], f"{len(total.findings):,} findings"))
-    return console.finish(_document(total, seeds, over), ExitCode.SAFETY if total.findings else ExitCode.HELD)
+    return console.finish(_document(total, seeds, over), code)
 
 
 def _document(total: FrameRun, seeds: range, over: str) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from rebalance_check.commands._campaign_results import campaign_results
+from rebalance_check.commands._ci_options import CiOptions
 from rebalance_check.commands._claim_options import ClaimOptions
 from rebalance_check.commands._console import Console
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -14,7 +16,7 @@ from rebalance_check.report.runs import explained
 from rebalance_check.report.terminal import suggested
 
 
-def judge_folder(console: Console, paths: tuple[Path, ...], claims: ClaimOptions, engine: str) -> int:
+def judge_folder(console: Console, paths: tuple[Path, ...], claims: ClaimOptions, engine: str, ci: CiOptions) -> int:
     """Judge the one history table of ``paths``, show what was found, and return the exit code.
 
     Raises: RebalanceCheckError when there are other inputs besides the table.
@@ -30,12 +32,13 @@ def judge_folder(console: Console, paths: tuple[Path, ...], claims: ClaimOptions
         result = judge_table(
             paths[0], engine=engine, invariants=names, require_tested=claims.require_tested, progress=advance
         )
-    texts: list[str] = []
+    shown: list[tuple[str, str]] = []
     found: list[dict[str, Any]] = []
     for run in result.counterexamples:
         replay = suggested("judge", paths[0], "--invariant", run.counterexample.invariant)
         text, _, _ = explained(run.history, run.counterexample, replay)
-        texts.append(text)
+        shown.append((text, replay))
         found.append({"seed": run.seed, **(counterexample_document(run.counterexample) or {})})
-    show_result(console, result, texts)
+    ci.write(console, "judge", lambda: campaign_results(str(paths[0]), result, shown), result.exit_code)
+    show_result(console, result, [text for text, _ in shown])
     return console.finish(fuzz_document(result) | {"counterexamples": found}, result.exit_code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ from rebalance_check.properties.exit_codes import ExitCode, worst_exit_code
 from rebalance_check.properties.history import read_history, recorded, write_history
 from rebalance_check.properties.incarnations import with_incarnations
 from rebalance_check.properties.verdict import Outcome, worst_outcome
+from rebalance_check.report.claim_results import RUN_ENDS, ClaimResult
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.terminal import visible
 
@@ -151,6 +152,17 @@ class LiveJudged(Judged):
         """The exit code that stands for it."""
         own = self.judgement.exit_code
         return worst_exit_code([own, ExitCode.UNDECIDED]) if self.broke_off else own
+
+    def results(self) -> list[ClaimResult]:
+        """The result of each claim, with what is known of it, and that of a run that broke off."""
+        found = [replace(each, notes=self._notes(each.claim)) for each in Judged.results(self)]
+        if self.broke_off:
+            subject, text = self.name, self.broke_off
+            found.append(ClaimResult(subject=subject, claim=RUN_ENDS, outcome=Outcome.UNDECIDED, text=text))
+        return found
+
+    def _notes(self, claim: str) -> tuple[str, ...]:
+        return tuple(f"{known} ({known.deviation.reason})" for known in self.known if known.deviation.claim == claim)
 
 
 def live_runs(console: Console, broker: Broker, runs: LiveRuns, seeds: Sequence[int]) -> list[LiveJudged]:

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from rebalance_check.commands._checkpoint_file import read_checkpoint, require_new_file, write_checkpoint
+from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._console import Console, json_option, verdict_line
 from rebalance_check.commands._exploration_report import (
     coverage_text,
@@ -19,6 +20,7 @@ from rebalance_check.commands._exploration_report import (
     write_page,
 )
 from rebalance_check.commands._explore_walks import explore_by_walks
+from rebalance_check.commands._model_results import model_results
 from rebalance_check.commands._search_line import search_line
 from rebalance_check.commands._search_options import (
     command_again,
@@ -183,6 +185,7 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
 @click.option("--broker", metavar="BROKER",
               help="Execute every transition on a coordinator instead, and compare its answers: embedded (ours), "
               "virtual, virtual:4.3.1, virtual:3.9.2 or virtual:3.9.2-scala.")  # fmt: skip
+@ci_options()
 @json_option
 def command(
     *, protocol: str, initial_delay: bool, member_id_required: bool, timeouts: bool, new_members: bool,
@@ -190,7 +193,7 @@ def command(
     path: str | None, symmetry: str, mutant: str | None, threads: int, interpreted: bool, max_states: int | None,
     max_memory: int | None, minutes: float | None, checkpoint: Path | None, resume: Path | None,
     walks: int | None, seed: int, depth: int,
-    liveness: bool, goal: str | None, html: Path | None, broker: str | None, as_json: bool, **sizes: int,
+    liveness: bool, goal: str | None, html: Path | None, broker: str | None, ci: CiOptions, as_json: bool, **sizes: int,
 ) -> int:  # fmt: skip
     """Check the invariants on every state of the model within bounds; print a shortest counterexample if one breaks."""
     console = Console(as_json)
@@ -211,7 +214,7 @@ def command(
             "--mutant": mutant, "--max-states": max_states, "--max-memory": max_memory, "--minutes": minutes,
             "--checkpoint": checkpoint, "--resume": resume, "--walks": walks, "--liveness": liveness, "--html": html,
         }  # fmt: skip
-        return explore_on_broker(console, bounds, broker, refused)
+        return explore_on_broker(console, bounds, broker, refused, ci)
     model = model_for(bounds, mutant or "")
     defect = f", mutant {mutant}" if mutant else ""
     with stop_requests() as stop:
@@ -224,14 +227,22 @@ def command(
         if require_walks({"--checkpoint": checkpoint, "--resume": resume, "--liveness": liveness}, walks):
             console.say(f"random walks in {bounds.address()}{defect}")
             return explore_by_walks(
-                console, model, bounds, walks=walks or 0, seed=seed, depth=depth, limits=limits, html=html
+                console,
+                model,
+                bounds,
+                walks=walks or 0,
+                seed=seed,
+                depth=depth,
+                limits=limits,
+                html=html,
+                ci=ci,
             )
         console.say(f"explore {bounds.address()}, symmetry {symmetry}{defect}")
         found, saved = explore_from(
             checkpoint, resume, model, bounds, symmetry=symmetry == "on", threads=threads, compiled=not interpreted,
             limits=limits,
         )  # fmt: skip
-    return finish(console, model, found, saved, liveness=liveness, limits=limits, html=html)
+    return finish(console, model, found, saved, liveness=liveness, limits=limits, html=html, ci=ci)
 
 
 def explore_from(
@@ -262,7 +273,7 @@ def explore_from(
 
 def finish(
     console: Console, model: Model, found: Exploration, saved: Path | None, *, liveness: bool, limits: Limits,
-    html: Path | None,
+    html: Path | None, ci: CiOptions,
 ) -> int:  # fmt: skip
     """Print what the search found, judge liveness where that is asked for, and end with a verdict."""
     run = execute(found.counterexample) if found.counterexample else None
@@ -279,8 +290,10 @@ def finish(
     if found.ended is not None:
         print_early_end(console, found, found.ended, saved)
     code = worst_exit_code(codes)
+    ends = ExitCode.INTERRUPTED if found.ended is Ended.STOPPED else code
+    ci.write(console, "explore", lambda: model_results(document), ends)
     console.say(verdict_line(code.outcome, broken, f"{found.distinct:,} states"))
-    return console.finish(document, ExitCode.INTERRUPTED if found.ended is Ended.STOPPED else code)
+    return console.finish(document, ends)
 
 
 def checked_liveness(

@@ -9,6 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from rebalance_check.commands._campaign_results import campaign_results
+from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, json_option, show_untested, verdict_line
 from rebalance_check.commands._fuzz_options import DEFAULTS, options_of, scenario_options, search_options, search_seeds
@@ -101,10 +103,11 @@ GROUPS_SUBJECT = "groups"
               help="With --broker: go on with further seeds until so many minutes are over.")  # fmt: skip
 @click.option("--history", type=click.Path(path_type=Path), metavar="FILE", help="Write a failing run there.")
 @click.option("--shrink", "shrinking", is_flag=True, help="Make each failing run as small as it gets.")
+@ci_options(sarif=True)
 @json_option
 def command(*, seeds: str, engine: str, master: str, workers: int | None, out: Path | None, claims: ClaimOptions,
-            subject: str, broker: str | None, history: Path | None, shrinking: bool, as_json: bool,
-            **sizes: Any) -> int:  # fmt: skip
+            subject: str, broker: str | None, history: Path | None, shrinking: bool, ci: CiOptions,
+            as_json: bool, **sizes: Any) -> int:  # fmt: skip
     """Simulate seeds, judge every run, and explain the shortest run that broke each claim.
 
     With --subject coordinator, a seed is a random scenario on our own coordinator. By default it is judged by all
@@ -122,17 +125,18 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     coordinator in the place of ours; all other options are those of the simulator.
     """
     console = Console(as_json)
+    ci.require_files(history, "add --history FILE")
     if broker is not None and subject != GROUPS_SUBJECT:
         from rebalance_check.commands._fuzz_broker import Wanted, fuzz_broker  # noqa: PLC0415 - needs the extra 'brokers'
 
         chosen_by = click.get_current_context().get_parameter_source("steps")
         steps = None if chosen_by is ParameterSource.DEFAULT else sizes["steps"]
         wanted = Wanted(parse_seeds(seeds), steps, names_for_broker(claims), sizes["variants"], sizes["minutes"])
-        return fuzz_broker(console, broker, wanted)
+        return fuzz_broker(console, broker, wanted, ci)
     if subject == BROKER_SUBJECT:
         from rebalance_check.commands._fuzz_frames import fuzz_frames  # noqa: PLC0415 - needs the extra 'brokers'
 
-        return fuzz_frames(console, parse_seeds(seeds), sizes["frames"], sizes["over"])
+        return fuzz_frames(console, parse_seeds(seeds), sizes["frames"], sizes["over"], ci)
     for other in ("variants", "minutes", "frames", "over"):
         del sizes[other]
     options = search_options(options_of(**sizes))
@@ -163,6 +167,8 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     if history is not None and result.counterexamples:
         write_history(history, result.counterexamples[0].history)
         console.say(f"history of seed {result.counterexamples[0].seed}: {visible(str(history))}")
+    shown = [(text, str(one["replay"])) for text, one in found]
+    ci.write(console, "fuzz", lambda: campaign_results(header, result, shown, history), result.exit_code)
     document = fuzz_document(result) | {"counterexamples": [one for _, one in found]}
     return console.finish(document, result.exit_code)
 

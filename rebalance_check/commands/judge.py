@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, json_option, show_untested, verdict_line
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -21,6 +22,7 @@ from rebalance_check.properties.history import scan_history
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.merging import HistoryPart, MergedHistory
 from rebalance_check.properties.verdict import Outcome, names_by_reason, worst_outcome
+from rebalance_check.report.claim_results import ClaimResult, JudgedFiles, unread_result
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.runs import explained
 from rebalance_check.report.terminal import suggested, visible
@@ -59,6 +61,11 @@ class Judged:
         """Its events, read anew, or in the most probable order of the parts."""
         return list(self.merged.events if self.merged is not None else readable_events(self.path))
 
+    def results(self) -> list[ClaimResult]:
+        """The result of each claim, for CI systems."""
+        history = self.events() if self.judgement.counterexamples else []
+        return JudgedFiles(self.name, self.judgement, self.files, history).results()
+
 
 @dataclass(frozen=True, slots=True)
 class Refused:
@@ -80,11 +87,13 @@ class Refused:
     metavar="MS",
     help="The clocks of files of one run differ by at most so much, and order what lies further apart.",
 )
+@ci_options(sarif=True)
 @json_option
 def command(
     histories: tuple[Path, ...],
     claims: ClaimOptions,
     *,
+    ci: CiOptions,
     html: Path | None,
     engine: str,
     separate: bool,
@@ -109,7 +118,8 @@ def command(
             raise RebalanceCheckError(
                 "--html draws history files, not tables: leave it out, or keep a failing run with `fuzz --history FILE`"
             )
-        return judge_folder(console, histories, claims, engine)
+        ci.require_files(False, "judge history files, not a table")
+        return judge_folder(console, histories, claims, engine, ci)
     judged, refused = judge_files(console, histories, claims, separate=separate, max_skew=max_skew)
     for one in judged:
         show_judged(console, one)
@@ -118,8 +128,10 @@ def command(
     if html is not None:
         write_page(html, judged)
         console.say(f"page: {visible(str(html))}")
+    code = exit_code_of_files(judged, refused)
+    ci.write(console, "judge", lambda: results_of_files(judged, refused), code)
     console.say(verdict_of(judged, len(refused)))
-    return console.finish(judged_document(judged, refused), exit_code_of_files(judged, refused))
+    return console.finish(judged_document(judged, refused), code)
 
 
 def judge_files(
@@ -168,6 +180,12 @@ def _judge_run(
         return Judged(paths[0], judge_file(paths[0], invariants, advance, require_tested=require_tested))
     merged = MergedHistory([HistoryPart(str(path), tuple(scan_history(path))) for path in paths], max_skew)
     return Judged(paths[0], merged.judge(invariants, require_tested=require_tested), paths, merged)
+
+
+def results_of_files(judged: Sequence[Judged], refused: Sequence[Refused]) -> list[ClaimResult]:
+    """The result of each claim on each file, for CI systems."""
+    unread = [unread_result(str(bad.path), bad.fault) for bad in refused]
+    return [result for one in judged for result in one.results()] + unread
 
 
 def exit_code_of_files(judged: Sequence[Judged], refused: Sequence[Refused]) -> ExitCode:

@@ -8,11 +8,12 @@ from typing import TypeVar
 
 import click
 
+from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.commands._live_runs import CONNECT, STATUS, LiveRuns, live_document, live_runs, show_live
 from rebalance_check.commands._upgrade_option import path_option
-from rebalance_check.commands.judge import verdict_of
+from rebalance_check.commands.judge import results_of_files, verdict_of
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.integration.brokers import open_broker, open_cluster
 from rebalance_check.integration.connect.churn import WorkerKind
@@ -56,10 +57,12 @@ _Name = TypeVar("_Name", bound=StrEnum)
 @claim_options
 @click.option("--out", type=click.Path(path_type=Path), default=Path(".rebalance-check/live"), show_default=True,
               help="Where the histories are written, before they are judged.")  # fmt: skip
+@ci_options(sarif=True)
 @json_option
 def command(*, broker: str, protocol: str, clients: str, assignors: str, path: str | None, members: int,
             partitions: int, steps: int, poll_timeout_ms: int, nodes: int, seeds: str, claims: ClaimOptions,
-            workers: str, mode: str, scenario: str, out: Path, as_json: bool) -> int:  # fmt: skip
+            workers: str, mode: str, scenario: str, out: Path, ci: CiOptions,
+            as_json: bool) -> int:  # fmt: skip
     """Run consumers of real client libraries, each a process, under joins, leaves, kills and pauses; or status stores.
 
     The stores of several Connect workers write to one compacted topic. All actions are drawn from the seed; what the
@@ -80,8 +83,10 @@ def command(*, broker: str, protocol: str, clients: str, assignors: str, path: s
         judged = live_runs(console, opened, runs, chosen)
     for one in judged:
         show_live(console, one)
+    code = worst_exit_code(one.exit_code for one in judged)
+    ci.write(console, "live", lambda: results_of_files(judged, []), code)
     console.say(verdict_of(judged))
-    return console.finish(live_document(opened, judged), worst_exit_code(one.exit_code for one in judged))
+    return console.finish(live_document(opened, judged), code)
 
 
 def parse_workers(text: str) -> tuple[WorkerKind, ...]:

@@ -10,7 +10,9 @@ from typing import Any
 
 import click
 
+from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._console import Console, json_option, verdict_line
+from rebalance_check.commands._replay_results import address_of, command_of, path_result, replay_results
 from rebalance_check.commands._upgrade_option import path_option
 from rebalance_check.commands.explore import chosen as chosen_sizes
 from rebalance_check.commands.explore import size_options
@@ -21,7 +23,7 @@ from rebalance_check.integration.conformance.replay import ReplayResult, replay
 from rebalance_check.integration.conformance.schedules import DEFAULT_STEPS, walks
 from rebalance_check.model.checker.safety import Path as ModelPath
 from rebalance_check.model.execution import execute
-from rebalance_check.model.registry import path_at, path_of
+from rebalance_check.model.registry import path_at
 from rebalance_check.model.vocabulary.bounds import GROUP_PROTOCOLS, Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.schedule import Schedule
@@ -32,7 +34,7 @@ from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.paths import path_document
-from rebalance_check.report.terminal import suggested, visible
+from rebalance_check.report.terminal import visible
 
 VIRTUAL_HELP = "Or virtual, virtual:4.3.1, virtual:3.9.2, virtual:3.9.2-scala: Kafka's coordinator in virtual time."
 
@@ -53,9 +55,11 @@ WALKED = {"members": 3, "partitions": 2, "crashes": 2, "leaves": 1, "expiries": 
 @path_option("Walk where members are upgraded from one assignor to another.")
 @click.option("--real-timers", is_flag=True, help="Let sessions run out instead of leaving in the member's name.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Keep the histories there.")
+@ci_options(sarif=True)
 @json_option
 def command(*, addresses: tuple[str, ...], broker: str | None, schedules: int, steps: int, seed: int, protocol: str,
-            path: str | None, real_timers: bool, out: Path | None, as_json: bool, **sizes: int) -> int:  # fmt: skip
+            path: str | None, real_timers: bool, out: Path | None, ci: CiOptions, as_json: bool,
+            **sizes: int) -> int:  # fmt: skip
     """Send schedules of the model to a broker as raw requests and compare every answer with the model's.
 
     Without ADDRESS, walks through the model's state graph that prefer what no walk has done yet. With one (as
@@ -64,7 +68,9 @@ def command(*, addresses: tuple[str, ...], broker: str | None, schedules: int, s
     console = Console(as_json)
     paths = [path_at(address) for address in addresses]
     if paths and broker is None:
-        return show(console, paths)
+        ci.require_files(False, "replay on a --broker")
+        return show(console, paths, ci)
+    ci.require_files(out, "add --out DIR")
     bounds = Bounds(initial_delay=False, member_id_required=False, **chosen_sizes(sizes, protocol, path))
     on_socket = not (broker or "").startswith(BrokerSpec.VIRTUAL)
     broker_named = open_broker(
@@ -79,10 +85,10 @@ def command(*, addresses: tuple[str, ...], broker: str | None, schedules: int, s
         console.say(visible(f"replay on {opened.name} ({opened.bootstrap}): {what}"))
         result = replay_watched(console, opened, chosen, folder, real_timers=real_timers)
         judged = judge_replayed(result)
-        return finish(console, result, judged, broker or "embedded", real_timers=real_timers)
+        return finish(console, result, judged, broker or "embedded", ci, real_timers=real_timers)
 
 
-def show(console: Console, paths: Sequence[ModelPath]) -> int:
+def show(console: Console, paths: Sequence[ModelPath], ci: CiOptions) -> int:
     """The paths on the model alone: what happens, and whether a claim breaks at the end."""
     documents = []
     for path in paths:
@@ -95,6 +101,7 @@ def show(console: Console, paths: Sequence[ModelPath]) -> int:
         if document["invariant"]
     }
     code = worst_exit_code(codes)
+    ci.write(console, "replay", lambda: [path_result(document) for document in documents], code)
     broken = [document["invariant"] for document in documents]
     console.say(verdict_line(code.outcome, broken, f"{broken.count('')} of {len(paths)} paths break nothing"))
     return console.finish({"paths": documents}, code)
@@ -135,7 +142,9 @@ def judge_replayed(result: ReplayResult) -> list[Judged]:
     return [Judged(path, judge(read_history(path), CATALOGUE)) for path in result.histories]
 
 
-def finish(console: Console, result: ReplayResult, judged: Sequence[Judged], broker: str, *, real_timers: bool) -> int:
+def finish(
+    console: Console, result: ReplayResult, judged: Sequence[Judged], broker: str, ci: CiOptions, *, real_timers: bool
+) -> int:
     """Divergences first, then violations, then the figures."""
     for schedule, divergence in result.divergences[:5]:
         console.say(f"\ndivergence on {result.broker}: {divergence}")
@@ -151,6 +160,7 @@ def finish(console: Console, result: ReplayResult, judged: Sequence[Judged], bro
     code = ExitCode.SAFETY if result.divergences else safety_of(judged)
     broken = [found.invariant for one in judged for found in one.judgement.counterexamples]
     names = [*(["divergence"] if result.divergences else []), *broken]
+    ci.write(console, "replay", lambda: replay_results(result, judged, broker, real_timers=real_timers), code)
     same = result.schedules - len(result.divergences)
     console.say(verdict_line(code.outcome, names, f"{same:,} of {result.schedules:,} schedules as the model predicts"))
     return console.finish(replay_document(result, judged), code)
@@ -164,17 +174,6 @@ def violated(judged: Sequence[Judged]) -> int:
 def safety_of(judged: Sequence[Judged]) -> ExitCode:
     """The exit code of the histories. A schedule may end in the middle of a rebalance, so nothing open is a doubt."""
     return worst_exit_code(one.judgement.exit_code for one in judged if one.judgement.outcome is Outcome.VIOLATED)
-
-
-def address_of(schedule: Schedule) -> str:
-    """The address of a schedule, to replay it alone."""
-    return path_of(schedule).address()
-
-
-def command_of(schedule: Schedule, broker: str, *, real_timers: bool = False) -> str:
-    """The command that sends the schedule to the broker again."""
-    timers = ["--real-timers"] if real_timers else []
-    return suggested("replay", "--broker", broker, *timers, address_of(schedule))
 
 
 def replay_document(result: ReplayResult, judged: Sequence[Judged]) -> dict[str, Any]:

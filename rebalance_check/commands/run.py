@@ -15,8 +15,10 @@ import click
 from rebalance_check.commands import explore as explore_command
 from rebalance_check.commands import fuzz as fuzz_command
 from rebalance_check.commands import replay as replay_command
+from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._console import Console, json_option, verdict_line
 from rebalance_check.commands._exploration_report import exploration_document, outcome_of
+from rebalance_check.commands._replay_results import command_of
 from rebalance_check.commands._search_line import search_line
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.integration.brokers import open_broker
@@ -30,6 +32,7 @@ from rebalance_check.pipeline.seed_run import replay_command as seed_command
 from rebalance_check.pipeline.session import java_available
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_exit_code
 from rebalance_check.properties.verdict import Outcome
+from rebalance_check.report.claim_results import ClaimResult
 from rebalance_check.report.documents import counterexample_document
 from rebalance_check.report.paths import path_text
 from rebalance_check.report.runs import explained
@@ -57,6 +60,11 @@ class Part:
     findings: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
+    def result(self) -> ClaimResult:
+        """The part as one result, for CI systems."""
+        text = "\n\n".join([*self.findings, self.figures])
+        return ClaimResult(subject="run", claim=f"{self.name} {self.what}", outcome=self.code.outcome, text=text)
+
 
 @click.command("run")
 @click.option("--seeds", default="0:200", show_default=True, metavar="FIRST:LAST", help="The seeds to fuzz.")
@@ -65,8 +73,9 @@ class Part:
 )
 @click.option("--table-seeds", default="0:40", show_default=True, metavar="FIRST:LAST", help="The seeds of the table.")
 @click.option("--broker", default="embedded", show_default=True, help="The broker to replay on; see `live --help`.")
+@ci_options()
 @json_option
-def command(*, seeds: str, schedules: int, table_seeds: str, broker: str, as_json: bool) -> int:
+def command(*, seeds: str, schedules: int, table_seeds: str, broker: str, ci: CiOptions, as_json: bool) -> int:
     """Explore small bounds, fuzz some seeds, replay schedules on a broker, judge a small table; print one verdict.
 
     Takes a few minutes at most. Where there is no Java, the table is made by the local engine, and the summary says so.
@@ -85,7 +94,7 @@ def command(*, seeds: str, schedules: int, table_seeds: str, broker: str, as_jso
         lambda: tabled(console, table_seeds),
     ]
     done = [timed(console, each) for each in work]
-    return finish(console, done)
+    return finish(console, done, ci)
 
 
 def timed(console: Console, work: Callable[[], Part]) -> Part:
@@ -172,13 +181,12 @@ def replayed(console: Console, broker: str, protocol: str, schedules: int) -> Pa
     code = ExitCode.SAFETY if result.divergences else replay_command.safety_of(judged)
     figures = f"{result.schedules} schedules, {result.requests:,} requests, {len(result.divergences)} divergences"
     findings = [
-        f"divergence: {one}\n  replay    {replay_command.command_of(schedule, broker)}"
-        for schedule, one in result.divergences[:3]
+        f"divergence: {one}\n  replay    {command_of(schedule, broker)}" for schedule, one in result.divergences[:3]
     ]
     return Part("replay", f"{protocol} on {result.broker}", figures, code, document, findings)
 
 
-def finish(console: Console, done: list[Part]) -> int:
+def finish(console: Console, done: list[Part], ci: CiOptions) -> int:
     """The summary, and the worst verdict."""
     code = worst_exit_code(part.code for part in done)
     console.say()
@@ -187,6 +195,7 @@ def finish(console: Console, done: list[Part]) -> int:
         ("part", "of", "result", "seconds", "verdict"),
         [(s.name, s.what, s.figures, f"{s.seconds:.1f}", s.code.outcome) for s in done],
     )
+    ci.write(console, "run", lambda: [part.result() for part in done], code)
     broken = [part.name for part in done if part.code.outcome is Outcome.VIOLATED]
     held = sum(part.code.outcome is Outcome.HELD for part in done)
     about = f"{held} of {len(done)} parts held, {sum(part.seconds for part in done):.0f} s"

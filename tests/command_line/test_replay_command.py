@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from rebalance_check.commands.replay import command_of
+from rebalance_check.commands._replay_results import command_of
 from rebalance_check.integration.conformance.schedules import walks
 from rebalance_check.model.registry import path_at
 from rebalance_check.model.vocabulary.bounds import Bounds
