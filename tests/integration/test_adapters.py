@@ -2,6 +2,8 @@
 
 import json
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -148,3 +150,13 @@ def test_a_group_shares_a_topic__and_each_ends_orderly(name: str, protocol: str)
         assert group.exit_code("a") == 0
         group.await_shared(4)
         assert group.exit_code("b") == 0
+
+
+def test_the_command_becomes_the_client() -> None:
+    """Its exit code is the client's own: argparse refuses what lacks a topic."""
+    command = [sys.executable, "-m", "rebalance_check.integration.kits.adapters"]
+    named = subprocess.run([*command, "aiokafka", "--group", "g"], capture_output=True, text=True, check=False)
+    assert (named.returncode, "the following arguments are required: --bootstrap, --topic" in named.stderr) == (2, True)
+    unknown = subprocess.run([*command, "kafka-js"], capture_output=True, text=True, check=False)
+    assert (unknown.returncode, unknown.stderr.split(":")[0]) == (2, "'kafka-js' is no ready client")
+    assert subprocess.check_output(command, text=True).split() == [each.name for each in ADAPTERS]

@@ -31,6 +31,7 @@ def main() -> None:
         auto_commit_interval_ms=1_000,
         auto_offset_reset="earliest",
     )
+    consumer.topics()  # a leader that learns of its topic during a join may stay in it for ever (TRACK_RECORD.md)
     while not stopping.is_set():
         consumer.poll(100)
         shown(consumer.assignment())
