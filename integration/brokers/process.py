@@ -39,18 +39,18 @@ class ControlledProcess:
             process.wait()
 
     def pause(self) -> None:
-        """Stop the process where it stands (SIGSTOP); its connections stay open."""
-        self._signal(signal.SIGSTOP)
+        """Stop the process and its children where they stand (SIGSTOP); their connections stay open."""
+        self._signal_all(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let the process run on (SIGCONT)."""
-        self._signal(signal.SIGCONT)
+        """Let the process and its children run on (SIGCONT)."""
+        self._signal_all(signal.SIGCONT)
 
     def death(self) -> str | None:
         """How the process ended, or None while it runs."""
         code = None if self._process is None else self._process.poll()
         return None if code is None else f"{self._name} ended with exit code {code}: {log_tail(self._log)}"
 
-    def _signal(self, number: signal.Signals) -> None:
-        if self._process is not None:
-            self._process.send_signal(number)
+    def _signal_all(self, number: signal.Signals) -> None:
+        if self._process is not None and self._process.poll() is None:
+            os.killpg(self._process.pid, number)

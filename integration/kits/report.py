@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of_claims, worst_exit_code
@@ -75,7 +75,7 @@ class KitReport:
         return counts_of(self.rows)
 
 
-def counts_of(rows: tuple[KitRow, ...]) -> Mapping[Outcome, int]:
+def counts_of(rows: Sequence[KitRow]) -> Mapping[Outcome, int]:
     """How many of the rows have each outcome, in the order of `Outcome`; those that none has are left out."""
     found = Counter(row.outcome for row in rows)
     return {outcome: found[outcome] for outcome in Outcome if found[outcome]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import shorten
 from typing import Any, Final
 
 import msgspec
@@ -16,10 +17,18 @@ from rebalance_check.report.template import rendered
 KIT_COLUMNS: Final = ("outcome", "checked", "claim", "detail")
 """The columns of a section's table."""
 
+_WIDEST_DETAIL: Final = 80
+"""So many characters of a detail stand in a table; what is violated stands below it in full."""
+
 
 def kit_cells(row: KitRow) -> tuple[str, ...]:
     """The cells of a row, by `KIT_COLUMNS`."""
-    return (row.outcome.value, str(row.checked or ""), row.claim, row.headline)
+    return (
+        row.outcome.value,
+        str(row.checked or ""),
+        row.claim,
+        shorten(row.headline, _WIDEST_DETAIL, placeholder=" ..."),
+    )
 
 
 def section_title(section: str, rows: tuple[KitRow, ...]) -> str:

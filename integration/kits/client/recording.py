@@ -1,0 +1,51 @@
+"""The history of one scenario as it grows: whatever thread an event comes from, it is written first, and then seen."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+from rebalance_check.impl.runtime.recorder import SharedRecorder
+from rebalance_check.integration.exchange.exchange import now_ms
+from rebalance_check.integration.kits.client.view import GroupView
+from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.properties.history import HistoryWriter
+
+
+class Recording:
+    """Takes events from any thread, writes them to ``path``, lets ``view`` see them, and notifies ``changed``.
+
+    All that passes the fronts of a scenario concerns its one group, also what a client sends before it names the group:
+    events get that ``group``, and are numbered anew by source.
+    """
+
+    def __init__(self, path: Path, group: str, view: GroupView, changed: threading.Condition) -> None:
+        self.group = group
+        self._writer = HistoryWriter(path)
+        self.view = view
+        self._changed = changed
+        self._numbers: Counter[str] = Counter()
+        self._is_closed = False
+
+    def __call__(self, event: Event) -> None:
+        """Take an event; what comes after the end of the recording is left out."""
+        with self._changed:
+            if self._is_closed:
+                return
+            event = replace(event, group=self.group, seq=self._numbers[event.source])
+            self._numbers[event.source] += 1
+            self._writer(event)
+            self.view.observe(event)
+            self._changed.notify_all()
+
+    def recorder(self, source: str) -> SharedRecorder:
+        """A recorder of another observer, which threads may share."""
+        return SharedRecorder(self.group, source, now_ms, self)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._changed:
+            self._is_closed = True
+            self._writer.close()
