@@ -32,6 +32,7 @@ from rebalance_check.properties.invariants import (
 )
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
+from rebalance_check.properties.wire.catalogue import WireClaims
 
 CATALOGUE: Final[tuple[Invariant, ...]] = (
     *ownership.CLAIMS,
@@ -55,6 +56,7 @@ CATALOGUE: Final[tuple[Invariant, ...]] = (
     *ConfigStoreClaims,
     *answering.CLAIMS,
     *owning.CLAIMS,
+    *WireClaims,
     *liveness.CLAIMS,
 )
 """Every built-in invariant."""

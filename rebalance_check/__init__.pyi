@@ -229,6 +229,7 @@ from rebalance_check.properties.verdict import (
     Violated,
     Violation,
 )
+from rebalance_check.properties.wire.catalogue import WireClaims
 
 __all__ = [
     "CATALOGUE",
@@ -427,6 +428,7 @@ __all__ = [
     "Violated",
     "Violation",
     "WhoRevokesRejoins",
+    "WireClaims",
     "WorkCancelled",
     "WorkRevocationEnded",
     "WorkRevocationStarted",

@@ -68,6 +68,7 @@ def test_each_invariant_of_the_catalogue__is_public_or_in_a_public_family() -> N
         *rebalance_check.SafeStatusWrites,
         *rebalance_check.ConnectWorkers,
         *rebalance_check.ConfigStoreClaims,
+        *rebalance_check.WireClaims,
     )
     family = {id(invariant) for invariant in families}
     assert [i.name for i in CATALOGUE if id(i) not in public | family] == []

@@ -1,0 +1,303 @@
+"""What the wire shows of one client: its JoinGroups, what was replied, what is open, and what happened meanwhile.
+
+A client is one member's place in a process: it goes on when its member id is lost and it joins anew, and it ends with
+its process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from rebalance_check.model.vocabulary.apis import Api
+from rebalance_check.model.vocabulary.events import (
+    ConnectionClosed,
+    CoordinatorMoved,
+    Event,
+    ProcessSignalled,
+    ProcessStarted,
+    ReplyObserved,
+    RequestObserved,
+)
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.properties.views.recent import GENERATIONS, Recent
+from rebalance_check.properties.wire.errors import (
+    COOPERATIVE,
+    COORDINATOR_ERRORS,
+    FENCED_INSTANCE_ID,
+    ILLEGAL_GENERATION,
+    LOSSES,
+    MEMBER_ID_REQUIRED,
+    NONE,
+    UNKNOWN_MEMBER_ID,
+    UNSEEN,
+)
+
+SLOW_MS: Final = 1_000
+"""A client that waited so long for a reply, other than that to its JoinGroup, could do nothing else meanwhile."""
+
+CHAIN: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP})
+"""The two requests of a rebalance: a client sends the next one after it has the reply to the one before."""
+
+
+def topic_of(partition: str) -> str:
+    """The topic of a partition's name."""
+    return partition.rpartition("-")[0]
+
+
+def topics_of(partitions: Iterable[str]) -> set[str]:
+    """The topics of partitions' names."""
+    return {topic_of(partition) for partition in partitions}
+
+
+@dataclass(slots=True, eq=False)
+class Answered:
+    """A request and the reply to it, which the client received."""
+
+    request: RequestObserved
+    reply: ReplyObserved
+
+    @property
+    def time_ms(self) -> int:
+        """When the reply passed."""
+        return self.reply.time_ms
+
+
+@dataclass(slots=True, eq=False)
+class Round:
+    """A generation as one member sees it: its JoinGroup, the reply to it, and the reply to its SyncGroup."""
+
+    join: RequestObserved
+    joined: ReplyObserved
+    synced: ReplyObserved | None = None
+
+    @property
+    def generation(self) -> int:
+        """The generation that the reply to the JoinGroup names."""
+        return self.joined.reply_generation
+
+    @property
+    def assignment(self) -> frozenset[str]:
+        """What the reply to the SyncGroup assigns; nothing while there is none."""
+        return frozenset(self.synced.assignment if self.synced else ())
+
+    @property
+    def revoked(self) -> frozenset[str]:
+        """What the member claimed in its JoinGroup and was not assigned again."""
+        return frozenset(self.join.owned) - self.assignment if self.synced else frozenset()
+
+    @property
+    def fits_the_subscription(self) -> bool:
+        """Whether the member subscribes to all that it was assigned; if not, it may ignore the assignment."""
+        return topics_of(self.assignment) <= set(self.join.topics)
+
+
+@dataclass(slots=True, eq=False)
+class Since:
+    """What happened to a client since it sent its last JoinGroup; each the last of its kind."""
+
+    errors: dict[str, Answered] = field(default_factory=dict)
+    closed: ConnectionClosed | None = None
+    unseen: ReplyObserved | None = None
+    paused: ProcessSignalled | None = None
+    left: RequestObserved | None = None
+    metadata: ReplyObserved | None = None
+    moved: CoordinatorMoved | None = None
+    was_silent: bool = False
+    """More than a session timeout lay between two accepted requests."""
+
+
+@dataclass(slots=True, eq=False)
+class Process:
+    """A client's process, as the harness and its requests about the cluster show it; "" is the unknown process."""
+
+    name: str
+    started: ProcessStarted | None = None
+    asked: ProcessSignalled | None = None
+    paused: ProcessSignalled | None = None
+    look_up: RequestObserved | None = None
+    partitions: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The partitions of each topic that Metadata replies listed last."""
+    joined_before: RequestObserved | None = None
+    """The last JoinGroup of the process's run before this one."""
+    clients: list[Client] = field(default_factory=list)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the recorder knows which connections are this process's."""
+        return bool(self.name)
+
+
+@dataclass(slots=True, eq=False)
+class Client:
+    """One client of the group, up to the event at hand; ``number`` counts the clients of the group."""
+
+    number: int
+    process: Process
+    client_id: str
+    connections: set[int] = field(default_factory=set)
+    open: dict[int, RequestObserved] = field(default_factory=dict)
+    """The group requests without a reply, by number."""
+    join: RequestObserved | None = None
+    """The last JoinGroup."""
+    chain: Answered | None = None
+    """The last JoinGroup or SyncGroup whose reply it received."""
+    member_id: str = ""
+    """The id that it was assigned and has neither lost nor left."""
+    is_member: bool = False
+    """Whether a JoinGroup under that id was accepted."""
+    rounds: Recent[int, Round] = field(default_factory=lambda: Recent(GENERATIONS))
+    """By generation."""
+    round: Round | None = None
+    """The last."""
+    applied: Round | None = None
+    """The last one with an assignment, unless it lost its membership since, or may not have received it."""
+    lost: Answered | None = None
+    """The reply by which it lost its membership, until it is accepted again."""
+    fenced: Answered | None = None
+    since: Since = field(default_factory=Since)
+    used: dict[int, int] = field(default_factory=dict)
+    """The last generation in a request on each connection."""
+    spoke: RequestObserved | None = None
+    """Its last request to the coordinator."""
+    accepted_ms: int = 0
+    is_cut_off: bool = False
+    """Whether its coordinator refused it, or its connection broke, and no request was accepted since."""
+    resumed_ms: int = 0
+    disturbed_ms: int = 0
+    """Until then it may have been kept from what it had to do."""
+
+    @property
+    def name(self) -> str:
+        """What sentences call it."""
+        connection = self.spoke.connection if self.spoke else "?"
+        return self.process.name or f"{self.client_id or 'the client'} on connection {connection}"
+
+    @property
+    def session_ms(self) -> int:
+        """The session timeout of its last JoinGroup."""
+        return self.join.session_timeout_ms if self.join else 0
+
+    @property
+    def is_static(self) -> bool:
+        """Whether it joined with an instance id."""
+        return self.join is not None and bool(self.join.instance_id)
+
+    @property
+    def is_cooperative(self) -> bool:
+        """Whether it joined as a consumer that revokes only what it must."""
+        return self.join is not None and set(self.join.protocols) == {COOPERATIVE}
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether its process was asked to end."""
+        return self.process.asked is not None
+
+    @property
+    def is_hindered(self) -> bool:
+        """Whether it is paused, without a connection, or waits for a reply other than that to a JoinGroup."""
+        waits = any(request.api != Api.JOIN_GROUP for request in self.open.values())
+        return self.process.paused is not None or not self.connections or waits
+
+    @property
+    def joining(self) -> RequestObserved | None:
+        """Its last JoinGroup while that is open."""
+        return self.open.get(self.join.request) if self.join else None
+
+    def waits_for(self, *apis: str) -> RequestObserved | None:
+        """The first open request of one of these apis."""
+        return next((request for request in self.open.values() if request.api in apis), None)
+
+    # ------------------------------------------------------------------------------------------------ effects
+
+    def sent(self, request: RequestObserved) -> None:
+        """It sent a group request."""
+        self.open[request.request] = request
+        self.spoke = request
+        if request.request_generation != NO_GENERATION:
+            self.used[request.connection] = request.request_generation
+        if request.api == Api.JOIN_GROUP:
+            self._begin_round(request)
+        elif request.api == Api.LEAVE_GROUP:
+            self._leave(request)
+
+    def _begin_round(self, join: RequestObserved) -> None:
+        unsure = self.since.closed is not None or self.since.unseen is not None
+        if join.member_id != self.member_id or (unsure and self.applied and self.applied.join is self.join):
+            self.applied = None
+        self.join = join
+        self.since = Since()
+
+    def _leave(self, request: RequestObserved) -> None:
+        self.since.left = request
+        self.member_id, self.is_member, self.applied = "", False, None
+        self.open = {number: each for number, each in self.open.items() if each.api not in CHAIN}
+
+    def replied(self, reply: ReplyObserved) -> None:
+        """A reply to one of its group requests passed."""
+        request = self.open.pop(reply.request, None)
+        if request is None:
+            return
+        was_slow = request.api != Api.JOIN_GROUP and reply.time_ms - request.time_ms > SLOW_MS
+        if reply.fault or was_slow or reply.error in COORDINATOR_ERRORS:
+            self.disturbed_ms, self.is_cut_off = reply.time_ms, True
+        if reply.fault in UNSEEN:
+            self.since.unseen = reply
+        elif reply.error == NONE:
+            self._accept(Answered(request, reply))
+        else:
+            self._refuse(Answered(request, reply))
+        if request.api in CHAIN and reply.fault not in UNSEEN:
+            self.chain = Answered(request, reply)
+
+    def _accept(self, answered: Answered) -> None:
+        request, reply = answered.request, answered.reply
+        self.since.was_silent |= 0 < self.session_ms < reply.time_ms - (self.accepted_ms or reply.time_ms)
+        self.accepted_ms, self.is_cut_off = reply.time_ms, False
+        if request.api == Api.JOIN_GROUP:
+            self.member_id, self.is_member, self.lost, self.fenced = reply.assigned_member_id, True, None, None
+            if self.round is not None and reply.reply_generation < self.round.generation:
+                self.used.clear()  # the group was created anew, and counts its generations from the start
+            self.round = self.rounds[reply.reply_generation] = Round(request, reply)
+        elif request.api == Api.SYNC_GROUP and (found := self.rounds.get(request.request_generation)) is not None:
+            found.synced = reply
+            self.applied = found
+        elif request.api == Api.HEARTBEAT and self.lost and self.lost.request.api == Api.OFFSET_COMMIT:
+            self._still_member(request)
+
+    def _still_member(self, heartbeat: RequestObserved) -> None:
+        """A commit was refused, and the coordinator accepts the same identity all the same."""
+        self.member_id, self.is_member, self.lost, self.fenced = heartbeat.member_id, True, None, None
+
+    def _refuse(self, answered: Answered) -> None:
+        error, request = answered.reply.error, answered.request
+        self.since.errors[error] = answered
+        if error == MEMBER_ID_REQUIRED:
+            self.member_id, self.is_member = answered.reply.assigned_member_id, False
+        elif error in LOSSES and self._concerns_now(request):
+            self.lost, self.applied = self.lost or answered, None
+            if error != ILLEGAL_GENERATION:
+                self.is_member = False
+            if error == UNKNOWN_MEMBER_ID:
+                self.member_id = ""
+            if error == FENCED_INSTANCE_ID:
+                self.fenced = self.fenced or answered
+
+    def _concerns_now(self, request: RequestObserved) -> bool:
+        """Whether a refused request spoke for the present identity, and not for one that the client had before."""
+        is_last = self.round is None or request.request_generation in {NO_GENERATION, self.round.generation}
+        return request.member_id != "" and self.member_id in ("", request.member_id) and is_last
+
+    def disconnected(self, event: ConnectionClosed) -> None:
+        """One of its connections closed, with what was open on it."""
+        self.connections.discard(event.connection)
+        self.used.pop(event.connection, None)
+        self.open = {number: each for number, each in self.open.items() if each.connection != event.connection}
+        self.since.closed = event
+        self.disturbed_ms = event.time_ms
+        self.is_cut_off |= event.closed_by != "client"
+
+    def resumed(self, event: Event) -> None:
+        """Its process goes on."""
+        self.disturbed_ms = self.resumed_ms = event.time_ms

@@ -1,0 +1,234 @@
+"""The clients of a group: which of them each event concerns, and what each was before that event.
+
+A process has one member of the group at a time, or several that differ in their connections. A request belongs to the
+client that was assigned its member id; else to the client of its connection; else to a client of its process that is no
+member; else to a new one.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from rebalance_check.model.vocabulary.apis import Api
+from rebalance_check.model.vocabulary.events import (
+    ConnectionClosed,
+    ConnectionOpened,
+    CoordinatorMoved,
+    ProcessEnded,
+    ProcessSignalled,
+    ProcessStarted,
+    ReplyObserved,
+    RequestObserved,
+)
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.properties.kinds import Memory
+from rebalance_check.properties.views.recent import GENERATIONS, WAITING, Recent
+from rebalance_check.properties.wire.client import Client, Process, topic_of
+from rebalance_check.properties.wire.errors import KILL, NONE, PAUSE, RESUME, TERMINATE, UNSEEN
+
+OF_MEMBERS: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP, Api.HEARTBEAT, Api.OFFSET_COMMIT})
+"""The requests that a member sends about itself."""
+OF_CLIENTS: Final = OF_MEMBERS | {Api.LEAVE_GROUP}
+METADATA: Final = "Metadata"
+
+OnTheWire: TypeAlias = (
+    ProcessStarted | ProcessSignalled | ProcessEnded | CoordinatorMoved | ConnectionOpened | ConnectionClosed
+    | RequestObserved | ReplyObserved
+)  # fmt: skip
+"""What a recorder between clients and brokers observes."""
+
+
+class Clients(Memory):
+    """Shows the `client` that the event at hand concerns, and the `request` that it answers, as they were before it.
+
+    What an event changes takes effect when the next one is taken, so that a claim compares an event with the state that
+    its sender was in.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                ProcessStarted: self.take,
+                ProcessSignalled: self.take,
+                ProcessEnded: self.take,
+                CoordinatorMoved: self.take,
+                ConnectionOpened: self.take,
+                ConnectionClosed: self.take,
+                RequestObserved: self.take,
+                ReplyObserved: self.take,
+            }
+        )
+        self.client: Client | None = None
+        self.request: RequestObserved | None = None
+        self.processes: dict[str, Process] = {}
+        self.clients: Recent[int, Client] = Recent(WAITING)
+        self._count = 0
+        self._last: OnTheWire | None = None
+        self._by_connection: Recent[int, Client] = Recent(WAITING)
+        self._by_member: Recent[str, Client] = Recent(WAITING)
+        self._requests: Recent[int, RequestObserved] = Recent(WAITING)
+        self._joins: Recent[int, dict[str, RequestObserved]] = Recent(GENERATIONS)
+
+    def take(self, event: OnTheWire) -> None:
+        """What the event before changed takes effect; find out which client this one concerns."""
+        if self._last is not None:
+            self._apply(self._last)
+        self._last = event
+        self.request = self._requests.get(event.request) if isinstance(event, ReplyObserved) else None
+        match event:
+            case RequestObserved():
+                self._requests[event.request] = event
+                self.client = self._sender(event)
+            case ReplyObserved():
+                self.client = self._sender_again(self.request)
+            case ConnectionOpened() | ConnectionClosed():
+                self.client = self._by_connection.get(event.connection)
+            case _:
+                self.client = None
+
+    def process(self, name: str) -> Process:
+        """The process of this name."""
+        found = self.processes.get(name)
+        if found is None:
+            found = self.processes[name] = Process(name)
+        return found
+
+    def has(self, client: Client) -> bool:
+        """Whether the client is not over: its process runs, as far as is known."""
+        return client.number in self.clients
+
+    def joins_of(self, generation: int) -> dict[str, RequestObserved]:
+        """The JoinGroups that were accepted into a generation so far, by member id."""
+        return self._joins.get(generation, {})
+
+    # ------------------------------------------------------------------------------------------------ who it is
+
+    def _sender(self, request: RequestObserved) -> Client | None:
+        known = self._known_sender(request)
+        if known is None and request.api in OF_MEMBERS and (request.member_id or request.api == Api.JOIN_GROUP):
+            known = self._idle(request) or self._new(request)
+        if known is not None:
+            self._by_connection[request.connection] = known
+            known.connections.add(request.connection)
+        return known
+
+    def _known_sender(self, request: RequestObserved) -> Client | None:
+        named = request.member_id or next((member for member, _ in request.leaving), "")
+        by_member = self._by_member.get(named) if request.api in OF_CLIENTS else None
+        if by_member is not None and by_member.process.name == request.process:
+            return by_member
+        return self._by_connection.get(request.connection)
+
+    def _idle(self, request: RequestObserved) -> Client | None:
+        """A client of this process that is no member; where the process is unknown there is no such link."""
+        clients = self.process(request.process).clients if request.process else []
+        idle = [client for client in clients if not client.is_member and client.client_id == request.client_id]
+        return idle[-1] if idle else None
+
+    def _new(self, request: RequestObserved) -> Client:
+        process = self.process(request.process)
+        client = self.clients[self._count] = Client(self._count, process, request.client_id)
+        self._count += 1
+        if process.is_known:
+            process.clients.append(client)
+        return client
+
+    def _sender_again(self, request: RequestObserved | None) -> Client | None:
+        if request is None:
+            return None
+        client = self._by_connection.get(request.connection)
+        return client if client is None or request.api not in OF_CLIENTS or request.request in client.open else None
+
+    # ------------------------------------------------------------------------------------------------ effects
+
+    def _apply(self, event: OnTheWire) -> None:
+        match event:
+            case RequestObserved():
+                self._sent(event)
+            case ReplyObserved():
+                self._replied(event)
+            case ConnectionClosed():
+                if (client := self._by_connection.pop(event.connection, None)) is not None:
+                    client.disconnected(event)
+            case ConnectionOpened():
+                pass
+            case CoordinatorMoved():
+                for client in self.clients.values():
+                    client.since.moved = event
+                    client.disturbed_ms = event.time_ms
+            case _:
+                self._happened(event)
+
+    def _sent(self, event: RequestObserved) -> None:
+        if event.api == Api.FIND_COORDINATOR:
+            self.process(event.process).look_up = event
+        elif self.client is not None and event.api in OF_CLIENTS:
+            self.client.sent(event)
+
+    def _replied(self, event: ReplyObserved) -> None:
+        request, client = self.request, self.client
+        if request is None:
+            return
+        if request.api == Api.JOIN_GROUP and event.error == NONE and event.reply_generation != NO_GENERATION:
+            self._accepted(request, event)
+        if client is not None and request.api in OF_CLIENTS:
+            client.replied(event)
+            if client.member_id:
+                self._by_member[client.member_id] = client
+        elif request.api == METADATA and event.error == NONE and event.fault not in UNSEEN:
+            self._learned(request, event)
+
+    def _accepted(self, request: RequestObserved, event: ReplyObserved) -> None:
+        """The coordinator accepted a member, whether the client receives the reply or not."""
+        if event.reply_generation not in self._joins:
+            self._joins[event.reply_generation] = {}
+        self._joins[event.reply_generation][event.assigned_member_id] = request
+
+    def _learned(self, request: RequestObserved, event: ReplyObserved) -> None:
+        """A process was listed the partitions of topics; what it was listed before may differ."""
+        process = self.process(event.process)
+        listed: dict[str, set[str]] = {topic: set() for topic in request.topics or process.partitions}
+        for partition in event.partitions:
+            listed.setdefault(topic_of(partition), set()).add(partition)
+        for topic, partitions in listed.items():
+            if process.partitions.get(topic, frozenset()) != partitions:
+                process.partitions[topic] = frozenset(partitions)
+                for client in process.clients:
+                    client.since.metadata = event
+
+    # ------------------------------------------------------------------------------------------------ processes
+
+    def _happened(self, event: ProcessStarted | ProcessSignalled | ProcessEnded) -> None:
+        process = self.process(event.process)
+        match event:
+            case ProcessStarted():
+                self._forget_clients(process)
+                self.processes[event.process] = Process(
+                    event.process, started=event, joined_before=process.joined_before
+                )
+            case ProcessEnded():
+                self._forget_clients(process)
+            case ProcessSignalled():
+                self._signalled(process, event)
+
+    def _forget_clients(self, process: Process) -> None:
+        for number, client in list(self.clients.items()):
+            if client.process is process:
+                process.joined_before = client.join or process.joined_before
+                del self.clients[number]
+                for connection in client.connections:
+                    self._by_connection.pop(connection, None)
+                self._by_member.pop(client.member_id, None)
+        process.clients.clear()
+
+    def _signalled(self, process: Process, event: ProcessSignalled) -> None:
+        if event.signal in (TERMINATE, KILL):
+            process.asked = event
+        elif event.signal == PAUSE:
+            process.paused = event
+            for client in process.clients:
+                client.since.paused = event
+        elif event.signal == RESUME:
+            process.paused = None
+            for client in process.clients:
+                client.resumed(event)
