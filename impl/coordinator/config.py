@@ -33,6 +33,20 @@ class GroupConfig:
     offsets_retention_check_interval_ms: int = 600_000
     sync_while_loading: Error = Error.COORDINATOR_LOAD_IN_PROGRESS
 
+    @property
+    def settings(self) -> dict[str, str]:
+        """The broker settings that it stands for, by Kafka's names."""
+        return {
+            "group.min.session.timeout.ms": str(self.min_session_timeout_ms),
+            "group.max.session.timeout.ms": str(self.max_session_timeout_ms),
+            "group.initial.rebalance.delay.ms": str(self.initial_rebalance_delay_ms),
+            "group.max.size": str(self.max_size),
+            "offset.metadata.max.bytes": str(self.offset_metadata_max_bytes),
+            "offsets.commit.timeout.ms": str(self.write_timeout_ms),
+            "offsets.retention.minutes": str(self.offsets_retention_minutes),
+            "offsets.retention.check.interval.ms": str(self.offsets_retention_check_interval_ms),
+        }
+
     def __post_init__(self) -> None:
         _at_least("min_session_timeout_ms", self.min_session_timeout_ms, 1)
         _at_least("max_session_timeout_ms", self.max_session_timeout_ms, self.min_session_timeout_ms)

@@ -15,7 +15,13 @@ from rebalance_check.impl.coordinator.join import join_group
 from rebalance_check.impl.coordinator.leave import leave_group
 from rebalance_check.impl.coordinator.logs import GroupLog, ImmediateLog
 from rebalance_check.impl.coordinator.offset_expiry import delete_what_is_old
-from rebalance_check.impl.coordinator.offsets import end_transaction, offset_commit, offset_delete, offset_fetch
+from rebalance_check.impl.coordinator.offsets import (
+    end_transaction,
+    forget_topic,
+    offset_commit,
+    offset_delete,
+    offset_fetch,
+)
 from rebalance_check.impl.coordinator.rebalance import on_join_timer, on_sync_timer
 from rebalance_check.impl.coordinator.records import Record
 from rebalance_check.impl.coordinator.shard import Answer, Numbers, Shard
@@ -84,6 +90,11 @@ class GroupCoordinator:
         self._cleanup_ms: int | None = None
 
     @property
+    def config(self) -> GroupConfig:
+        """The broker's settings."""
+        return self._shard.config
+
+    @property
     def log(self) -> GroupLog:
         """Where the records go."""
         return self._shard.log
@@ -129,6 +140,11 @@ class GroupCoordinator:
         """DeleteGroups for one group: only an Empty one is deleted."""
         error = phase_error(self._phase)
         return error if error is not Error.NONE else describing.delete(self._shard, group_id)
+
+    def forget_topic(self, topic: str) -> None:
+        """A topic was deleted: no group has offsets of it any more."""
+        if self._phase is Phase.ACTIVE:
+            forget_topic(self._shard, topic)
 
     def end_transaction(self, producer_id: int, *, is_committed: bool) -> Error:
         """The marker of a producer's transaction (WriteTxnMarkers): its offsets count from now on, or never did."""

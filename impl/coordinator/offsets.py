@@ -223,3 +223,22 @@ def offset_delete(shard: Shard, token: Hashable, request: OffsetDeleteRequest) -
         shard.answer(token, OffsetDeleteReply(partitions=partitions))
 
     append(shard, tuple(OffsetTombstone(request.group_id, *key) for key in known), on_answer, on_commit)
+
+
+def forget_topic(shard: Shard, topic: str) -> None:
+    """A topic is gone, and with it every offset that groups or their open transactions have of it
+    (``onPartitionsDeleted``)."""
+    found = [
+        (group, key)
+        for _, group in sorted(shard.groups.items())
+        for key in group.offsets.partitions()
+        if key[0] == topic
+    ]
+
+    def on_commit(_: int) -> None:
+        for group, key in found:
+            group.offsets.drop(key)
+
+    if found:
+        records = tuple(OffsetTombstone(group.group_id, *key) for group, key in found)
+        append(shard, records, lambda _: None, on_commit)

@@ -20,7 +20,6 @@ from rebalance_check.integration.driver.keeper import Close, Open, Order, Write
 from rebalance_check.integration.driver.member import DrivenMember
 from rebalance_check.integration.embedded import answers_cluster
 from rebalance_check.integration.embedded.topics import Topics
-from rebalance_check.integration.virtual.coordinator import settings_for
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.wire.apis import APIS
 from rebalance_check.integration.wire.frames import LENGTH_BYTES, decode_request, encode_response, read_prefix
@@ -41,7 +40,7 @@ class VirtualBroker:
         self.clock = clock
         self._kafka = kafka
         self._environment = kafka.environment()
-        self._environment.reset(seed, topics, settings_for(config))
+        self._environment.reset(seed, topics, config.settings)
         self._topics = Topics()
         for name, partitions in topics.items():
             self._topics.create(name, partitions)

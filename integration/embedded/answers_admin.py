@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from rebalance_check.impl.protocol.messages import DescribedGroup, ListedGroup
+from rebalance_check.integration.embedded.answers_cluster import GROUP_OPERATIONS
 from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.wire.kafka_python import ApiMessage, admin
 from rebalance_check.model.vocabulary.errors import Error
@@ -15,11 +16,12 @@ GROUP_TYPE: Final = "classic"
 
 async def describe_groups(request: Any, describe: Callable[[str], DescribedGroup]) -> ApiMessage:
     """Each group that the request names, as often as it names it."""
-    groups = [_described(describe(group_id)) async for group_id in paced(request.groups)]
+    allowed = GROUP_OPERATIONS if request.include_authorized_operations else None
+    groups = [_described(describe(group_id), allowed) async for group_id in paced(request.groups)]
     return admin.DescribeGroupsResponse(groups=groups)
 
 
-def _described(group: DescribedGroup) -> Any:
+def _described(group: DescribedGroup, allowed: frozenset[int] | None) -> Any:
     described = admin.DescribeGroupsResponse.DescribedGroup
     member = described.DescribedGroupMember
     return described(
@@ -39,6 +41,7 @@ def _described(group: DescribedGroup) -> Any:
             )
             for m in group.members
         ],
+        authorized_operations=allowed,
     )
 
 

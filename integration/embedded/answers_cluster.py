@@ -6,11 +6,11 @@ Each function takes the decoded request and returns the response; the address is
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Final
 
 from rebalance_check.integration.embedded.paced import paced
+from rebalance_check.integration.embedded.topic_names import wrong_name
 from rebalance_check.integration.embedded.topics import Topics
 from rebalance_check.integration.wire.apis import VERSIONS
 from rebalance_check.integration.wire.kafka_python import ApiMessage, admin, errors
@@ -21,8 +21,6 @@ NODE_ID: Final = 1
 CLUSTER_ID: Final = "rebalance-check"
 COORDINATOR_BATCH_VERSION: Final = 4
 """From this version one FindCoordinator asks for many keys (KIP-699)."""
-MAX_PARTITIONS: Final = 1000
-MAX_TOPICS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +33,28 @@ class Address:
 
 KEY_TYPES: Final = frozenset({0, 1})
 """What a coordinator is looked up for: a group, or a transaction (KIP-98)."""
-MAX_TOPIC_NAME: Final = 249
+SHARE_KEY_TYPE: Final = 2
+"""A share group, which FindCoordinator names from v6 on (KIP-932); in older versions Kafka refuses it, like unknown
+ones, but in a list of keys without a message."""
+
 INVALID_REQUEST: Final[int] = errors.InvalidRequestError.errno
+INVALID_REQUEST_MESSAGE: Final = (
+    "This most likely occurs because of a request being malformed by the client library or the message was sent to an "
+    "incompatible broker. See the broker logs for more details."
+)
+"""Kafka's message of INVALID_REQUEST."""
+NO_MESSAGE: Final = "NONE"
+"""What FindCoordinator says without an error, up to v3."""
+
+CLUSTER_OPERATIONS: Final = frozenset({5, 7, 8, 9, 10, 11, 12})
+TOPIC_OPERATIONS: Final = frozenset({3, 4, 5, 6, 7, 8, 10, 11})
+GROUP_OPERATIONS: Final = frozenset({3, 6, 8, 10, 11})
+"""What anybody may do (``AclOperation``) where there is no authorizer; who does not ask is answered null."""
+
+BROKER_ENDPOINT: Final = 1
+CONTROLLER_ENDPOINT: Final = 2
 
 _SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
-_TOPIC_NAME: Final = re.compile(r"[a-zA-Z0-9._-]+")
 _SOFTWARE_NAMED_SINCE: Final = 3
 
 
@@ -64,18 +79,20 @@ async def metadata(request: Any, topics: Topics, address: Address) -> ApiMessage
     ask_all = request.topics is None or (request.API_VERSION == 0 and not wanted)
     names = topics.names() if ask_all else wanted
     broker_of = wire.MetadataResponse.MetadataResponseBroker
+    allowed = TOPIC_OPERATIONS if request.include_topic_authorized_operations else None
     return wire.MetadataResponse(
         brokers=[broker_of(node_id=NODE_ID, host=address.host, port=address.port, rack=None)],
         cluster_id=CLUSTER_ID,
         controller_id=NODE_ID,
-        topics=[_topic_metadata(name, topics.partitions(name)) async for name in paced(names)],
+        topics=[_topic_metadata(name, topics.partitions(name), allowed) async for name in paced(names)],
+        authorized_operations=CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else None,
     )
 
 
-def _topic_metadata(name: str, partitions: int | None) -> Any:
+def _topic_metadata(name: str, partitions: int | None, allowed: frozenset[int] | None) -> Any:
     topic = wire.MetadataResponse.MetadataResponseTopic
     if partitions is None:
-        code = int(Error.UNKNOWN_TOPIC_OR_PARTITION) if is_topic_name(name) else errors.InvalidTopicError.errno
+        code = errors.InvalidTopicError.errno if wrong_name(name) else int(Error.UNKNOWN_TOPIC_OR_PARTITION)
         return topic(error_code=code, name=name, is_internal=False, partitions=[])
     partition = topic.MetadataResponsePartition
     return topic(
@@ -94,62 +111,56 @@ def _topic_metadata(name: str, partitions: int | None) -> Any:
             )
             for index in range(partitions)
         ],
+        authorized_operations=allowed,
     )
 
 
-async def find_coordinator(request: Any, address: Address, *, error_code: int = 0) -> ApiMessage:
-    """This broker, for every key; or ``error_code`` for every key."""
-    code = INVALID_REQUEST if error_code == 0 and request.key_type not in KEY_TYPES else error_code
+async def describe_cluster(request: Any, address: Address) -> ApiMessage:
+    """The one broker; controllers are not listed here, as little as by a broker of Kafka's."""
+    if request.endpoint_type != BROKER_ENDPOINT:
+        is_controller = request.endpoint_type == CONTROLLER_ENDPOINT
+        wrong = errors.MismatchedEndpointTypeError if is_controller else errors.UnsupportedEndpointTypeError
+        message = (
+            "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"
+            if is_controller
+            else f"Unsupported endpoint type {request.endpoint_type}"
+        )
+        return admin.DescribeClusterResponse(error_code=wrong.errno, error_message=message, cluster_id="", brokers=[])
+    broker_of = admin.DescribeClusterResponse.DescribeClusterBroker
+    return admin.DescribeClusterResponse(
+        error_code=0,
+        error_message=None,
+        endpoint_type=BROKER_ENDPOINT,
+        cluster_id=CLUSTER_ID,
+        controller_id=NODE_ID,
+        brokers=[broker_of(broker_id=NODE_ID, host=address.host, port=address.port, rack=None, is_fenced=False)],
+        authorized_operations=CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else None,
+    )
+
+
+async def find_coordinator(request: Any, address: Address) -> ApiMessage:
+    """This broker, for every key; a type of key that is not known is refused."""
+    code = 0 if request.key_type in KEY_TYPES else INVALID_REQUEST
     here = (
         {"node_id": NODE_ID, "host": address.host, "port": address.port}
         if code == 0
         else {"node_id": -1, "host": "", "port": -1}
     )
+    message = _coordinator_message(request, code)
     if request.API_VERSION < COORDINATOR_BATCH_VERSION:
-        return wire.FindCoordinatorResponse(error_code=code, error_message=None, **here)
+        return wire.FindCoordinatorResponse(error_code=code, error_message=message, **here)
     coordinator = wire.FindCoordinatorResponse.Coordinator
     return wire.FindCoordinatorResponse(
         coordinators=[
-            coordinator(key=key, error_code=code, error_message=None, **here)
+            coordinator(key=key, error_code=code, error_message=message, **here)
             async for key in paced(request.coordinator_keys)
         ]
     )
 
 
-async def create_topics(request: Any, topics: Topics) -> ApiMessage:
-    """Create each topic, or say why not; with ``validate_only`` only say. One that is named twice is not."""
-    result = admin.CreateTopicsResponse.CreatableTopicResult
-    named = Counter([topic.name async for topic in paced(request.topics)])
-    results = []
-    async for topic in paced({topic.name: topic for topic in request.topics}.values()):
-        partitions = max(len(topic.assignments), 1) if topic.num_partitions == -1 else topic.num_partitions
-        code = INVALID_REQUEST if named[topic.name] > 1 else _creation_error(topics, topic.name, partitions)
-        if code == 0 and not request.validate_only:
-            topics.create(topic.name, partitions)
-        results.append(
-            result(
-                name=topic.name,
-                error_code=code,
-                error_message=None,
-                num_partitions=partitions if code == 0 else -1,
-                replication_factor=1 if code == 0 else -1,
-                configs=[],
-            )
-        )
-    return admin.CreateTopicsResponse(topics=results)
-
-
-def _creation_error(topics: Topics, name: str, partitions: int) -> int:
-    code: int = 0
-    if not is_topic_name(name):
-        code = errors.InvalidTopicError.errno
-    elif topics.partitions(name) is not None:
-        code = errors.TopicAlreadyExistsError.errno
-    elif not 1 <= partitions <= MAX_PARTITIONS or len(topics) >= MAX_TOPICS:
-        code = errors.InvalidPartitionsError.errno
-    return code
-
-
-def is_topic_name(name: str) -> bool:
-    """Whether a topic may be called so (``Topic.validate``)."""
-    return _TOPIC_NAME.fullmatch(name) is not None and len(name) <= MAX_TOPIC_NAME and name not in (".", "..")
+def _coordinator_message(request: Any, code: int) -> str:
+    """Kafka's message."""
+    is_list = request.API_VERSION >= COORDINATOR_BATCH_VERSION
+    if code == 0:
+        return "" if is_list else NO_MESSAGE
+    return "" if is_list and request.key_type == SHARE_KEY_TYPE else INVALID_REQUEST_MESSAGE

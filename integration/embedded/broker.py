@@ -7,16 +7,24 @@ client sends behind it on that connection, and the death of a connection takes n
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple, TypeVar
 
 from rebalance_check.impl.coordinator import GroupCoordinator
-from rebalance_check.integration.embedded import answers_admin, answers_cluster, answers_log
+from rebalance_check.integration.embedded import (
+    answers_admin,
+    answers_cluster,
+    answers_configs,
+    answers_log,
+    answers_offsets,
+    answers_topics,
+    answers_transactions,
+)
 from rebalance_check.integration.embedded.groups import Groups
 from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.topics import Topics
+from rebalance_check.integration.embedded.transactions import Transactions
 from rebalance_check.integration.exchange.connection import serve
 from rebalance_check.integration.exchange.exchange import Exchange, ObservedConnection, now_ms
 from rebalance_check.integration.wire.apis import APIS, VERSIONS, api_name
@@ -73,8 +81,8 @@ class WireBroker:
         for name, partitions in topics.items():
             self.topics.create(name, partitions)
         self.address = answers_cluster.Address(LOOPBACK, 0)
-        self.groups = Groups(coordinator, self.topics, clock)
-        self._producer_ids = itertools.count(1000)
+        self.transactions = Transactions(self.topics, self._end_in_groups, clock)
+        self.groups = Groups(coordinator, self.topics, clock, self.transactions)
         self._max_request_bytes = max_request_bytes
         self._connections: dict[asyncio.StreamWriter, _Connection] = {}
         self._server: asyncio.Server | None = None
@@ -135,6 +143,7 @@ class WireBroker:
     # ----------------------------------------------------------------------------------- requests
 
     async def _respond(self, request: Any, peer: str, *, is_long: bool) -> ApiMessage | Silence:
+        self.transactions.expire()
         if request.API_KEY in GROUP_API_KEYS:
             parts = await _apart(is_long, lambda: requests_from_wire(request, client_host=peer))
             answered = [(part, await self.groups.reply(part)) async for part in paced(parts)]
@@ -147,22 +156,47 @@ class WireBroker:
         if name == "Produce":
             if answers_log.has_null_records(request):
                 return Silence.HANG_UP  # Kafka never answers, and reads nothing more from the connection
-            response = await answers_log.produce(request, self.topics)
+            response = await answers_log.produce(request, self.topics, self.transactions)
             return response if request.acks != 0 else Silence.NO_REPLY
         return await self._plain_answers()[name](request)
 
     def _plain_answers(self) -> dict[str, Callable[[Any], Awaitable[ApiMessage]]]:
+        coordinator, topics, transactions = self.coordinator, self.topics, self.transactions
         return {
             "ApiVersions": answers_cluster.served_versions,
-            "Metadata": lambda request: answers_cluster.metadata(request, self.topics, self.address),
+            "Metadata": lambda request: answers_cluster.metadata(request, topics, self.address),
+            "DescribeCluster": lambda request: answers_cluster.describe_cluster(request, self.address),
             "FindCoordinator": lambda request: answers_cluster.find_coordinator(request, self.address),
-            "CreateTopics": lambda request: answers_cluster.create_topics(request, self.topics),
-            "ListOffsets": lambda request: answers_log.list_offsets(request, self.topics),
-            "InitProducerId": lambda request: answers_log.init_producer_id(request, next(self._producer_ids)),
-            "DescribeGroups": lambda request: answers_admin.describe_groups(request, self.coordinator.describe),
-            "ListGroups": lambda request: answers_admin.list_groups(request, self.coordinator.list_groups),
-            "DeleteGroups": lambda request: answers_admin.delete_groups(request, self.coordinator.delete),
+            "CreateTopics": lambda request: answers_topics.create_topics(request, topics),
+            "CreatePartitions": lambda request: answers_topics.create_partitions(request, topics),
+            "DeleteTopics": lambda request: answers_topics.delete_topics(request, topics, coordinator.forget_topic),
+            "DescribeConfigs": lambda request: answers_configs.describe_configs(request, topics, self.settings),
+            "IncrementalAlterConfigs": lambda request: answers_configs.alter_configs(request, topics),
+            "ListOffsets": lambda request: answers_offsets.list_offsets(request, topics),
+            "DeleteRecords": lambda request: answers_offsets.delete_records(request, topics),
+            "InitProducerId": lambda request: answers_transactions.init_producer_id(request, transactions),
+            "AddPartitionsToTxn": lambda request: answers_transactions.add_partitions(request, transactions, topics),
+            "AddOffsetsToTxn": lambda request: answers_transactions.add_offsets(request, transactions),
+            "EndTxn": lambda request: answers_transactions.end_transaction(request, transactions),
+            "DescribeGroups": lambda request: answers_admin.describe_groups(request, coordinator.describe),
+            "ListGroups": lambda request: answers_admin.list_groups(request, coordinator.list_groups),
+            "DeleteGroups": lambda request: answers_admin.delete_groups(request, coordinator.delete),
         }
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What DescribeConfigs shows of the broker."""
+        return {
+            "node.id": str(answers_cluster.NODE_ID),
+            "auto.create.topics.enable": "false",
+            "num.partitions": "1",
+            "default.replication.factor": "1",
+            "socket.request.max.bytes": str(self._max_request_bytes),
+            **self.coordinator.config.settings,
+        }
+
+    def _end_in_groups(self, producer_id: int, is_committed: bool) -> None:
+        self.coordinator.end_transaction(producer_id, is_committed=is_committed)
 
 
 async def _apart(is_long: bool, function: Callable[..., T], *arguments: Any) -> T:

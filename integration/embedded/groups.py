@@ -13,6 +13,7 @@ from rebalance_check.impl.coordinator import GroupCoordinator
 from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.topics import Topics
+from rebalance_check.integration.embedded.transactions import Producer, Transactions
 from rebalance_check.integration.exchange.exchange import now_ms
 from rebalance_check.model.vocabulary.errors import Error
 
@@ -33,10 +34,17 @@ Commit = msg.OffsetCommitRequest | msg.TxnOffsetCommitRequest
 class Groups:
     """The coordinator, as the broker asks it: one call is one turn of the event loop, and a short one.
 
-    ``clock`` has the time in ms.
+    ``clock`` has the time in ms; ``transactions`` know which commits a producer may make.
     """
 
-    def __init__(self, coordinator: GroupCoordinator, topics: Topics, clock: Callable[[], int] = now_ms) -> None:
+    def __init__(
+        self,
+        coordinator: GroupCoordinator,
+        topics: Topics,
+        clock: Callable[[], int] = now_ms,
+        transactions: Transactions | None = None,
+    ) -> None:
+        self._transactions = transactions
         self.coordinator = coordinator
         self._now_ms = clock
         self._topics = topics
@@ -75,10 +83,24 @@ class Groups:
         if sum([batch_bytes(request.group_id, o) async for o in paced(known)]) > MAX_BATCH_BYTES:
             errors = [Error.UNKNOWN_SERVER_ERROR for _ in known]
         elif known:
-            answered = await self._ask(replace(request, offsets=known))
-            assert isinstance(answered, msg.OffsetCommitReply | msg.TxnOffsetCommitReply)
-            reply, errors = answered, [error for _, _, error in answered.partitions]
+            reply = await self._commit_known(replace(request, offsets=known))
+            errors = [error for _, _, error in reply.partitions]
         return replace(reply, partitions=merged([(o.topic, o.partition) for o in request.offsets], exists, errors))
+
+    async def _commit_known(self, request: Commit) -> msg.OffsetCommitReply | msg.TxnOffsetCommitReply:
+        """Only what belongs to a transaction is committed in it."""
+        transactions = self._transactions if isinstance(request, msg.TxnOffsetCommitRequest) else None
+        if transactions is not None and isinstance(request, msg.TxnOffsetCommitRequest) and request.group_id:
+            by = Producer(request.producer_id, request.producer_epoch)
+            error = transactions.verify_commit(request.transactional_id, by, request.group_id)
+            if error is not Error.NONE:
+                return msg.TxnOffsetCommitReply(
+                    error=error, partitions=tuple((o.topic, o.partition, error) for o in request.offsets)
+                )
+            transactions.note_commit(by)
+        reply = await self._ask(request)
+        assert isinstance(reply, msg.OffsetCommitReply | msg.TxnOffsetCommitReply)
+        return reply
 
     async def _delete_offsets(self, request: msg.OffsetDeleteRequest) -> msg.GroupReply:
         """As `_commit`; an error of the whole request stands alone."""

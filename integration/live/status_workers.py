@@ -12,7 +12,7 @@ from rebalance_check.impl.connect.status.codec import ConnectorKey, StatusValue,
 from rebalance_check.impl.connect.status.log import SendOutcome
 from rebalance_check.impl.connect.status.store import StatusStore
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.integration.embedded.topics import LATEST_TIMESTAMP
+from rebalance_check.integration.embedded.answers_offsets import LATEST
 from rebalance_check.integration.interrupts import is_interrupted
 from rebalance_check.integration.live.kafka_python_api import KafkaConsumer, KafkaProducer, TopicPartition, errors
 from rebalance_check.integration.live.send_outcome import outcome_of
@@ -137,7 +137,7 @@ class KafkaStatusWorker:
         with Connection(self._bootstrap) as broker:
             wanted = consumer.ListOffsetsRequest.ListOffsetsTopic
             partition = wanted.ListOffsetsPartition
-            indexes = [partition(partition_index=index, timestamp=LATEST_TIMESTAMP) for index in range(PARTITIONS)]
+            indexes = [partition(partition_index=index, timestamp=LATEST) for index in range(PARTITIONS)]
             request = consumer.ListOffsetsRequest(
                 replica_id=-1, isolation_level=0, topics=[wanted(name=self._topic, partitions=indexes)]
             )

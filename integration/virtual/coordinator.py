@@ -36,20 +36,6 @@ UUID_LENGTH: Final = 36
 _WORD: Final = (1 << 64) - 1
 
 
-def settings_for(config: GroupConfig) -> dict[str, str]:
-    """The broker settings that a `GroupConfig` stands for."""
-    return {
-        "group.min.session.timeout.ms": str(config.min_session_timeout_ms),
-        "group.max.session.timeout.ms": str(config.max_session_timeout_ms),
-        "group.initial.rebalance.delay.ms": str(config.initial_rebalance_delay_ms),
-        "group.max.size": str(config.max_size),
-        "offset.metadata.max.bytes": str(config.offset_metadata_max_bytes),
-        "offsets.commit.timeout.ms": str(config.write_timeout_ms),
-        "offsets.retention.minutes": str(config.offsets_retention_minutes),
-        "offsets.retention.check.interval.ms": str(config.offsets_retention_check_interval_ms),
-    }
-
-
 def member_ids_of(seed: int) -> Callable[[str], str]:
     """What makes the member ids that an environment of ``seed`` makes, one after another (``SeededRandom.java``)."""
     state = seed & _WORD
@@ -78,7 +64,7 @@ class VirtualCoordinator:
     ) -> None:
         self._kafka = kafka
         self._environment = kafka.environment()
-        self._environment.reset(seed, topics, settings_for(config))
+        self._environment.reset(seed, topics, config.settings)
         self._asked: dict[int, tuple[Hashable, GroupRequest]] = {}
         self._now_ms = 0
         self._node = self._zombie = 0

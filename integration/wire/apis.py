@@ -25,11 +25,12 @@ class Api(NamedTuple):
         return self.request.__name__.removesuffix("Request")
 
 
-# Fetch ends at 12 and Metadata at 9, before topics are named by id; OffsetCommit and OffsetFetch likewise at 9.
+# Fetch ends at 12, Metadata at 9 and DeleteTopics at 5, before topics are named by id; OffsetCommit and OffsetFetch
+# likewise at 9. Transactions are those before version 2 (KIP-890), of which clients learn by the versions served here.
 _SERVED: Final = (
     Api(producer.ProduceRequest, 3, 9),
     Api(consumer.FetchRequest, 4, 12),
-    Api(consumer.ListOffsetsRequest, 1, 7),
+    Api(consumer.ListOffsetsRequest, 1, 11),
     Api(metadata.MetadataRequest, 0, 9),
     Api(consumer.OffsetCommitRequest, 2, 9),
     Api(consumer.OffsetFetchRequest, 1, 9),
@@ -46,6 +47,15 @@ _SERVED: Final = (
     Api(admin.DeleteGroupsRequest, 0, 2),
     Api(producer.TxnOffsetCommitRequest, 0, 4),
     Api(consumer.OffsetDeleteRequest, 0, 0),
+    Api(admin.DeleteTopicsRequest, 1, 5),
+    Api(admin.DeleteRecordsRequest, 0, 2),
+    Api(producer.AddPartitionsToTxnRequest, 0, 3),
+    Api(producer.AddOffsetsToTxnRequest, 0, 4),
+    Api(producer.EndTxnRequest, 0, 4),
+    Api(admin.DescribeConfigsRequest, 1, 4),
+    Api(admin.CreatePartitionsRequest, 0, 3),
+    Api(admin.IncrementalAlterConfigsRequest, 0, 1),
+    Api(admin.DescribeClusterRequest, 0, 2),
 )
 
 APIS: Final[dict[int, Api]] = {api.key: api for api in _SERVED}

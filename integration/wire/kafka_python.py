@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     ApiKey: Any
     ApiMessage = Any
+    DefaultRecordBatchBuilder: Any
     KafkaProtocol: Any
     MemoryRecords: Any
     admin: Any
     consumer: Any
+    crc32c: Any
     errors: Any
     metadata: Any
     producer: Any
@@ -23,8 +25,11 @@ else:
     from kafka.protocol.api_key import ApiKey
     from kafka.protocol.api_message import ApiMessage
     from kafka.protocol.parser import KafkaProtocol
+    from kafka.record.default_records import DefaultRecordBatchBuilder
     from kafka.record.memory_records import MemoryRecords
+    from kafka.record.util import calc_crc32c as crc32c
 
 __all__ = [
-    "ApiKey", "ApiMessage", "KafkaProtocol", "MemoryRecords", "admin", "consumer", "errors", "metadata", "producer",
+    "ApiKey", "ApiMessage", "DefaultRecordBatchBuilder", "KafkaProtocol", "MemoryRecords", "admin", "consumer",
+    "crc32c", "errors", "metadata", "producer",
 ]  # fmt: skip

@@ -8,7 +8,6 @@ from typing import Final
 from rebalance_check.impl.coordinator import GroupConfig
 from rebalance_check.integration.lockstep.worker.compare import FRAMES, SteppedWorker
 from rebalance_check.integration.lockstep.worker.steps import START_MS, STEP_MS, Seen, Step
-from rebalance_check.integration.virtual.coordinator import settings_for
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
@@ -33,7 +32,7 @@ class WorkerGroup:
         self.name = name
         self._kafka = kafka
         self._environment = kafka.environment()
-        self._environment.reset(seed, {}, settings_for(config))
+        self._environment.reset(seed, {}, config.settings)
         self._workers = workers
         self._now_ms = START_MS
         self._node = self._epoch = 0
