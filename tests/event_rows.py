@@ -31,7 +31,7 @@ from rebalance_check.model.vocabulary.events import (
     RequestSent,
     RunEnded,
 )
-from rebalance_check.report.lanes import COORDINATOR, Board
+from rebalance_check.report.board import COORDINATOR, Board
 
 SEPARATOR = " | "
 

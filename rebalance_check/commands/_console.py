@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -100,6 +101,16 @@ class Console:
         if self.as_json:
             click.echo(json_line({**document, "exit_code": exit_code}))
         return exit_code
+
+
+def write_page(console: Console, path: Path, page: str) -> None:
+    """Write a page, and say where it is.
+
+    Raises `OSError` where it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8", errors="backslashreplace")
+    console.say(f"page: {visible(str(path))}")
 
 
 def show_untested(console: Console, untested: Mapping[str, str], *, reasons: bool) -> None:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rebalance_check.commands._console import Console
+from rebalance_check.commands._console import Console, write_page
 from rebalance_check.model.checker.safety import Exploration
 from rebalance_check.model.execution import Execution
 from rebalance_check.properties.verdict import Outcome, worst_outcome
+from rebalance_check.report.pages.shown_run import ShownRun
 from rebalance_check.report.paths import path_document, path_text
-from rebalance_check.report.section import Section
 
 
 def outcome_of(found: Exploration) -> Outcome:
@@ -79,15 +79,14 @@ def coverage_text(found: Exploration) -> str:
     )
 
 
-def write_page(console: Console, html: Path, sections: Sequence[Section]) -> None:
-    """A page with the counterexamples.
+def write_counterexamples(console: Console, html: Path, about: str, found: Sequence[ShownRun]) -> None:
+    """A page with the counterexamples; ``about`` says what was explored.
 
     Raises `OSError` where it cannot be written.
     """
-    from rebalance_check.report.page import page  # noqa: PLC0415 - needs an extra
+    from rebalance_check.report.pages.run_pages import ListedRun, run_page  # noqa: PLC0415 - needs an extra
 
-    html.write_text(page("rebalance-check", sections), encoding="utf-8")
-    console.say(f"page: {html}")
+    write_page(console, html, run_page([ListedRun.of(run) for run in found], [about]))
 
 
 def exploration_document(found: Exploration, run: Execution | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rebalance_check.commands._ci_options import CiOptions
 from rebalance_check.commands._console import Console, verdict_line
-from rebalance_check.commands._exploration_report import listed, print_verdicts, write_page
+from rebalance_check.commands._exploration_report import listed, print_verdicts, write_counterexamples
 from rebalance_check.commands._model_results import model_results
 from rebalance_check.model.checker.safety.limits import Ended, Limits
 from rebalance_check.model.checker.safety.random_walks import RandomWalks, random_walks
@@ -16,7 +16,7 @@ from rebalance_check.model.execution import Execution, execute
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of
 from rebalance_check.properties.verdict import Outcome, worst_outcome
-from rebalance_check.report.paths import path_document, path_section, path_text
+from rebalance_check.report.paths import path_document, path_text, shown_path
 
 
 def explore_by_walks(
@@ -29,7 +29,8 @@ def explore_by_walks(
     run = execute(found.counterexample) if found.counterexample else None
     print_walks(console, found, run)
     if html is not None:
-        write_page(console, html, [path_section(run, found.violated)] if run else [])
+        about = f"random walks in {bounds.address()}: {found.walks:,} walks, {found.steps:,} actions"
+        write_counterexamples(console, html, about, [shown_path(run, found.violated)] if run else [])
     outcome = worst_outcome(Outcome(verdict) for verdict in found.verdicts.values())
     about = f"{found.walks:,} walk{'s' * (found.walks > 1)}" + (
         "" if found.violated else ", which prove nothing about others"

@@ -12,8 +12,8 @@ from rebalance_check.model.execution import Execution, execute
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of
 from rebalance_check.properties.kinds import Kind
 from rebalance_check.properties.verdict import Outcome
-from rebalance_check.report.lassos import lasso_document, lasso_section, lasso_text
-from rebalance_check.report.section import Section
+from rebalance_check.report.lassos import lasso_document, lasso_text, shown_lasso
+from rebalance_check.report.pages.shown_run import ShownRun
 
 MOST_SHOWN: Final = 1
 """Of several properties broken, this many are shown with their runs: one cause often breaks them all."""
@@ -44,9 +44,9 @@ def findings(runs: Mapping[str, Execution]) -> list[str]:
     return [lasso_text(run, name) for name, run in shortest[:MOST_SHOWN]]
 
 
-def sections(runs: Mapping[str, Execution]) -> list[Section]:
+def shown_lassos(runs: Mapping[str, Execution]) -> list[ShownRun]:
     """Every run that breaks a property, for a page."""
-    return [lasso_section(run, name) for name, run in runs.items()]
+    return [shown_lasso(run, name) for name, run in runs.items()]
 
 
 def outcome_of(found: LivenessCheck) -> Outcome:

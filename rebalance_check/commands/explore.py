@@ -17,7 +17,7 @@ from rebalance_check.commands._exploration_report import (
     exploration_document,
     outcome_of,
     print_exploration,
-    write_page,
+    write_counterexamples,
 )
 from rebalance_check.commands._explore_walks import explore_by_walks
 from rebalance_check.commands._model_results import model_results
@@ -49,8 +49,8 @@ from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.upgrade_paths import path_named, path_number
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_exit_code
 from rebalance_check.properties.verdict import Outcome
-from rebalance_check.report.paths import path_document, path_section, path_text
-from rebalance_check.report.section import Section
+from rebalance_check.report.pages.shown_run import ShownRun
+from rebalance_check.report.paths import path_document, path_text, shown_path
 from rebalance_check.report.terminal import visible
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -279,14 +279,15 @@ def finish(
     run = execute(found.counterexample) if found.counterexample else None
     print_exploration(console, found, run)
     document = exploration_document(found, run) | {"checkpoint": None if saved is None else str(saved)}
-    paths = [path_section(run, found.violated)] if run else []
-    codes, broken, lassos = [exit_code_of(outcome_of(found))], [found.violated], list[Section]()
+    paths = [shown_path(run, found.violated)] if run else []
+    codes, broken, lassos = [exit_code_of(outcome_of(found))], [found.violated], list[ShownRun]()
     if liveness:
         document["liveness"], code, lassos = checked_liveness(console, model, found, limits)
         codes.append(code)
         broken += [name for name, verdict in document["liveness"]["claims"].items() if verdict == Outcome.VIOLATED]
     if html is not None:
-        write_page(console, html, [*paths, *lassos])
+        about = f"explore {found.bounds.address()}: {found.distinct:,} states, {found.generated:,} transitions"
+        write_counterexamples(console, html, about, [*paths, *lassos])
     if found.ended is not None:
         print_early_end(console, found, found.ended, saved)
     code = worst_exit_code(codes)
@@ -298,7 +299,7 @@ def finish(
 
 def checked_liveness(
     console: Console, model: Model, found: Exploration, limits: Limits
-) -> tuple[dict[str, Any], ExitCode, list[Section]]:
+) -> tuple[dict[str, Any], ExitCode, list[ShownRun]]:
     """Check the liveness properties after the invariants: their document, exit code and counterexamples."""
     from rebalance_check.commands import _liveness  # noqa: PLC0415 - needs an extra, which interpreting does not
     from rebalance_check.model.checker.liveness import LivenessCheck, check_liveness  # noqa: PLC0415 - the same
@@ -310,7 +311,7 @@ def checked_liveness(
         judged = LivenessCheck.without_graph(model, found.bounds, compiled=found.compiled, reached=found.distinct)
     runs = _liveness.executed(judged)
     _liveness.print_liveness(console, judged, runs)
-    return _liveness.liveness_document(judged, runs), _liveness.liveness_exit_code(judged), _liveness.sections(runs)
+    return _liveness.liveness_document(judged, runs), _liveness.liveness_exit_code(judged), _liveness.shown_lassos(runs)
 
 
 def show_witness(console: Console, model: Model, bounds: Bounds, goal: str, limits: Limits) -> int:

@@ -11,7 +11,7 @@ import click
 
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
-from rebalance_check.commands._console import Console, json_option, show_untested, verdict_line
+from rebalance_check.commands._console import Console, json_option, show_untested, verdict_line, write_page
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.progress import ProgressListener
@@ -126,8 +126,7 @@ def command(
     for bad in refused:
         console.say(visible(f"{bad.path}: not judged: {bad.fault}"))
     if html is not None:
-        write_page(html, judged)
-        console.say(f"page: {visible(str(html))}")
+        write_histories(console, html, judged)
     code = exit_code_of_files(judged, refused)
     ci.write(console, "judge", lambda: results_of_files(judged, refused), code)
     console.say(verdict_of(judged, len(refused)))
@@ -249,10 +248,8 @@ def show_undecided(console: Console, judgement: Judgement) -> None:
         console.say(f"  undecided: {', '.join(names)}: {visible(reason)}")
 
 
-def write_page(html: Path, judged: list[Judged]) -> None:
+def write_histories(console: Console, html: Path, judged: Sequence[Judged]) -> None:
     """The page of all these runs."""
     from rebalance_check.report.history_page import history_page  # noqa: PLC0415 - needs the extra `report`
 
-    text = history_page([(one.path, one.events(), one.judgement) for one in judged])
-    html.parent.mkdir(parents=True, exist_ok=True)
-    html.write_text(text, encoding="utf-8", errors="backslashreplace")
+    write_page(console, html, history_page([(one.path, one.events(), one.judgement) for one in judged]))

@@ -9,30 +9,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from rebalance_check.model.vocabulary.events import (
-    AssignmentComputed,
-    CoordinatorEvent,
-    Event,
-    GroupStatusChanged,
-    IncarnationStarted,
-    MemberCrashed,
-    MemberEvent,
-    MemberJoined,
-    MemberLeft,
-    MemberPaused,
-    MemberResumed,
-    MembershipLost,
-    MemberStarted,
-    StatusEvent,
-)
-from rebalance_check.properties.kinds import Memories, listeners
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.verdict import Counterexample
-from rebalance_check.properties.views.holdings import Holdings
+from rebalance_check.report.board import COORDINATOR, NOTHING, Board, members_of
 from rebalance_check.report.phrases import phrase
-
-COORDINATOR = "coordinator"
-NOTHING = "-"
-SHORT = {"PreparingRebalance": "Preparing", "CompletingRebalance": "Completing"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +32,34 @@ class Row:
     repeats: bool = False
 
 
+def key_of(event: Event) -> Hashable:
+    """The identity of an event in its history; one without a number is identified by its fields."""
+    return (event.group, event.source, event.seq) if event.seq >= 0 else event
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Which step of a run each event belongs to; steps count from 1."""
+
+    steps: dict[Hashable, int] = field(default_factory=dict)
+
+    def note(self, number: int, events: Iterable[Event]) -> None:
+        """The step of this number caused these events."""
+        for event in events:
+            self.steps[key_of(event)] = number
+
+    def number_of(self, event: Event | None) -> int:
+        """The step of an event; 0 where it is not in this run."""
+        return 0 if event is None else self.steps.get(key_of(event), 0)
+
+    def step_of(self, event: Event | None) -> str:
+        """``step 6``, where the event stands; how it is numbered by its source when it is not in this run."""
+        if event is None:
+            return "an unknown step"
+        number = self.number_of(event)
+        return f"step {number}" if number else f"event {event.seq} of {event.source}"
+
+
 @dataclass(frozen=True, slots=True)
 class LaneTable:
     """The steps of a run with a column for the coordinator and one per member; ``steps`` counts all, shown or not."""
@@ -59,81 +67,7 @@ class LaneTable:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     steps: int
-    place: dict[Hashable, int] = field(default_factory=dict)
-
-    def step_of(self, event: Event | None) -> str:
-        """``step 6``, where the event stands; how it is numbered by its source when it is not in this run."""
-        if event is None:
-            return "an unknown step"
-        number = self.place.get(key_of(event))
-        return f"step {number}" if number else f"event {event.seq} of {event.source}"
-
-
-def key_of(event: Event) -> Hashable:
-    """The identity of an event in its history; one without a number is identified by its fields."""
-    return (event.group, event.source, event.seq) if event.seq >= 0 else event
-
-
-class Board:
-    """The cells as of now; `observe` moves them on."""
-
-    def __init__(self) -> None:
-        memories: Memories = {}
-        self.holdings = Holdings.among(memories)
-        self._handlers = listeners(memories.values())
-        self._coordinator: dict[str, str] = {}
-        self._condition: dict[str, str] = {}
-        self._assigned: dict[str, frozenset[str]] = {}
-        self._status: dict[str, dict[str, str]] = {}
-
-    def observe(self, event: Event) -> None:
-        """Take the next event."""
-        for handler in self._handlers.get(type(event), ()):
-            handler(event)
-        if isinstance(event, CoordinatorEvent):
-            self._observe_coordinator(event)
-        elif isinstance(event, AssignmentComputed):
-            self._assigned = {member: frozenset(things) for member, things in event.assignments}
-        elif isinstance(event, MemberEvent):
-            self._observe_condition(event)
-        elif isinstance(event, StatusEvent):
-            entry = f"{getattr(event, 'status', '') or type(event).__name__} {event.key.removeprefix('status-')}"
-            self._status.setdefault(event.worker, {})[event.key] = entry
-
-    def cell(self, column: str) -> str:
-        """What stands in a column."""
-        if column == COORDINATOR:
-            status, generation = self._coordinator.get("status", ""), self._coordinator.get("generation", "")
-            return f"{status:<10} {generation}".strip() or NOTHING
-        holder = self.holdings.of(column)
-        assigned = self._assigned.get(holder.member_id) if holder.round else None
-        things = [
-            f"({t})" if assigned is not None and t not in assigned and " " not in t else t for t in sorted(holder.holds)
-        ]
-        parts = [*things, *self._status.get(column, {}).values(), self._condition.get(column, "")]
-        return "  ".join(part for part in parts if part) or NOTHING
-
-    def _observe_coordinator(self, event: CoordinatorEvent) -> None:
-        self._coordinator["generation"] = f"g{event.generation}"
-        status = ""
-        if isinstance(event, GroupStatusChanged):
-            status = event.to_status
-        elif isinstance(event, IncarnationStarted):
-            status = event.status
-        if status:
-            self._coordinator["status"] = SHORT.get(status, status)
-
-    def _observe_condition(self, event: MemberEvent) -> None:
-        if isinstance(event, MemberCrashed | MemberLeft | MemberPaused | MembershipLost):
-            words = {MemberCrashed: "crashed", MemberLeft: "left", MemberPaused: "paused", MembershipLost: "no member"}
-            self._condition[event.member] = words[type(event)]
-        elif isinstance(event, MemberStarted | MemberResumed | MemberJoined):
-            self._condition.pop(event.member, None)
-
-
-def members_of(events: Iterable[Event]) -> tuple[str, ...]:
-    """The member processes and status workers that a history speaks of, sorted."""
-    return tuple(sorted({name for e in events if (name := getattr(e, "member", "") or getattr(e, "worker", ""))}))
+    places: Places = field(default_factory=Places)
 
 
 def lanes(
@@ -156,15 +90,17 @@ def lanes(
     columns = (COORDINATOR, *members_of(events))
     concerned = {key_of(event) for event in counterexample.events} if counterexample else set()
     last = key_of(counterexample.events[-1]) if counterexample else None
-    board, place, rows = Board(), {}, []
-    before = tuple(NOTHING for _ in columns)
+    board, places, rows = Board(), Places(), []
+    cell_of = dict.fromkeys(columns, NOTHING)
+    before = tuple(cell_of.values())
     for number, (action, caused) in enumerate(steps, 1):
         keys = {key_of(event) for event in caused}
+        places.note(number, caused)
         for event in caused:
-            place[key_of(event)] = number
             if group is None or event.group in (group, ""):
                 board.observe(event)
-        cells = tuple(board.cell(column) for column in columns)
+                cell_of.update((column, board.cell(column)) for column in board.touched(event))
+        cells = tuple(cell_of.values())
         changed = frozenset(i for i, cell in enumerate(cells) if cell != before[i])
         marked = last in keys or (mark_last and number == len(steps))
         repeats = repeats_after is not None and number > repeats_after
@@ -172,7 +108,7 @@ def lanes(
         before = cells
         if last in keys:
             break
-    return LaneTable(columns, tuple(_folded(rows, context)), len(steps), place)
+    return LaneTable(columns, tuple(_folded(rows, context)), len(steps), places)
 
 
 def history_lanes(

@@ -7,9 +7,10 @@ from typing import Any
 
 from rebalance_check.model.checker.liveness import Instance, broken_liveness_properties
 from rebalance_check.model.execution import Execution
+from rebalance_check.properties.verdict import Because, Outcome
 from rebalance_check.report.lanes import LaneTable
-from rebalance_check.report.paths import claim_sentence, origin_of, table_of
-from rebalance_check.report.section import Section
+from rebalance_check.report.pages.shown_run import Finding, ShownRun
+from rebalance_check.report.paths import claim_sentence, origin_of, steps_of, table_of
 from rebalance_check.report.text import Origin, table_text
 
 
@@ -25,10 +26,14 @@ def lasso_text(run: Execution, name: str, broken: Sequence[Instance] | None = No
     return "\n".join([*head, "", table_text(lasso_table(run)), "", f"  replay   {origin.replay}"])
 
 
-def lasso_section(run: Execution, name: str) -> Section:
+def shown_lasso(run: Execution, name: str) -> ShownRun:
     """The same for a page."""
-    lines = [f"claim: {claim_sentence(run.path.model, name)}", *because(run)]
-    return Section(headline(run, name), "violated", lasso_table(run), lasso_origin(run), lines=lines)
+    never = headline(run, name).removeprefix(f"{name}: ")
+    found = Finding(name, never, claim_sentence(run.path.model, name), [Because(reason) for reason in because(run)])
+    return ShownRun(
+        run.path.bounds.address(), Outcome.VIOLATED, steps_of(run), lasso_origin(run), [found],
+        repeats_after=run.path.loop,
+    )  # fmt: skip
 
 
 def lasso_document(run: Execution, name: str = "") -> dict[str, Any]:

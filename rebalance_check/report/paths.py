@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.classic.observer.protocol_names import list_of
 from rebalance_check.model.execution import Execution
 from rebalance_check.model.vocabulary.errors import Error
-from rebalance_check.model.vocabulary.events import RequestAnswered
+from rebalance_check.model.vocabulary.events import Event, RequestAnswered
 from rebalance_check.model.vocabulary.upgrade_paths import names_of, path_numbered
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
-from rebalance_check.properties.verdict import STEP, Counterexample
+from rebalance_check.properties.verdict import STEP, Counterexample, Outcome
 from rebalance_check.report.lanes import LaneTable, lanes
-from rebalance_check.report.section import Section
+from rebalance_check.report.pages.shown_run import Finding, ShownRun
 from rebalance_check.report.terminal import suggested
 from rebalance_check.report.text import Origin, table_text
 
 
+def steps_of(run: Execution) -> list[tuple[str, Sequence[Event]]]:
+    """The actions of a run, each with the events that it caused."""
+    return [(str(action), events) for action, events in zip(run.actions, run.events, strict=True)]
+
+
 def table_of(run: Execution, *, broken: bool = False, repeats_after: int | None = None) -> LaneTable:
     """The steps of a run; ``broken`` marks the last one, ``repeats_after`` those that repeat."""
-    steps = [(str(action), events) for action, events in zip(run.actions, run.events, strict=True)]
-    return lanes(steps, context=0, mark_last=broken, repeats_after=repeats_after)
+    return lanes(steps_of(run), context=0, mark_last=broken, repeats_after=repeats_after)
 
 
 def claim_sentence(model: Model, name: str) -> str:
@@ -76,12 +81,12 @@ def path_text(run: Execution, violated: str = "") -> str:
     )
 
 
-def path_section(run: Execution, violated: str) -> Section:
+def shown_path(run: Execution, violated: str) -> ShownRun:
     """A path that breaks an invariant, for a page."""
     found = explanation(run, violated)
-    lines = [] if found else [f"claim: {claim_sentence(run.path.model, violated)}"]
-    title = f"{violated}: {_headline(run, found)}"
-    return Section(title, "violated", table_of(run, broken=True), origin_of(run), found, lines)
+    because = found.because if found else ()
+    broken = Finding(violated, _headline(run, found), claim_sentence(run.path.model, violated), because)
+    return ShownRun(run.path.bounds.address(), Outcome.VIOLATED, steps_of(run), origin_of(run), [broken])
 
 
 def _headline(run: Execution, found: Counterexample | None) -> str:
@@ -94,7 +99,7 @@ def _opening(run: Execution, violated: str, table: LaneTable) -> list[str]:
         f"{violated}: {_headline(run, found)}",
         f"  claim    {claim_sentence(run.path.model, violated)}",
         *(
-            f"  {'' if number else 'because':<8} {reason.text.replace(STEP, table.step_of(reason.event))}"
+            f"  {'' if number else 'because':<8} {reason.text.replace(STEP, table.places.step_of(reason.event))}"
             for number, reason in enumerate(found.because if found else ())
         ),
     ]

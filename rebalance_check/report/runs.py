@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from rebalance_check.model.vocabulary.events import Event, RunStarted
 from rebalance_check.properties.verdict import Counterexample
-from rebalance_check.report.lanes import LaneTable, history_lanes, members_of
+from rebalance_check.report.board import members_of
+from rebalance_check.report.lanes import LaneTable, history_lanes
 from rebalance_check.report.text import Origin, counterexample_text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rebalance_check.properties.verdict import STEP, Counterexample
-from rebalance_check.report.lanes import LaneTable, Row
+from rebalance_check.report.lanes import LaneTable, Places, Row
 from rebalance_check.report.terminal import visible
 
 _LABEL = 8
@@ -22,7 +22,7 @@ class Origin:
 
 def counterexample_text(counterexample: Counterexample, table: LaneTable, origin: Origin) -> str:
     """The whole explanation; its first line alone tells invariant, what, who and when."""
-    reasons = because_texts(counterexample, table)
+    reasons = because_texts(counterexample, table.places)
     blocks = [
         "\n".join(
             [
@@ -38,9 +38,9 @@ def counterexample_text(counterexample: Counterexample, table: LaneTable, origin
     return "\n\n".join([*blocks, *(["\n".join(closing)] if closing else [])])
 
 
-def because_texts(counterexample: Counterexample, table: LaneTable) -> list[str]:
+def because_texts(counterexample: Counterexample, places: Places) -> list[str]:
     """The reasons, each naming the step that gives it."""
-    return [reason.text.replace(STEP, table.step_of(reason.event)) for reason in counterexample.because]
+    return [reason.text.replace(STEP, places.step_of(reason.event)) for reason in counterexample.because]
 
 
 def table_text(table: LaneTable) -> str:

@@ -9,7 +9,6 @@ import pytest
 
 from rebalance_check import Event, NoDoubleOwnership, RevokedBeforeReassigned, judge
 from rebalance_check.properties.judgement import Judgement
-from rebalance_check.report.history_page import history_page
 from rebalance_check.report.lanes import history_lanes
 from rebalance_check.report.runs import explained
 from rebalance_check.report.text import table_text
@@ -36,21 +35,6 @@ def test_text__a_step_of_the_leader_breaks_the_claim__as_agreed(
     text, table, _ = explained(double_ownership, judgement.counterexamples[1], "rebalance-check judge history.jsonl")
     assert [row.number for row in table.rows if row.marked] == [16]
     golden("revoked_before_reassigned.txt", text + "\n")
-
-
-def test_page__of_a_violated_history__as_agreed(
-    double_ownership: list[Event], judgement: Judgement, golden: Golden
-) -> None:
-    golden("violated.html", history_page([("history.jsonl", double_ownership, judgement)]))
-
-
-def test_page__text_of_the_run_is_escaped_and_nothing_is_loaded(
-    double_ownership: list[Event], judgement: Judgement
-) -> None:
-    html = history_page([("<script>alert(1)</script>", double_ownership, judgement)])
-    assert "<script" not in html
-    assert "&lt;script&gt;" in html
-    assert "http" not in html
 
 
 def test_table__ends_where_the_claim_broke(double_ownership: list[Event], judgement: Judgement) -> None:

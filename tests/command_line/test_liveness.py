@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("networkx", reason="the extra 'explore' is not installed")
 
 from tests.command_line.conftest import Answer
+from tests.parsed_page import ParsedPage
 
 Command = Callable[..., Answer]
 
@@ -61,7 +62,10 @@ def test_replay__a_healthy_run_that_goes_on_for_ever__breaks_nothing(command: Co
 def test_explore__html__draws_the_steps_that_repeat(command: Command, tmp_path: Path) -> None:
     page = tmp_path / "lasso.html"
     assert command(*STUCK, "--html", page).code == 11
-    text = page.read_text(encoding="utf-8")
-    assert text.count('class="repeats "') == 6
-    assert "no_stuck_member: never for m0" in text
-    assert "steps 12 to 17 lead back to where they began" in text
+    parsed = ParsedPage(page.read_text(encoding="utf-8"))
+    runs = parsed.data("page")["shown"]
+    assert {parsed.data(f"timeline-{run['timeline']}")["steps"] - run["repeatsAfter"] for run in runs.values()} == {6}
+    findings = {found["claim"]: found for run in runs.values() for found in run["findings"]}
+    assert findings["no_stuck_member"]["headline"] == "never for m0"
+    reasons = [reason["text"] for reason in findings["no_stuck_member"]["because"]]
+    assert reasons[0].startswith("steps 12 to 17 lead back to where they began")

@@ -23,7 +23,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import judge
-from rebalance_check.report.lanes import COORDINATOR
+from rebalance_check.report.board import COORDINATOR
 from tests.event_rows import SEPARATOR, Rows, aligned
 from tests.expectations import Expectations, scenario_parameters
 
