@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from rebalance_check.commands._console import Console, verdict_line
+from rebalance_check.commands._console import Console, verdict_line, write_page
 from rebalance_check.integration.kits.report import KitReport
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome
@@ -39,8 +39,7 @@ class KitFiles:
         Raises: OSError when one cannot be written.
         """
         if self.html is not None:
-            self.html.write_text(kit_page(report), encoding="utf-8")
-            console.say(f"page: {visible(str(self.html))}")
+            write_page(console, self.html, kit_page(report))
         if self.junit is not None:
             self.junit.write_bytes(kit_junit(report))
             console.say(f"JUnit: {visible(str(self.junit))}")

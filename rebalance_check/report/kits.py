@@ -12,7 +12,7 @@ from rebalance_check.integration.kits.report import KitReport, KitRow, counts_of
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.junit import JUnitCase, JUnitSuite, junit_xml
-from rebalance_check.report.template import rendered
+from rebalance_check.report.pages.render import page
 
 KIT_COLUMNS: Final = ("outcome", "checked", "claim", "detail")
 """The columns of a section's table."""
@@ -51,7 +51,8 @@ def kit_verdict(report: KitReport) -> Outcome:
 def kit_page(report: KitReport) -> str:
     """The report as one self-contained page."""
     sections = [(section_title(name, rows), rows) for name, rows in report.sections.items()]
-    return rendered("kit.html.jinja", report=report, verdict=kit_verdict(report).value, sections=sections)
+    title, verdict = f"{report.title}: {report.subject}", kit_verdict(report).value
+    return page(title, template="kit.html.jinja", report=report, verdict=verdict, sections=sections)
 
 
 def kit_junit(report: KitReport) -> bytes:

@@ -100,7 +100,7 @@ def test_zoom__shows_fewer_steps__and_all_again(browser: Browser, tmp_path: Path
     opened(browser, tmp_path, long_history())
 
     def steps_in_view() -> int:
-        """Told by the tooltip at both ends of the lanes."""
+        """Shown by the tooltip at both ends of the lanes."""
         return edge(browser, "right") - edge(browser, "left") + 1
 
     everything = steps_in_view()

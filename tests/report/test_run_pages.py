@@ -33,16 +33,16 @@ def violated_page(double_ownership: list[Event]) -> ParsedPage:
 
 
 def test_a_violated_history__has_its_findings_with_the_steps_they_name(violated_page: ParsedPage) -> None:
-    (told,) = violated_page.data("page")["shown"].values()
-    assert [(found["claim"], found["step"]) for found in told["findings"]] == [
+    (facts,) = violated_page.data("page")["shown"].values()
+    assert [(found["claim"], found["step"]) for found in facts["findings"]] == [
         ("no_double_ownership", 18),
         ("revoked_before_reassigned", 16),
     ]
-    first = told["findings"][0]
+    first = facts["findings"][0]
     assert first["steps"] == [9, 14, 18]
     for reason in first["because"]:
         assert f"step {reason['step']}" in reason["text"]
-    assert (told["file"], told["seed"]) == ("history.jsonl", "7")
+    assert (facts["file"], facts["seed"]) == ("history.jsonl", "7")
 
 
 def test_a_history__has_a_lane_for_coordinator_members_and_partitions(violated_page: ParsedPage) -> None:
@@ -110,11 +110,11 @@ def test_a_path_of_the_model__is_shown_with_the_events_of_each_step() -> None:
     address = "v1/eager?members=1&partitions=1&generations=2&crashes=0&initial_delay=off/0.0.0.0.0"
     run = execute(path_at(address))
     parsed = ParsedPage(run_page([ListedRun.of(shown_path(run, "one_leader"))]))
-    (told,) = parsed.data("page")["shown"].values()
+    (facts,) = parsed.data("page")["shown"].values()
     timeline = parsed.data("timeline-0")
     assert timeline["steps"] == len(run.actions) == 5
     assert timeline["counts"] == [len(events) for events in run.events]
-    assert (told["findings"][0]["step"], told["file"]) == (5, "")
+    assert (facts["findings"][0]["step"], facts["file"]) == (5, "")
 
 
 def test_findings_of_one_shape__are_one_signature__the_most_frequent_first() -> None:

@@ -37,7 +37,7 @@ UNSAFE_IN_DATA: Final = re.compile(r"[^ -;=-~]")
 def page(
     title: str,
     *,
-    scripts: Sequence[str],
+    scripts: Sequence[str] = (),
     data: Mapping[str, Any] | None = None,
     about: Iterable[str] = (),
     connects: bool = False,
@@ -102,7 +102,7 @@ def _visible(value: object) -> object:
 
 def _policy(style: str, scripts: Sequence[str], connects: bool) -> str:
     """What the page may do: run these scripts and no others, and load nothing."""
-    runs = " ".join(map(_hash, scripts))
+    runs = " ".join(map(_hash, scripts)) or "'none'"
     connect = "'self'" if connects else "'none'"
     return (
         f"default-src 'none'; style-src {_hash(style)}; script-src {runs}; connect-src {connect}; img-src data:; "

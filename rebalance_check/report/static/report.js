@@ -12,8 +12,8 @@ function timelineOf(number) {
 
 /** Show one run; `number` is its place in the list. */
 function openRun(number) {
-  const told = PAGE.shown[number];
-  const view = new RunView(timelineOf(told.timeline), told);
+  const facts = PAGE.shown[number];
+  const view = new RunView(timelineOf(facts.timeline), facts);
   const isOnly = PAGE.runs.names.length === 1;
   fill(
     MAIN,
@@ -27,7 +27,7 @@ function openRun(number) {
     ),
     view.root,
   );
-  if (told.findings.length) view.choose(told.findings[0].step - 1);
+  if (facts.findings.length) view.choose(facts.findings[0].step - 1);
 }
 
 /** Show what the address of the page names: `#3` is the fourth run, nothing is the list. */

@@ -12,13 +12,13 @@ function folded(line) {
 }
 
 class RunView {
-  /** `told` is what the page says of the run besides its timeline, null where there is none. */
-  constructor(timeline, told) {
+  /** `facts` are what the page says of the run besides its timeline. */
+  constructor(timeline, facts) {
     this.timeline = timeline;
-    this.told = told;
+    this.facts = facts;
     this.rows = null; // the rows that the filter lets through; null for all
     this.tooltip = new Tooltip();
-    const findings = told.findings;
+    const findings = facts.findings;
     this.concerned = findings.flatMap((finding) => finding.steps.map((step) => step - 1));
     this.broken = new Set(findings.map((finding) => finding.step - 1));
     this.filter = new Filter(timeline, { concerned: this.concerned, onchange: () => this.refilter() });
@@ -28,7 +28,7 @@ class RunView {
     this.lanes = new Swimlanes(timeline, {
       lanes: timeline.lanesOf(this.group),
       marks: [...this.broken],
-      repeatsAfter: told.repeatsAfter,
+      repeatsAfter: facts.repeatsAfter,
       onhover: (at, event) => this.hoverLane(at, event),
       onchoose: (row) => this.choose(row),
     });
@@ -54,21 +54,21 @@ class RunView {
     return this.timeline.groups.includes(group) ? group : this.timeline.groups[0];
   }
 
-  // ---------------------------------------------------------------------------------------------- what is told
+  // ---------------------------------------------------------------------------------------------- what is said
 
   head() {
-    const { told } = this;
-    const facts = [
-      ["run", told.run],
-      ["seed", told.seed],
-      ["replay", told.replay && element("code", {}, told.replay)],
-      ...told.lines.map((line) => ["", folded(line)]),
+    const { facts } = this;
+    const rows = [
+      ["run", facts.run],
+      ["seed", facts.seed],
+      ["replay", facts.replay && element("code", {}, facts.replay)],
+      ...facts.lines.map((line) => ["", folded(line)]),
     ].filter(([, text]) => text);
     return element(
       "div",
       {},
-      told.findings.map((finding) => this.finding(finding)),
-      element("dl", { class: "facts" }, facts.map(([name, text]) => [element("dt", {}, name), element("dd", {}, text)])),
+      facts.findings.map((finding) => this.finding(finding)),
+      element("dl", { class: "facts" }, rows.map(([name, text]) => [element("dt", {}, name), element("dd", {}, text)])),
     );
   }
 
@@ -90,13 +90,13 @@ class RunView {
   }
 
   download() {
-    save(this.told.file, [...this.timeline.pieces()]);
+    save(this.facts.file, [...this.timeline.pieces()]);
   }
 
   // ---------------------------------------------------------------------------------------------- lanes and table
 
   toolbar() {
-    const { told } = this;
+    const { facts } = this;
     const zoom = (text, title, change) =>
       element("button", { title, "aria-label": title, onclick: () => this.lanes.zoomed(change) }, text);
     return element(
@@ -112,7 +112,7 @@ class RunView {
         zoom("+", "zoom in", (scale) => scale.zoom(0.5)),
         zoom("all", "see the whole run", (scale) => scale.see(0, scale.steps)),
       ),
-      told.file && element("button", { class: "download", onclick: () => this.download() }, "take the history out"),
+      facts.file && element("button", { class: "download", onclick: () => this.download() }, "take the history out"),
     );
   }
 
@@ -178,7 +178,7 @@ class RunView {
   }
 
   rowClass(row) {
-    const repeats = this.told.repeatsAfter !== null && row >= this.told.repeatsAfter;
+    const repeats = this.facts.repeatsAfter !== null && row >= this.facts.repeatsAfter;
     const classes = {
       broken: this.broken.has(row),
       concerned: this.filter.concerned.has(row),
