@@ -113,7 +113,9 @@ class WireBroker:
         assert task is not None
         self._connections[writer] = _Connection(observed, task)
         try:
-            await serve(reader, writer, observed.answer, self._max_request_bytes, observed.closed)
+            await serve(
+                reader, writer, observed.answer, self._max_request_bytes, observed.closed, on_frame=observed.arrives
+            )
         except asyncio.CancelledError:
             return  # `stop` ends it; asyncio would log a task that ends as cancelled
         finally:

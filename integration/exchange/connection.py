@@ -74,16 +74,18 @@ async def serve(
     answer: Answer,
     max_request_bytes: int,
     on_end: Callable[[], None] = lambda: None,
+    *,
+    on_frame: Callable[[bytes], Awaitable[None]] | None = None,
 ) -> None:
     """Answer what arrives on a connection until either side closes it.
 
     Reading ahead is how the end of a connection is noticed while a request of it is parked; behind a full read-ahead it
     is noticed later, as in Kafka, which reads nothing while a request is in flight. What a client sent before it closed
     its side is handled all the same, as Kafka does, within `DRAIN_S`. ``on_end`` is called as soon as the last request
-    that will ever come is being handled.
+    that will ever come is being handled, ``on_frame`` for each frame that arrives, before it waits for its turn.
     """
     frames = ReadAhead()
-    reading = asyncio.create_task(_read_all(reader, frames, peer_of(writer), max_request_bytes))
+    reading = asyncio.create_task(_read_all(reader, frames, peer_of(writer), max_request_bytes, on_frame))
     answering = asyncio.create_task(_answer_all(frames, writer, answer))
     try:
         await asyncio.wait([reading, answering], return_when=asyncio.FIRST_COMPLETED)
@@ -100,12 +102,21 @@ async def serve(
         writer.close()
 
 
-async def _read_all(reader: asyncio.StreamReader, frames: ReadAhead, peer: str, max_request_bytes: int) -> bool:
+async def _read_all(
+    reader: asyncio.StreamReader,
+    frames: ReadAhead,
+    peer: str,
+    max_request_bytes: int,
+    on_frame: Callable[[bytes], Awaitable[None]] | None,
+) -> bool:
     """Read until the connection ends: whether the client ended it."""
     try:
         while True:
             length = frame_length(await reader.readexactly(LENGTH_BYTES), max_request_bytes)
-            await frames.put(await reader.readexactly(length))
+            frame = await reader.readexactly(length)
+            if on_frame is not None:
+                await on_frame(frame)
+            await frames.put(frame)
     except (asyncio.IncompleteReadError, ConnectionError):
         log.debug("%s closed its connection", peer)
         return True

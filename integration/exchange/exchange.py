@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import Final
 
@@ -146,6 +146,9 @@ class Exchange:
 class ObservedConnection:
     """One connection of a client: `answer` is called for each frame that arrives, one after the other.
 
+    A client may send requests while an earlier one is parked: `arrives` records each when it arrives. Without it they
+    are recorded when their turn comes.
+
     `closed` is called as soon as it is known that the client closed its side, and when the connection is over at the
     latest; what is answered after that is not recorded, as nobody receives it.
     """
@@ -159,12 +162,20 @@ class ObservedConnection:
         self._group = ""
         self._closed_by = "client"
         self._is_closed = False
+        self._arrived: deque[Passage] = deque()
         self._emit(ConnectionOpened(connection=number, process=process, node=node))
+
+    async def arrives(self, frame: bytes) -> None:
+        """A frame arrived, which `answer` will be called for in its turn."""
+        if self._exchange.listens:
+            self._arrived.append(self._observe(await self._exchange.see(frame, self.process)))
 
     async def answer(self, frame: bytes, peer: str) -> bytes | None:
         """As `connection.Answer`: what the broker answers, or what a fault makes of it."""
-        seen = await self._exchange.see(frame, self.process)
-        passage = self._observe(seen)
+        if not self._arrived:
+            self._arrived.append(self._observe(await self._exchange.see(frame, self.process)))
+        passage = self._arrived.popleft()
+        seen = passage.seen
         fault = self._exchange.faults.strike(seen)
         try:
             reply = await self._carried_out(fault, seen, frame, peer)

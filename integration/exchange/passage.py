@@ -47,7 +47,16 @@ class Passage:
         self._writer = writer
         try:
             await self._upstream.open()
-            serving = asyncio.create_task(serve(reader, writer, self._answer, MAX_REQUEST_BYTES, self._observed.closed))
+            serving = asyncio.create_task(
+                serve(
+                    reader,
+                    writer,
+                    self._answer,
+                    MAX_REQUEST_BYTES,
+                    self._observed.closed,
+                    on_frame=self._observed.arrives,
+                )
+            )
             await self._until_either_ends(serving)
         except OSError as error:
             log.warning("closing a connection: the broker at %s cannot be reached (%s)", self._upstream.address, error)

@@ -94,6 +94,23 @@ def passed(broker: Broker, *frames: bytes, faults: tuple[Fault, ...] = (), **mor
     return asyncio.run(run()), events
 
 
+def test_what_a_client_sends_ahead_is_recorded_when_it_arrives() -> None:
+    broker, events = Broker(consumer.JoinGroupResponse()), list[Event]()
+    exchange = Exchange(events.append, clock=lambda: 17)
+
+    async def run() -> None:
+        one = exchange.connection(broker.answer, node=1, process="p0")
+        for _ in range(2):
+            await one.arrives(ordinary(JOIN))
+        await one.answer(ordinary(JOIN), PEER)
+
+    asyncio.run(run())
+    _, first, second, reply = events
+    assert [getattr(event, "request", None) for event in (first, second, reply)] == [1, 2, 1]
+    assert isinstance(second, RequestObserved)
+    assert isinstance(reply, ReplyObserved)
+
+
 def sync_of(assignment: dict[str, Assignment], version: int = 5) -> msg.SyncGroupRequest:
     given = tuple(msg.SyncAssignment(name, write_assignment(each)) for name, each in assignment.items())
     return msg.SyncGroupRequest(

@@ -19,11 +19,11 @@ from rebalance_check.integration.exchange.nodes import Address, Nodes
 from rebalance_check.integration.exchange.proxy import RecordingProxy
 from rebalance_check.integration.exchange.rewriting import REWRITTEN, highest, narrow, rewritten
 from rebalance_check.integration.live.kafka_python_api import KafkaConsumer, RangePartitionAssignor
-from rebalance_check.integration.wire.call import Connection
+from rebalance_check.integration.wire.call import Connection, split_address
 from rebalance_check.integration.wire.frames import MalformedFrame, Prefix, encode_response
 from rebalance_check.integration.wire.kafka_python import admin, consumer, metadata, producer
 from rebalance_check.integration.wire.messages import KEY_OF, MESSAGES
-from rebalance_check.integration.wire.raw_group import RawGroup
+from rebalance_check.integration.wire.raw_group import MemberConnection, RawGroup
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import (
     ConnectionClosed,
@@ -66,6 +66,22 @@ def port_of(bootstrap: str) -> int:
 
 
 # ------------------------------------------------------------------------------------------------ what passes
+
+
+def test_a_request_behind_one_that_is_not_answered_yet__is_recorded_before_the_reply(
+    broker: EmbeddedBroker, events: list[Event]
+) -> None:
+    heartbeat = msg.HeartbeatRequest(group_id="g", version=3, generation_id=1, member_id="m")
+    delay = Fault("Heartbeat", Effect.DELAY, delay_s=0.05)
+    with RecordingProxy(broker.bootstrap, listener=events.append, faults=FaultPlan(delay)) as proxy:
+        member = MemberConnection(0, split_address(proxy.bootstrap_for("p0")), "c")
+        for _ in range(2):
+            member.send(heartbeat)
+        while member.in_flight:
+            assert {reply.error for reply in member.receive()} == {Error.UNKNOWN_MEMBER_ID}
+        member.socket.close()
+    passed = [event for event in events if getattr(event, "api", "") == "Heartbeat"]
+    assert [type(event) for event in passed] == [RequestObserved, RequestObserved, ReplyObserved, ReplyObserved]
 
 
 def test_replies_name_the_ports_of_the_process_that_asks(proxied: RecordingProxy, broker: EmbeddedBroker) -> None:
