@@ -31,7 +31,7 @@ MAY_IMPORT_FROM_OUTSIDE = {
     "impl": {"msgspec"},
     "integration": {"msgspec", "kafka", "confluent_kafka", "aiokafka", "testcontainers", "docker"},
     "pipeline": {"msgspec", "pyspark", "pyarrow", "py4j"},
-    COMMAND_LINE: {"click", "rich", "msgspec", "jinja2", "markupsafe", "junitparser"},
+    COMMAND_LINE: {"click", "rich", "msgspec", "jinja2", "markupsafe", "junitparser", "pytest"},
 }
 
 FILE_LIMIT, TEST_FILE_LIMIT, FUNCTION_LIMIT = 500, 600, 70

@@ -1,0 +1,60 @@
+"""What one test records: the events of all its observers as one history, in memory and in a file at once."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from threading import Lock
+
+from rebalance_check.impl.runtime.recorder import Recorder, SharedRecorder
+from rebalance_check.model.vocabulary.events import Event, RunEnded
+from rebalance_check.properties.history import HistoryWriter
+
+HARNESS = "harness"
+
+
+def now_ms() -> int:
+    """Milliseconds on the clock of this machine that never jumps."""
+    return time.monotonic_ns() // 1_000_000
+
+
+class Recording:
+    """The history of a test, in the order of observation; any thread may add to it.
+
+    ``recorder("m0")`` is the recorder of one observer, always the same for the same name and group. Each event is
+    in the file ``path`` when `add` returns.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._events: list[Event] = []
+        self._recorders: dict[tuple[str, str], Recorder] = {}
+        self._lock = Lock()
+        self._write = HistoryWriter(path)
+
+    def __call__(self, source: str, *, group: str = "test") -> Recorder:
+        """The recorder of the observer ``source`` of ``group``: it numbers and stamps the events that it emits."""
+        with self._lock:
+            if (group, source) not in self._recorders:
+                self._recorders[group, source] = SharedRecorder(group, source, now_ms, self.add)
+            return self._recorders[group, source]
+
+    def add(self, event: Event) -> None:
+        """Take an event that is stamped already, such as those of a broker; the listener of a recorder."""
+        with self._lock:
+            self._events.append(event)
+            self._write(event)
+
+    def end(self, *pending: str) -> None:
+        """Say that the history is complete, and what had not come to rest (nothing: all had)."""
+        self("harness", group="").emit(RunEnded(pending=pending))
+
+    @property
+    def events(self) -> list[Event]:
+        """What was recorded so far."""
+        with self._lock:
+            return list(self._events)
+
+    def close(self) -> None:
+        """Close the file; what was recorded stays."""
+        self._write.close()
