@@ -12,6 +12,9 @@ from rebalance_check.integration.wire.kafka_python import errors
 PAUSE_S: Final = 0.2
 """How long the feeder waits between two records of a partition, in seconds."""
 
+METADATA_MS: Final = 1_000
+"""How soon the feeder knows partitions that were added."""
+
 FLUSH_TIMEOUT_S: Final = 10.0
 
 
@@ -46,7 +49,9 @@ class Feeder:
         self._thread.join(FLUSH_TIMEOUT_S)
 
     def _run(self) -> None:
-        producer = KafkaProducer(bootstrap_servers=self._bootstrap, enable_idempotence=False, acks=1)
+        producer = KafkaProducer(
+            bootstrap_servers=self._bootstrap, enable_idempotence=False, acks=1, metadata_max_age_ms=METADATA_MS
+        )
         try:
             number = 0
             while not self._is_over.wait(PAUSE_S):
@@ -61,5 +66,5 @@ class Feeder:
         for index in range(partitions):
             try:
                 producer.send(topic, value=b"%d" % number, partition=index)
-            except errors.KafkaError:
+            except (errors.KafkaError, ValueError):  # ValueError: it doesn't know the partition yet
                 return
