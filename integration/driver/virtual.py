@@ -19,6 +19,7 @@ from rebalance_check.integration.driver.config import ConnectionConfig
 from rebalance_check.integration.driver.keeper import Close, Open, Order, Write
 from rebalance_check.integration.driver.member import DrivenMember
 from rebalance_check.integration.embedded import answers_cluster
+from rebalance_check.integration.embedded.cluster import single
 from rebalance_check.integration.embedded.topics import Topics
 from rebalance_check.integration.virtual.process import VirtualKafka
 from rebalance_check.integration.wire.apis import APIS
@@ -26,7 +27,7 @@ from rebalance_check.integration.wire.frames import LENGTH_BYTES, decode_request
 
 C = TypeVar("C", bound=Coordinator)
 
-ADDRESS: Final = answers_cluster.Address("virtual", 9092)
+CLUSTER: Final = single("virtual", 9092)
 WAY_MS: Final = 1
 """How long bytes are on their way, in virtual time."""
 
@@ -73,8 +74,8 @@ class VirtualBroker:
         if name == "ApiVersions":
             return answers_cluster.served_versions(request)
         if name == "Metadata":
-            return answers_cluster.metadata(request, self._topics, ADDRESS)
-        return answers_cluster.find_coordinator(request, ADDRESS)
+            return answers_cluster.metadata(request, self._topics, CLUSTER)
+        return answers_cluster.find_coordinator(request, CLUSTER)
 
     def _pass(self) -> None:
         """Let the coordinator's time go on to now."""
@@ -145,7 +146,7 @@ class VirtualMember(Generic[C]):
         self._broker = broker
         self._driven = DrivenMember(
             coordinator,
-            [(ADDRESS.host, ADDRESS.port)],
+            [(CLUSTER.first.host, CLUSTER.first.port)],
             connections or ConnectionConfig(),
             stream(seed, f"connections {coordinator.member}"),
         )

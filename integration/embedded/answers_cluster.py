@@ -1,14 +1,15 @@
-"""Answers about the cluster: what the broker speaks, which topics it has, who coordinates (always itself).
+"""Answers about the cluster: what the broker speaks, which topics it has, which node leads and coordinates what.
 
-Each function takes the decoded request and returns the response; the address is where clients reach this broker.
+Each function takes the decoded request and returns the response.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from rebalance_check.integration.embedded.cluster import Cluster
 from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.topic_names import wrong_name
 from rebalance_check.integration.embedded.topics import Topics
@@ -17,21 +18,13 @@ from rebalance_check.integration.wire.kafka_python import ApiMessage, admin, err
 from rebalance_check.integration.wire.kafka_python import metadata as wire
 from rebalance_check.model.vocabulary.errors import Error
 
-NODE_ID: Final = 1
 CLUSTER_ID: Final = "rebalance-check"
 COORDINATOR_BATCH_VERSION: Final = 4
 """From this version one FindCoordinator asks for many keys (KIP-699)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where the broker listens."""
-
-    host: str
-    port: int
-
-
-KEY_TYPES: Final = frozenset({0, 1})
+GROUP_KEY_TYPE: Final = 0
+KEY_TYPES: Final = frozenset({GROUP_KEY_TYPE, 1})
 """What a coordinator is looked up for: a group, or a transaction (KIP-98)."""
 SHARE_KEY_TYPE: Final = 2
 """A share group, which FindCoordinator names from v6 on (KIP-932); in older versions Kafka refuses it, like unknown
@@ -73,23 +66,32 @@ def api_versions(served: dict[int, tuple[int, int]], *, error_code: int = 0) -> 
     return wire.ApiVersionsResponse(error_code=error_code, api_keys=keys)
 
 
-async def metadata(request: Any, topics: Topics, address: Address) -> ApiMessage:
-    """The one broker, and the topics asked for, each once; null (in v0 an empty list) asks for all of them."""
+async def metadata(
+    request: Any, topics: Topics, cluster: Cluster, create: Callable[[Sequence[str]], None] = lambda _names: None
+) -> ApiMessage:
+    """The nodes, and the topics asked for, each once; null (in v0 an empty list) asks for all of them.
+
+    Where the request allows it, ``create`` gets the names, to create what is missing; as in Kafka, the reply that
+    caused it still says that they are unknown.
+    """
     wanted = [*dict.fromkeys([topic.name async for topic in paced(request.topics or ())])]
     ask_all = request.topics is None or (request.API_VERSION == 0 and not wanted)
     names = topics.names() if ask_all else wanted
-    broker_of = wire.MetadataResponse.MetadataResponseBroker
     allowed = TOPIC_OPERATIONS if request.include_topic_authorized_operations else None
+    described = [_topic_metadata(name, topics.partitions(name), cluster, allowed) async for name in paced(names)]
+    if request.allow_auto_topic_creation:
+        create(names)
+    broker_of = wire.MetadataResponse.MetadataResponseBroker
     return wire.MetadataResponse(
-        brokers=[broker_of(node_id=NODE_ID, host=address.host, port=address.port, rack=None)],
+        brokers=[broker_of(node_id=node.id, host=node.host, port=node.port, rack=None) for node in cluster.nodes],
         cluster_id=CLUSTER_ID,
-        controller_id=NODE_ID,
-        topics=[_topic_metadata(name, topics.partitions(name), allowed) async for name in paced(names)],
+        controller_id=cluster.first.id,
+        topics=described,
         authorized_operations=CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else None,
     )
 
 
-def _topic_metadata(name: str, partitions: int | None, allowed: frozenset[int] | None) -> Any:
+def _topic_metadata(name: str, partitions: int | None, cluster: Cluster, allowed: frozenset[int] | None) -> Any:
     topic = wire.MetadataResponse.MetadataResponseTopic
     if partitions is None:
         code = errors.InvalidTopicError.errno if wrong_name(name) else int(Error.UNKNOWN_TOPIC_OR_PARTITION)
@@ -103,10 +105,10 @@ def _topic_metadata(name: str, partitions: int | None, allowed: frozenset[int] |
             partition(
                 error_code=0,
                 partition_index=index,
-                leader_id=NODE_ID,
+                leader_id=cluster.leader(index).id,
                 leader_epoch=0,
-                replica_nodes=[NODE_ID],
-                isr_nodes=[NODE_ID],
+                replica_nodes=[cluster.leader(index).id],
+                isr_nodes=[cluster.leader(index).id],
                 offline_replicas=[],
             )
             for index in range(partitions)
@@ -115,8 +117,8 @@ def _topic_metadata(name: str, partitions: int | None, allowed: frozenset[int] |
     )
 
 
-async def describe_cluster(request: Any, address: Address) -> ApiMessage:
-    """The one broker; controllers are not listed here, as little as by a broker of Kafka's."""
+async def describe_cluster(request: Any, cluster: Cluster) -> ApiMessage:
+    """The nodes; controllers are not listed here, as little as by a broker of Kafka's."""
     if request.endpoint_type != BROKER_ENDPOINT:
         is_controller = request.endpoint_type == CONTROLLER_ENDPOINT
         wrong = errors.MismatchedEndpointTypeError if is_controller else errors.UnsupportedEndpointTypeError
@@ -132,30 +134,36 @@ async def describe_cluster(request: Any, address: Address) -> ApiMessage:
         error_message=None,
         endpoint_type=BROKER_ENDPOINT,
         cluster_id=CLUSTER_ID,
-        controller_id=NODE_ID,
-        brokers=[broker_of(broker_id=NODE_ID, host=address.host, port=address.port, rack=None, is_fenced=False)],
+        controller_id=cluster.first.id,
+        brokers=[
+            broker_of(broker_id=node.id, host=node.host, port=node.port, rack=None, is_fenced=False)
+            for node in cluster.nodes
+        ],
         authorized_operations=CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else None,
     )
 
 
-async def find_coordinator(request: Any, address: Address) -> ApiMessage:
-    """This broker, for every key; a type of key that is not known is refused."""
+async def find_coordinator(request: Any, cluster: Cluster) -> ApiMessage:
+    """The node that coordinates each key: of groups their own, of transactions the first; other types are refused."""
     code = 0 if request.key_type in KEY_TYPES else INVALID_REQUEST
-    here = (
-        {"node_id": NODE_ID, "host": address.host, "port": address.port}
-        if code == 0
-        else {"node_id": -1, "host": "", "port": -1}
-    )
     message = _coordinator_message(request, code)
     if request.API_VERSION < COORDINATOR_BATCH_VERSION:
-        return wire.FindCoordinatorResponse(error_code=code, error_message=message, **here)
+        where = _coordinator(request.key, request.key_type, cluster)
+        return wire.FindCoordinatorResponse(error_code=code, error_message=message, **where)
     coordinator = wire.FindCoordinatorResponse.Coordinator
     return wire.FindCoordinatorResponse(
         coordinators=[
-            coordinator(key=key, error_code=code, error_message=message, **here)
+            coordinator(key=key, error_code=code, error_message=message, **_coordinator(key, request.key_type, cluster))
             async for key in paced(request.coordinator_keys)
         ]
     )
+
+
+def _coordinator(key: str, key_type: int, cluster: Cluster) -> dict[str, Any]:
+    if key_type not in KEY_TYPES:
+        return {"node_id": -1, "host": "", "port": -1}
+    node = cluster.coordinator(key) if key_type == GROUP_KEY_TYPE else cluster.first
+    return {"node_id": node.id, "host": node.host, "port": node.port}
 
 
 def _coordinator_message(request: Any, code: int) -> str:

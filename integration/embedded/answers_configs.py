@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
-from rebalance_check.integration.embedded.answers_cluster import INVALID_REQUEST_MESSAGE, NODE_ID
+from rebalance_check.integration.embedded.answers_cluster import INVALID_REQUEST_MESSAGE
 from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.topic_configs import (
     INVALID_CONFIG,
@@ -113,7 +113,7 @@ def _configs_of(resource: Any, topics: Topics, settings: Mapping[str, str]) -> l
             _check_topic(name, topics, missing="")
             return [*shown_configs(topics.configs(name))]
         case Resource.BROKER:
-            _check_broker(name)
+            _check_broker(name, settings["node.id"])
             return [_of_broker(key, value) for key, value in settings.items()] if name else []
         case Resource.GROUP if not name:
             raise _Wrong(int(Error.INVALID_REQUEST), "Group name must not be empty")
@@ -129,12 +129,12 @@ def _check_topic(name: str, topics: Topics, *, missing: str) -> None:
         raise _Wrong(int(Error.UNKNOWN_TOPIC_OR_PARTITION), missing)
 
 
-def _check_broker(name: str) -> None:
-    """An empty name asks for what all brokers share, which is nothing here."""
+def _check_broker(name: str, node: str) -> None:
+    """A node answers for itself; an empty name asks for what all brokers share, which is nothing here."""
     if name and not name.isdecimal():
         raise _Wrong(int(Error.INVALID_REQUEST), f"Broker id must be an integer, but it is: {name}")
-    if name and int(name) != NODE_ID:
-        why = f"Unexpected broker id, expected {NODE_ID} or empty string, but received {name}"
+    if name and int(name) != int(node):
+        why = f"Unexpected broker id, expected {node} or empty string, but received {name}"
         raise _Wrong(int(Error.INVALID_REQUEST), why)
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from rebalance_check.integration.embedded.answers_cluster import NODE_ID
 from rebalance_check.integration.embedded.answers_configs import shown_configs
+from rebalance_check.integration.embedded.cluster import FIRST_NODE_ID
 from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.topic_configs import INVALID_CONFIG, canonical, wrong_config
 from rebalance_check.integration.embedded.topic_names import collision, wrong_name
@@ -49,6 +49,14 @@ async def create_topics(request: Any, topics: Topics) -> ApiMessage:
         refused = Refusal(int(Error.INVALID_REQUEST), REPEATED) if is_named_twice else _creation_refusal(topics, topic)
         results.append(_refused_topic(topic.name, refused) if refused else _created(request, topics, topic))
     return admin.CreateTopicsResponse(topics=results)
+
+
+def create_missing(names: Sequence[str], topics: Topics, partitions: int) -> None:
+    """Create those topics that do not exist and may, with so many partitions: a client asked for them."""
+    for name in names:
+        may_exist = not wrong_name(name) and not collision(name, topics.names()) and len(topics) < MAX_TOPICS
+        if topics.partitions(name) is None and may_exist:
+            topics.create(name, partitions)
 
 
 def _created(request: Any, topics: Topics, topic: Any) -> Any:
@@ -121,10 +129,12 @@ def _replicas_refusal(brokers: Sequence[int]) -> Refusal | None:
     start = "The manual partition assignment includes"
     if not brokers:
         return Refusal(INVALID_ASSIGNMENT, f"{start} an empty replica list.")
-    unknown = next((each for each in brokers if each != NODE_ID), None)
+    unknown = next((each for each in brokers if each != FIRST_NODE_ID), None)
     if unknown is not None:
         return Refusal(INVALID_ASSIGNMENT, f"{start} broker {unknown}, but no such broker is registered.")
-    return Refusal(INVALID_ASSIGNMENT, f"{start} the broker {NODE_ID} more than once.") if len(brokers) > 1 else None
+    return (
+        Refusal(INVALID_ASSIGNMENT, f"{start} the broker {FIRST_NODE_ID} more than once.") if len(brokers) > 1 else None
+    )
 
 
 def _number_refusal(topics: Topics, topic: Any) -> Refusal | None:

@@ -7,9 +7,9 @@ client sends behind it on that connection, and the death of a connection takes n
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import Enum, auto
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from rebalance_check.impl.coordinator import GroupCoordinator
 from rebalance_check.integration.embedded import (
@@ -21,12 +21,15 @@ from rebalance_check.integration.embedded import (
     answers_topics,
     answers_transactions,
 )
+from rebalance_check.integration.embedded.cluster import FIRST_NODE_ID, single
+from rebalance_check.integration.embedded.coordinators import Coordinators
 from rebalance_check.integration.embedded.groups import Groups
+from rebalance_check.integration.embedded.listening import Where
+from rebalance_check.integration.embedded.options import DEFAULTS, BrokerOptions
 from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.topics import Topics
 from rebalance_check.integration.embedded.transactions import Transactions
-from rebalance_check.integration.exchange.connection import serve
-from rebalance_check.integration.exchange.exchange import Exchange, ObservedConnection, now_ms
+from rebalance_check.integration.exchange.exchange import now_ms
 from rebalance_check.integration.wire.apis import APIS, VERSIONS, api_name
 from rebalance_check.integration.wire.frames import Prefix, decode_request, encode_response, read_prefix
 from rebalance_check.integration.wire.kafka_python import ApiMessage
@@ -37,11 +40,6 @@ from rebalance_check.integration.wire.shapes import topic_shapes
 from rebalance_check.model.vocabulary.errors import Error
 
 T = TypeVar("T")
-
-LOOPBACK: Final = "127.0.0.1"
-
-MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
-"""The longest request; Kafka's setting is ``socket.request.max.bytes``, and its default 100 MiB."""
 
 LONG_REQUEST_BYTES: Final = 16 * 1024
 """A longer request is read, and answered in bytes, in another thread."""
@@ -54,74 +52,32 @@ class Silence(Enum):
     HANG_UP = auto()
 
 
-class _Connection(NamedTuple):
-    observed: ObservedConnection
-    task: asyncio.Task[Any]
-
-
 class WireBroker:
-    """The broker inside an event loop; `embedded.EmbeddedBroker` runs it in a thread.
+    """The broker inside an event loop; `embedded.EmbeddedBroker` runs it in a thread, `listening` brings the frames.
 
-    ``topics`` maps names to partition counts; every frame of a connection passes ``exchange``; a connection that sends
-    more than ``max_request_bytes`` as one request is closed. ``clock`` has the time in ms. It listens on loopback only,
-    on a port that the system chooses.
+    ``new_coordinator`` makes a coordinator without groups, ``topics`` maps names to partition counts, ``clock`` has the
+    time in ms. Until a `Cluster` is set, there is one node, and clients reach it in process.
     """
 
     def __init__(
         self,
-        coordinator: GroupCoordinator,
+        new_coordinator: Callable[[], GroupCoordinator],
         topics: Mapping[str, int],
-        exchange: Exchange,
-        max_request_bytes: int = MAX_REQUEST_BYTES,
+        options: BrokerOptions = DEFAULTS,
         clock: Callable[[], int] = now_ms,
     ) -> None:
-        self.coordinator = coordinator
-        self.exchange = exchange
         self.topics = Topics()
         for name, partitions in topics.items():
             self.topics.create(name, partitions)
-        self.address = answers_cluster.Address(LOOPBACK, 0)
         self.transactions = Transactions(self.topics, self._end_in_groups, clock)
-        self.groups = Groups(coordinator, self.topics, clock, self.transactions)
-        self._max_request_bytes = max_request_bytes
-        self._connections: dict[asyncio.StreamWriter, _Connection] = {}
-        self._server: asyncio.Server | None = None
+        self.coordinators = Coordinators(
+            lambda: Groups(new_coordinator(), self.topics, clock, self.transactions),
+            range(FIRST_NODE_ID, FIRST_NODE_ID + options.nodes),
+        )
+        self._here = Where(FIRST_NODE_ID, single("in-process", 0))
+        self._options = options
 
-    # ----------------------------------------------------------------------------------- start and end
-
-    async def start(self) -> None:
-        """Listen."""
-        self._server = await asyncio.start_server(self._serve, LOOPBACK, 0)
-        self.address = answers_cluster.Address(LOOPBACK, self._server.sockets[0].getsockname()[1])
-
-    async def stop(self) -> None:
-        """Close the port and every connection; parked requests stay unanswered."""
-        self.groups.stop()
-        if self._server is not None:
-            self._server.close()
-        for writer, connection in self._connections.items():
-            connection.observed.closed("broker")
-            writer.transport.abort()  # a peer that reads nothing would hold up an orderly end
-            connection.task.cancel()
-        await asyncio.gather(*(connection.task for connection in self._connections.values()), return_exceptions=True)
-
-    # ----------------------------------------------------------------------------------- connections
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        observed = self.exchange.connection(self.answer, node=answers_cluster.NODE_ID)
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections[writer] = _Connection(observed, task)
-        try:
-            await serve(
-                reader, writer, observed.answer, self._max_request_bytes, observed.closed, on_frame=observed.arrives
-            )
-        except asyncio.CancelledError:
-            return  # `stop` ends it; asyncio would log a task that ends as cancelled
-        finally:
-            del self._connections[writer]
-
-    async def answer(self, frame: bytes, peer: str) -> bytes | None:
+    async def answer(self, frame: bytes, peer: str, where: Where | None = None) -> bytes | None:
         """The bytes that answer a frame of ``peer``: none for a request without an answer, None to hang up.
 
         A long frame is read, and its answer written, in another thread: both take as long as the frame is.
@@ -137,18 +93,18 @@ class WireBroker:
             return _unsupported_version(prefix)
         is_long = len(frame) > LONG_REQUEST_BYTES
         request = await _apart(is_long, decode_request, api.request, prefix, frame)
-        response = await self._respond(request, peer, is_long=is_long)
+        response = await self._respond(request, peer, where or self._here, is_long=is_long)
         if isinstance(response, Silence):
             return None if response is Silence.HANG_UP else b""
         return await _apart(is_long, encode_response, response, prefix.api_version, prefix.correlation_id)
 
     # ----------------------------------------------------------------------------------- requests
 
-    async def _respond(self, request: Any, peer: str, *, is_long: bool) -> ApiMessage | Silence:
+    async def _respond(self, request: Any, peer: str, where: Where, *, is_long: bool) -> ApiMessage | Silence:
         self.transactions.expire()
         if request.API_KEY in GROUP_API_KEYS:
             parts = await _apart(is_long, lambda: requests_from_wire(request, client_host=peer))
-            answered = [(part, await self.groups.reply(part)) async for part in paced(parts)]
+            answered = [(part, await self.coordinators.reply(part, where.node)) async for part in paced(parts)]
             if not answered:
                 return no_groups(request)
             return await _apart(is_long, lambda: replies_to_wire(answered, topic_shapes(request)))
@@ -160,19 +116,20 @@ class WireBroker:
                 return Silence.HANG_UP  # Kafka never answers, and reads nothing more from the connection
             response = await answers_log.produce(request, self.topics, self.transactions)
             return response if request.acks != 0 else Silence.NO_REPLY
-        return await self._plain_answers()[name](request)
+        return await self._plain_answers(where)[name](request)
 
-    def _plain_answers(self) -> dict[str, Callable[[Any], Awaitable[ApiMessage]]]:
-        coordinator, topics, transactions = self.coordinator, self.topics, self.transactions
+    def _plain_answers(self, where: Where) -> dict[str, Callable[[Any], Awaitable[ApiMessage]]]:
+        cluster, settings = where.cluster, self._settings(where.node)
+        coordinators, topics, transactions = self.coordinators, self.topics, self.transactions
         return {
             "ApiVersions": answers_cluster.served_versions,
-            "Metadata": lambda request: answers_cluster.metadata(request, topics, self.address),
-            "DescribeCluster": lambda request: answers_cluster.describe_cluster(request, self.address),
-            "FindCoordinator": lambda request: answers_cluster.find_coordinator(request, self.address),
+            "Metadata": lambda request: answers_cluster.metadata(request, topics, cluster, self._create_missing),
+            "DescribeCluster": lambda request: answers_cluster.describe_cluster(request, cluster),
+            "FindCoordinator": lambda request: answers_cluster.find_coordinator(request, cluster),
             "CreateTopics": lambda request: answers_topics.create_topics(request, topics),
             "CreatePartitions": lambda request: answers_topics.create_partitions(request, topics),
-            "DeleteTopics": lambda request: answers_topics.delete_topics(request, topics, coordinator.forget_topic),
-            "DescribeConfigs": lambda request: answers_configs.describe_configs(request, topics, self.settings),
+            "DeleteTopics": lambda request: answers_topics.delete_topics(request, topics, coordinators.forget_topic),
+            "DescribeConfigs": lambda request: answers_configs.describe_configs(request, topics, settings),
             "IncrementalAlterConfigs": lambda request: answers_configs.alter_configs(request, topics),
             "ListOffsets": lambda request: answers_offsets.list_offsets(request, topics),
             "DeleteRecords": lambda request: answers_offsets.delete_records(request, topics),
@@ -180,25 +137,28 @@ class WireBroker:
             "AddPartitionsToTxn": lambda request: answers_transactions.add_partitions(request, transactions, topics),
             "AddOffsetsToTxn": lambda request: answers_transactions.add_offsets(request, transactions),
             "EndTxn": lambda request: answers_transactions.end_transaction(request, transactions),
-            "DescribeGroups": lambda request: answers_admin.describe_groups(request, coordinator.describe),
-            "ListGroups": lambda request: answers_admin.list_groups(request, coordinator.list_groups),
-            "DeleteGroups": lambda request: answers_admin.delete_groups(request, coordinator.delete),
+            "DescribeGroups": lambda request: answers_admin.describe_groups(request, coordinators.describe),
+            "ListGroups": lambda request: answers_admin.list_groups(request, coordinators.list_groups),
+            "DeleteGroups": lambda request: answers_admin.delete_groups(request, coordinators.delete),
         }
 
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """What DescribeConfigs shows of the broker."""
+    def _settings(self, node: int) -> Mapping[str, str]:
+        """What DescribeConfigs shows of a node."""
         return {
-            "node.id": str(answers_cluster.NODE_ID),
-            "auto.create.topics.enable": "false",
-            "num.partitions": "1",
+            "node.id": str(node),
+            "auto.create.topics.enable": str(self._options.auto_create > 0).lower(),
+            "num.partitions": str(self._options.auto_create or 1),
             "default.replication.factor": "1",
-            "socket.request.max.bytes": str(self._max_request_bytes),
-            **self.coordinator.config.settings,
+            "socket.request.max.bytes": str(self._options.max_request_bytes),
+            **self.coordinators.config.settings,
         }
+
+    def _create_missing(self, names: Sequence[str]) -> None:
+        if self._options.auto_create:
+            answers_topics.create_missing(names, self.topics, self._options.auto_create)
 
     def _end_in_groups(self, producer_id: int, is_committed: bool) -> None:
-        self.coordinator.end_transaction(producer_id, is_committed=is_committed)
+        self.coordinators.end_transaction(producer_id, is_committed=is_committed)
 
 
 async def _apart(is_long: bool, function: Callable[..., T], *arguments: Any) -> T:

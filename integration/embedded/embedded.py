@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
-import threading
 import uuid
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
+from rebalance_check.impl.coordinator.shard import Numbers
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.integration.embedded.broker import MAX_REQUEST_BYTES, WireBroker
+from rebalance_check.integration.embedded.broker import WireBroker
+from rebalance_check.integration.embedded.cluster import Cluster
+from rebalance_check.integration.embedded.coordinators import Coordinators
+from rebalance_check.integration.embedded.listening import Listening
+from rebalance_check.integration.embedded.options import LOOPBACK, MAX_REQUEST_BYTES, BrokerOptions
 from rebalance_check.integration.exchange.exchange import Exchange, now_ms
-from rebalance_check.integration.exchange.faults import FaultPlan
+from rebalance_check.integration.exchange.faults import OF_THE_COORDINATOR, Effect, FaultPlan
+from rebalance_check.integration.exchange.loop_thread import LoopThread
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, TopicsDescribed
 from rebalance_check.model.vocabulary.ids import partition
@@ -25,16 +30,16 @@ T = TypeVar("T")
 TEST_SETTINGS: Final = GroupConfig(min_session_timeout_ms=100, initial_rebalance_delay_ms=0)
 """The settings that the real brokers of this suite run with, too."""
 
-START_TIMEOUT_S: Final = 30.0
-
 
 class EmbeddedBroker:
-    """A context manager: listening inside, gone outside.
+    """A context manager: listening inside, gone outside. It is a `Control`: faults may do to it what frames cannot.
 
     ``topics`` maps names to partition counts; ``config`` are the broker's settings; ``listener`` receives the events of
     the coordinator, ``wire_listener`` those of the wire (`exchange.Exchange`), both in the broker's thread; ``seed``
-    decides the member ids; ``max_request_bytes`` is Kafka's ``socket.request.max.bytes``: a connection that sends a
-    longer request is closed.
+    decides the member ids; the rest is as in `BrokerOptions`. As in Kafka a group belongs to a partition of the offsets
+    topic, and each partition to a node.
+
+    Raises: RebalanceCheckError on entering when it cannot listen: the port is in use, or there is no such host.
     """
 
     def __init__(
@@ -46,78 +51,129 @@ class EmbeddedBroker:
         listener: Callable[[Event], None] | None = None,
         wire_listener: Callable[[Event], None] | None = None,
         seed: int = 0,
+        nodes: int = 1,
+        host: str = LOOPBACK,
+        port: int = 0,
+        auto_create: int = 0,
         max_request_bytes: int = MAX_REQUEST_BYTES,
     ) -> None:
-        self._max_request_bytes = max_request_bytes
         self.faults = faults or FaultPlan()
-        self._exchange = Exchange(wire_listener, self.faults)
+        self._options = BrokerOptions(
+            nodes=nodes, host=host, port=port, auto_create=auto_create, max_request_bytes=max_request_bytes
+        )
         self._topics = dict(topics or {})
         self._config = config
         self._listener = listener
         self._random = random.Random(seed)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, name="embedded-broker", daemon=True)
-        self._broker: WireBroker | None = None
+        self._numbers = Numbers()
+        self._jumped_ms = 0
+        self._exchange = Exchange(wire_listener, self.faults, control=self)
+        self._broker = WireBroker(self._new_coordinator, self._topics, self._options, self._now_ms)
+        self._listening = Listening(self._broker.answer, self._exchange, self._options)
+        self._cluster: Cluster | None = None
+        self._loop: LoopThread | None = None
 
-    @property
-    def bootstrap(self) -> str:
-        """``127.0.0.1:PORT``."""
-        address = self._running.address
-        return f"{address.host}:{address.port}"
-
-    @property
-    def coordinator(self) -> GroupCoordinator:
-        """The coordinator inside; touch it only through `call`."""
-        return self._running.coordinator
-
-    def call(self, function: Callable[[], T]) -> T:
-        """Run ``function`` in the broker's thread, between two requests, and return what it returns."""
-
-        async def calling() -> T:
-            return function()
-
-        return self._await(calling())
-
-    def spawn(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
-        """Run ``coroutine`` in the broker's event loop, during its requests; the outcome comes in the future."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+    # ----------------------------------------------------------------------------------- start and end
 
     def __enter__(self) -> Self:
-        self._thread.start()
-        self._broker = self._await(self._start())
+        self._loop = LoopThread("embedded-broker")
+        try:
+            self._cluster = self._loop.run(self._listening.start(self.coordinators.node_of))
+        except RebalanceCheckError:
+            self._loop.close()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._await(self._running.stop())
-        self._broker = None
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(START_TIMEOUT_S)
-        self._loop.close()
+        self._running.run(self._stop())
+        self._running.close()
+        self._loop = self._cluster = None
+
+    async def _stop(self) -> None:
+        self.coordinators.stop()
+        await self._listening.stop()
 
     @property
-    def _running(self) -> WireBroker:
-        if self._broker is None:
+    def _running(self) -> LoopThread:
+        if self._loop is None:
             raise RebalanceCheckError("the embedded broker is not running: use it inside its with statement")
-        return self._broker
+        return self._loop
 
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
+    # ----------------------------------------------------------------------------------- from outside
 
-    def _await(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(START_TIMEOUT_S)
+    @property
+    def bootstrap(self) -> str:
+        """``127.0.0.1:PORT`` of the first node."""
+        return self.addresses[0]
 
-    async def _start(self) -> WireBroker:
-        coordinator = GroupCoordinator(
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """``HOST:PORT`` of each node, the first one first."""
+        _ = self._running
+        assert self._cluster is not None
+        return tuple(f"{node.host}:{node.port}" for node in self._cluster.nodes)
+
+    @property
+    def coordinators(self) -> Coordinators:
+        """The coordinators inside; touch them only through `call`."""
+        return self._broker.coordinators
+
+    def call(self, function: Callable[[], T]) -> T:
+        """Run ``function`` in the broker's thread, between two requests, and return what it returns."""
+        return self._running.call(function)
+
+    def spawn(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        """Run ``coroutine`` in the broker's event loop, during its requests; the outcome comes in the future."""
+        return self._running.spawn(coroutine)
+
+    # ----------------------------------------------------------------------------------- as a Control
+
+    @property
+    def effects(self) -> frozenset[Effect]:
+        """All effects on a coordinator; one with a single node cannot be moved."""
+        return OF_THE_COORDINATOR - (frozenset({Effect.MOVE_COORDINATOR}) if self._options.nodes == 1 else frozenset())
+
+    def move_coordinator(self, group: str, node: int) -> None:
+        """Let ``node`` coordinate the group from here on, and record CoordinatorMoved.
+
+        What is parked is answered NOT_COORDINATOR, and so is each later request of the group at another node. The new
+        coordinator reads the group from the log: its members keep their place and begin new sessions. Groups of the
+        same partition of the offsets topic move along.
+
+        Raises: RebalanceCheckError where there is no such node.
+        """
+        self.call(partial(self._move, group, node))
+
+    def _move(self, group: str, node: int) -> None:
+        self.coordinators.move(group, node)
+        self._exchange.moved(group, node)
+
+    def end_session(self, group: str, member_id: str) -> None:
+        """Let the session of a member expire now, as if its time had come."""
+        self.call(lambda: self.coordinators.of(group).expire_session(group, member_id))
+
+    def jump_clock(self, jump_ms: int) -> None:
+        """Let the coordinators' clock jump ahead, and the timers fire that are due then."""
+        self.call(partial(self._jump, jump_ms))
+
+    def _jump(self, jump_ms: int) -> None:
+        self._jumped_ms += jump_ms
+        self.coordinators.advance()
+
+    # ----------------------------------------------------------------------------------- parts
+
+    def _now_ms(self) -> int:
+        return now_ms() + self._jumped_ms
+
+    def _new_coordinator(self) -> GroupCoordinator:
+        return GroupCoordinator(
             self._config,
             new_member_id=self._new_member_id,
             recorder_for=self._recorder_for if self._listener is not None else None,
+            numbers=self._numbers,
         )
-        broker = WireBroker(coordinator, self._topics, self._exchange, self._max_request_bytes)
-        await broker.start()
-        return broker
 
     def _new_member_id(self, prefix: str) -> str:
         return f"{prefix}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
@@ -127,5 +183,5 @@ class EmbeddedBroker:
         existing = tuple(
             partition(topic, index) for topic, count in sorted(self._topics.items()) for index in range(count)
         )
-        Recorder(group_id, "broker", now_ms, self._listener).emit(TopicsDescribed(partitions=existing))
-        return Recorder(group_id, "coordinator", now_ms, self._listener)
+        Recorder(group_id, "broker", self._now_ms, self._listener).emit(TopicsDescribed(partitions=existing))
+        return Recorder(group_id, "coordinator", self._now_ms, self._listener)

@@ -10,6 +10,7 @@ from itertools import compress
 from typing import Final, TypeVar
 
 from rebalance_check.impl.coordinator import GroupCoordinator
+from rebalance_check.impl.coordinator.logs import ImmediateLog
 from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.topics import Topics
@@ -166,6 +167,17 @@ class Groups:
         """Let the timers fire that are due."""
         self._alarm = None
         self._deliver(self.coordinator.advance(self._now_ms()))
+
+    def fail_over(self) -> None:
+        """Another node takes over: what is parked is answered NOT_COORDINATOR, the groups are read from the log."""
+        log = self.coordinator.log
+        assert isinstance(log, ImmediateLog)
+        self._deliver(self.coordinator.unload(self._now_ms()))
+        self._deliver(self.coordinator.load([*log.records], self._now_ms()))
+
+    def expire_session(self, group_id: str, member_id: str) -> None:
+        """Let the session of a member run out now; nothing happens where none runs."""
+        self._deliver(self.coordinator.expire_session(group_id, member_id, self._now_ms()))
 
 
 def merged(

@@ -40,7 +40,7 @@ def refusal(request: Any, error: Error) -> ApiMessage:
     """
     if request.API_KEY in GROUP_API_KEYS:
         parts = requests_from_wire(request, client_host="")
-        return replies_to_wire([(part, _refused(part, error)) for part in parts]) if parts else no_groups(request)
+        return replies_to_wire([(part, refused(part, error)) for part in parts]) if parts else no_groups(request)
     if isinstance(request, metadata.FindCoordinatorRequest):
         return _not_found(request, error)
     if isinstance(request, producer.ProduceRequest):
@@ -48,7 +48,8 @@ def refusal(request: Any, error: Error) -> ApiMessage:
     return MESSAGES[request.API_KEY].response(error_code=int(error))
 
 
-def _refused(request: msg.GroupRequest, error: Error) -> msg.GroupReply:
+def refused(request: msg.GroupRequest, error: Error) -> msg.GroupReply:
+    """The reply to one group request that says ``error``."""
     if isinstance(request, msg.OffsetCommitRequest):
         # OffsetCommit has no error of its own: every partition carries it.
         return msg.OffsetCommitReply(partitions=tuple((o.topic, o.partition, error) for o in request.offsets))

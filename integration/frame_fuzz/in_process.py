@@ -11,7 +11,6 @@ from typing import Any, Final
 from rebalance_check.impl.coordinator import GroupCoordinator
 from rebalance_check.integration.embedded.broker import WireBroker
 from rebalance_check.integration.embedded.embedded import TEST_SETTINGS
-from rebalance_check.integration.exchange.exchange import Exchange
 from rebalance_check.integration.frame_fuzz.client import WellBehavedClient
 from rebalance_check.integration.frame_fuzz.frames import FrameGenerator
 from rebalance_check.integration.frame_fuzz.responses import check, decoded, encoded
@@ -51,7 +50,7 @@ class _Run:
         self._frames = FrameGenerator(seed)
         made = count(1)
         coordinator = GroupCoordinator(TEST_SETTINGS, new_member_id=lambda prefix: f"{prefix}-{next(made):036d}")
-        self._broker = WireBroker(coordinator, TOPICS, Exchange(), clock=lambda: self._now_ms)
+        self._broker = WireBroker(lambda: coordinator, TOPICS, clock=lambda: self._now_ms)
         self._waiting: deque[tuple[int, bytes, asyncio.Task[bytes | None]]] = deque()
         self._client = WellBehavedClient(self._call)
 
@@ -74,7 +73,7 @@ class _Run:
         self.result.longest_turn_ms = max(self.result.longest_turn_ms, (time.thread_time() - before) * 1000)
         self._waiting.append((number, frame, task))
         if not number % BEAT_EVERY:
-            self._guarded(number, self._broker.groups.advance)
+            self._guarded(number, self._broker.coordinators.advance)
         self._take_finished()
         while len(self._waiting) > MAX_WAITING:
             await self._give_up()
@@ -115,12 +114,12 @@ class _Run:
         """Let long work finish, and give up what is parked."""
         for _ in range(MAX_WAITING):
             await asyncio.sleep(0)
-        self._guarded(frames, self._broker.groups.advance)
+        self._guarded(frames, self._broker.coordinators.advance)
         await asyncio.sleep(0)
         self._take_finished()
         while self._waiting:
             await self._give_up()
-        self._broker.groups.stop()
+        self._broker.coordinators.stop()
 
     async def _call(self, request: ApiMessage, version: int) -> Any:
         frame = encoded(request, version)

@@ -359,7 +359,7 @@ def test_what_a_client_sends_before_it_closes_is_handled_and_recorded(
     group.request(0, leave)
     group.disconnect(0)
     group.barrier()
-    assert broker.call(lambda: broker.coordinator.describe("g").state) == "Empty"
+    assert broker.call(lambda: broker.coordinators.describe("g").state) == "Empty"
     left = [event for event in events if isinstance(event, RequestObserved) and event.api == "LeaveGroup"]
     assert [event.leaving for event in left] == [((joined.member_id, ""),)]
 

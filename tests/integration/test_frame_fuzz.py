@@ -12,6 +12,7 @@ import pytest
 from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.embedded.broker import WireBroker
 from rebalance_check.integration.embedded.groups import Groups
+from rebalance_check.integration.embedded.listening import Where
 from rebalance_check.integration.frame_fuzz.frames import FrameGenerator
 from rebalance_check.integration.frame_fuzz.in_process import fuzz_in_process
 from rebalance_check.integration.frame_fuzz.result import Fate
@@ -76,10 +77,11 @@ def test_an_exception_of_the_broker_is_found(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_poisoned_group_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = WireBroker._respond
 
-    async def poisons(self: WireBroker, request: Any, peer: str, *, is_long: bool) -> Any:
+    async def poisons(self: WireBroker, request: Any, peer: str, where: Where, *, is_long: bool) -> Any:
         if APIS[request.API_KEY].name == "OffsetDelete":
-            self.coordinator._shard.groups[None] = next(iter(self.coordinator._shard.groups.values()))  # type: ignore[index]  # the poison
-        return await plain(self, request, peer, is_long=is_long)
+            groups = self.coordinators.of("").coordinator._shard.groups
+            groups[None] = next(iter(groups.values()))  # type: ignore[index]  # the poison
+        return await plain(self, request, peer, where, is_long=is_long)
 
     monkeypatch.setattr(WireBroker, "_respond", poisons)
     assert any("looked around" in finding.what for finding in fuzz_in_process(1, 400).findings)

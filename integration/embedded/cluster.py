@@ -1,0 +1,52 @@
+"""The nodes of the embedded broker: where each listens, which leads a partition, and which coordinates a group.
+
+Every node serves every partition: a client that goes where Metadata sends it does not notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+FIRST_NODE_ID: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node and where it listens."""
+
+    id: int
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """All nodes, the first one first, and the id of the node that coordinates a group."""
+
+    nodes: Sequence[Node]
+    coordinator_id: Callable[[str], int]
+
+    @property
+    def first(self) -> Node:
+        """The controller, and the coordinator of whatever is no group."""
+        return self.nodes[0]
+
+    def coordinator(self, group: str) -> Node:
+        """The node that coordinates a group."""
+        wanted = self.coordinator_id(group)
+        return next(node for node in self.nodes if node.id == wanted)
+
+    def leader(self, partition: int) -> Node:
+        """The node that leads a partition of this number, of whichever topic."""
+        return self.nodes[partition % len(self.nodes)]
+
+    def reached_at(self, host: str) -> Cluster:
+        """The same nodes as a client sees them who reached one of them at this host."""
+        return replace(self, nodes=[replace(node, host=host) for node in self.nodes])
+
+
+def single(host: str, port: int) -> Cluster:
+    """A cluster of one node."""
+    return Cluster([Node(FIRST_NODE_ID, host, port)], lambda _group: FIRST_NODE_ID)
