@@ -37,12 +37,13 @@ WORD_CHECKS: Final[Mapping[str, Callable[[str], bool]]] = {
 
 @dataclass(frozen=True)
 class Verb(Generic[Runner]):
-    """What a line may begin with: the kinds of its words, its options, and what the runner does."""
+    """What a line may begin with: the kinds of its words and how each is checked, its options, what the runner does."""
 
     name: str
     words: tuple[str, ...]
     options: tuple[str, ...]
     run: Callable[[Runner, list[str], Options], str]
+    checks: Mapping[str, Callable[[str], bool]]
 
     @property
     def purpose(self) -> str:
@@ -76,14 +77,18 @@ class Verb(Generic[Runner]):
         bare = kind.strip("[].")
         if bare.islower():
             return any(word in other.strip("[].").split("|") for other in self.words)
-        return WORD_CHECKS.get(bare, bool)(word)
+        return self.checks.get(bare, bool)(word)
 
 
 class Language(Generic[Runner]):
-    """The verbs that the lines of one kind of scenario file may use; ``name`` says of which kind."""
+    """The verbs that the lines of one kind of scenario file may use; ``name`` says of which kind.
 
-    def __init__(self, name: str) -> None:
+    ``checks`` are more kinds of words, as in `WORD_CHECKS`.
+    """
+
+    def __init__(self, name: str, checks: Mapping[str, Callable[[str], bool]] = WORD_CHECKS) -> None:
         self.name = name
+        self._checks = {**WORD_CHECKS, **checks}
         self.verbs: dict[str, Verb[Runner]] = {}
         # Campaigns send the same line to several coordinators.
         self._parsed = lru_cache(maxsize=1 << 12)(self._parse)
@@ -99,7 +104,7 @@ class Language(Generic[Runner]):
         """
 
         def register(run: Callable[[Runner, list[str], Options], str]) -> Callable[[Runner, list[str], Options], str]:
-            self.verbs[name] = Verb(name, tuple(words.split()), tuple(options.split()), run)
+            self.verbs[name] = Verb(name, tuple(words.split()), tuple(options.split()), run, self._checks)
             return run
 
         return register
@@ -130,7 +135,7 @@ class Language(Generic[Runner]):
 
     def _parse(self, line: str) -> tuple[Verb[Runner], tuple[str, ...], Options]:
         """The verb of a line, its words and its options."""
-        name, *rest = shlex.split(line) if set(line) & set("\"'\\#") else line.split()
+        name, *rest = _words_of(line)
         verb = self.verbs.get(name)
         if verb is None:
             known = ", ".join(sorted(self.verbs))
@@ -141,6 +146,13 @@ class Language(Generic[Runner]):
         if complaint:
             raise RebalanceCheckError(f"{line!r} is malformed: {complaint}; write {verb.usage}")
         return verb, tuple(words), options
+
+
+def _words_of(line: str) -> list[str]:
+    try:
+        return shlex.split(line) if set(line) & set("\"'\\#") else line.split()
+    except ValueError as error:
+        raise RebalanceCheckError(f"{line!r} is malformed: {error}; write quotation marks in pairs") from None
 
 
 def is_option(word: str) -> bool:

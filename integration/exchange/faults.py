@@ -74,6 +74,8 @@ class Fault:
     jump_ms: int = 0
 
     def __post_init__(self) -> None:
+        if self.nth < 1 or self.times < 1:
+            raise RebalanceCheckError(f"a fault at {self.api} needs nth and times from 1, not {self.nth}, {self.times}")
         if self.effect is Effect.DELAY and self.delay_s <= 0:
             raise RebalanceCheckError(f"a fault that delays {self.api} needs delay_s > 0, not {self.delay_s}")
         if self.effect is Effect.ANSWER and self.error is Error.NONE:
