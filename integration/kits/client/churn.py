@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.integration.kits.client.stepping import Steps
-from rebalance_check.integration.kits.client.steps import end_all, gather, join, joined, leave, without
+from rebalance_check.integration.kits.client.steps import end_all, gather, join, leave, settle, without
 from rebalance_check.integration.kits.client.trial import Trial
 
 METADATA_S: Final = 30.0
@@ -40,35 +40,41 @@ def member_is_paused(trial: Trial) -> Steps:
     trial.pause(victim)
     yield from without(trial, generation, others)
     trial.resume(victim)
-    yield from trial.settle()
+    yield from settle(trial)
     yield from end_all(trial)
 
 
 def static_members_restart(trial: Trial) -> Steps:
-    """Static members end, or are killed, and come back within their session; another process takes an instance id."""
+    """The leader ends and comes back within its session, then a follower is killed and does; an instance id is taken.
+
+    A leader that comes back to an unchanged group must not assign anew (KIP-814).
+    """
     yield from gather(trial)
-    victim = trial.random.choice(trial.names)
-    trial.terminate(victim)
-    yield from trial.await_end(victim)
-    yield from join(trial, victim)
-    victim = trial.random.choice(trial.names)
-    trial.kill(victim)
-    yield from join(trial, victim)
+    leader = trial.view.leader(trial.names)
+    trial.terminate(leader)
+    yield from trial.await_end(leader)
+    yield from join(trial, leader)
+    follower = trial.random.choice([name for name in trial.names if name != leader])
+    trial.kill(follower)
+    yield from join(trial, follower)
     yield from _instance_id_is_taken(trial, trial.random.choice(trial.names))
     yield from end_all(trial)
 
 
 def _instance_id_is_taken(trial: Trial, victim: str) -> Steps:
-    """A second process with the instance id of ``victim`` joins, which fences the first."""
+    """One more process joins with the instance id of ``victim``, which is fenced, and has a session's time to stop.
+
+    A victim that goes on takes its place back, and fences the other.
+    """
     view = trial.view.of(victim)
-    trial.allow_to_end(victim)
+    trial.allow_to_end(victim, trial.extra)
     trial.start(trial.extra, like=victim)
-    is_fenced = trial.hope(lambda: FENCED in view.errors or view.ended, f"{victim} is fenced", trial.patience_s)
-    yield from is_fenced
+    yield from trial.hope(lambda: FENCED in view.errors or view.ended, f"{victim} is fenced", trial.patience_s)
+    yield from trial.hope(lambda: view.ended, f"{victim} ends", 1 + trial.view.session_timeout_ms / 1000)
     if not view.ended:
         trial.terminate(victim)
         yield from trial.await_end(victim)
-    yield from joined(trial)
+    yield from settle(trial)
 
 
 def partitions_are_added(trial: Trial) -> Steps:
@@ -77,5 +83,5 @@ def partitions_are_added(trial: Trial) -> Steps:
     added = trial.add_partitions()
     noticed = trial.hope(lambda: added <= trial.view.assigned(), "the new partitions are assigned", METADATA_S)
     if (yield from noticed):
-        yield from trial.settle()
+        yield from settle(trial)
     yield from end_all(trial)

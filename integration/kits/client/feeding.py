@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self
 
@@ -59,7 +60,8 @@ class Feeder:
                 for topic, partitions in list(self._partitions.items()):
                     self._append(producer, topic, partitions, number)
         finally:
-            producer.close(timeout=0)
+            with suppress(errors.KafkaError):  # what the broker did not take is left out
+                producer.close(timeout=0)
 
     @staticmethod
     def _append(producer: KafkaProducer, topic: str, partitions: int, number: int) -> None:

@@ -10,21 +10,20 @@ def gather(trial: Trial) -> Steps:
     """All members are started, one right after the other, and become one generation."""
     for name in trial.names:
         trial.start(name)
-    yield from joined(trial)
+    yield from settle(trial)
 
 
-def joined(trial: Trial) -> Steps:
-    """All that run become one generation; a process that was just started has the time that a start takes."""
-    expected = trial.running
-    what = f"{', '.join(expected)} are members of one generation"
+def settle(trial: Trial) -> Steps:
+    """All that run become one generation, each with a Heartbeat after now."""
+    what = f"{', '.join(trial.running)} are members of one generation"
     mark = trial.view.count
-    yield from trial.reach(lambda: trial.view.is_settled(expected, mark), what, 2 * trial.patience_s)
+    yield from trial.reach(lambda: trial.is_settled(mark), what, 2 * trial.patience_s)
 
 
 def join(trial: Trial, name: str) -> Steps:
     """One more process is started and becomes a member; the others are members of its generation."""
     trial.start(name)
-    yield from joined(trial)
+    yield from settle(trial)
 
 
 def leave(trial: Trial, name: str) -> Steps:

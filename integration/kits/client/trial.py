@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,9 +127,9 @@ class Trial:
         """Let a paused process run on."""
         self._processes[name].resume()
 
-    def allow_to_end(self, name: str) -> None:
-        """From here on the process may end by itself: the reply that it is about to receive is fatal for it."""
-        self._may_end.add(name)
+    def allow_to_end(self, *names: str) -> None:
+        """From here on the processes may end by themselves: the reply that they may receive is fatal for them."""
+        self._may_end.update(names)
 
     def kill_all(self) -> None:
         """Kill what still runs."""
@@ -187,12 +187,9 @@ class Trial:
             raise CutError(f"{dead} by itself")
         return came_to_pass
 
-    def settle(self, names: Iterable[str] = (), since: int | None = None) -> Steps:
-        """Wait until the processes (all that run) are one generation, with a Heartbeat each after now, or ``since``."""
-        expected = tuple(names) or self.running
-        mark = self.view.count if since is None else since
-        what = f"{', '.join(expected)} are members of one generation"
-        yield from self.reach(lambda: self.view.is_settled(expected, mark), what)
+    def is_settled(self, since: int = -1) -> bool:
+        """Whether all that run are members of one generation, each with a Heartbeat in it after event ``since``."""
+        return self.view.is_settled(self.running, since)
 
     def await_end(self, name: str) -> Steps:
         """Wait until a process that was asked to end has done so.

@@ -50,6 +50,7 @@ class ProcessView:
     beaten: int = -1
     session_timeout_ms: int = 0
     rebalance_timeout_ms: int = 0
+    leads: bool = False
     assignment: tuple[str, ...] = ()
     requests: Counter[str] = field(default_factory=Counter)
     errors: set[str] = field(default_factory=set)
@@ -104,6 +105,13 @@ class GroupView:
         """The longest session timeout that a process asked for; 0 before the first JoinGroup."""
         return max((view.session_timeout_ms for view in self.processes.values()), default=0)
 
+    def leader(self, names: Iterable[str]) -> str:
+        """The process among ``names`` that leads the newest generation, the first of them where none does."""
+        names = tuple(names)
+        return next(
+            (name for name in names if self.of(name).leads and self.of(name).joined == self.generation), names[0]
+        )
+
     def assigned(self) -> set[str]:
         """All partitions that SyncGroup replies of the newest generation gave out."""
         newest = [view for view in self.processes.values() if view.synced == self.generation]
@@ -156,6 +164,7 @@ class GroupView:
                 view.joined = reply.reply_generation
                 self.generation = max(self.generation, view.joined)
                 view.member_id = reply.assigned_member_id
+                view.leads = reply.leader == reply.assigned_member_id
             case Api.SYNC_GROUP:
                 view.synced = request.request_generation
                 view.assignment = reply.assignment

@@ -37,7 +37,7 @@ class Wire:
         self.is_answered(process, self.asks(process, api, **(request or {})), api, **reply)
 
     def joins(self, process: str, generation: int, **reply: Any) -> None:
-        found = {"reply_generation": generation, "assigned_member_id": f"{process}-id", **reply}
+        found = {"reply_generation": generation, "assigned_member_id": f"{process}-id", "leader": "p0-id", **reply}
         self.passes(process, "JoinGroup", {"session_timeout_ms": 3000, "subscription_version": 3}, **found)
 
     def syncs(self, process: str, generation: int, *assignment: str) -> None:
@@ -63,6 +63,7 @@ def test_a_group_is_settled_when_each_member_beats_in_the_newest_generation() ->
     assert wire.view.generation == 4
     assert wire.view.session_timeout_ms == 3000
     assert wire.view.assigned() == {"t-0", "t-1"}
+    assert wire.view.leader(("p0", "p1")) == "p0"
     assert wire.view.spoken == Spoken(9, 3)
 
 

@@ -1,0 +1,132 @@
+"""``rebalance-check conform client``: any consumer program, run as a group, judged by what crosses the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from rebalance_check.commands._console import Console, json_option
+from rebalance_check.commands._kit_report import KitFiles, finish_kit, kit_file_options
+from rebalance_check.commands._minutes import Minutes
+from rebalance_check.integration.kits.adapters.ready import ADAPTERS, adapter
+from rebalance_check.integration.kits.client.kit import ClientKit
+from rebalance_check.integration.kits.client.placeholders import INSTANCE, ClientCommand
+from rebalance_check.integration.kits.client.run import ClientRun
+from rebalance_check.integration.kits.client.scenarios import SCENARIOS, chosen_scenarios
+from rebalance_check.integration.kits.client.verdicts import ScenarioResult, chosen_kips
+from rebalance_check.integration.kits.report import KitRow
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.model.vocabulary.progress import ProgressListener
+from rebalance_check.properties.wire.catalogue import CLAIMS_BY_KIP
+from rebalance_check.report.terminal import suggested, visible
+
+_WIDTH = max(map(len, SCENARIOS))
+
+BROKER_HELP = "embedded, local (jars and java), testcontainers (Docker), or the HOST:PORT of a running broker."
+
+
+@click.command("client")
+@click.option("--adapter", "ready", default="", metavar="NAME",
+              help=f"Instead of COMMAND, a ready client: {', '.join(each.name for each in ADAPTERS)}.")  # fmt: skip
+@click.option("--protocol", type=click.Choice(["eager", "cooperative"]), default="eager", show_default=True,
+              help="The rebalance protocol of a ready client.")  # fmt: skip
+@click.option("--broker", default="embedded", show_default=True, help=BROKER_HELP)
+@click.option("--members", type=click.IntRange(min=2), default=3, show_default=True,
+              help="Processes of a group; most scenarios start one more for a while.")  # fmt: skip
+@click.option("--minutes", type=Minutes(zero=False), default=10.0, show_default=True,
+              help="No scenario begins after this time.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Decides who is stopped, killed, refused.")
+@click.option("--kip", "kips", multiple=True, metavar="NAME",
+              help=f"Judge the claims of this KIP alone: {', '.join(CLAIMS_BY_KIP)}; default: all.")  # fmt: skip
+@click.option("--scenario", "scenarios", multiple=True, metavar="NAME",
+              help=f"Run this scenario alone: {', '.join(SCENARIOS)}; default: all.")  # fmt: skip
+@click.option("--patience", type=click.FloatRange(min=0.1), default=30.0, show_default=True, metavar="SECONDS",
+              help="How long to wait for what the client has to do, besides its session timeout.")  # fmt: skip
+@click.option("--history", type=click.Path(path_type=Path), default=Path(".rebalance-check/conform"),
+              show_default=True, help="Where histories and the output of the client go.")  # fmt: skip
+@kit_file_options
+@json_option
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
+def command(*, ready: str, protocol: str, broker: str, members: int, minutes: float, seed: int,
+            kips: tuple[str, ...], scenarios: tuple[str, ...], patience: float, history: Path, files: KitFiles,
+            as_json: bool, words: tuple[str, ...]) -> int:  # fmt: skip
+    """Run COMMAND, any consumer program, as several processes of one group, and judge what crosses the wire.
+
+    In its arguments {bootstrap}, {group} and {topic} are replaced for each process, and {member} and {instance} (the
+    group.instance.id of a static member) where they stand. The program consumes the topic in the group until SIGTERM.
+
+    Exit codes: 0 held, 10 or 11 violated, 12 the client hung or died midway, 2 it never connected.
+    """
+    console = Console(as_json)
+    subject = client_subject(ready, protocol, words)
+    run = ClientRun(
+        command=subject.command,
+        subject=subject.name,
+        scenarios=chosen_scenarios(scenarios, is_static=subject.command.has(INSTANCE)),
+        kips=chosen_kips(kips, CLAIMS_BY_KIP),
+        out=history,
+        broker=broker,
+        members=members,
+        minutes=minutes,
+        seed=seed,
+        patience_s=patience,
+    )
+    console.say(visible(f"{subject.name} on {broker}: {len(run.scenarios)} scenarios, histories in {history}"))
+    with console.progress() as advance:
+        shown = _Shown(console, len(run.scenarios), advance)
+        report = ClientKit(run, partial(_again, run, subject), shown).report()
+    return finish_kit(console, report, files)
+
+
+class ClientSubject(NamedTuple):
+    """What is tried: the command, what reports call it, and the ``words`` that name it on our command line."""
+
+    command: ClientCommand
+    name: str
+    words: tuple[str, ...]
+
+
+def client_subject(ready: str, protocol: str, words: tuple[str, ...]) -> ClientSubject:
+    """The ready client of that name, built if need be, or else the command of these words.
+
+    Raises: RebalanceCheckError when both are given, or the client or the command cannot be run.
+    """
+    if not ready:
+        given = ClientCommand(words)
+        return ClientSubject(given, str(given), ("--", *words))
+    if words:
+        raise RebalanceCheckError(f"a command is given besides --adapter {ready}: leave one of them out")
+    found = adapter(ready)
+    filled = ClientCommand(tuple(found.command(protocol, static=found.static_members)))
+    return ClientSubject(filled, f"{found.title}, {protocol}", ("--adapter", ready, "--protocol", protocol))
+
+
+def _again(run: ClientRun, subject: ClientSubject, scenario: str) -> str:
+    """The command that runs one scenario again."""
+    settings = {"--broker": run.broker, "--members": run.members, "--seed": run.seed, "--scenario": scenario}
+    words = [word for name, value in settings.items() for word in (name, value)]
+    return suggested("conform", "client", *words, *subject.words)
+
+
+class _Shown:
+    """Says what each scenario came to as soon as it is judged."""
+
+    def __init__(self, console: Console, scenarios: int, advance: ProgressListener) -> None:
+        self._console = console
+        self._scenarios = scenarios
+        self._advance = advance
+        self._done = 0
+
+    def __call__(self, result: ScenarioResult, violated: Sequence[KitRow]) -> None:
+        self._done += 1
+        self._advance("scenarios", self._done, self._scenarios)
+        events = f"{result.judgement.events:,} events in {result.seconds:.1f} s"
+        self._console.say(f"  {result.name:<{_WIDTH}}  {result.judgement.outcome}, {events}")
+        if result.cut:
+            self._console.say(f"    cut short: {result.cut}")
+        for row in violated:
+            self._console.say(f"    violated: {row.claim} ({row.section}): {row.headline}")

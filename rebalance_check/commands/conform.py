@@ -1,0 +1,15 @@
+"""``rebalance-check conform``: conformance kits for other people's clients and brokers, a module per kind."""
+
+from __future__ import annotations
+
+import click
+
+from rebalance_check.commands import _conform_client
+
+
+@click.group("conform")
+def command() -> None:
+    """Try a client or a broker that speaks Kafka's group protocol, and report claim by claim."""
+
+
+command.add_command(_conform_client.command)
