@@ -9,7 +9,7 @@ from rebalance_check.commands import _conform_client
 
 @click.group("conform")
 def command() -> None:
-    """Try a client or a broker that speaks Kafka's group protocol, and report claim by claim."""
+    """Try a client that speaks Kafka's group protocol, and report claim by claim. Every kit takes --json."""
 
 
 command.add_command(_conform_client.command)

@@ -33,6 +33,7 @@ OUTPUT: Final = {
     "assignors-connect-bad-input": "assignors --version ours --assignor connect-eager --input 'join'",
     "assignors-connect-bad-shape": "assignors --version ours --assignor connect-eager --shape racks",
     "assignors-connect-bad-assignor": "assignors --version ours --shape returns",
+    "conform-bad-input": "conform client -- no-such-program {{bootstrap}} {{group}} {{topic}}",
     "convert": "convert --out {folder}/converted {history}",
     "explore": f"explore {SMALL}",
     "explore-mutant": f"explore {SMALL} --mutant generation-is-reused",
@@ -70,6 +71,9 @@ OUTPUT: Final = {
 }
 """The arguments by the name of the golden file; ``{history}`` is one in which two members own t-1."""
 
+SUBCOMMANDS: Final = ("conform client",)
+"""The commands of groups."""
+
 VARYING: Final = (
     (re.compile(r"[\d,.]+ (m?s|min|h)\b"), r"# \1"),
     (re.compile(r"[\d,]+( \w+)?/s\b"), r"#\1/s"),
@@ -99,6 +103,13 @@ def test_the_help_of_a_command__as_agreed(name: str, command: Command, golden: G
     answer = command(name, "--help")
     assert answer.code == 0
     golden(f"help-{name}.txt", steady(answer.out, tmp_path))
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_the_help_of_a_subcommand__as_agreed(name: str, command: Command, golden: Golden, tmp_path: Path) -> None:
+    answer = command(*name.split(), "--help")
+    assert answer.code == 0
+    golden(f"help-{name.replace(' ', '-')}.txt", steady(answer.out, tmp_path))
 
 
 def test_the_help__as_agreed(command: Command, golden: Golden) -> None:

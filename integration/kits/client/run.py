@@ -84,8 +84,9 @@ class Course:
 
     @property
     def cuts(self) -> tuple[str, ...]:
-        """Why scenarios were cut short, each with its name."""
-        return tuple(f"{result.name}: {result.cut}" for result in self.results if result.cut)
+        """Why scenarios were cut short, each with its name, and which were left out."""
+        cuts = tuple(f"{result.name}: {result.cut}" for result in self.results if result.cut)
+        return (*cuts, *([f"left out: {', '.join(self.left_out)}"] if self.left_out else []))
 
 
 def run_client_kit(run: ClientRun, listener: Callable[[ScenarioResult], None]) -> Course:

@@ -1,0 +1,162 @@
+"""Programs under the client kit on the embedded broker: one that is correct, and many that are not."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rebalance_check.integration.kits.client.kit import ClientKit
+from rebalance_check.integration.kits.client.placeholders import ClientCommand
+from rebalance_check.integration.kits.client.run import ClientRun
+from rebalance_check.integration.kits.client.scenarios import chosen_scenarios
+from rebalance_check.integration.kits.client.trial import NeverConnectedError
+from rebalance_check.integration.kits.client.verdicts import ScenarioResult
+from rebalance_check.integration.kits.report import KitReport, KitRow
+from rebalance_check.model.vocabulary.events import RunEnded, RunStarted
+from rebalance_check.model.vocabulary.wire_events import ProcessEnded, ProcessSignalled, RequestObserved
+from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.properties.history import read_history
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.verdict import Outcome
+from rebalance_check.properties.wire.catalogue import CLAIMS_BY_KIP
+
+PROGRAMS = Path(__file__).parent / "programs"
+PLACES = ("{bootstrap}", "{group}", "{topic}")
+OURS = (sys.executable, str(PROGRAMS / "our_consumer.py"), *PLACES, "cooperative", "{instance}")
+
+
+def tried(
+    words: Sequence[str], out: Path, *scenarios: str, listener: Callable[..., None] = lambda *_: None, **settings: Any
+) -> KitReport:
+    """The report on a program in these scenarios."""
+    command = ClientCommand(tuple(words))
+    run = ClientRun(
+        command=command,
+        scenarios=chosen_scenarios(scenarios, is_static=command.has("{instance}")),
+        kips=CLAIMS_BY_KIP,
+        out=out,
+        **{"members": 2, **settings},
+    )
+    return ClientKit(run, lambda scenario: f"again {scenario}", listener).report()
+
+
+def outcomes(report: KitReport) -> dict[str, Outcome]:
+    return {row.claim: row.outcome for row in report.rows}
+
+
+@pytest.fixture(scope="module")
+def correct(tmp_path_factory: pytest.TempPathFactory) -> tuple[KitReport, Path]:
+    """A correct consumer that members join, leave, and restart as static members; and where its histories are."""
+    out = tmp_path_factory.mktemp("correct")
+    return tried(OURS, out, "joins", "static", "unknown-member-id"), out
+
+
+def test_a_correct_consumer_breaks_no_claim(correct: tuple[KitReport, Path]) -> None:
+    report, _ = correct
+    assert report.unfinished == ""
+    assert report.violated == ()
+    assert report.exit_code is ExitCode.HELD
+    held = {claim for claim, outcome in outcomes(report).items() if outcome is Outcome.HELD}
+    assert held >= {
+        "wire_rejoins_when_rebalancing",
+        "wire_leaves_on_close",
+        "wire_commits_what_it_owns",
+        "wire_heartbeats_keep_the_session",
+        "wire_static_restart",
+        "wire_required_member_id_is_used",
+        "wire_claims_are_the_assignment",
+        "wire_claimed_generation_fits",
+        "wire_skipped_assignment_is_empty",
+    }
+
+
+def test_each_scenario_has_a_whole_history(correct: tuple[KitReport, Path]) -> None:
+    _, out = correct
+    for name in ("joins", "static", "unknown-member-id"):
+        events = list(read_history(out / f"{name}.jsonl"))
+        assert isinstance(events[0], RunStarted)
+        assert isinstance(events[-1], RunEnded)
+        assert {event.group for event in events} == {events[0].group}
+        assert {event.process for event in events if isinstance(event, RequestObserved)} == {"p0", "p1", "p2"}
+        assert sum(isinstance(event, ProcessEnded) for event in events) >= 3
+        assert (out / f"{name}.raw" / "p0.log").exists()
+
+
+def test_dynamic_members_have_no_instance_id_and_static_ones_have(correct: tuple[KitReport, Path]) -> None:
+    _, out = correct
+    assert instances(read_history(out / "joins.jsonl")) == {""}
+    assert instances(read_history(out / "static.jsonl")) == {"i-p0", "i-p1"}
+
+
+def instances(events: Any) -> set[str]:
+    return {event.instance_id for event in events if isinstance(event, RequestObserved) and event.api == "JoinGroup"}
+
+
+def signals(path: Path) -> list[tuple[str, str]]:
+    return [(e.process, e.signal) for e in read_history(path) if isinstance(e, ProcessSignalled)]
+
+
+def test_a_seed_chooses_the_same_members_and_no_scenario_begins_when_the_time_is_over(
+    correct: tuple[KitReport, Path], tmp_path: Path
+) -> None:
+    _, out = correct
+    report = tried(OURS, tmp_path, "joins", "kill", minutes=0.001)
+    assert signals(tmp_path / "joins.jsonl")[0] == signals(out / "joins.jsonl")[0]
+    assert report.unfinished == "left out: kill"
+    assert report.exit_code is ExitCode.UNDECIDED
+
+
+def test_a_program_that_ends_at_once_never_connected(tmp_path: Path) -> None:
+    usage = (sys.executable, "-c", "import sys; sys.exit('usage: consume --help')", *PLACES)
+    with pytest.raises(
+        NeverConnectedError, match=r"never connected to the broker: p0 ended with exit code 1: .*usage: consume --help"
+    ):
+        tried(usage, tmp_path, "joins")
+
+
+def test_a_program_that_connects_to_nothing_never_connected(tmp_path: Path) -> None:
+    idle = (sys.executable, "-c", "import signal; signal.pause()", *PLACES)
+    with pytest.raises(NeverConnectedError, match="never connected to the broker: p0 are members of one generation"):
+        tried(idle, tmp_path, "joins", patience_s=0.3)
+
+
+def test_a_program_that_connects_and_never_joins_leaves_all_undecided(tmp_path: Path) -> None:
+    script = "import signal, socket, sys; _ = socket.create_connection(sys.argv[1].split(':')); signal.pause()"
+    report = tried((sys.executable, "-c", script, *PLACES), tmp_path, "joins", "kill", patience_s=1.0)
+    assert report.exit_code is ExitCode.UNDECIDED
+    assert "p0 never joined; it sent nothing; left out: kill" in report.unfinished
+    assert set(outcomes(report).values()) == {Outcome.UNTESTED}
+
+
+def test_a_program_that_dies_midway_is_judged_up_to_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRASH", "1")
+    report = tried(OURS, tmp_path, "joins")
+    assert report.exit_code is ExitCode.UNDECIDED
+    assert "p0 ended with exit code 1: its last lines:" in report.unfinished
+    assert "out of cheese; nobody had asked it to end" in report.unfinished
+    assert outcomes(report)["wire_required_member_id_is_used"] is Outcome.HELD
+    assert isinstance(list(read_history(tmp_path / "joins.jsonl"))[-1], RunEnded)
+
+
+def test_a_program_that_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HANG", "1")
+    report = tried(OURS, tmp_path, "joins", patience_s=5.0)
+    assert report.exit_code is ExitCode.UNDECIDED
+    assert "did not end within 5 s of SIGTERM, and was killed" in report.unfinished
+    assert ("p0", "kill") in signals(tmp_path / "joins.jsonl")
+
+
+def test_a_violation_is_reported_at_once_and_its_history_shows_it(tmp_path: Path) -> None:
+    """kafka-python claims partitions of which it has learned that they are lost (TRACK_RECORD.md)."""
+    seen: list[tuple[ScenarioResult, Sequence[KitRow]]] = []
+    words = (sys.executable, str(PROGRAMS / "kafka_python_consumer.py"), *PLACES)
+    report = tried(words, tmp_path, "unknown-member-id", listener=lambda *found: seen.append(found))
+    assert report.exit_code is ExitCode.SAFETY
+    broken = next(row for row in report.violated if row.claim == "wire_lost_partitions_are_not_claimed")
+    assert (broken.history, broken.command) == (str(tmp_path / "unknown-member-id.jsonl"), "again unknown-member-id")
+    assert broken.claim in {row.claim for _, rows in seen for row in rows}
+    assert judge(broken.history, broken.claim).exit_code is ExitCode.SAFETY
