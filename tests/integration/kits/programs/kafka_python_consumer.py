@@ -17,7 +17,7 @@ def main(bootstrap: str, group: str, topic: str) -> None:
         bootstrap_servers=bootstrap,
         group_id=group,
         partition_assignment_strategy=[CooperativeStickyAssignor],
-        session_timeout_ms=4_000,
+        session_timeout_ms=15_000,
         heartbeat_interval_ms=100,
         max_poll_interval_ms=5_000,
         auto_commit_interval_ms=200,

@@ -20,7 +20,7 @@ from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.runtime.recorder import SharedRecorder
 from rebalance_check.integration.driver.sockets import Member, now_ms
 
-SESSION_MS = 4_000
+SESSION_MS = 15_000
 ASSIGNORS: dict[str, Callable[[], Assignor]] = {"eager": RangeAssignor, "cooperative": CooperativeStickyAssignor}
 
 
