@@ -133,7 +133,7 @@ class _Panel:
         if self.is_quiet:
             return Untested(NOTHING_BETWEEN)
         if invariant.needs_end and not ended:
-            lacking = fold.lacks({**counts, RunEnded: 1})
+            lacking = fold.lacks(counts if _is_unframed(fold, counts) else {**counts, RunEnded: 1})
             return Untested(lacking) if lacking else Undecided(NOT_ENDED)
         lacking = fold.lacks(counts)
         return Untested(lacking) if lacking else Held(fold.checked(counts))
@@ -238,6 +238,11 @@ class Judge:
         self._broken = self._broken or reason
         for panel in self._panels.values():
             panel.broken = panel.broken or reason
+
+
+def _is_unframed(fold: Fold, counts: Mapping[type[Event], int]) -> bool:
+    """Whether the claim is about what a run reports of itself alone, and the history is a recording without a run."""
+    return fold.handlers.keys() <= OF_THE_RUN and not any(counts.get(kind) for kind in OF_THE_RUN)
 
 
 def _uncertain(fault: str, seen: Violated) -> Undecided:

@@ -38,6 +38,7 @@ from rebalance_check.properties.verdict import (
 History = Callable[..., list[Event]]
 GOOD = PartitionsAssigned(member="m0", generation=1, partitions=("t-0",))
 BAD = PartitionsAssigned(member="m1", generation=1, partitions=("t-0",))
+BEGUN = RunStarted(subject="mine")
 
 
 def test_a_run_in_which_nothing_happened__is_undecided__and_nothing_in_it_held(history: History) -> None:
@@ -78,7 +79,7 @@ def test_a_checker_that_fails__raises(history: History) -> None:
 
 
 def test_a_violation__is_raised_before_what_is_undecided(history: History) -> None:
-    judgement = judge(history(GOOD, BAD, ended=False), ["no_double_ownership", "rebalance_completes"])
+    judgement = judge(history(BEGUN, GOOD, BAD, ended=False), ["no_double_ownership", "rebalance_completes"])
     assert judgement.undecided.keys() == {"rebalance_completes"}
     for allow in (False, True):
         with pytest.raises(NoDoubleOwnership.violation):
@@ -87,10 +88,18 @@ def test_a_violation__is_raised_before_what_is_undecided(history: History) -> No
 
 def test_undecided__is_raised_with_names_and_reasons__as_a_failure_of_the_test(history: History) -> None:
     with pytest.raises(UndecidedError, match="rebalance_completes: the history has no RunEnded") as raised:
-        judge(history(GOOD, ended=False), ["no_double_ownership", "rebalance_completes"]).check()
+        judge(history(BEGUN, GOOD, ended=False), ["no_double_ownership", "rebalance_completes"]).check()
     assert isinstance(raised.value, AssertionError)
     assert not isinstance(raised.value, Violation | RebalanceCheckError)
     assert pickle.loads(pickle.dumps(raised.value)).reasons == raised.value.reasons
+
+
+def test_a_recording_without_a_run__reports_nothing_of_itself__and_holds(history: History) -> None:
+    recorded = judge(history(GOOD, ended=False), ["no_double_ownership", "rebalance_completes"])
+    assert recorded.verdict("rebalance_completes") == Untested("the history holds no RunEnded")
+    assert recorded.outcome is Outcome.HELD
+    cut_off = judge(history(BEGUN, GOOD, ended=False), ["no_double_ownership", "rebalance_completes"])
+    assert cut_off.outcome is Outcome.UNDECIDED
 
 
 def test_what_could_not_break__is_untested__and_the_reason_names_the_events_that_it_needs(history: History) -> None:
