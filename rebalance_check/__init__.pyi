@@ -1,6 +1,8 @@
 """The public names of rebalance_check and where each is defined; `__init__` imports them when they are used."""
 
 from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.integration.recorders.history_file import HistoryFile
+from rebalance_check.integration.recorders.vocabulary import Numbering, Vocabulary
 from rebalance_check.model.version import __version__
 from rebalance_check.model.vocabulary import events
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -293,6 +295,7 @@ __all__ = [
     "HeartbeatNamesAMember",
     "HeartbeatReplied",
     "Held",
+    "HistoryFile",
     "HistoryWriter",
     "IncarnationEnded",
     "IncarnationStarted",
@@ -342,6 +345,7 @@ __all__ = [
     "NobodyIsRemovedEarly",
     "NodeChanged",
     "NothingIsThrown",
+    "Numbering",
     "OffsetCommitReplied",
     "OffsetCommitted",
     "OneAssignmentPerGeneration",
@@ -427,6 +431,7 @@ __all__ = [
     "Untested",
     "Violated",
     "Violation",
+    "Vocabulary",
     "WhoRevokesRejoins",
     "WireClaims",
     "WorkCancelled",

@@ -20,7 +20,8 @@ class Recorder:
     """Stamps the events of one observer and hands them on.
 
     ``clock`` gives milliseconds on the observer's clock, ``listener`` receives each stamped event at once, in order;
-    None listens to nothing and costs nothing.
+    None listens to nothing and costs nothing. ``first`` is the number of the first event: 0, or what follows the last
+    one where an observer goes on with its own history.
 
     Raises: MalformedEvent when group or source is no text, or the clock shows no whole milliseconds.
     """
@@ -28,7 +29,12 @@ class Recorder:
     __slots__ = ("_clock", "_listener", "_seq", "group", "source")
 
     def __init__(
-        self, group: str, source: str, clock: Callable[[], int], listener: Callable[[Event], None] | None
+        self,
+        group: str,
+        source: str,
+        clock: Callable[[], int],
+        listener: Callable[[Event], None] | None,
+        first: int = 0,
     ) -> None:
         if listener is not None:
             Event(group=group, source=source, time_ms=clock())
@@ -36,7 +42,7 @@ class Recorder:
         self.source = source
         self._clock = clock
         self._listener = listener
-        self._seq = 0
+        self._seq = first
 
     @property
     def listens(self) -> bool:
@@ -68,9 +74,14 @@ class SharedRecorder(Recorder):
     __slots__ = ("_lock",)
 
     def __init__(
-        self, group: str, source: str, clock: Callable[[], int], listener: Callable[[Event], None] | None
+        self,
+        group: str,
+        source: str,
+        clock: Callable[[], int],
+        listener: Callable[[Event], None] | None,
+        first: int = 0,
     ) -> None:
-        super().__init__(group, source, clock, listener)
+        super().__init__(group, source, clock, listener, first)
         self._lock = Lock()
 
     def emit(self, event: Event) -> None:

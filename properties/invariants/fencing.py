@@ -23,6 +23,7 @@ from rebalance_check.model.vocabulary.events import (
     RequestSent,
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.properties.features import Feature
 from rebalance_check.properties.kinds import Fold, Invariant
 from rebalance_check.properties.verdict import STEP, Because, Violation
 
@@ -235,6 +236,7 @@ LostIsNotCommitted: Final = Invariant(
         "a commit is known to be sent after the loss when it is accepted in a generation that was joined after it",
         "the member commits through its group; a commit by an administrator is not recorded as OffsetCommitted",
     ),
+    relies_on=frozenset({Feature.GENERATIONS}),
     exempted_by=(
         AssignmentCompleted,
         MemberStarted,

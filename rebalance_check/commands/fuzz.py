@@ -13,7 +13,9 @@ from rebalance_check.commands._campaign_results import campaign_results
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, json_option, show_untested, verdict_line
-from rebalance_check.commands._fuzz_options import DEFAULTS, options_of, scenario_options, search_options, search_seeds
+from rebalance_check.commands._fuzz_campaign import BROKER_SUBJECT, GROUPS_SUBJECT, SUBJECTS, campaign_on
+from rebalance_check.commands._fuzz_options import DEFAULTS, options_of, search_options, search_seeds
+from rebalance_check.commands._fuzz_own import subject_option
 from rebalance_check.commands._minutes import Minutes
 from rebalance_check.commands._upgrade_option import path_option
 from rebalance_check.impl.mutants import planted
@@ -35,33 +37,28 @@ from rebalance_check.pipeline.scenario_runs import (
     break_scenario,
     scenario_command,
     shrink_scenario,
-    simulate_scenario,
 )
 from rebalance_check.pipeline.seed_run import replay_command
 from rebalance_check.pipeline.shrink import shrink
-from rebalance_check.properties.catalogue import Claims, select
+from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.history import write_history
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.documents import counterexample_document
 from rebalance_check.report.runs import explained
 from rebalance_check.report.terminal import visible
 
-BROKER_SUBJECT = "broker"
-GROUPS_SUBJECT = "groups"
-
 
 @click.command("fuzz")
 @click.option(
     "--seeds", default="0:100", show_default=True, metavar="FIRST:LAST", help="From FIRST up to, not including, LAST."
 )
-@click.option("--subject", type=click.Choice(["simulator", SUBJECT, BROKER_SUBJECT, GROUPS_SUBJECT]),
-              default="simulator",
-              show_default=True,
+@subject_option(SUBJECTS,
               help=f"{SUBJECT}: no group, but random scenarios of requests, faults and time on our coordinator. "
               "With it go --seeds, --steps (lines of a scenario, default 40), --mutant, --invariant, --shrink and "
               "where runs are kept. "
               f"{BROKER_SUBJECT}: random frames at the embedded broker; with it go --seeds, --frames, --over. "
-              f"{GROUPS_SUBJECT}: simulated groups on Kafka's own coordinators; it needs --broker virtual.",
+              f"{GROUPS_SUBJECT}: simulated groups on Kafka's own coordinators; it needs --broker virtual. "
+              "MODULE:FUNCTION: a subject of yours, which the function makes from a seed.",
               )  # fmt: skip
 @click.option("--protocol", type=click.Choice([p.value for p in SimulatedProtocol]), default=DEFAULTS.protocol.value,
               show_default=True)  # fmt: skip
@@ -123,6 +120,10 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
 
     With --subject groups --broker virtual:4.3.1 (3.9.2, 3.9.2-scala), the simulated members of a seed meet Kafka's own
     coordinator in the place of ours; all other options are those of the simulator.
+
+    With --subject MODULE:FUNCTION it is a system of yours: the function takes a seed and returns a subject, whose
+    members start, stop, crash and pause as the seed says. With it go --seeds, --members, --partitions, --steps,
+    --faults (those that the subject's actions cover), --shrink, the claims and where runs are kept.
     """
     console = Console(as_json)
     ci.require_files(history, "add --history FILE")
@@ -142,26 +143,17 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     options = search_options(options_of(**sizes))
     seeds = search_seeds(seeds, options.mutant)
     chosen = parse_seeds(seeds)
-    default: Claims | None = None
-    simulate: Simulate = simulator
-    replayed, header = "", f"fuzz --seeds {seeds} {options.command_line()}".rstrip()
-    if subject == GROUPS_SUBJECT:
-        from rebalance_check.commands._fuzz_groups import groups_on  # noqa: PLC0415 - needs the extra 'brokers'
-
-        simulate = groups_on(broker, options)
-        replayed = f"--subject {subject} --broker {broker}"
-        header, subject = f"{header} {replayed}", f"{subject} on {broker}"
-    if subject == SUBJECT:
-        options, default = scenario_options(options), KEPT
-        simulate, header = simulate_scenario, f"fuzz --subject {subject} --seeds {seeds}"
-    names = [invariant.name for invariant in claims.invariants(default)]
+    campaign = campaign_on(subject, broker, seeds, options, claims)
+    options, header, simulate = campaign.options, campaign.header, campaign.simulate
     console.say(visible(header))
     with console.progress() as advance:
         result = fuzz(
-            chosen, options, engine=engine, out=out, invariants=names, simulate=simulate, subject=subject,
-            master=master, workers=workers, require_tested=claims.require_tested, progress=advance,
+            chosen, options, engine=engine, out=out, invariants=campaign.names, simulate=simulate,
+            subject=campaign.subject, master=master, workers=workers, require_tested=claims.require_tested,
+            progress=advance,
         )  # fmt: skip
-    explain = explain_scenario if subject == SUBJECT else partial(explain_run, simulate=simulate, replayed=replayed)
+    explain_own = partial(explain_run, simulate=simulate, replayed=campaign.replayed)
+    explain = explain_scenario if subject == SUBJECT else explain_own
     found = [explain(run.seed, options, run.counterexample.invariant, shrinking, run) for run in result.counterexamples]
     show_result(console, result, [text for text, _ in found])
     if history is not None and result.counterexamples:

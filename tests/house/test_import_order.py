@@ -105,9 +105,15 @@ FLOORS = (
     ("integration.wire", "integration.jvm", "integration.interrupts", "integration.waiting"),
     ("integration.exchange",),
     ("integration.embedded", "integration.virtual", "integration.oracle"),
-    ("integration.brokers", "integration.frame_fuzz", "integration.lockstep", "integration.driver"),
+    (
+        "integration.brokers",
+        "integration.frame_fuzz",
+        "integration.lockstep",
+        "integration.driver",
+        "integration.recorders",
+    ),
     ("integration.conformance", "integration.live"),
-    ("integration.differential", "integration.connect", "integration.recorders", "integration.wire_random"),
+    ("integration.differential", "integration.connect", "integration.wire_random"),
     ("integration.kits",),
     # Campaigns, reports, the command line.
     ("pipeline",),
