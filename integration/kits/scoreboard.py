@@ -24,6 +24,8 @@ END: Final = "<!-- scoreboard: end -->"
 
 def scoreboard(reports: Sequence[KitReport]) -> str:
     """A row per report with what became of each section's claims, then what is violated, each with its command."""
+    if not reports:
+        return "No report yet.\n"
     sections = list(dict.fromkeys(section for report in reports for section in report.sections))
     lines = [
         f"| subject | {' | '.join(sections)} |",

@@ -19,19 +19,22 @@ from rebalance_check.integration.kits.client.run import ClientRun
 from rebalance_check.integration.kits.client.scenarios import SCENARIOS, chosen_scenarios
 from rebalance_check.integration.kits.client.verdicts import ScenarioResult, chosen_kips
 from rebalance_check.integration.kits.report import KitRow
-from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.properties.wire.catalogue import CLAIMS_BY_KIP
 from rebalance_check.report.terminal import suggested, visible
 
+_READY = ", ".join(each.name for each in ADAPTERS)
 _WIDTH = max(map(len, SCENARIOS))
+
+TIMINGS_MS = {"session_ms": 6_000, "heartbeat_ms": 500, "rebalance_ms": 10_000}
+"""Those of ready clients: the shortest session that a broker allows by default, so that a run takes little time."""
 
 BROKER_HELP = "embedded, local (jars and java), testcontainers (Docker), or the HOST:PORT of a running broker."
 
 
 @click.command("client")
 @click.option("--adapter", "ready", default="", metavar="NAME",
-              help=f"Instead of COMMAND, a ready client: {', '.join(each.name for each in ADAPTERS)}.")  # fmt: skip
+              help=f"A ready client ({_READY}), with COMMAND as further arguments.")  # fmt: skip
 @click.option("--protocol", type=click.Choice(["eager", "cooperative"]), default="eager", show_default=True,
               help="The rebalance protocol of a ready client.")  # fmt: skip
 @click.option("--broker", default="embedded", show_default=True, help=BROKER_HELP)
@@ -75,7 +78,8 @@ def command(*, ready: str, protocol: str, broker: str, members: int, minutes: fl
         seed=seed,
         patience_s=patience,
     )
-    console.say(visible(f"{subject.name} on {broker}: {len(run.scenarios)} scenarios, histories in {history}"))
+    count = f"{len(run.scenarios)} of {len(SCENARIOS)} scenarios"
+    console.say(visible(f"{subject.name} on {broker}: {count}, histories in {history}"))
     with console.progress() as advance:
         shown = _Shown(console, len(run.scenarios), advance)
         report = ClientKit(run, partial(_again, run, subject), shown).report()
@@ -91,18 +95,18 @@ class ClientSubject(NamedTuple):
 
 
 def client_subject(ready: str, protocol: str, words: tuple[str, ...]) -> ClientSubject:
-    """The ready client of that name, built if need be, or else the command of these words.
+    """The ready client of that name, built if need be, with these words as further arguments; or else their command.
 
-    Raises: RebalanceCheckError when both are given, or the client or the command cannot be run.
+    Raises: RebalanceCheckError when the client or the command cannot be run.
     """
+    behind = ("--", *words) if words else ()
     if not ready:
         given = ClientCommand(words)
-        return ClientSubject(given, str(given), ("--", *words))
-    if words:
-        raise RebalanceCheckError(f"a command is given besides --adapter {ready}: leave one of them out")
+        return ClientSubject(given, str(given), behind)
     found = adapter(ready)
-    filled = ClientCommand(tuple(found.command(protocol, static=found.static_members)))
-    return ClientSubject(filled, f"{found.title}, {protocol}", ("--adapter", ready, "--protocol", protocol))
+    own = found.command(protocol, static=found.static_members, **TIMINGS_MS)
+    named = ("--adapter", ready, "--protocol", protocol, *behind)
+    return ClientSubject(ClientCommand((*own, *words)), f"{found.title}, {protocol}", named)
 
 
 def _again(run: ClientRun, subject: ClientSubject, scenario: str) -> str:

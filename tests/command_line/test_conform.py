@@ -29,7 +29,7 @@ def test_a_report_in_each_form(command: Command, tmp_path: Path) -> None:
     assert [row["history"] for row in answer.document["rows"] if row["claim"] == "wire_leaves_on_close"] == [
         str(tmp_path / "out" / "joins.jsonl")
     ]
-    assert "1 scenarios, histories in" in answer.err
+    assert "1 of 13 scenarios, histories in" in answer.err
     assert "  joins " in answer.err
     assert "KIP-62: 3 held" in page.read_text()
     assert {suite.name for suite in JUnitXml.fromstring(junit.read_bytes())} == {"base protocol", "KIP-62"}
@@ -41,7 +41,6 @@ def test_a_report_in_each_form(command: Command, tmp_path: Path) -> None:
         (("--scenario", "jons", *WORDS), "'jons' is no scenario: choose from joins, kill"),
         (("--scenario", "static", *WORDS), "the scenario static needs static members: write {instance} where"),
         (("--kip", "848", *WORDS), "'848' is no KIP of this kit: choose from base protocol, KIP-62"),
-        (("--adapter", "kafka-python", *WORDS), "a command is given besides --adapter kafka-python"),
         (("--adapter", "jafka"), "'jafka' is no ready client: choose java"),
         ((), "no command is given: write the client's command behind --"),
         (("--broker", "nowhere", *WORDS), "'nowhere' is no broker"),

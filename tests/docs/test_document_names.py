@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rebalance_check.impl.mutants import MUTANTS
 from rebalance_check.integration.connect.scenarios import SCENARIOS
+from rebalance_check.integration.kits.client.scenarios import SCENARIOS as CLIENT_SCENARIOS
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -51,14 +52,16 @@ def test_files_that_a_page_names_exist() -> None:
 
 def test_mutants_and_scenarios_in_command_lines_exist() -> None:
     scenarios = {scenario.name for scenario in SCENARIOS}
+    of_clients = set(CLIENT_SCENARIOS)
     mutants = {name.rpartition("/")[2] for name in MUTANTS}
     lines = [line for _, text in texts() for line in re.findall(r"rebalance-check [^\n`]+", text)]
     named = {name for line in lines for name in re.findall(r"--mutant ([\w/-]+)", line)}
-    asked = {name for line in lines for name in re.findall(r"--scenario (\w+)", line) if name != "NAME"}
+    asked = {(line, name) for line in lines for name in re.findall(r"--scenario ([\w-]+)", line) if name != "NAME"}
     assert len(named) > 50
     assert {name for name in named if name.rpartition("/")[2] not in mutants} == set()
     assert asked
-    assert asked <= scenarios
+    assert {name for line, name in asked if " conform client " in line} <= of_clients
+    assert {name for line, name in asked if " conform client " not in line} <= scenarios
 
 
 def test_pytest_lines_name_what_is_there() -> None:
