@@ -77,8 +77,7 @@ class _Claims(RequestFold):
 
     def _may_have_given_up(self, client: Client, event: RequestObserved) -> bool:
         """A client that is not answered for a session timeout may take its membership as lost."""
-        silent = client.since.was_silent or event.time_ms - client.accepted_ms > client.session_ms
-        return silent or client.since.paused is not None
+        return client.may_count_as_lost(event.time_ms) or client.since.paused is not None
 
 
 class _LostClaims(RequestFold):

@@ -200,6 +200,10 @@ class Client:
         waits = any(request.api != Api.JOIN_GROUP for request in self.open.values())
         return self.process.paused is not None or not self.connections or waits
 
+    def may_count_as_lost(self, time_ms: int) -> bool:
+        """Whether it was not answered for a session timeout, so that its coordinator may have removed it."""
+        return self.since.was_silent or time_ms - self.accepted_ms > self.session_ms
+
     @property
     def joining(self) -> RequestObserved | None:
         """Its last JoinGroup while that is open."""
@@ -264,10 +268,12 @@ class Client:
             found.synced = reply
             self.applied = found
         elif request.api == Api.HEARTBEAT and self.lost and self.lost.request.api == Api.OFFSET_COMMIT:
-            self._still_member(request)
+            self._still_member(request, self.lost.reply)
 
-    def _still_member(self, heartbeat: RequestObserved) -> None:
-        """A commit was refused, and the coordinator accepts the same identity all the same."""
+    def _still_member(self, heartbeat: RequestObserved, refusal: ReplyObserved) -> None:
+        """A commit was refused; a client that goes on under the same identity, and is accepted, keeps it."""
+        if heartbeat.seq < refusal.seq:
+            return
         self.member_id, self.is_member, self.lost, self.fenced = heartbeat.member_id, True, None, None
 
     def _refuse(self, answered: Answered) -> None:

@@ -43,7 +43,7 @@ class _Kept(RequestFold):
 
     def look(self, client: Client, event: RequestObserved) -> None:
         """Only an id that the client has used since, or whose reply it must have received, is one that it knows."""
-        if not client.member_id or not client.is_member or client.round is None or self._may_be_dropped(client):
+        if not client.member_id or not client.is_member or client.round is None or self._may_be_dropped(client, event):
             return
         other = event.member_id != client.member_id
         self.test(
@@ -55,8 +55,10 @@ class _Kept(RequestFold):
             at=event,
         )
 
-    def _may_be_dropped(self, client: Client) -> bool:
+    def _may_be_dropped(self, client: Client, join: RequestObserved) -> bool:
         """A reply may be lost with its connection; a client that is refused while it completes a join resets itself."""
+        if client.may_count_as_lost(join.time_ms):
+            return True
         unsettled = client.round is not client.applied
         unsure = unsettled and (client.since.closed is not None or client.since.unseen is not None)
         refused = client.since.errors.get(ILLEGAL_GENERATION)
@@ -157,6 +159,7 @@ MemberIdIsKept: Final = Invariant(
         ONE_MEMBER,
         "a client whose connection breaks during a rebalance may not have received its id; one that is refused within "
         "a session timeout of its SyncGroup may not have completed its join, and resets itself",
+        "a client that is not answered for a session timeout may give its membership up",
     ),
     exempted_by=DISTURBANCES,
     violation=MemberIdIsKeptViolated,

@@ -94,7 +94,7 @@ def causes(client: Client, join: RequestObserved) -> set[str]:
         "it left": since.left is not None,
         "it missed a reply": since.unseen is not None,
         "it closed a connection itself": since.closed is not None and since.closed.closed_by == "client",
-        "its session may have expired": since.was_silent or _is_silent(client, join),
+        "its session may have expired": client.may_count_as_lost(join.time_ms),
         MOVED: bool(since.errors) or since.closed is not None or since.moved is not None,
     }
     return {cause for cause, is_so in could_be.items() if is_so}
@@ -102,10 +102,6 @@ def causes(client: Client, join: RequestObserved) -> set[str]:
 
 def _offers(join: RequestObserved) -> tuple[tuple[str, ...], tuple[str, ...], str]:
     return tuple(sorted(join.topics)), join.protocols, join.instance_id
-
-
-def _is_silent(client: Client, join: RequestObserved) -> bool:
-    return join.time_ms - client.accepted_ms > client.session_ms
 
 
 class _NeedlessJoin(RequestFold):

@@ -1,0 +1,89 @@
+"""What clients may do on the wire though it looks like a mistake: each seen in a real client, and no violation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from rebalance_check.model.vocabulary.events import Event, ReplyObserved, RequestObserved
+from rebalance_check.properties.judge import judge
+from rebalance_check.properties.verdict import Outcome
+from rebalance_check.properties.wire.catalogue import WireClaims
+
+History = Callable[..., list[Event]]
+
+SESSION_MS = 6_000
+
+
+def sent(request: int, api: str, *, time_ms: int = 0, member_id: str = "m", generation: int = -1) -> RequestObserved:
+    return RequestObserved(
+        connection=1, process="p0", request=request, api=api, version=5, member_id=member_id, time_ms=time_ms,
+        request_generation=generation, session_timeout_ms=SESSION_MS if api == "JoinGroup" else 0,
+        rebalance_timeout_ms=SESSION_MS if api == "JoinGroup" else 0, protocol_type="consumer", protocols=("range",),
+    )  # fmt: skip
+
+
+def got(request: int, api: str, error: str = "NONE", *, time_ms: int = 0, generation: int = -1) -> ReplyObserved:
+    return ReplyObserved(
+        connection=1, process="p0", request=request, api=api, error=error, time_ms=time_ms,
+        reply_generation=generation, assigned_member_id="m" if api == "JoinGroup" else "",
+    )  # fmt: skip
+
+
+def anonymous(request: int, *, time_ms: int = 0) -> RequestObserved:
+    """A JoinGroup without a member id."""
+    return sent(request, "JoinGroup", member_id="", time_ms=time_ms)
+
+
+SETTLED: list[Event] = [
+    anonymous(1), got(1, "JoinGroup", generation=1),
+    sent(2, "SyncGroup", generation=1), got(2, "SyncGroup"),
+]  # fmt: skip
+
+NOT_ANSWERED_FOR_A_SESSION: list[Event] = [
+    *SETTLED,
+    sent(3, "Heartbeat", generation=1),
+    anonymous(4, time_ms=SESSION_MS + 1),
+]  # fmt: skip
+"""librdkafka takes its membership as lost when its session timeout has passed without a reply."""
+
+HEARTBEAT_CROSSES_A_REFUSED_COMMIT: list[Event] = [
+    *SETTLED,
+    sent(3, "OffsetCommit", generation=1), sent(4, "Heartbeat", generation=1),
+    got(3, "OffsetCommit", "UNKNOWN_MEMBER_ID"), got(4, "Heartbeat"),
+    anonymous(5),
+]  # fmt: skip
+"""aiokafka: the heartbeat was sent before the commit was refused, so that its reply restores nothing."""
+
+ALLOWED = {
+    "member id dropped after a silent session": NOT_ANSWERED_FOR_A_SESSION,
+    "heartbeat that crosses a refused commit": HEARTBEAT_CROSSES_A_REFUSED_COMMIT,
+}
+
+SOONER: list[Event] = [*SETTLED, anonymous(3, time_ms=SESSION_MS - 1)]
+HEARTBEAT_AFTER_A_REFUSED_COMMIT: list[Event] = [
+    *SETTLED,
+    sent(3, "OffsetCommit", generation=1), got(3, "OffsetCommit", "UNKNOWN_MEMBER_ID"),
+    sent(4, "Heartbeat", generation=1), got(4, "Heartbeat"),
+    anonymous(5),
+]  # fmt: skip
+"""It went on as the same member, and was accepted."""
+
+NOT_ALLOWED = {
+    "member id dropped without cause": (SOONER, "wire_member_id_is_kept"),
+    "member id dropped after it was used again": (HEARTBEAT_AFTER_A_REFUSED_COMMIT, "wire_member_id_is_kept"),
+}
+
+
+@pytest.mark.parametrize("case", ALLOWED)
+def test_what_a_client_may_do_is_no_violation(case: str, history: History) -> None:
+    judged = judge(history(*ALLOWED[case]), WireClaims)
+    assert [found.invariant for found in judged.counterexamples] == []
+
+
+@pytest.mark.parametrize("case", NOT_ALLOWED)
+def test_what_differs_from_it_a_little_is_one(case: str, history: History) -> None:
+    events, claim = NOT_ALLOWED[case]
+    judged = judge(history(*events), WireClaims)
+    assert judged.verdict(claim).outcome is Outcome.VIOLATED
