@@ -189,11 +189,12 @@ class Member(Generic[C]):
     def _run(self) -> None:
         try:
             self._loop.run_forever()
-            for task in self._opening:
+            opening = list(self._opening)
+            for task in opening:
                 task.cancel()
             for socket in list(self._sockets.values()):
                 socket.close()
-            self._loop.run_until_complete(asyncio.sleep(0))
+            self._loop.run_until_complete(asyncio.gather(asyncio.sleep(0), *opening, return_exceptions=True))
         finally:
             self._loop.close()
 

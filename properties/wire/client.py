@@ -295,6 +295,12 @@ class Client:
         is_last = self.round is None or request.request_generation in {NO_GENERATION, self.round.generation}
         return request.member_id != "" and self.member_id in ("", request.member_id) and is_last
 
+    def connected(self, request: RequestObserved) -> None:
+        """It has a connection, which may be new."""
+        if not self.connections:
+            self.disturbed_ms = request.time_ms
+        self.connections.add(request.connection)
+
     def disconnected(self, event: ConnectionClosed) -> None:
         """One of its connections closed, with what was open on it."""
         self.connections.discard(event.connection)

@@ -7,6 +7,7 @@ member; else to a new one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from rebalance_check.model.vocabulary.apis import Api
@@ -86,8 +87,12 @@ class Clients(Memory):
             case _:
                 self.client = None
 
-    def process(self, name: str) -> Process:
-        """The process of this name."""
+    def clients_of(self, process: str) -> Sequence[Client]:
+        """The clients of the process of this name, in its present run; none where it is unknown."""
+        found = self.processes.get(process)
+        return () if found is None else tuple(found.clients)
+
+    def _process(self, name: str) -> Process:
         found = self.processes.get(name)
         if found is None:
             found = self.processes[name] = Process(name)
@@ -105,11 +110,11 @@ class Clients(Memory):
 
     def _sender(self, request: RequestObserved) -> Client | None:
         known = self._known_sender(request)
-        if known is None and request.api in OF_MEMBERS and (request.member_id or request.api == Api.JOIN_GROUP):
+        if known is None and request.api in OF_MEMBERS and (request.member_id or request.api != Api.OFFSET_COMMIT):
             known = self._idle(request) or self._new(request)
         if known is not None:
             self._by_connection[request.connection] = known
-            known.connections.add(request.connection)
+            known.connected(request)
         return known
 
     def _known_sender(self, request: RequestObserved) -> Client | None:
@@ -121,12 +126,12 @@ class Clients(Memory):
 
     def _idle(self, request: RequestObserved) -> Client | None:
         """A client of this process that is no member; where the process is unknown there is no such link."""
-        clients = self.process(request.process).clients if request.process else []
+        clients = self._process(request.process).clients if request.process else []
         idle = [client for client in clients if not client.is_member and client.client_id == request.client_id]
         return idle[-1] if idle else None
 
     def _new(self, request: RequestObserved) -> Client:
-        process = self.process(request.process)
+        process = self._process(request.process)
         client = self.clients[self._count] = Client(self._count, process, request.client_id)
         self._count += 1
         if process.is_known:
@@ -161,7 +166,7 @@ class Clients(Memory):
 
     def _sent(self, event: RequestObserved) -> None:
         if event.api == Api.FIND_COORDINATOR:
-            self.process(event.process).look_up = event
+            self._process(event.process).look_up = event
         elif self.client is not None and event.api in OF_CLIENTS:
             self.client.sent(event)
 
@@ -186,7 +191,7 @@ class Clients(Memory):
 
     def _learned(self, request: RequestObserved, event: ReplyObserved) -> None:
         """A process was listed the partitions of topics; what it was listed before may differ."""
-        process = self.process(event.process)
+        process = self._process(event.process)
         listed: dict[str, set[str]] = {topic: set() for topic in request.topics or process.partitions}
         for partition in event.partitions:
             listed.setdefault(topic_of(partition), set()).add(partition)
@@ -199,7 +204,7 @@ class Clients(Memory):
     # ------------------------------------------------------------------------------------------------ processes
 
     def _happened(self, event: ProcessStarted | ProcessSignalled | ProcessEnded) -> None:
-        process = self.process(event.process)
+        process = self._process(event.process)
         match event:
             case ProcessStarted():
                 self._forget_clients(process)

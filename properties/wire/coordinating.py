@@ -21,7 +21,7 @@ from rebalance_check.properties.wire.errors import (
 from rebalance_check.properties.wire.wire_fold import DISTURBANCES, DISTURBED, FAMILY, ONE_MEMBER, WireFold
 
 REFUSALS: Final = 10
-WINDOW_MS: Final = 100
+WINDOW_MS: Final = 300
 """A client that is refused `REFUSALS` times in so short a time does not pause: Java's client pauses for 100 ms."""
 
 
@@ -93,6 +93,8 @@ class _Pauses(WireFold):
             self._refused[key] = deque(maxlen=REFUSALS)
         refused = self._refused[key]
         refused.append(event)
+        if len(refused) == 1:
+            return
         took_ms = event.time_ms - refused[0].time_ms
         fast = len(refused) == REFUSALS and took_ms < WINDOW_MS
         self.test(

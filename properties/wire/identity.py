@@ -102,7 +102,10 @@ class _Lost(RequestFold):
     def look(self, client: Client, event: RequestObserved) -> None:
         """A request may have been on its way when the membership was lost; the next JoinGroup was not."""
         lost = client.lost
-        if lost is None or lost is client.fenced or event.member_id != lost.request.member_id:
+        if lost is None or lost is client.fenced:
+            return
+        if event.member_id != lost.request.member_id:
+            self.compared += event.api == Api.JOIN_GROUP
             return
         by_id = lost.reply.error != ILLEGAL_GENERATION
         if not by_id and event.request_generation != lost.request.request_generation:

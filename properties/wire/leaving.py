@@ -22,22 +22,20 @@ class _Leaves(WireFold):
 
     def on_ended(self, event: ProcessEnded) -> None:
         """It was asked to end, and ended with status 0."""
-        process = self.memory.process(event.process)
-        asked = process.asked
-        if asked is None or asked.signal != TERMINATE or event.exit_status != 0 or process.paused is not None:
-            return
-        for client in process.clients:
-            if self._can_leave(client):
+        for client in self.memory.clients_of(event.process):
+            if event.exit_status == 0 and self._can_leave(client):
                 self.test(
                     f"{client.name} ends without LeaveGroup" if client.is_member else "",
-                    (f"{client.name} was asked to end at {STEP};", asked),
+                    (f"{client.name} was asked to end at {STEP};", client.process.asked),
                     at=event,
                 )
 
     def _can_leave(self, client: Client) -> bool:
         """It has joined as a dynamic member, joins no rebalance right now, and its coordinator was reachable."""
-        was_member = client.is_member or client.since.left is not None
-        return was_member and not client.is_static and not client.is_cut_off and not client.waits_for(*CHAIN)
+        process, was_member = client.process, client.is_member or client.since.left is not None
+        is_asked = process.asked is not None and process.asked.signal == TERMINATE and process.paused is None
+        is_kept = client.is_static or client.is_cut_off or client.waits_for(*CHAIN) is not None
+        return is_asked and was_member and not is_kept
 
 
 LeavesOnClose: Final = Invariant(

@@ -11,7 +11,14 @@ from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.wire.client import Client
 from rebalance_check.properties.wire.clients import OF_MEMBERS
 from rebalance_check.properties.wire.errors import FENCED_INSTANCE_ID
-from rebalance_check.properties.wire.wire_fold import DISTURBANCES, DISTURBED, FAMILY, ONE_MEMBER, RequestFold
+from rebalance_check.properties.wire.wire_fold import (
+    DISTURBANCES,
+    DISTURBED,
+    FAMILY,
+    ONE_MEMBER,
+    RequestFold,
+    UntilTheEndFold,
+)
 
 INSTANCE_SINCE: Final = {Api.JOIN_GROUP: 5, Api.SYNC_GROUP: 3, Api.HEARTBEAT: 3, Api.OFFSET_COMMIT: 7}
 """The first version of each request that has a place for the instance id."""
@@ -77,8 +84,12 @@ class _Restart(RequestFold):
         )
 
 
-class _Stays(RequestFold):
+class _Stays(UntilTheEndFold):
     apis = frozenset({Api.LEAVE_GROUP})
+
+    def concerns(self, client: Client) -> bool:
+        """One that was asked to end could have left."""
+        return client.is_static and client.is_member and client.is_ending
 
     def look(self, client: Client, event: RequestObserved) -> None:
         """A LeaveGroup about others is an administrator's."""
@@ -97,8 +108,12 @@ class _Stays(RequestFold):
         )
 
 
-class _Fenced(RequestFold):
+class _Fenced(UntilTheEndFold):
     apis = OF_MEMBERS
+
+    def concerns(self, client: Client) -> bool:
+        """A fenced client that ends has stopped."""
+        return client.fenced is not None
 
     def look(self, client: Client, event: RequestObserved) -> None:
         """A request may have been on its way; a JoinGroup that follows a refused one, or drops the id, was not."""

@@ -83,6 +83,24 @@ class RequestFold(WireFold):
         """Compare a request with what its sender was before."""
 
 
+class UntilTheEndFold(RequestFold):
+    """Looks at requests that should not be sent; a client that ends without them has kept the claim, too."""
+
+    bookkeeping = frozenset({ProcessEnded})
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant)
+        self.handlers = {**self.handlers, ProcessEnded: self.on_ended}
+
+    def on_ended(self, event: ProcessEnded) -> None:
+        """The clients of the process end with it."""
+        self.compared += sum(self.concerns(client) for client in self.memory.clients_of(event.process))
+
+    @abstractmethod
+    def concerns(self, client: Client) -> bool:
+        """Whether a client that ends now could have broken the claim."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Due:
     """What a client must do ``length_ms`` after ``since`` at the latest."""
@@ -143,7 +161,7 @@ class DueFold(WireFold):
     def _look_at_all(self, event: RequestObserved | ReplyObserved) -> None:
         """Silence breaks the claim too, where the client must not fall silent."""
         for client, due in list(self._due.items()):
-            if client.is_ending or client.process.name not in self.memory.processes or not self.memory.has(client):
+            if client.is_ending or not self.memory.has(client):
                 del self._due[client]
             elif client.process.is_known and not client.is_static and due.is_over(client, event.time_ms):
                 self._break(client, due, event)

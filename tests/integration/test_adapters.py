@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("kafka", reason="the ready clients in Python need the extra 'brokers'")
 
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
-from rebalance_check.integration.kits.adapters.ready import ADAPTERS, adapter
+from rebalance_check.integration.kits.adapters.ready import ADAPTERS, OURS, adapter
 from rebalance_check.integration.kits.programs.go import GoProgram
 from rebalance_check.integration.kits.programs.node import NodeProgram
 from rebalance_check.integration.kits.programs.python import PythonProgram
@@ -19,7 +19,10 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from tests.integration.adapter_runs import RunningGroup
 
 IN_PYTHON = [
-    (each.name, protocol) for each in ADAPTERS if each.language in {"Python", "C"} for protocol in each.protocols
+    (each.name, protocol)
+    for each in (*ADAPTERS, OURS)
+    if each.language in {"Python", "C"}
+    for protocol in each.protocols
 ]
 
 

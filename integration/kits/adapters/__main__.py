@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from rebalance_check.integration.kits.adapters.ready import ADAPTERS, adapter
+from rebalance_check.integration.kits.adapters.ready import ADAPTERS, OURS, adapter
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.properties.exit_codes import ExitCode
 
@@ -16,7 +16,7 @@ from rebalance_check.properties.exit_codes import ExitCode
 def main() -> None:
     """Read the name, and become the program; without a name, print all names."""
     if len(sys.argv) == 1:
-        print(*(each.name for each in ADAPTERS), sep="\n")
+        print(*(each.name for each in (*ADAPTERS, OURS)), sep="\n")
         return
     try:
         command = adapter(sys.argv[1]).program.command()

@@ -8,15 +8,20 @@ from collections.abc import Iterable, Sequence
 
 def parsed(assignors: Sequence[str]) -> argparse.Namespace:
     """The arguments of the command line; ``assignors`` are the protocols that the client can speak."""
-    parser = argparse.ArgumentParser(description="Consumes a topic in a group until SIGTERM.")
+    return parser(assignors).parse_args()
+
+
+def parser(assignors: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser of these arguments, for a program that takes some of its own."""
+    made = argparse.ArgumentParser(description="Consumes a topic in a group until SIGTERM.")
     for required in ("bootstrap", "group", "topic"):
-        parser.add_argument(f"--{required}", required=True)
-    parser.add_argument("--instance", help="group.instance.id of a static member")
-    parser.add_argument("--assignor", choices=assignors, default=assignors[0])
-    parser.add_argument("--session-ms", type=int, default=10_000)
-    parser.add_argument("--heartbeat-ms", type=int, default=1_000)
-    parser.add_argument("--rebalance-ms", type=int, default=10_000)
-    return parser.parse_args()
+        made.add_argument(f"--{required}", required=True)
+    made.add_argument("--instance", help="group.instance.id of a static member")
+    made.add_argument("--assignor", choices=assignors, default=assignors[0])
+    made.add_argument("--session-ms", type=int, default=10_000)
+    made.add_argument("--heartbeat-ms", type=int, default=1_000)
+    made.add_argument("--rebalance-ms", type=int, default=10_000)
+    return made
 
 
 class Shown:

@@ -48,10 +48,13 @@ ADAPTERS: Final = (
     Adapter("sarama", "Go", GoProgram("sarama", _FOLDER / "sarama", "github.com/IBM/sarama")),
 )
 
+OURS: Final = Adapter("ours", "Python", _python("ours", "rebalance-check"))
+"""Our own client, which is no library; ``--slip NAME`` asks it for one deliberate mistake (`ours.slips`)."""
+
 
 def adapter(name: str) -> Adapter:
     """The ready client of that name; `RebalanceCheckError` where there is none."""
-    by_name = {each.name: each for each in ADAPTERS}
+    by_name = {each.name: each for each in (*ADAPTERS, OURS)}
     if name not in by_name:
         raise RebalanceCheckError(f"{name!r} is no ready client: choose {', '.join(by_name)}")
     return by_name[name]

@@ -19,7 +19,6 @@ from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.client.coordinator import Coordinator
 from rebalance_check.impl.client.elector import PRIMARY, ElectionFailed, LeaderElector
 from rebalance_check.impl.client.failures import GroupError
-from rebalance_check.impl.client.fetching import FetchOutcome, OffsetFetch
 from rebalance_check.impl.protocol.leader_election import Identity
 from rebalance_check.integration.driver.sockets import Member, now_ms
 from rebalance_check.integration.live.clients.consumer import (
@@ -30,6 +29,7 @@ from rebalance_check.integration.live.clients.consumer import (
     Membership,
     assignors_of,
 )
+from rebalance_check.integration.live.clients.reading import Reading
 from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.settings import LiveProtocol, MemberOrder
 from rebalance_check.model.version import __version__
@@ -39,9 +39,6 @@ ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
     "roundrobin": RoundRobinAssignor,
     "cooperative-sticky": CooperativeStickyAssignor,
 }
-RECORDS: Final = 200
-"""As many as a live topic holds in each partition."""
-
 REST_PORT: Final = 8081
 RETRY_S: Final = 0.1
 
@@ -97,31 +94,13 @@ class OurConsumer(_Ours):
             assignors=[make() for make in assignors_of(order, ASSIGNORS)],
             partitions_per_topic={},
         )
-        self._fetch: OffsetFetch | None = None
+        self._reading = Reading(self._consumer)
         super().__init__(order, self._consumer)
 
     def poll(self, timeout_ms: int) -> None:
         """See `LiveConsumer`; each partition whose position is known is read one record further."""
         super().poll(timeout_ms)
-        self._member.call(self._read)
-
-    def _read(self, consumer: ConsumerCoordinator | Coordinator) -> None:
-        assert isinstance(consumer, ConsumerCoordinator)
-        positions = consumer.positions()
-        for partition in consumer.fetchable():
-            if partition in positions:
-                consumer.consumed(partition, min(positions[partition] + 1, RECORDS))
-        fetch, self._fetch = self._fetch, None
-        unknown = [partition for partition in consumer.owned if partition not in positions]
-        if fetch is not None and fetch.outcome is FetchOutcome.PENDING:
-            self._fetch = fetch
-        elif fetch is not None and fetch.outcome is FetchOutcome.FETCHED:
-            consumer.start_from(fetch)
-            for partition in fetch.partitions:
-                if partition in consumer.owned and partition not in consumer.positions():
-                    consumer.consumed(partition, 0)
-        elif unknown:
-            self._fetch = consumer.committed(unknown, now_ms())
+        self._member.call(lambda _consumer: self._reading.step(now_ms()))
 
     def owned(self) -> tuple[str, ...]:
         """See `LiveConsumer`."""

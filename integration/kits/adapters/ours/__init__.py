@@ -1,0 +1,1 @@
+"""Our own client as a ready client, which can be asked for one deliberate mistake (``--slip NAME``)."""
