@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SNIPPETS = {"invariants.md"}
 """Generated pages, whose blocks are pieces of histories and no programs."""
-PYTHON = re.compile(r"^```python(?! untyped-library)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PYTHON = re.compile(r"^```python(?![^\n]*untyped-library)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def mypy_strict(folder: Path) -> str:

@@ -17,7 +17,7 @@ from kafka import KafkaConsumer
 def consume(bootstrap, topic="t"):
     consumer = KafkaConsumer(topic, bootstrap_servers=bootstrap, group_id="g", session_timeout_ms=6000)
     while not consumer.assignment():
-        consumer.poll(timeout_ms=100)
+        consumer.poll(timeout_ms=2_000)
     consumer.close()
 """
 
