@@ -84,10 +84,11 @@ class MarkedTest:
         violation = violation_of(judgement, history, recording.path)
         if violation is not None:
             pytest.fail(f"{violation}\n\n{_closing(recording, again)}", pytrace=False)
-        if self.wanted.names_some and judgement.untested and not self.wanted.require_tested:
+        if (doubt := doubt_of(judgement)) is not None:
+            return f"{doubt}\n\n{_closing(recording, again)}"
+        if self.wanted.names_some and judgement.untested:
             self._warn(untested_text(judgement))
-        doubt = doubt_of(judgement)
-        return "" if doubt is None else f"{doubt}\n\n{_closing(recording, again)}"
+        return ""
 
     def note_failed_test(self, again: str) -> None:
         """Show next to the failure of the test what its history breaks, and where that is."""
