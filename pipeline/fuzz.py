@@ -35,6 +35,7 @@ def fuzz(
     master: str = LOCAL_MASTER,
     workers: int | None = None,
     require_tested: bool = False,
+    list_runs: bool = False,
     progress: ProgressListener = ignore_progress,
 ) -> FuzzResult:
     """Simulate the seeds, judge every run, and explain one run per broken claim.
@@ -43,7 +44,8 @@ def fuzz(
     ``out`` is the folder of the history table: started again with the same campaign, only what is missing of the seeds
     is simulated. Without it the local engine keeps nothing, Spark a table that is deleted at the end. ``invariants``
     are names or families (default: all), ``simulate`` and ``subject`` put another subject in the simulator's place.
-    With ``require_tested`` the campaign is undecided when no run put one of the claims to the test.
+    With ``require_tested`` the campaign is undecided when no run put one of the claims to the test; with ``list_runs``
+    `FuzzResult.listed` has the verdict on each run.
 
     Raises `RebalanceCheckError` for seeds, engine, folder or extras that do not serve.
     """
@@ -52,14 +54,15 @@ def fuzz(
     campaign = Campaign(subject, options, __version__)
     work = Work(seeds, Runner(simulate, campaign), tuple(invariant.name for invariant in select(invariants)))
     if out is None and engine == "local":
-        return replace(fuzz_in_memory(work, workers, progress), require_tested=require_tested)
+        result = fuzz_in_memory(work, workers, progress, list_runs=list_runs)
+        return replace(result, require_tested=require_tested)
     require_tables()
     from rebalance_check.pipeline.engines import engine_named  # noqa: PLC0415 - needs the extra `tables`
     from rebalance_check.pipeline.run_on_table import fuzz_on_table  # noqa: PLC0415 - needs the extra `tables`
 
     chosen = engine_named(engine, master, workers)
     with TemporaryDirectory(prefix="rebalance-check-") as scratch:
-        result = fuzz_on_table(work, chosen, out or Path(scratch) / "table", progress)
+        result = fuzz_on_table(work, chosen, out or Path(scratch) / "table", progress, list_runs=list_runs)
     return replace(result, require_tested=require_tested)
 
 
@@ -71,12 +74,13 @@ def judge_table(
     master: str = LOCAL_MASTER,
     workers: int | None = None,
     require_tested: bool = False,
+    list_runs: bool = False,
     progress: ProgressListener = ignore_progress,
 ) -> FuzzResult:
     """Judge every run of a history table that `fuzz` wrote to ``path``; the table is read only.
 
-    ``require_tested`` as of `fuzz`. A shard or an event that cannot be read hides no verdict: `FuzzResult.faults` and
-    undecided verdicts name it.
+    ``require_tested`` and ``list_runs`` as of `fuzz`. A shard or an event that cannot be read hides no verdict:
+    `FuzzResult.faults` and undecided verdicts name it.
 
     Raises `RebalanceCheckError` when it is no table, or nothing in it can be read.
     """
@@ -85,7 +89,8 @@ def judge_table(
     from rebalance_check.pipeline import run_on_table  # noqa: PLC0415 - needs the extra `tables`
     from rebalance_check.pipeline.engines import engine_named  # noqa: PLC0415 - needs the extra `tables`
 
-    result = run_on_table.judge_stored_runs(path, engine_named(engine, master, workers), invariants, progress)
+    chosen = engine_named(engine, master, workers)
+    result = run_on_table.judge_stored_runs(path, chosen, invariants, progress, list_runs=list_runs)
     return replace(result, require_tested=require_tested)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RunEnded
@@ -21,6 +22,7 @@ from rebalance_check.properties.verdict import (
     Verdict,
     Violated,
     outcome_over_groups,
+    overall_outcome,
 )
 
 
@@ -42,6 +44,28 @@ class VerdictRow:
     count: int
     event_count: int
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunVerdict:
+    """What became of one run: its length, and which outcomes its claims had."""
+
+    seed: int
+    event_count: int
+    outcomes: frozenset[Outcome]
+
+    def outcome(self, *, require_tested: bool = False) -> Outcome:
+        """What they amount to: violated, undecided or held."""
+        return overall_outcome(self.outcomes, require_tested=require_tested)
+
+
+def run_verdicts(rows: Iterable[VerdictRow]) -> list[RunVerdict]:
+    """The verdict on each run; its rows stand together."""
+    return [
+        RunVerdict(seed, alike[0].event_count, frozenset(row.outcome for row in alike))
+        for seed, group in groupby(rows, key=lambda row: row.seed)
+        for alike in [list(group)]
+    ]
 
 
 @dataclass(frozen=True, slots=True)

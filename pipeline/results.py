@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rebalance_check.pipeline.judging import ClaimTally, FoundRun
+from rebalance_check.pipeline.judging import ClaimTally, FoundRun, RunVerdict
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.exit_codes import ExitCode, exit_code_of_claims, worst_exit_code
 from rebalance_check.properties.verdict import Outcome, overall_outcome
@@ -19,7 +19,8 @@ class FuzzResult:
     ``verdicts`` has a tally per claim, in the order of the catalogue, ``counterexamples`` one run per violated claim.
     ``seconds`` are wall time from the first seed to the last verdict, without the start of a Spark session. ``faults``
     name the shards of the table that could not be read, and were not judged. ``require_tested``: a claim that no run
-    put to the test leaves the campaign undecided.
+    put to the test leaves the campaign undecided. ``listed`` has every run in order of its seed, where that was asked
+    for.
     """
 
     engine: str
@@ -32,6 +33,7 @@ class FuzzResult:
     seconds: float
     faults: tuple[str, ...] = ()
     require_tested: bool = False
+    listed: tuple[RunVerdict, ...] = ()
 
     @property
     def outcome(self) -> Outcome:

@@ -9,7 +9,7 @@ from itertools import chain
 
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.pipeline.campaign import Runner, Work, shard_size, shards
-from rebalance_check.pipeline.judging import VerdictRow, explain, failing_seeds, judge_run, tally
+from rebalance_check.pipeline.judging import VerdictRow, explain, failing_seeds, judge_run, run_verdicts, tally
 from rebalance_check.pipeline.processes import Processes, cores
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.properties.catalogue import select
@@ -35,7 +35,9 @@ def judge_seeds(seeds: range, runner: Runner, names: Sequence[str]) -> JudgedSha
     return JudgedShard(len(seeds), events, rows)
 
 
-def fuzz_in_memory(work: Work, workers: int | None, progress: ProgressListener) -> FuzzResult:
+def fuzz_in_memory(
+    work: Work, workers: int | None, progress: ProgressListener, *, list_runs: bool = False
+) -> FuzzResult:
     """`rebalance_check.pipeline.fuzz.fuzz` without a table."""
     started = time.perf_counter()
     size = shard_size(len(work.seeds), workers or cores())
@@ -52,6 +54,7 @@ def fuzz_in_memory(work: Work, workers: int | None, progress: ProgressListener) 
         counterexamples=explain(verdicts, work.runner.events),
         failing_seeds=failing_seeds(verdicts),
         seconds=time.perf_counter() - started,
+        listed=tuple(verdict for shard in judged for verdict in run_verdicts(shard.rows)) if list_runs else (),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,15 @@ from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.pipeline.campaign import Work
 from rebalance_check.pipeline.engines import Engine
 from rebalance_check.pipeline.history_table import BrokenTableError, HistoryTable, decode_run
-from rebalance_check.pipeline.judging import ClaimTally, UnreadableRun, VerdictRow, explain, failing_seeds, tally
+from rebalance_check.pipeline.judging import (
+    ClaimTally,
+    RunVerdict,
+    UnreadableRun,
+    VerdictRow,
+    explain,
+    failing_seeds,
+    tally,
+)
 from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.verdict import Outcome
@@ -30,7 +38,9 @@ IS_HELD: Final = pc.field("outcome") == Outcome.HELD.value
 IS_UNTESTED: Final = pc.field("outcome") == Outcome.UNTESTED.value
 
 
-def fuzz_on_table(work: Work, engine: Engine, out: Path, progress: ProgressListener) -> FuzzResult:
+def fuzz_on_table(
+    work: Work, engine: Engine, out: Path, progress: ProgressListener, *, list_runs: bool = False
+) -> FuzzResult:
     """`rebalance_check.pipeline.fuzz.fuzz` with a table at ``out``."""
     table = HistoryTable(out.resolve())
     with table.writing(work.runner.campaign) as staging, engine.running():
@@ -43,10 +53,13 @@ def fuzz_on_table(work: Work, engine: Engine, out: Path, progress: ProgressListe
         verdicts = tally_verdicts(table.verdicts, work.names)
         result = _result(engine.name, table, work.seeds, verdicts)
         resumed = len(work.seeds) - sum(map(len, gaps))
-        return replace(result, resumed=resumed, seconds=time.perf_counter() - started)
+        listed = listed_runs(table.verdicts) if list_runs else ()
+        return replace(result, resumed=resumed, seconds=time.perf_counter() - started, listed=listed)
 
 
-def judge_stored_runs(path: Path, engine: Engine, invariants: Sequence[str], progress: ProgressListener) -> FuzzResult:
+def judge_stored_runs(
+    path: Path, engine: Engine, invariants: Sequence[str], progress: ProgressListener, *, list_runs: bool = False
+) -> FuzzResult:
     """What `rebalance_check.pipeline.fuzz.judge_table` does, on this engine.
 
     Raises: RebalanceCheckError when the table holds no run yet, and BrokenTableError when no shard can be read.
@@ -65,7 +78,8 @@ def judge_stored_runs(path: Path, engine: Engine, invariants: Sequence[str], pro
         engine.judge(table, Path(scratch) / "verdicts", names, seeds, progress)
         verdicts = tally_verdicts(Path(scratch) / "verdicts", names)
         result = _result(engine.name, table, seeds, verdicts)
-        return replace(result, faults=faults, seconds=time.perf_counter() - started)
+        listed = listed_runs(Path(scratch) / "verdicts") if list_runs else ()
+        return replace(result, faults=faults, seconds=time.perf_counter() - started, listed=listed)
 
 
 def _result(engine: str, table: HistoryTable, seeds: range, verdicts: Mapping[str, ClaimTally]) -> FuzzResult:
@@ -92,6 +106,18 @@ def stored_run(table: HistoryTable, seed: int) -> list[Event]:
             if found == seed:
                 return list(readable(decode_run(seed, lines)))
     raise RebalanceCheckError(f"{table.path} holds no run of seed {seed}: choose one that `fuzz` has run")
+
+
+def stored_runs(path: Path, seeds: Collection[int]) -> Iterator[tuple[int, list[Event]]]:
+    """The histories of these seeds from the table at ``path``, in order of the shards; each shard is read once."""
+    table = HistoryTable(path.resolve())
+    table.leave_out_broken()
+    for shard in table.shards():
+        if not any(seed in shard.seeds for seed in seeds):
+            continue
+        for seed, lines in shard.histories():
+            if seed in seeds:
+                yield seed, list(readable(decode_run(seed, lines)))
 
 
 def readable(events: Iterator[Event]) -> Iterator[Event]:
@@ -123,6 +149,17 @@ def tally_verdicts(path: Path, names: Sequence[str]) -> dict[str, ClaimTally]:
         for name, count in counts.items():
             tallies[name].outcomes[outcome] += count
     return tallies
+
+
+def listed_runs(path: Path) -> tuple[RunVerdict, ...]:
+    """The verdict on each run from the verdict rows below ``path``, in order of the seeds."""
+    found: list[RunVerdict] = []
+    for file in sorted(path.glob("*.parquet")):
+        rows = pq.read_table(file, columns=["seed", "outcome", "event_count"]).group_by("seed")
+        for row in rows.aggregate([("outcome", "distinct"), ("event_count", "max")]).to_pylist():
+            outcomes = frozenset(map(Outcome, row["outcome_distinct"]))
+            found.append(RunVerdict(row["seed"], row["event_count_max"], outcomes))
+    return tuple(sorted(found, key=lambda run: run.seed))
 
 
 def _first_untested(batch: pa.RecordBatch) -> Iterator[tuple[VerdictRow, int]]:

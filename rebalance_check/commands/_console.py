@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,6 +33,25 @@ def json_option(command: F) -> F:
     return click.option(
         "--json", "as_json", is_flag=True, help="Print one JSON object on standard output; all else on standard error."
     )(command)
+
+
+def html_option(what: str) -> Callable[[F], F]:
+    """The option ``--html FILE`` of a command that writes a page; ``what`` is its help.
+
+    Raises: ModuleNotFoundError before the command begins, where the extra for pages is not installed.
+    """
+    path = click.Path(dir_okay=False, path_type=Path)
+
+    def with_html(command: F) -> F:
+        return click.option("--html", type=path, metavar="FILE", callback=_require_pages, help=what)(command)
+
+    return with_html
+
+
+def _require_pages(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+    if path is not None and find_spec("jinja2") is None:
+        raise ModuleNotFoundError("a page needs Jinja", name="jinja2")
+    return path
 
 
 def json_line(document: Mapping[str, Any]) -> bytes:

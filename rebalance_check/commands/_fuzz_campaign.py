@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,8 +11,10 @@ from rebalance_check.commands._fuzz_options import scenario_options
 from rebalance_check.commands._fuzz_own import is_own, own_campaign
 from rebalance_check.impl.runtime.options import SimulationOptions
 from rebalance_check.impl.simulator import simulate as simulator
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.pipeline.campaign import Simulate, parse_seeds
-from rebalance_check.pipeline.scenario_runs import KEPT, SUBJECT, simulate_scenario
+from rebalance_check.pipeline.scenario_runs import KEPT, SUBJECT, scenario_command, simulate_scenario
+from rebalance_check.pipeline.seed_run import replay_command
 from rebalance_check.properties.catalogue import Claims
 
 BROKER_SUBJECT: Final = "broker"
@@ -31,6 +34,15 @@ class FuzzCampaign:
     names: list[str]
     header: str
     replayed: str = ""
+
+    def run(self, seed: int) -> Iterable[Event]:
+        """The history of a seed."""
+        return self.simulate(seed, self.options)
+
+    def command(self, seed: int) -> str:
+        """The command that repeats the run of a seed."""
+        of_seed = scenario_command if self.subject == SUBJECT else replay_command
+        return f"{of_seed(seed, self.options)} {self.replayed}".rstrip()
 
 
 def campaign_on(

@@ -16,7 +16,9 @@ from rebalance_check.report.runs import explained
 from rebalance_check.report.terminal import suggested
 
 
-def judge_folder(console: Console, paths: tuple[Path, ...], claims: ClaimOptions, engine: str, ci: CiOptions) -> int:
+def judge_folder(
+    console: Console, paths: tuple[Path, ...], claims: ClaimOptions, *, engine: str, ci: CiOptions, html: Path | None
+) -> int:
     """Judge the one history table of ``paths``, show what was found, and return the exit code.
 
     Raises: RebalanceCheckError when there are other inputs besides the table.
@@ -30,8 +32,9 @@ def judge_folder(console: Console, paths: tuple[Path, ...], claims: ClaimOptions
     with console.progress() as advance:
         names = [invariant.name for invariant in claims.invariants()]
         result = judge_table(
-            paths[0], engine=engine, invariants=names, require_tested=claims.require_tested, progress=advance
-        )
+            paths[0], engine=engine, invariants=names, require_tested=claims.require_tested,
+            list_runs=html is not None, progress=advance,
+        )  # fmt: skip
     shown: list[tuple[str, str]] = []
     found: list[dict[str, Any]] = []
     for run in result.counterexamples:
@@ -40,5 +43,9 @@ def judge_folder(console: Console, paths: tuple[Path, ...], claims: ClaimOptions
         shown.append((text, replay))
         found.append({"seed": run.seed, **(counterexample_document(run.counterexample) or {})})
     ci.write(console, "judge", lambda: campaign_results(str(paths[0]), result, shown), result.exit_code)
+    if html is not None:
+        from rebalance_check.commands._campaign_pages import page_of_table, write_campaign  # noqa: PLC0415 - needs an extra
+
+        write_campaign(console, html, page_of_table(paths[0], result))
     show_result(console, result, [text for text, _ in shown])
     return console.finish(fuzz_document(result) | {"counterexamples": found}, result.exit_code)

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from rebalance_check.commands._console import Console, verdict_line, write_page
+from rebalance_check.commands._console import Console, html_option, verdict_line, write_page
 from rebalance_check.integration.kits.report import KitReport
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome
@@ -53,7 +53,7 @@ def kit_file_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(files=KitFiles(html, junit), **others)
 
     path = click.Path(dir_okay=False, path_type=Path)
-    with_html = click.option("--html", type=path, help="Write the report as one self-contained page.")(with_files)
+    with_html = html_option("Write the report as one self-contained page.")(with_files)
     return click.option("--junit", type=path, help="Write the report as JUnit XML.")(with_html)
 
 

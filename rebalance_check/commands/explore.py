@@ -11,7 +11,7 @@ import click
 
 from rebalance_check.commands._checkpoint_file import read_checkpoint, require_new_file, write_checkpoint
 from rebalance_check.commands._ci_options import CiOptions, ci_options
-from rebalance_check.commands._console import Console, json_option, verdict_line
+from rebalance_check.commands._console import Console, html_option, json_option, verdict_line
 from rebalance_check.commands._exploration_report import (
     coverage_text,
     exploration_document,
@@ -181,7 +181,7 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
     metavar="NAME",
     help="Print a shortest path to this reachable state or step; check nothing else.",
 )
-@click.option("--html", type=click.Path(path_type=Path), help="Write a page with every counterexample.")
+@html_option("Write a page with every counterexample.")
 @click.option("--broker", metavar="BROKER",
               help="Execute every transition on a coordinator instead, and compare its answers: embedded (ours), "
               "virtual, virtual:4.3.1, virtual:3.9.2 or virtual:3.9.2-scala.")  # fmt: skip

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from rebalance_check.commands._campaign_results import campaign_results
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
-from rebalance_check.commands._console import Console, json_option, show_untested, verdict_line
+from rebalance_check.commands._console import Console, html_option, json_option, show_untested, verdict_line
 from rebalance_check.commands._fuzz_campaign import BROKER_SUBJECT, GROUPS_SUBJECT, SUBJECTS, campaign_on
 from rebalance_check.commands._fuzz_options import DEFAULTS, options_of, search_options, search_seeds
 from rebalance_check.commands._fuzz_own import subject_option
@@ -100,10 +100,11 @@ from rebalance_check.report.terminal import visible
               help="With --broker: go on with further seeds until so many minutes are over.")  # fmt: skip
 @click.option("--history", type=click.Path(path_type=Path), metavar="FILE", help="Write a failing run there.")
 @click.option("--shrink", "shrinking", is_flag=True, help="Make each failing run as small as it gets.")
+@html_option("Write a page with every run, and the first ones with their lanes and steps.")
 @ci_options(sarif=True)
 @json_option
 def command(*, seeds: str, engine: str, master: str, workers: int | None, out: Path | None, claims: ClaimOptions,
-            subject: str, broker: str | None, history: Path | None, shrinking: bool, ci: CiOptions,
+            subject: str, broker: str | None, history: Path | None, shrinking: bool, html: Path | None, ci: CiOptions,
             as_json: bool, **sizes: Any) -> int:  # fmt: skip
     """Simulate seeds, judge every run, and explain the shortest run that broke each claim.
 
@@ -127,6 +128,7 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     """
     console = Console(as_json)
     ci.require_files(history, "add --history FILE")
+    require_runs(html, subject, broker)
     if broker is not None and subject != GROUPS_SUBJECT:
         from rebalance_check.commands._fuzz_broker import Wanted, fuzz_broker  # noqa: PLC0415 - needs the extra 'brokers'
 
@@ -150,11 +152,15 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
         result = fuzz(
             chosen, options, engine=engine, out=out, invariants=campaign.names, simulate=simulate,
             subject=campaign.subject, master=master, workers=workers, require_tested=claims.require_tested,
-            progress=advance,
+            list_runs=html is not None, progress=advance,
         )  # fmt: skip
     explain_own = partial(explain_run, simulate=simulate, replayed=campaign.replayed)
     explain = explain_scenario if subject == SUBJECT else explain_own
     found = [explain(run.seed, options, run.counterexample.invariant, shrinking, run) for run in result.counterexamples]
+    if html is not None:
+        from rebalance_check.commands._campaign_pages import page_of_seeds, write_campaign  # noqa: PLC0415 - needs an extra
+
+        write_campaign(console, html, page_of_seeds(result, campaign))
     show_result(console, result, [text for text, _ in found])
     if history is not None and result.counterexamples:
         write_history(history, result.counterexamples[0].history)
@@ -163,6 +169,18 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     ci.write(console, "fuzz", lambda: campaign_results(header, result, shown, history), result.exit_code)
     document = fuzz_document(result) | {"counterexamples": [one for _, one in found]}
     return console.finish(document, result.exit_code)
+
+
+def require_runs(html: Path | None, subject: str, broker: str | None) -> None:
+    """Refuse a page of what has no histories: frames, and scenarios on a broker.
+
+    Raises: RebalanceCheckError.
+    """
+    if html is not None and (subject == BROKER_SUBJECT or (broker is not None and subject != GROUPS_SUBJECT)):
+        raise RebalanceCheckError(
+            "--html shows the histories of runs, and frames or scenarios on a broker leave none: leave it out, or use "
+            "another subject"
+        )
 
 
 def names_for_broker(claims: ClaimOptions) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import click
 
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
-from rebalance_check.commands._console import Console, json_option, show_untested, verdict_line, write_page
+from rebalance_check.commands._console import Console, html_option, json_option, show_untested, verdict_line, write_page
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.progress import ProgressListener
@@ -25,6 +25,7 @@ from rebalance_check.properties.verdict import Outcome, names_by_reason, worst_o
 from rebalance_check.report.claim_results import ClaimResult, JudgedFiles, unread_result
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.runs import explained
+from rebalance_check.report.shown_histories import shown_history
 from rebalance_check.report.terminal import suggested, visible
 
 
@@ -78,7 +79,7 @@ class Refused:
 @click.command("judge")
 @click.argument("histories", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="HISTORY...")
 @claim_options
-@click.option("--html", type=click.Path(path_type=Path), help="Also write a page with the runs and their violations.")
+@html_option("Also write a page with every run, its verdict, lanes and steps.")
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="Who judges a folder.")
 @click.option("--separate", is_flag=True, help="Judge each file as a run of its own.")
 @click.option(
@@ -114,12 +115,8 @@ def command(
     if any(path.is_dir() for path in histories):
         from rebalance_check.commands._judge_table import judge_folder  # noqa: PLC0415 - needs the extra `tables`
 
-        if html is not None:
-            raise RebalanceCheckError(
-                "--html draws history files, not tables: leave it out, or keep a failing run with `fuzz --history FILE`"
-            )
         ci.require_files(False, "judge history files, not a table")
-        return judge_folder(console, histories, claims, engine, ci)
+        return judge_folder(console, histories, claims, engine=engine, ci=ci, html=html)
     judged, refused = judge_files(console, histories, claims, separate=separate, max_skew=max_skew)
     for one in judged:
         show_judged(console, one)
@@ -250,6 +247,7 @@ def show_undecided(console: Console, judgement: Judgement) -> None:
 
 def write_histories(console: Console, html: Path, judged: Sequence[Judged]) -> None:
     """The page of all these runs."""
-    from rebalance_check.report.history_page import history_page  # noqa: PLC0415 - needs the extra `report`
+    from rebalance_check.report.pages.run_pages import ListedRun, run_page  # noqa: PLC0415 - needs the extra `report`
 
-    write_page(console, html, history_page([(one.path, one.events(), one.judgement) for one in judged]))
+    runs = (shown_history(one.name, one.files, one.events(), one.judgement) for one in judged)
+    write_page(console, html, run_page(map(ListedRun.of, runs)))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rebalance_check.commands._console import Console, json_option, show_untested
+from rebalance_check.commands._console import Console, html_option, json_option, show_untested
 from rebalance_check.commands.judge import Judged, show_undecided, show_unread, verdict_of, write_histories
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
@@ -31,7 +31,7 @@ from rebalance_check.report.text import table_text
     show_default=True,
     help="Show so many steps that change something (0: every step).",
 )
-@click.option("--html", type=click.Path(path_type=Path), help="Write a page instead of printing a table.")
+@html_option("Write a page instead of printing a table.")
 @json_option
 def command(history: Path, group: str | None, last: int, html: Path | None, as_json: bool) -> int:
     """Show what happened in a recorded HISTORY, step by step, and why a claim broke.

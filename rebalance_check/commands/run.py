@@ -16,7 +16,7 @@ from rebalance_check.commands import explore as explore_command
 from rebalance_check.commands import fuzz as fuzz_command
 from rebalance_check.commands import replay as replay_command
 from rebalance_check.commands._ci_options import CiOptions, ci_options
-from rebalance_check.commands._console import Console, json_option, verdict_line
+from rebalance_check.commands._console import Console, html_option, json_option, verdict_line, write_page
 from rebalance_check.commands._exploration_report import exploration_document, outcome_of
 from rebalance_check.commands._replay_results import command_of
 from rebalance_check.commands._search_line import search_line
@@ -34,8 +34,10 @@ from rebalance_check.properties.exit_codes import ExitCode, exit_code_of, worst_
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.claim_results import ClaimResult
 from rebalance_check.report.documents import counterexample_document
-from rebalance_check.report.paths import path_text
+from rebalance_check.report.pages.shown_run import ShownRun
+from rebalance_check.report.paths import path_text, shown_path
 from rebalance_check.report.runs import explained
+from rebalance_check.report.shown_histories import shown_seed
 from rebalance_check.report.terminal import visible
 
 EXPLORED: Final = (
@@ -50,7 +52,10 @@ REPLAYED: Final = Bounds(members=3, partitions=2, generations=4, crashes=2, leav
 
 @dataclass(slots=True)
 class Part:
-    """One part of the job: what was done, figures in words, the exit code it would have alone, and its document."""
+    """One part of the job: what was done, figures in words, the exit code it would have alone, and its document.
+
+    ``shown`` are the runs that broke a claim, for a page.
+    """
 
     name: str
     what: str
@@ -59,6 +64,7 @@ class Part:
     document: dict[str, Any]
     findings: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    shown: list[ShownRun] = field(default_factory=list)
 
     def result(self) -> ClaimResult:
         """The part as one result, for CI systems."""
@@ -73,9 +79,12 @@ class Part:
 )
 @click.option("--table-seeds", default="0:40", show_default=True, metavar="FIRST:LAST", help="The seeds of the table.")
 @click.option("--broker", default="embedded", show_default=True, help="The broker to replay on; see `live --help`.")
+@html_option("Also write a page with every part of the job, and the runs that broke a claim.")
 @ci_options()
 @json_option
-def command(*, seeds: str, schedules: int, table_seeds: str, broker: str, ci: CiOptions, as_json: bool) -> int:
+def command(
+    *, seeds: str, schedules: int, table_seeds: str, broker: str, html: Path | None, ci: CiOptions, as_json: bool
+) -> int:
     """Explore small bounds, fuzz some seeds, replay schedules on a broker, judge a small table; print one verdict.
 
     Takes a few minutes at most. Where there is no Java, the table is made by the local engine, and the summary says so.
@@ -94,6 +103,8 @@ def command(*, seeds: str, schedules: int, table_seeds: str, broker: str, ci: Ci
         lambda: tabled(console, table_seeds),
     ]
     done = [timed(console, each) for each in work]
+    if html is not None:
+        write_parts(console, html, done)
     return finish(console, done, ci)
 
 
@@ -116,7 +127,9 @@ def explored(bounds: Bounds) -> Part:
     run = execute(found.counterexample) if found.counterexample else None
     findings = [path_text(run, found.violated)] if run else []
     document = exploration_document(found, run)
-    return Part("explore", str(bounds.protocol), figures, exit_code_of(outcome_of(found)), document, findings)
+    part = Part("explore", str(bounds.protocol), figures, exit_code_of(outcome_of(found)), document, findings)
+    part.shown = [shown_path(run, found.violated)] if run else []
+    return part
 
 
 def has_liveness(bounds: Bounds) -> bool:
@@ -134,7 +147,9 @@ def live_in(bounds: Bounds) -> Part:
     figures = f"{found.states:,} states, {found.steps:,} steps, {found.components:,} fair terminal components"
     runs = _liveness.executed(found)
     code, document = _liveness.liveness_exit_code(found), _liveness.liveness_document(found, runs)
-    return Part("liveness", str(bounds.protocol), figures, code, document, _liveness.findings(runs))
+    part = Part("liveness", str(bounds.protocol), figures, code, document, _liveness.findings(runs))
+    part.shown = _liveness.shown_lassos(runs)
+    return part
 
 
 def fuzzed(console: Console, seeds: str) -> Part:
@@ -168,7 +183,9 @@ def campaign(console: Console, name: str, seeds: str, engine: str, out: Path | N
             {"seed": run.seed, **(counterexample_document(run.counterexample) or {})} for run in result.counterexamples
         ]
     }
-    return Part(name, f"{engine}, seeds {seeds}", figures, result.exit_code, document, findings)
+    part = Part(name, f"{engine}, seeds {seeds}", figures, result.exit_code, document, findings)
+    part.shown = [shown_seed(run, seed_command(run.seed, options)) for run in result.counterexamples]
+    return part
 
 
 def replayed(console: Console, broker: str, protocol: str, schedules: int) -> Part:
@@ -184,6 +201,17 @@ def replayed(console: Console, broker: str, protocol: str, schedules: int) -> Pa
         f"divergence: {one}\n  replay    {command_of(schedule, broker)}" for schedule, one in result.divergences[:3]
     ]
     return Part("replay", f"{protocol} on {result.broker}", figures, code, document, findings)
+
+
+def write_parts(console: Console, html: Path, done: list[Part]) -> None:
+    """A page with every part, and after it the runs that broke a claim in it."""
+    from rebalance_check.report.pages.run_pages import ListedRun, run_page  # noqa: PLC0415 - needs an extra
+
+    runs: list[ListedRun] = []
+    for part in done:
+        runs.append(ListedRun(f"{part.name} {part.what}", part.code.outcome, note=part.figures))
+        runs += [ListedRun.of(run) for run in part.shown]
+    write_page(console, html, run_page(runs, [f"run: {sum(part.seconds for part in done):.0f} s"]))
 
 
 def finish(console: Console, done: list[Part], ci: CiOptions) -> int:

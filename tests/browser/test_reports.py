@@ -12,9 +12,9 @@ from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOp
 from rebalance_check.impl.simulator import simulate
 from rebalance_check.model.execution import execute
 from rebalance_check.model.registry import path_at
-from rebalance_check.report.history_page import history_page
 from rebalance_check.report.pages.run_pages import ListedRun, run_page
 from rebalance_check.report.paths import shown_path
+from rebalance_check.report.shown_histories import shown_history
 from tests.browser.chromium import Browser
 from tests.two_owners import history_with_two_owners
 
@@ -26,8 +26,11 @@ ROWS = ".window tbody tr[data-index]"
 def opened(browser: Browser, folder: Path, *histories: list[Event]) -> None:
     """Open the page of these histories."""
     claims = [NoDoubleOwnership, RevokedBeforeReassigned]
-    runs = [(f"{number}.jsonl", history, judge(history, claims)) for number, history in enumerate(histories)]
-    show(browser, folder, history_page(runs))
+    names = [Path(f"{number}.jsonl") for number in range(len(histories))]
+    runs = [
+        shown_history(str(name), [name], each, judge(each, claims)) for name, each in zip(names, histories, strict=True)
+    ]
+    show(browser, folder, run_page(map(ListedRun.of, runs)))
 
 
 def show(browser: Browser, folder: Path, page: str) -> None:
@@ -162,7 +165,7 @@ def test_several_histories__are_a_list_with_findings_that_are_alike(browser: Bro
     assert shapes[0] == "violated no_double_ownership t-# is owned by m# and m# in generation #"
     assert len(browser.all(ROWS)) == 3
     browser.choose(".filter select", "violated")
-    assert browser.texts(f"{ROWS} .link") == ["1.jsonl", "2.jsonl"]
+    assert browser.texts(f"{ROWS} td:first-child") == ["1.jsonl", "2.jsonl"]
     browser.type(".filter input", "2.json")
     browser.click(f"{ROWS} .link", "2.jsonl")
     assert "2.jsonl" in browser.one("h2").text

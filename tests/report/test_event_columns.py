@@ -13,11 +13,13 @@ from rebalance_check.impl.simulator import simulate
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.history import encode
 from rebalance_check.report.event_examples import SECTIONS
+from rebalance_check.report.pages.columns import Templates
 from rebalance_check.report.pages.event_columns import NUMBER_HOLE, TEXT_HOLE, EventColumns, PhraseColumns
 
 
-def lines_of(document: dict[str, Any]) -> list[str]:
+def lines_of(document: dict[str, Any], templates: Templates) -> list[str]:
     """The lines, as columns.js puts them together."""
+    document = document | {"templates": [templates.document()[number] for number in document["templates"]]}
     counts = [document["lines"].count(number) for number in range(len(document["templates"]))]
     columns = [
         [iter([*accumulate(hole), *[sum(hole)] * (count - len(hole))]) for hole in holes]
@@ -37,10 +39,11 @@ def filled(document: dict[str, Any], number: int, values: list[int]) -> str:
 
 
 def given_back(history: list[Event]) -> list[str]:
-    columns = EventColumns()
+    templates = Templates()
+    columns = EventColumns(templates)
     for event in history:
         columns.add(event)
-    return lines_of(columns.document())
+    return lines_of(columns.document(), templates)
 
 
 @pytest.mark.parametrize("protocol", list(SimulatedProtocol))
@@ -68,16 +71,18 @@ def test_any_name__is_given_back(name: str) -> None:
 
 def test_phrases__are_given_back() -> None:
     phrases = ["MemberJoined m0 g2", "MemberJoined m0 g13", "007 0 1.5 v1.0", "", "t-9999999999999999 9"]
-    columns = PhraseColumns()
+    templates = Templates()
+    columns = PhraseColumns(templates)
     for phrase in phrases:
         columns.add(phrase)
-    assert lines_of(columns.document()) == phrases
+    assert lines_of(columns.document(), templates) == phrases
 
 
 def test_a_history_takes_few_bytes() -> None:
     history = list(simulate(0, SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE, steps=300)))
-    columns = EventColumns()
+    templates = Templates()
+    columns = EventColumns(templates)
     for event in history:
         columns.add(event)
-    embedded = len(str(columns.document()).replace(" ", ""))
+    embedded = len(str([columns.document(), templates.document()]).replace(" ", ""))
     assert embedded < sum(len(encode(event)) for event in history) / 4

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import html
 import json
+from pathlib import Path
 
 import pytest
 
 from rebalance_check import Event, NoDoubleOwnership, RevokedBeforeReassigned, judge
 from rebalance_check.model.execution import execute
 from rebalance_check.model.registry import path_at
+from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.verdict import Outcome
-from rebalance_check.report.history_page import history_page, judged_run
 from rebalance_check.report.pages.run_pages import Broken, ListedRun, run_page
 from rebalance_check.report.pages.signatures import shape_of
 from rebalance_check.report.paths import shown_path
+from rebalance_check.report.shown_histories import shown_history
 from tests.parsed_page import ParsedPage
 from tests.two_owners import history_with_two_owners
 
 HOSTILE = "</script><script>alert(1)</script><!--\u202e\x07&lt;\"'`${1}"
+
+
+def page_of(name: str, history: list[Event], judgement: Judgement) -> str:
+    return run_page([ListedRun.of(shown_history(name, [Path(name)], history, judgement))])
 
 
 @pytest.fixture
@@ -29,7 +35,7 @@ def double_ownership() -> list[Event]:
 @pytest.fixture
 def violated_page(double_ownership: list[Event]) -> ParsedPage:
     judgement = judge(double_ownership, [NoDoubleOwnership, RevokedBeforeReassigned])
-    return ParsedPage(history_page([("history.jsonl", double_ownership, judgement)]))
+    return ParsedPage(page_of("history.jsonl", double_ownership, judgement))
 
 
 def test_a_violated_history__has_its_findings_with_the_steps_they_name(violated_page: ParsedPage) -> None:
@@ -63,7 +69,7 @@ def test_a_history__has_a_lane_for_coordinator_members_and_partitions(violated_p
 def test_several_groups__have_lanes_of_their_own(double_ownership: list[Event]) -> None:
     other = [renamed(event, "h") for event in double_ownership if event.source == "m1"]
     history = [*double_ownership, *other]
-    parsed = ParsedPage(history_page([("x", history, judge(history, [NoDoubleOwnership]))]))
+    parsed = ParsedPage(page_of("x", history, judge(history, [NoDoubleOwnership])))
     lanes = parsed.data("timeline-0")["lanes"]
     assert {lane["group"] for lane in lanes} == {"g", "h"}
     assert [lane["name"] for lane in lanes if lane["group"] == "h"] == ["m1", "t-1"]
@@ -75,7 +81,7 @@ def renamed(event: Event, group: str) -> Event:
 
 def test_hostile_text__is_text(double_ownership: list[Event]) -> None:
     history = [renamed(event, HOSTILE) for event in double_ownership]
-    run = judged_run(HOSTILE, history, judge(history, [NoDoubleOwnership]))
+    run = shown_history(HOSTILE, [Path(HOSTILE)], history, judge(history, [NoDoubleOwnership]))
     text = run_page([ListedRun.of(run)], about=[HOSTILE], title=HOSTILE)
     assert "<script>alert" not in text
     assert all(char.isprintable() or char == "\n" for char in text)

@@ -31,10 +31,26 @@ class Column:
         return self.differences[:end]
 
 
+class Templates:
+    """The templates of a page, each once, whatever number of runs it shows."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def number(self, template: str) -> int:
+        """The place of a template in `document`."""
+        return self._numbers.setdefault(template, len(self._numbers))
+
+    def document(self) -> list[str]:
+        """All templates so far."""
+        return list(self._numbers)
+
+
 class Lines:
     """Lines, each a template and a number for each of its holes."""
 
-    def __init__(self) -> None:
+    def __init__(self, templates: Templates) -> None:
+        self._shared = templates
         self._templates: dict[str, int] = {}
         self._columns: list[list[Column]] = []
         self._lines: list[int] = []
@@ -50,10 +66,10 @@ class Lines:
             column.add(value)
 
     def document(self) -> dict[str, Any]:
-        """``templates``; ``lines`` has the number of the template of each line, ``columns`` the differences by template
-        and hole, without the zeros at their end."""
+        """``templates`` are places among those of the page; ``lines`` has the number of the template of each line,
+        ``columns`` the differences by template and hole, without the zeros at their end."""
         return {
-            "templates": list(self._templates),
+            "templates": [self._shared.number(template) for template in self._templates],
             "lines": self._lines,
             "columns": [[column.document() for column in columns] for columns in self._columns],
         }

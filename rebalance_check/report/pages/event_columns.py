@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.history import encode
-from rebalance_check.report.pages.columns import Lines
+from rebalance_check.report.pages.columns import Lines, Templates
 
 VALUE: Final = re.compile(r'(?<=[:,\[])("(?:[^"\\]|\\.)*+"|-?\d+)(?=[,\]}])')
 """A text or a whole number that is a value: a key stands before a colon. Anything else stays part of the template."""
@@ -26,9 +26,9 @@ LONGEST_NUMBER: Final = 15
 class EventColumns:
     """Takes events one by one; `document` is what the page decodes."""
 
-    def __init__(self) -> None:
+    def __init__(self, templates: Templates) -> None:
         self._texts: dict[str, int] = {}
-        self._lines = Lines()
+        self._lines = Lines(templates)
 
     def add(self, event: Event) -> None:
         """Take the next event."""
@@ -49,8 +49,8 @@ class EventColumns:
 class PhraseColumns:
     """Takes short texts one by one, and tells their numbers apart from the rest."""
 
-    def __init__(self) -> None:
-        self._lines = Lines()
+    def __init__(self, templates: Templates) -> None:
+        self._lines = Lines(templates)
 
     def add(self, phrase: str) -> None:
         """Take the next text."""

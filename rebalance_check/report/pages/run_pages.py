@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rebalance_check.properties.verdict import Outcome
+from rebalance_check.report.pages.columns import Templates
 from rebalance_check.report.pages.render import SHARED_SCRIPTS, page
 from rebalance_check.report.pages.shown_run import ShownRun
 from rebalance_check.report.pages.signatures import shape_of
@@ -14,9 +15,6 @@ from rebalance_check.report.pages.timeline import run_document, timeline_documen
 
 SCRIPTS: Final = (*SHARED_SCRIPTS, "run_list.js", "report.js")
 TITLE: Final = "rebalance-check"
-
-MOST_EVENTS: Final = 500_000
-"""So many events of runs a page holds, about 40 bytes each; the first run is held whatever its length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +28,17 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class ListedRun:
-    """A run in the list: ``events`` is its length, None where it has none; ``shown`` where the page has it in full."""
+    """A run in the list: ``events`` is its length, None where it has none; ``shown`` where the page has it in full.
+
+    ``note`` says in a line what was done.
+    """
 
     name: str
     verdict: Outcome
     events: int | None = None
     broken: Sequence[Broken] = ()
     shown: ShownRun | None = None
+    note: str = ""
 
     @classmethod
     def of(cls, run: ShownRun) -> ListedRun:
@@ -54,12 +56,15 @@ class _Signature:
     runs: list[int] = field(default_factory=list)
 
 
-def run_page(runs: Iterable[ListedRun], about: Sequence[str] = (), title: str = TITLE) -> str:
-    """The page of these runs; ``about`` are lines that say what was done."""
+def run_page(runs: Iterable[ListedRun], about: Sequence[str] = (), *, title: str = TITLE, again: str = "") -> str:
+    """The page of these runs; ``about`` are lines that say what was done, ``again`` is a command that makes a page of a
+    run that this one does not hold in full."""
     listed = list(runs)
-    data: dict[str, Any] = {"page": _document(listed)}
+    data: dict[str, Any] = {"page": {**_document(listed), "again": again}}
     shown = (each.shown for each in listed if each.shown is not None)
-    data |= {f"timeline-{number}": timeline_document(run.steps) for number, run in enumerate(shown)}
+    templates = Templates()
+    data |= {f"timeline-{number}": timeline_document(run.steps, templates) for number, run in enumerate(shown)}
+    data["templates"] = templates.document()
     return page(title, scripts=SCRIPTS, data=data, about=about)
 
 
@@ -73,6 +78,7 @@ def _document(listed: Sequence[ListedRun]) -> dict[str, Any]:
             "names": [each.name for each in listed],
             "verdicts": [verdicts.index(each.verdict) for each in listed],
             "events": [each.events for each in listed],
+            "notes": [each.note for each in listed] if any(each.note for each in listed) else None,
         },
         "signatures": _signatures(listed),
         "shown": {

@@ -8,15 +8,19 @@ from typing import Any
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.verdict import STEP
 from rebalance_check.report.lanes import Places
+from rebalance_check.report.pages.columns import Templates
 from rebalance_check.report.pages.event_columns import EventColumns, PhraseColumns
 from rebalance_check.report.pages.shown_run import Finding, ShownRun
 from rebalance_check.report.pages.swimlanes import Swimlanes
 from rebalance_check.report.terminal import visible
 
 
-def timeline_document(steps: Sequence[tuple[str, Sequence[Event]]]) -> dict[str, Any]:
-    """The steps as columns; ``counts`` has the number of events of each step, or null where each has one."""
-    phrases, events, lanes = PhraseColumns(), EventColumns(), Swimlanes()
+def timeline_document(steps: Sequence[tuple[str, Sequence[Event]]], templates: Templates) -> dict[str, Any]:
+    """The steps as columns; ``counts`` has the number of events of each step, or null where each has one.
+
+    ``templates`` are those of the page, which embeds them once behind all timelines.
+    """
+    phrases, events, lanes = PhraseColumns(templates), EventColumns(templates), Swimlanes()
     for row, (action, caused) in enumerate(steps):
         phrases.add(visible(action))
         for event in caused:

@@ -18,8 +18,11 @@ function summed(differences, length) {
 
 /** Lines, each a template and a number for each of its holes. */
 class Lines {
-  constructor(data) {
-    this.templates = data.templates.map((text) => ({ pieces: text.split(HOLE), holes: text.match(/[\x00\x01]/g) || [] }));
+  constructor(data, templates) {
+    this.templates = data.templates.map((number) => {
+      const text = templates[number];
+      return { pieces: text.split(HOLE), holes: text.match(/[\x00\x01]/g) || [] };
+    });
     this.templateOf = Uint32Array.from(data.lines);
     this.length = this.templateOf.length;
     this.place = new Uint32Array(this.length);
@@ -46,8 +49,8 @@ class Lines {
 
 /** Short texts whose numbers stand in columns. */
 class Phrases {
-  constructor(data) {
-    this.lines = new Lines(data);
+  constructor(data, templates) {
+    this.lines = new Lines(data, templates);
   }
 
   /** The text of a line. */
@@ -70,9 +73,9 @@ const TIME_HOLE = 3;
 
 /** The events of a history. */
 class Events {
-  constructor(data) {
+  constructor(data, templates) {
     this.texts = data.texts;
-    this.lines = new Lines(data);
+    this.lines = new Lines(data, templates);
     this.length = this.lines.length;
     this.types = this.lines.templates.map(({ pieces }) => /^\{"event":"(\w+)"/.exec(pieces[0])[1]);
   }

@@ -3,10 +3,11 @@
 
 const PAGE = embedded("page");
 const MAIN = document.querySelector("main");
+const TEMPLATES = embedded("templates");
 const OPENED = new Map(); // timelines are decoded when they are first needed
 
 function timelineOf(number) {
-  if (!OPENED.has(number)) OPENED.set(number, new Timeline(embedded(`timeline-${number}`)));
+  if (!OPENED.has(number)) OPENED.set(number, new Timeline(embedded(`timeline-${number}`), TEMPLATES));
   return OPENED.get(number);
 }
 
@@ -30,12 +31,22 @@ function openRun(number) {
   if (facts.findings.length) view.choose(facts.findings[0].step - 1);
 }
 
+/** Go to the page of a run. */
+function open(run) {
+  location.hash = `#${run}`;
+}
+
+/** Save the history of a run. */
+function takeOut(run) {
+  timelineOf(PAGE.shown[run].timeline).save(PAGE.shown[run].file);
+}
+
 /** Show what the address of the page names: `#3` is the fourth run, nothing is the list. */
 function route() {
   const wanted = location.hash.slice(1);
   const only = PAGE.runs.names.length === 1 ? "0" : wanted;
   if (only in PAGE.shown) openRun(Number(only));
-  else fill(MAIN, new RunList(PAGE, (run) => (location.hash = `#${run}`)).root);
+  else fill(MAIN, new RunList(PAGE, { open, takeOut }).root);
 }
 
 addEventListener("hashchange", route);

@@ -89,10 +89,6 @@ class RunView {
     return element("button", { class: "link", onclick: () => this.choose(row) }, text);
   }
 
-  download() {
-    save(this.facts.file, [...this.timeline.pieces()]);
-  }
-
   // ---------------------------------------------------------------------------------------------- lanes and table
 
   toolbar() {
@@ -112,7 +108,7 @@ class RunView {
         zoom("+", "zoom in", (scale) => scale.zoom(0.5)),
         zoom("all", "see the whole run", (scale) => scale.see(0, scale.steps)),
       ),
-      facts.file && element("button", { class: "download", onclick: () => this.download() }, "take the history out"),
+      facts.file && element("button", { class: "download", onclick: () => this.timeline.save(facts.file) }, "take the history out"),
     );
   }
 

@@ -5,9 +5,11 @@ const MOST_RUNS_NAMED = 12; // of one kind of finding; the list has all
 
 class RunList {
   /** `page` is what the page embeds; `onopen(run)` shows one that it holds whole. */
-  constructor(page, onopen) {
+  /** `open(run)` shows a run that the page holds in full, `takeOut(run)` saves its history. */
+  constructor(page, { open, takeOut }) {
     this.page = page;
-    this.onopen = onopen;
+    this.onopen = open;
+    this.takeOut = takeOut;
     this.wanted = { verdict: "", text: "", signature: null };
     this.signaturesOf = this.signaturesByRun();
     this.count = element("output", { class: "count" });
@@ -16,7 +18,7 @@ class RunList {
       label: "runs",
       columns: this.columns(),
       rowClass: (index) => (this.isShown(this.runs[index]) ? "opens" : ""),
-      onchoose: (index) => this.isShown(this.runs[index]) && onopen(this.runs[index]),
+      onchoose: (index) => this.isShown(this.runs[index]) && open(this.runs[index]),
     });
     this.root = element(
       "div",
@@ -72,6 +74,12 @@ class RunList {
     return element("button", { class: "link", onclick: () => this.onopen(run) }, name);
   }
 
+  /** What saves the history of a run; nothing where the page does not hold one. */
+  history(run) {
+    if (!this.isShown(run) || !this.page.shown[run].file) return null;
+    return element("button", { class: "link", onclick: () => this.takeOut(run) }, "take out");
+  }
+
   /** List the runs of one signature. */
   see(signature) {
     this.wanted.signature = signature;
@@ -80,13 +88,15 @@ class RunList {
   }
 
   columns() {
-    const { names, events } = this.page.runs;
+    const { names, events, notes } = this.page.runs;
     const longest = names.reduce((most, name) => Math.max(most, String(name).length), 4);
     const claims = (run) => (this.signaturesOf.get(run) || []).map((number) => this.page.signatures[number].claim);
     return [
       { head: "run", width: Math.min(60, longest), cell: (index) => this.name(this.runs[index]) },
       { head: "verdict", width: 12, cell: (index) => badge(this.verdict(this.runs[index])) },
       { head: "events", width: 9, cell: (index) => sized(events[this.runs[index]]) },
+      { head: "history", width: 9, cell: (index) => this.history(this.runs[index]) },
+      ...(notes ? [{ head: "", width: 80, cell: (index) => notes[this.runs[index]] }] : []),
       { head: "broken claims", width: 60, cell: (index) => [...new Set(claims(this.runs[index]))].join(", ") },
     ];
   }
@@ -130,9 +140,13 @@ class RunList {
     const all = this.page.runs.names.length;
     this.runs = Uint32Array.from(this.page.runs.names.keys()).filter((run) => this.passes(run));
     const held = Object.keys(this.page.shown).length;
-    const whole = held < all ? `; the histories of ${grouped(held)} are in this page` : "";
     const some = this.runs.length < all ? `${grouped(this.runs.length)} of ` : "";
-    fill(this.count, `${some}${counted(all, "run")}${whole}`);
+    const again = this.page.again && [", of another one in that of ", element("code", {}, this.page.again)];
+    fill(
+      this.count,
+      `${some}${counted(all, "run")}`,
+      held < all && held > 0 && [`; the histories of ${grouped(held)} are in this page`, again],
+    );
     this.table.root.scrollTop = 0;
     this.table.resize(this.runs.length);
   }

@@ -55,10 +55,11 @@ class Lane {
 
 /** The steps of a run; a row is the number of a step from 0. */
 class Timeline {
-  constructor(data) {
+  /** `templates` are those of the page. */
+  constructor(data, templates) {
     this.steps = data.steps;
-    this.phrases = new Phrases(data.phrases);
-    this.events = new Events(data.events);
+    this.phrases = new Phrases(data.phrases, templates);
+    this.events = new Events(data.events, templates);
     this.cells = data.cells;
     this.tones = data.tones;
     this.lanes = data.lanes.map((lane) => new Lane(lane, this));
@@ -100,6 +101,11 @@ class Timeline {
     const changing = new Uint8Array(this.steps);
     for (const lane of this.lanesOf(group)) for (const row of lane.rows) changing[row] = 1;
     return changing;
+  }
+
+  /** Save the history as a file. */
+  save(name) {
+    save(name, [...this.pieces()]);
   }
 
   /** The lines of the history, a few thousand at a time. */
