@@ -11,6 +11,7 @@ from rebalance_check.properties.wire import (
     claiming,
     committing,
     coordinating,
+    following,
     heartbeating,
     identity,
     joining,
@@ -26,7 +27,7 @@ CLAIMS_BY_KIP: Final[Mapping[str, tuple[Invariant, ...]]] = MappingProxyType(
             identity.MemberIdIsKept,
             identity.LostMembershipIsNotUsed,
             identity.GenerationIsTheLast,
-            leading.FollowersAssignNothing,
+            following.FollowersAssignNothing,
             leading.LeaderAssignsItsMembers,
             leading.LeaderAssignsEachPartitionOnce,
             leading.LeaderAssignsAllPartitions,
@@ -45,7 +46,7 @@ CLAIMS_BY_KIP: Final[Mapping[str, tuple[Invariant, ...]]] = MappingProxyType(
             leading.CooperativeHandOver,
         ),
         "KIP-792": (claiming.ClaimedGenerationFits,),
-        "KIP-814": (leading.SkippedAssignmentIsEmpty,),
+        "KIP-814": (following.SkippedAssignmentIsEmpty,),
     }
 )
 """Each claim once, under the KIP that asks for it; the classic protocol without KIPs comes first."""

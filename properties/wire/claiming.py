@@ -8,8 +8,9 @@ from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import Event, ReplyObserved, RequestObserved
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.wire.client import Client, Round, topic_of
+from rebalance_check.properties.wire.client import Client
 from rebalance_check.properties.wire.errors import COOPERATIVE, EAGER, ILLEGAL_GENERATION, NONE
+from rebalance_check.properties.wire.rounds import Round, topic_of
 from rebalance_check.properties.wire.wire_fold import DISTURBANCES, DISTURBED, FAMILY, ONE_MEMBER, DueFold, RequestFold
 
 _JOIN: Final = frozenset({Api.JOIN_GROUP})

@@ -6,14 +6,12 @@ its process.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import (
     ConnectionClosed,
-    CoordinatorMoved,
     Event,
     ProcessSignalled,
     ProcessStarted,
@@ -30,82 +28,17 @@ from rebalance_check.properties.wire.errors import (
     LOSSES,
     MEMBER_ID_REQUIRED,
     NONE,
+    REBALANCE_IN_PROGRESS,
     UNKNOWN_MEMBER_ID,
     UNSEEN,
 )
+from rebalance_check.properties.wire.rounds import Answered, Round, Since
 
 SLOW_MS: Final = 1_000
 """A client that waited so long for a reply, other than that to its JoinGroup, could do nothing else meanwhile."""
 
 CHAIN: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP})
 """The two requests of a rebalance: a client sends the next one after it has the reply to the one before."""
-
-
-def topic_of(partition: str) -> str:
-    """The topic of a partition's name."""
-    return partition.rpartition("-")[0]
-
-
-def topics_of(partitions: Iterable[str]) -> set[str]:
-    """The topics of partitions' names."""
-    return {topic_of(partition) for partition in partitions}
-
-
-@dataclass(slots=True, eq=False)
-class Answered:
-    """A request and the reply to it, which the client received."""
-
-    request: RequestObserved
-    reply: ReplyObserved
-
-    @property
-    def time_ms(self) -> int:
-        """When the reply passed."""
-        return self.reply.time_ms
-
-
-@dataclass(slots=True, eq=False)
-class Round:
-    """A generation as one member sees it: its JoinGroup, the reply to it, and the reply to its SyncGroup."""
-
-    join: RequestObserved
-    joined: ReplyObserved
-    synced: ReplyObserved | None = None
-
-    @property
-    def generation(self) -> int:
-        """The generation that the reply to the JoinGroup names."""
-        return self.joined.reply_generation
-
-    @property
-    def assignment(self) -> frozenset[str]:
-        """What the reply to the SyncGroup assigns; nothing while there is none."""
-        return frozenset(self.synced.assignment if self.synced else ())
-
-    @property
-    def revoked(self) -> frozenset[str]:
-        """What the member claimed in its JoinGroup and was not assigned again."""
-        return frozenset(self.join.owned) - self.assignment if self.synced else frozenset()
-
-    @property
-    def fits_the_subscription(self) -> bool:
-        """Whether the member subscribes to all that it was assigned; if not, it may ignore the assignment."""
-        return topics_of(self.assignment) <= set(self.join.topics)
-
-
-@dataclass(slots=True, eq=False)
-class Since:
-    """What happened to a client since it sent its last JoinGroup; each the last of its kind."""
-
-    errors: dict[str, Answered] = field(default_factory=dict)
-    closed: ConnectionClosed | None = None
-    unseen: ReplyObserved | None = None
-    paused: ProcessSignalled | None = None
-    left: RequestObserved | None = None
-    metadata: ReplyObserved | None = None
-    moved: CoordinatorMoved | None = None
-    was_silent: bool = False
-    """More than a session timeout lay between two accepted requests."""
 
 
 @dataclass(slots=True, eq=False)
@@ -161,9 +94,10 @@ class Client:
     """The last generation in a request on each connection."""
     spoke: RequestObserved | None = None
     """Its last request to the coordinator."""
-    accepted_ms: int = 0
+    recognised_ms: int = 0
+    """When its coordinator last replied to it as to a member."""
     is_cut_off: bool = False
-    """Whether its coordinator refused it, or its connection broke, and no request was accepted since."""
+    """Whether its coordinator refused it, or its connection broke, and it was not recognised since."""
     resumed_ms: int = 0
     disturbed_ms: int = 0
     """Until then it may have been kept from what it had to do."""
@@ -202,7 +136,7 @@ class Client:
 
     def may_count_as_lost(self, time_ms: int) -> bool:
         """Whether it was not answered for a session timeout, so that its coordinator may have removed it."""
-        return self.since.was_silent or time_ms - self.accepted_ms > self.session_ms
+        return self.since.was_silent or time_ms - self.recognised_ms > self.session_ms
 
     @property
     def joining(self) -> RequestObserved | None:
@@ -249,16 +183,20 @@ class Client:
         if reply.fault in UNSEEN:
             self.since.unseen = reply
         elif reply.error == NONE:
+            self._recognised(reply)
             self._accept(Answered(request, reply))
         else:
             self._refuse(Answered(request, reply))
         if request.api in CHAIN and reply.fault not in UNSEEN:
             self.chain = Answered(request, reply)
 
+    def _recognised(self, reply: ReplyObserved) -> None:
+        """The coordinator knows it as a member, which starts its session anew."""
+        self.since.was_silent |= 0 < self.session_ms < reply.time_ms - (self.recognised_ms or reply.time_ms)
+        self.recognised_ms, self.is_cut_off = reply.time_ms, False
+
     def _accept(self, answered: Answered) -> None:
         request, reply = answered.request, answered.reply
-        self.since.was_silent |= 0 < self.session_ms < reply.time_ms - (self.accepted_ms or reply.time_ms)
-        self.accepted_ms, self.is_cut_off = reply.time_ms, False
         if request.api == Api.JOIN_GROUP:
             self.member_id, self.is_member, self.lost, self.fenced = reply.assigned_member_id, True, None, None
             if self.round is not None and reply.reply_generation < self.round.generation:
@@ -279,7 +217,9 @@ class Client:
     def _refuse(self, answered: Answered) -> None:
         error, request = answered.reply.error, answered.request
         self.since.errors[error] = answered
-        if error == MEMBER_ID_REQUIRED:
+        if error == REBALANCE_IN_PROGRESS:
+            self._recognised(answered.reply)
+        elif error == MEMBER_ID_REQUIRED:
             self.member_id, self.is_member = answered.reply.assigned_member_id, False
         elif error in LOSSES and self._concerns_now(request):
             self.lost, self.applied = self.lost or answered, None

@@ -9,9 +9,10 @@ from rebalance_check.model.vocabulary.events import Event, ReplyObserved, Reques
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.wire.client import CHAIN, Answered, Client
+from rebalance_check.properties.wire.client import CHAIN, Client
 from rebalance_check.properties.wire.clients import OF_MEMBERS
 from rebalance_check.properties.wire.errors import ILLEGAL_GENERATION, MEMBER_ID_REQUIRED, UNKNOWN_MEMBER_ID
+from rebalance_check.properties.wire.rounds import Answered
 from rebalance_check.properties.wire.wire_fold import DISTURBANCES, DISTURBED, FAMILY, ONE_MEMBER, DueFold, RequestFold
 
 _JOIN: Final = frozenset({Api.JOIN_GROUP})

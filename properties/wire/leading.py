@@ -1,28 +1,21 @@
-"""What a leader assigns, and what the others and a returning leader leave to it."""
+"""What a leader assigns: to whom, what, and what it withholds."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Final
 
-from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import Event, RequestObserved
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
-from rebalance_check.properties.wire.client import Client, Round, topic_of
-from rebalance_check.properties.wire.errors import CONSUMER, COOPERATIVE, EAGER
-from rebalance_check.properties.wire.wire_fold import DISTURBANCES, FAMILY, ONE_MEMBER, RequestFold
+from rebalance_check.properties.wire.client import Client
+from rebalance_check.properties.wire.errors import COOPERATIVE, EAGER
+from rebalance_check.properties.wire.leading_fold import AssignmentFold
+from rebalance_check.properties.wire.rounds import Round, topic_of
+from rebalance_check.properties.wire.wire_fold import DISTURBANCES, FAMILY, ONE_MEMBER
 
 _ASSIGNORS: Final = EAGER | {COOPERATIVE}
-
-
-class FollowersAssignNothingViolated(Violation):
-    """A follower sent assignments."""
-
-
-class SkippedAssignmentIsEmptyViolated(Violation):
-    """A leader that must skip the assignment sent one."""
 
 
 class LeaderAssignsItsMembersViolated(Violation):
@@ -41,66 +34,7 @@ class CooperativeHandOverViolated(Violation):
     """A leader gave a partition to one member while another claimed it."""
 
 
-class _LeaderFold(RequestFold):
-    """Looks at the SyncGroups of clients that know who leads, with the JoinGroups of the members in that generation."""
-
-    apis = frozenset({Api.SYNC_GROUP})
-
-    def look(self, client: Client, event: RequestObserved) -> None:
-        """The request belongs to the generation of the client's last accepted JoinGroup."""
-        round_ = client.round
-        if round_ is not None and round_.generation == event.request_generation:
-            self.compare(client, round_, event)
-
-    def compare(self, client: Client, round_: Round, event: RequestObserved) -> None:
-        """Compare the SyncGroup with the reply to the JoinGroup."""
-
-    def joins(self, round_: Round) -> dict[str, RequestObserved]:
-        """The JoinGroups of the members that the leader was listed, as far as they passed the recorder."""
-        listed = dict(round_.joined.members)
-        return {member: join for member, join in self.memory.joins_of(round_.generation).items() if member in listed}
-
-
-class _AssignmentFold(_LeaderFold):
-    """Looks at assignments of leaders that had to compute one."""
-
-    def compare(self, client: Client, round_: Round, event: RequestObserved) -> None:
-        """A leader by the reply, that must not skip it."""
-        joined = round_.joined
-        leads = joined.leader == joined.assigned_member_id and bool(joined.members) and not joined.skip_assignment
-        if leads and round_.join.protocol_type == CONSUMER:
-            self.compare_assignment(client, round_, event)
-
-    def compare_assignment(self, client: Client, round_: Round, event: RequestObserved) -> None:
-        """Compare what the leader assigns."""
-
-
-class _Followers(_LeaderFold):
-    def compare(self, client: Client, round_: Round, event: RequestObserved) -> None:
-        """Only the leader assigns."""
-        joined = round_.joined
-        if joined.leader != joined.assigned_member_id:
-            self.test(
-                f"{client.name} sends assignments, and does not lead" if event.assignments else "",
-                (f"{client.name} joined as {joined.assigned_member_id}, and {joined.leader or 'no member'} leads at "
-                 f"{STEP};", joined),
-                at=event,
-            )  # fmt: skip
-
-
-class _Skipped(_LeaderFold):
-    def compare(self, client: Client, round_: Round, event: RequestObserved) -> None:
-        """The group is Stable, and has its assignment."""
-        joined = round_.joined
-        if joined.skip_assignment:
-            self.test(
-                f"{client.name} sends assignments, and had to skip them" if event.assignments else "",
-                (f"{client.name} came back as the leader of a group that has its assignment, at {STEP};", joined),
-                at=event,
-            )
-
-
-class _Members(_AssignmentFold):
+class _Members(AssignmentFold):
     def compare_assignment(self, client: Client, round_: Round, event: RequestObserved) -> None:
         """All members that the reply lists, no others, and nothing that a member does not subscribe to."""
         listed, given = dict(round_.joined.members), dict(event.assignments)
@@ -125,7 +59,7 @@ class _Members(_AssignmentFold):
         return ""
 
 
-class _Once(_AssignmentFold):
+class _Once(AssignmentFold):
     def compare_assignment(self, client: Client, round_: Round, event: RequestObserved) -> None:
         """A partition stands in one assignment, and there once."""
         counts = Counter(partition for _, partitions in event.assignments for partition in partitions)
@@ -138,7 +72,7 @@ class _Once(_AssignmentFold):
         )
 
 
-class _All(_AssignmentFold):
+class _All(AssignmentFold):
     def compare_assignment(self, client: Client, round_: Round, event: RequestObserved) -> None:
         """Of what its process was listed last, a cooperative leader may withhold what other members claim."""
         if round_.joined.protocol not in _ASSIGNORS or not client.process.is_known or client.since.metadata is not None:
@@ -161,7 +95,7 @@ class _All(_AssignmentFold):
             )  # fmt: skip
 
 
-class _CooperativeLeader(_AssignmentFold):
+class _CooperativeLeader(AssignmentFold):
     def compare_assignment(self, client: Client, round_: Round, event: RequestObserved) -> None:
         """Of members that claim a partition, only the claims of the latest generation count."""
         if round_.joined.protocol != COOPERATIVE:
@@ -187,48 +121,6 @@ class _CooperativeLeader(_AssignmentFold):
 
 
 _LISTED: Final = "what the others offer is known from their JoinGroups, where these passed the recorder"
-
-FollowersAssignNothing: Final = Invariant(
-    name="wire_followers_assign_nothing",
-    family=FAMILY,
-    claim="a member that does not lead sends SyncGroup without assignments",
-    source="AbstractCoordinator.onJoinFollower",
-    premises=(ONE_MEMBER,),
-    exempted_by=DISTURBANCES,
-    violation=FollowersAssignNothingViolated,
-    fold=_Followers,
-)
-"""A member that does not lead sends SyncGroup without assignments.
-
-The smallest history that breaks it::
-
-    RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-    ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1, assigned_member_id="m",
-                  leader="n")
-    RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                    request_generation=1, assignments=(("m", ("t-0",)),))
-"""
-
-SkippedAssignmentIsEmpty: Final = Invariant(
-    name="wire_skipped_assignment_is_empty",
-    family=FAMILY,
-    claim="a leader whose JoinGroup is answered with skipAssignment sends SyncGroup without assignments",
-    source="KIP-814; AbstractCoordinator.onLeaderElected",
-    premises=(ONE_MEMBER,),
-    exempted_by=DISTURBANCES,
-    violation=SkippedAssignmentIsEmptyViolated,
-    fold=_Skipped,
-)
-"""A leader that comes back to a group that has its assignment computes none.
-
-The smallest history that breaks it::
-
-    RequestObserved(connection=1, process="p0", request=1, api="JoinGroup", version=9)
-    ReplyObserved(connection=1, process="p0", request=1, api="JoinGroup", reply_generation=1, assigned_member_id="m",
-                  leader="m", skip_assignment=True)
-    RequestObserved(connection=1, process="p0", request=2, api="SyncGroup", version=5, member_id="m",
-                    request_generation=1, assignments=(("m", ("t-0",)),))
-"""
 
 LeaderAssignsItsMembers: Final = Invariant(
     name="wire_leader_assigns_its_members",
@@ -328,8 +220,6 @@ The smallest history that breaks it::
 """
 
 CLAIMS: Final = (
-    FollowersAssignNothing,
-    SkippedAssignmentIsEmpty,
     LeaderAssignsItsMembers,
     LeaderAssignsEachPartitionOnce,
     LeaderAssignsAllPartitions,

@@ -1,0 +1,81 @@
+"""A generation as one member sees it, from its JoinGroup to its assignment, and what happens until it joins again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from rebalance_check.model.vocabulary.events import (
+    ConnectionClosed,
+    CoordinatorMoved,
+    ProcessSignalled,
+    ReplyObserved,
+    RequestObserved,
+)
+
+
+def topic_of(partition: str) -> str:
+    """The topic of a partition's name."""
+    return partition.rpartition("-")[0]
+
+
+def topics_of(partitions: Iterable[str]) -> set[str]:
+    """The topics of partitions' names."""
+    return {topic_of(partition) for partition in partitions}
+
+
+@dataclass(slots=True, eq=False)
+class Answered:
+    """A request and the reply to it, which the client received."""
+
+    request: RequestObserved
+    reply: ReplyObserved
+
+    @property
+    def time_ms(self) -> int:
+        """When the reply passed."""
+        return self.reply.time_ms
+
+
+@dataclass(slots=True, eq=False)
+class Round:
+    """A generation as one member sees it: its JoinGroup, the reply to it, and the reply to its SyncGroup."""
+
+    join: RequestObserved
+    joined: ReplyObserved
+    synced: ReplyObserved | None = None
+
+    @property
+    def generation(self) -> int:
+        """The generation that the reply to the JoinGroup names."""
+        return self.joined.reply_generation
+
+    @property
+    def assignment(self) -> frozenset[str]:
+        """What the reply to the SyncGroup assigns; nothing while there is none."""
+        return frozenset(self.synced.assignment if self.synced else ())
+
+    @property
+    def revoked(self) -> frozenset[str]:
+        """What the member claimed in its JoinGroup and was not assigned again."""
+        return frozenset(self.join.owned) - self.assignment if self.synced else frozenset()
+
+    @property
+    def fits_the_subscription(self) -> bool:
+        """Whether the member subscribes to all that it was assigned; if not, it may ignore the assignment."""
+        return topics_of(self.assignment) <= set(self.join.topics)
+
+
+@dataclass(slots=True, eq=False)
+class Since:
+    """What happened to a client since it sent its last JoinGroup; each the last of its kind."""
+
+    errors: dict[str, Answered] = field(default_factory=dict)
+    closed: ConnectionClosed | None = None
+    unseen: ReplyObserved | None = None
+    paused: ProcessSignalled | None = None
+    left: RequestObserved | None = None
+    metadata: ReplyObserved | None = None
+    moved: CoordinatorMoved | None = None
+    was_silent: bool = False
+    """More than a session timeout lay between two accepted requests."""
