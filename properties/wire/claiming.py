@@ -9,7 +9,7 @@ from rebalance_check.model.vocabulary.events import Event, ReplyObserved, Reques
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.wire.client import Client
-from rebalance_check.properties.wire.errors import COOPERATIVE, EAGER, ILLEGAL_GENERATION, NONE
+from rebalance_check.properties.wire.errors import COOPERATIVE, EAGER, ILLEGAL_GENERATION, LOSSES, NONE
 from rebalance_check.properties.wire.rounds import Round, topic_of
 from rebalance_check.properties.wire.wire_fold import DISTURBANCES, DISTURBED, FAMILY, ONE_MEMBER, DueFold, RequestFold
 
@@ -77,8 +77,9 @@ class _Claims(RequestFold):
         return received and is_cooperative and versioned and not lost and last.fits_the_subscription
 
     def _may_have_given_up(self, client: Client, event: RequestObserved) -> bool:
-        """A client that is not answered for a session timeout may take its membership as lost."""
-        return client.may_count_as_lost(event.time_ms) or client.since.paused is not None
+        """A client that is refused as a lost one, or not answered for a session, may take its membership as lost."""
+        refused = not LOSSES.isdisjoint(client.since.errors)
+        return refused or client.may_count_as_lost(event.time_ms) or client.since.paused is not None
 
 
 class _LostClaims(RequestFold):
@@ -176,7 +177,8 @@ ClaimsAreTheAssignment: Final = Invariant(
         ONE_MEMBER,
         _SUBSCRIPTION,
         "a client whose connection breaks while it waits for an assignment may not have received it",
-        "one that is paused, or not answered for a session timeout, may claim less",
+        "one that is paused, not answered for a session timeout, or refused for a generation that is over "
+        "(ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID), may claim less",
         "one that was assigned what it does not want may ignore it",
     ),
     exempted_by=DISTURBANCES,

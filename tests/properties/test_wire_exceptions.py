@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -56,7 +57,35 @@ HEARTBEAT_CROSSES_A_REFUSED_COMMIT: list[Event] = [
 ]  # fmt: skip
 """aiokafka: the heartbeat was sent before the commit was refused, so that its reply restores nothing."""
 
+
+def cooperative(request: int, *owned: str) -> RequestObserved:
+    """A JoinGroup of a cooperative consumer that claims ``owned``."""
+    return replace(
+        sent(request, "JoinGroup"),
+        protocols=("cooperative-sticky",),
+        topics=("t",),
+        subscription_version=1,
+        owned=owned,
+    )
+
+
+OWNS_ONE: list[Event] = [
+    cooperative(1), got(1, "JoinGroup", generation=1),
+    sent(2, "SyncGroup", generation=1), replace(got(2, "SyncGroup"), assignment=("t-0",)),
+    sent(3, "Heartbeat", generation=1), got(3, "Heartbeat", "REBALANCE_IN_PROGRESS"),
+]  # fmt: skip
+
+REFUSED_FOR_AN_OLD_GENERATION: list[Event] = [
+    *OWNS_ONE,
+    cooperative(4, "t-0"), got(4, "JoinGroup", generation=2),
+    replace(sent(5, "OffsetCommit", generation=1), connection=2),
+    replace(got(5, "OffsetCommit", "ILLEGAL_GENERATION"), connection=2),
+    cooperative(6),
+]  # fmt: skip
+"""sarama: it speaks for the generation before while its SyncGroup is lost, is refused, and takes all as lost."""
+
 ALLOWED = {
+    "claims dropped after a refusal for an old generation": REFUSED_FOR_AN_OLD_GENERATION,
     "member id dropped after a silent session": NOT_ANSWERED_FOR_A_SESSION,
     "heartbeat that crosses a refused commit": HEARTBEAT_CROSSES_A_REFUSED_COMMIT,
 }
@@ -70,7 +99,14 @@ HEARTBEAT_AFTER_A_REFUSED_COMMIT: list[Event] = [
 ]  # fmt: skip
 """It went on as the same member, and was accepted."""
 
+CLAIMS_LESS_WITHOUT_CAUSE: list[Event] = [
+    *OWNS_ONE,
+    cooperative(4, "t-0"), got(4, "JoinGroup", generation=2),
+    cooperative(5),
+]  # fmt: skip
+
 NOT_ALLOWED = {
+    "claims dropped without cause": (CLAIMS_LESS_WITHOUT_CAUSE, "wire_claims_are_the_assignment"),
     "member id dropped without cause": (SOONER, "wire_member_id_is_kept"),
     "member id dropped after it was used again": (HEARTBEAT_AFTER_A_REFUSED_COMMIT, "wire_member_id_is_kept"),
 }
