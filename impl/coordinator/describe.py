@@ -64,7 +64,7 @@ def list_groups(shard: Shard, states: Collection[str] = (), types: Collection[st
     return tuple(
         ListedGroup(group_id, group.protocol_type or "", group.status.value)
         for group_id, group in sorted(groups.items())
-        if not wanted or group.status.value.lower() in wanted
+        if group.is_created and (not wanted or group.status.value.lower() in wanted)
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from rebalance_check.impl.coordinator.hash_order import Choices
@@ -9,6 +11,7 @@ from rebalance_check.impl.coordinator.member import GroupMember, ParkedJoin, reb
 from rebalance_check.impl.coordinator.offset_ledger import OffsetLedger
 from rebalance_check.impl.coordinator.status import assert_legal
 from rebalance_check.impl.protocol.consumer_protocol import PROTOCOL_TYPE, read_topics
+from rebalance_check.impl.protocol.java_order import hash_map_order
 from rebalance_check.impl.protocol.messages import JoinedMember, JoinGroupRequest, JoinProtocol
 from rebalance_check.impl.protocol.wire import MalformedBytes
 from rebalance_check.model.vocabulary.errors import Error
@@ -100,13 +103,21 @@ class Group:
 
     def select_protocol(self, choices: Choices) -> str:
         """The vote: each member votes for its first name that all list; most votes win (``selectProtocol``)."""
-        votes: dict[str, int] = {}
-        for member in self.members.values():
-            vote = next(name for name in member.protocol_names() if self.supported.get(name) == len(self.members))
-            votes[vote] = votes.get(vote, 0) + 1
+        votes = Counter(self._vote(member) for member in self.members.values())
         most = max(votes.values())
-        tied = sorted(name for name, count in votes.items() if count == most)
-        return choices.protocol(tied) if len(tied) > 1 else tied[0]
+        tied = [name for name, count in votes.items() if count == most]
+        return choices.protocol(self._in_order_of_votes(tied)) if len(tied) > 1 else tied[0]
+
+    def _vote(self, member: GroupMember) -> str:
+        """The first name that all list. One that a member lists twice counts twice, as in Kafka, and so is none of all;
+        where a member is left without any, which Kafka does not survive, its first name."""
+        names = member.protocol_names()
+        return next((name for name in names if self.supported.get(name) == len(self.members)), names[0])
+
+    def _in_order_of_votes(self, tied: Collection[str]) -> list[str]:
+        """The names as Java iterates over its map of votes, which it fills in the order of its map of members."""
+        votes = hash_map_order(self._vote(self.members[member_id]) for member_id in hash_map_order(self.members))
+        return [name for name in votes if name in tied]
 
     def joined_members(self) -> tuple[JoinedMember, ...]:
         """All members with their metadata under the selected protocol: as the leader's JoinGroup reply lists them."""
@@ -186,5 +197,5 @@ class Group:
         return parked
 
     def _count(self, member: GroupMember, step: int) -> None:
-        for name in dict.fromkeys(member.protocol_names()):
+        for name in member.protocol_names():
             self.supported[name] = self.supported.get(name, 0) + step

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rebalance_check.impl.protocol.java_order import hash_map_order
+
 
 class Choices:
     """Resolves what Kafka leaves to hash order. A subclass may steer it, for example along a model's choices."""
@@ -15,5 +17,19 @@ class Choices:
         return candidates[0]
 
     def protocol(self, candidates: Sequence[str]) -> str:
-        """The winner of a tied vote among ``candidates`` (names, never empty): the first in alphabetical order."""
-        return min(candidates)
+        """The winner of a tied vote among ``candidates`` (names, never empty, in the order in which Java's map of votes
+        is iterated): the first, as in Kafka."""
+        return candidates[0]
+
+
+class JavaChoices(Choices):
+    """Decides as Java's hash maps do, the next leader too: for comparisons with Kafka that go on for long.
+
+    The table of a map that once had more than twelve members is larger than the one assumed here.
+    """
+
+    __slots__ = ()
+
+    def leader(self, candidates: Sequence[str]) -> str:
+        """The first in the order in which Java iterates over the members."""
+        return hash_map_order(candidates)[0]

@@ -7,7 +7,8 @@ from collections.abc import Hashable
 from rebalance_check.impl.coordinator.group import Group
 from rebalance_check.impl.coordinator.records import NO_PRODUCER, OffsetRecord, OffsetTombstone, TransactionMarker
 from rebalance_check.impl.coordinator.shard import Shard
-from rebalance_check.impl.coordinator.writes import after_writes, append, write_error
+from rebalance_check.impl.coordinator.writes import after_writes, append, settle_unrecorded, write_error
+from rebalance_check.impl.protocol.java_order import utf16_key
 from rebalance_check.impl.protocol.messages import (
     CommittedOffset,
     OffsetCommitReply,
@@ -24,6 +25,8 @@ from rebalance_check.model.vocabulary.group_status import GroupStatus
 
 NETWORK_ERROR = Error.COORDINATOR_LOAD_IN_PROGRESS
 """How a commit is answered whose write met NETWORK_EXCEPTION; other requests are answered that error itself."""
+
+NO_EPOCH = -1
 
 NOT_FOUND_SINCE = 9
 """The first OffsetCommit version that answers GROUP_ID_NOT_FOUND where older ones say ILLEGAL_GENERATION."""
@@ -98,11 +101,20 @@ def write(shard: Shard, group: Group, token: Hashable, request: Commit, *, is_fi
     """
     limit = shard.config.offset_metadata_max_bytes
     records = tuple(
-        offset_record(shard, request, offset) for offset in request.offsets if len(offset.metadata.encode()) <= limit
+        offset_record(shard, request, offset) for offset in request.offsets if utf16_units(offset.metadata) <= limit
     )
 
+    if records and lacks_epoch(request):
+        if is_first:
+            shard.unrecorded.append(group)
+        settle_unrecorded(shard, shard.take_unrecorded(), Error.UNKNOWN_SERVER_ERROR)
+        shard.answer(token, commit_reply(request, Error.UNKNOWN_SERVER_ERROR))
+        return
+    if is_first and not records:
+        shard.unrecorded.append(group)
+
     def on_commit(last: int) -> None:
-        group.is_created = True
+        group.is_created = group.is_created or bool(records)
         for at, record in enumerate(records, last + 1 - len(records)):
             group.offsets.keep(record, at)
 
@@ -117,6 +129,13 @@ def write(shard: Shard, group: Group, token: Hashable, request: Commit, *, is_fi
         shard.emit.parked(group, request.member_id, token)
 
 
+def lacks_epoch(request: Commit) -> bool:
+    """Whether a commit names a producer without an epoch, for which no batch can be made (``MemoryRecordsBuilder``)."""
+    if not isinstance(request, TxnOffsetCommitRequest):
+        return False
+    return request.producer_id != NO_PRODUCER and request.producer_epoch == NO_EPOCH
+
+
 def offset_record(shard: Shard, request: Commit, offset: CommittedOffset) -> OffsetRecord:
     """The record of one partition's commit."""
     if isinstance(request, TxnOffsetCommitRequest):
@@ -126,19 +145,24 @@ def offset_record(shard: Shard, request: Commit, offset: CommittedOffset) -> Off
 
 
 def commit_reply(request: Commit, error: Error, limit: int | None = None) -> OffsetCommitReply | TxnOffsetCommitReply:
-    """``error`` for each partition; longer metadata than ``limit`` bytes is an error of its own."""
+    """``error`` for each partition; longer metadata than ``limit`` units of UTF-16 is an error of its own."""
     too_large = Error.OFFSET_METADATA_TOO_LARGE
     partitions = tuple(
         (
             offset.topic,
             offset.partition,
-            too_large if limit is not None and len(offset.metadata.encode()) > limit else error,
+            too_large if limit is not None and utf16_units(offset.metadata) > limit else error,
         )
         for offset in request.offsets
     )
     if isinstance(request, TxnOffsetCommitRequest):
         return TxnOffsetCommitReply(error=error, partitions=partitions)
     return OffsetCommitReply(error=error, partitions=partitions)
+
+
+def utf16_units(text: str) -> int:
+    """How long Java takes a string for (``String.length``); the limit is called one of bytes, and is one of these."""
+    return len(utf16_key(text)) // 2
 
 
 def end_transaction(shard: Shard, producer_id: int, *, is_committed: bool) -> Error:

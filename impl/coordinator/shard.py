@@ -41,11 +41,13 @@ class Shard:
     """The working memory of a `GroupCoordinator` (``GroupCoordinatorShard``); ``now_ms`` is the time of the step.
 
     ``doomed`` are groups whose tombstone is written and not yet committed: gone, but still visible to readers.
+    ``unrecorded`` are groups that a commit created of which nothing was written: readers, who see what is committed,
+    see them from the next write of any group on.
     """
 
     __slots__ = (
         "_answers", "_numbers", "_writes", "choices", "config", "doomed", "emit", "groups",
-        "log", "new_member_id", "now_ms", "pending_writes", "refused", "timers", "unanswered",
+        "log", "new_member_id", "now_ms", "pending_writes", "refused", "timers", "unanswered", "unrecorded",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +67,7 @@ class Shard:
         self.emit = EventEmitter(recorder_for, config)
         self.groups: dict[str, Group] = {}
         self.doomed: dict[str, Group] = {}
+        self.unrecorded: list[Group] = []
         self.timers = Timers()
         self.now_ms = 0
         self.pending_writes: dict[TimerKey, Callable[[Error], None]] = {}
@@ -91,6 +94,11 @@ class Shard:
     def has_answered(self, token: Hashable) -> bool:
         """Whether this step answered a request."""
         return any(answered == token for answered, _ in self._answers)
+
+    def take_unrecorded(self) -> list[Group]:
+        """The groups without a record, whose outcome is that of the write that begins now."""
+        taken, self.unrecorded = self.unrecorded, []
+        return taken
 
     def next_write(self) -> int:
         """The number of a new write."""

@@ -39,13 +39,26 @@ def append(
     """
     waiter = Waiter(shard, on_answer)
 
+    unrecorded = shard.take_unrecorded() if records else []
+
     def on_outcome(error: Error, offset: int) -> None:
+        settle_unrecorded(shard, unrecorded, error)
         if error is Error.NONE and on_commit is not None:
             on_commit(offset)
         waiter.resolve(error)
 
     shard.log.append(records, on_outcome)
     waiter.limit()
+
+
+def settle_unrecorded(shard: Shard, groups: list[Group], error: Error) -> None:
+    """The outcome of the first write after ``groups`` were created without a record. If it failed, Kafka takes back
+    what is in memory beyond its last write, and with it these groups and the members that have joined them meanwhile.
+    """
+    for group in groups:
+        group.is_created = error is Error.NONE
+        if error is not Error.NONE and shard.groups.get(group.group_id) is group:
+            del shard.groups[group.group_id]
 
 
 def after_writes(shard: Shard, on_answer: OnAnswer) -> None:

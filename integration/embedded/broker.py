@@ -36,7 +36,6 @@ from rebalance_check.integration.wire.kafka_python import ApiMessage
 from rebalance_check.integration.wire.malformed import MalformedFrame
 from rebalance_check.integration.wire.replies import no_groups, replies_to_wire
 from rebalance_check.integration.wire.requests import GROUP_API_KEYS, requests_from_wire
-from rebalance_check.integration.wire.shapes import topic_shapes
 from rebalance_check.model.vocabulary.errors import Error
 
 T = TypeVar("T")
@@ -107,7 +106,7 @@ class WireBroker:
             answered = [(part, await self.coordinators.reply(part, where.node)) async for part in paced(parts)]
             if not answered:
                 return no_groups(request)
-            return await _apart(is_long, lambda: replies_to_wire(answered, topic_shapes(request)))
+            return await _apart(is_long, lambda: replies_to_wire(answered, self.groups.shapes_of(request)))
         name = api_name(request)
         if name == "Fetch":
             return await answers_log.fetch(request, self.topics)

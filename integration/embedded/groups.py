@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from itertools import compress
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from rebalance_check.impl.coordinator import GroupCoordinator
 from rebalance_check.impl.coordinator.logs import ImmediateLog
@@ -16,6 +16,8 @@ from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.topics import Topics
 from rebalance_check.integration.embedded.transactions import Producer, Transactions
 from rebalance_check.integration.exchange.exchange import now_ms
+from rebalance_check.integration.wire.apis import api_name
+from rebalance_check.integration.wire.shapes import Shape, shape_of_commit, topic_shapes
 from rebalance_check.model.vocabulary.errors import Error
 
 T = TypeVar("T")
@@ -28,6 +30,9 @@ RECORD_BYTES: Final = 52
 
 ITEMS_AT_ONCE: Final = 1_000
 """How many items of a request the coordinator sees at once, where they have nothing to do with each other."""
+
+OF_OFFSETS: Final = frozenset({"OffsetCommit", "TxnOffsetCommit", "OffsetDelete"})
+"""The apis that answer what does not exist without the coordinator."""
 
 Commit = msg.OffsetCommitRequest | msg.TxnOffsetCommitRequest
 
@@ -57,6 +62,17 @@ class Groups:
         """No timer fires any more; parked requests stay unanswered."""
         if self._alarm is not None:
             self._alarm.cancel()
+
+    @property
+    def parked(self) -> int:
+        """How many requests wait for another one, or for time to pass."""
+        return sum(not answer.done() for answer in self._parked.values())
+
+    def shapes_of(self, request: Any) -> list[Shape | None]:
+        """How topics stand in the answer to a decoded request, which may hold several."""
+        if api_name(request) in OF_OFFSETS:
+            return [shape_of_commit(request.topics, self._exists)]
+        return topic_shapes(request)
 
     async def reply(self, request: msg.GroupRequest) -> msg.GroupReply:
         """The reply to a request, as soon as there is one."""
@@ -115,7 +131,10 @@ class Groups:
             errors += [error for _, _, error in reply.partitions]
         return msg.OffsetDeleteReply(partitions=merged(request.partitions, exists, errors))
 
-    def _exists(self, topic: str, partition: int) -> bool:
+    def _exists(self, topic: str, partition: int | None) -> bool:
+        """Whether there is such a partition, or (None) such a topic."""
+        if partition is None:
+            return self._topics.partitions(topic) is not None
         return self._topics.log(topic, partition) is not None
 
     async def _fetch_offsets(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import Any, Final
 
 from rebalance_check.integration.frame_fuzz.values import INT_BITS, Values
@@ -18,12 +19,19 @@ OFTEN: Final = ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetComm
 
 
 class FrameGenerator:
-    """The frames of one seed, one after another: equal seeds and equal replies give equal frames."""
+    """The frames of one seed, one after another: equal seeds and equal replies give equal frames.
 
-    def __init__(self, seed: int) -> None:
-        self.values = Values(seed)
-        self._apis = [APIS[key] for key in sorted(APIS)]
+    ``apis`` are those that the frames are of (default: all that the embedded broker serves), ``bent_share`` is how many
+    of the frames have wrong bytes.
+    """
+
+    def __init__(
+        self, seed: int, *, apis: Sequence[Api] = (), bent_share: float = BENT_SHARE, values: Values | None = None
+    ) -> None:
+        self.values = values or Values(seed)
+        self._apis = [*apis] or [APIS[key] for key in sorted(APIS)]
         self._often = [api for api in self._apis if api.name in OFTEN]
+        self._bent_share = bent_share
         self._sent = 0
         self._last = b""
 
@@ -33,7 +41,7 @@ class FrameGenerator:
         self._sent += 1
         api = chosen.choice(self._often if chosen.random() < 0.5 else self._apis)
         frame = self.request(api, chosen.randint(api.low, api.high))
-        if chosen.random() < BENT_SHARE:
+        if chosen.random() < self._bent_share:
             frame = self._bent(frame)
         self._last = frame
         return frame

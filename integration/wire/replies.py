@@ -23,7 +23,8 @@ def replies_to_wire(answered: Sequence[Answered], shapes: Sequence[Shape | None]
     """The message that answers one wire request: one pair, or one for each group of a batched OffsetFetch.
 
     It carries the version of the request and waits for a header. ``shapes`` (`topic_shapes`) has an entry for each
-    pair: as Kafka 4 does, a topic that the request names twice is answered twice. Without it, each topic stands once.
+    pair (of commits and deletions `shape_of_commit`): as Kafka 4 does, a topic that the request names twice is answered
+    twice. Without it, each topic stands once.
     """
     request, reply = answered[0]
     version = request.version
@@ -105,19 +106,23 @@ def _txn_offset_commit_to_wire(reply: Any, shape: Shape | None) -> ApiMessage:
 
 def _offset_delete_to_wire(reply: Any, shape: Shape | None) -> ApiMessage:
     topic_of = wire.OffsetDeleteResponse.OffsetDeleteResponseTopic
-    topics = _partition_errors(topic_of, topic_of.OffsetDeleteResponsePartition, reply.partitions, shape)
+    named = () if reply.error else shape
+    topics = _partition_errors(topic_of, topic_of.OffsetDeleteResponsePartition, reply.partitions, named)
     return wire.OffsetDeleteResponse(error_code=int(reply.error), topics=topics)
 
 
 def _partition_errors(
     topic_of: Any, partition_of: Any, partitions: Sequence[tuple[str, int, Error]], shape: Shape | None
 ) -> list[Any]:
-    """The topics of a reply. Where a partition does not exist, Kafka merges all topics by name (``merge`` of the
-    response's builder)."""
-    is_merged = shape is None or any(error is Error.UNKNOWN_TOPIC_OR_PARTITION for _, _, error in partitions)
-    wanted = None if is_merged else [(name, count) for name, count in shape or () if count]
+    """The topics of a reply. Where one of them or a partition does not exist, Kafka merges all topics by name, those
+    first that it has refused (``merge`` of the response's builder)."""
     found = [(topic, partition_of(partition_index=index, error_code=int(error))) for topic, index, error in partitions]
-    return [topic_of(name=name, partitions=some) for name, some in by_topic(found, wanted)]
+    merged: dict[str, list[Any]] = {name: [] for name, count in shape or () if not count}
+    if not merged:
+        return [topic_of(name=name, partitions=some) for name, some in by_topic(found, shape)]
+    for name, one in found:
+        merged.setdefault(name, []).append(one)
+    return [topic_of(name=name, partitions=some) for name, some in merged.items()]
 
 
 def _offset_fetch_to_wire(version: int, answered: Sequence[Answered], shapes: Sequence[Shape | None]) -> ApiMessage:

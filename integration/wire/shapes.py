@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -13,6 +13,9 @@ T = TypeVar("T")
 
 Shape = Sequence[tuple[str, int]]
 """The topics of a request, in its order and as often as it names them, each with how many partitions it names there."""
+
+Exists = Callable[[str, int | None], bool]
+"""Whether a topic has a partition; None: whether there is such a topic."""
 
 
 def topic_shapes(request: Any) -> list[Shape | None]:
@@ -25,6 +28,20 @@ def topic_shapes(request: Any) -> list[Shape | None]:
 
 def _shape(topics: Sequence[Any] | None, partitions: str) -> Shape | None:
     return None if topics is None else [(topic.name, len(getattr(topic, partitions))) for topic in topics]
+
+
+def shape_of_commit(topics: Sequence[Any], exists: Exists) -> Shape:
+    """The shape of an answer to a commit or a deletion of offsets: the topics that are refused, without a partition, in
+    the order in which Kafka refuses them; where all exist, those that name a partition."""
+    refused = [
+        topic.name
+        for topic in topics
+        if not exists(topic.name, None)
+        or not all(exists(topic.name, each.partition_index) for each in topic.partitions)
+    ]
+    if refused:
+        return [(name, 0) for name in refused]
+    return [(topic.name, len(topic.partitions)) for topic in topics if topic.partitions]
 
 
 def by_topic(found: Sequence[tuple[str, T]], shape: Shape | None) -> list[tuple[str, list[T]]]:

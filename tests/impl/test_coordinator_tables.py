@@ -162,9 +162,14 @@ def test_an_absent_group_is_dead__and_an_error_from_v6_on(desk: Desk, version: i
 VOTES = [
     (("range rr", "rr range", "rr range"), "rr"),
     (("x range rr", "x rr range", "rr range"), "rr"),
-    (("range rr", "rr range"), "range"),
+    (("range rr", "rr range"), "rr"),
+    (("range roundrobin", "roundrobin range"), "range"),
+    (("range sticky", "sticky range"), "sticky"),
+    (("cooperative-sticky range", "range cooperative-sticky"), "range"),
+    (("Aa BB", "BB Aa"), "Aa"),  # in one bucket: the vote of the first member in hash order, a
 ]
-"""What each member lists, most preferred first, and what wins: a tie goes to the first by name."""
+"""What each member lists, most preferred first, and what wins: a tie goes to the first in a hash map of Java.
+`join.scenario` shows it on Kafka."""
 
 
 @pytest.mark.parametrize(("lists", "winner"), VOTES)

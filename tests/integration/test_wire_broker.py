@@ -144,3 +144,87 @@ def test_records_of_no_known_format_are_refused(broker: EmbeddedBroker) -> None:
             replica_id=-1, isolation_level=0, topics=[wanted(name="t", partitions=[partition])]
         )
         assert connection.call(ends, 2).topics[0].partitions[0].offset == 0
+
+
+def test_the_limit_of_metadata_counts_units_of_utf_16(group: RawGroup) -> None:
+    texts = ("\u00e9" * 4_096, "\U0001f600" * 2_048, "x" * 4_097, "\U0001f600" * 2_049)
+    answered = []
+    for text in texts:
+        commit = msg.OffsetCommitRequest(group_id="g", version=7, offsets=(msg.CommittedOffset("t", 0, 5, text),))
+        group.request(0, commit)
+        ((_, reply),) = group.replies(at_least=1, timeout_s=5)
+        assert isinstance(reply, msg.OffsetCommitReply)
+        answered.append(reply.partitions[0][2])
+    too_large = Error.OFFSET_METADATA_TOO_LARGE
+    assert answered == [Error.NONE, Error.NONE, too_large, too_large]
+
+
+@pytest.mark.parametrize("partitions", [(), (9,)], ids=["no partition", "a partition that does not exist"])
+def test_a_commit_of_nothing_creates_no_group(broker: EmbeddedBroker, partitions: tuple[int, ...]) -> None:
+    topic = consumer.OffsetCommitRequest.OffsetCommitRequestTopic
+    named = [topic.OffsetCommitRequestPartition(partition_index=index, committed_offset=5) for index in partitions]
+    request = consumer.OffsetCommitRequest(
+        group_id="g", generation_id_or_member_epoch=-1, member_id="", topics=[topic(name="t", partitions=named)]
+    )
+    with Connection(broker.bootstrap) as connection:
+        connection.call(request, 7)
+        assert connection.call(admin.ListGroupsRequest(), 4).groups == []
+
+
+def test_a_topic_that_does_not_exist_is_answered_without_partitions__one_that_exists_is_not(
+    broker: EmbeddedBroker,
+) -> None:
+    topic = consumer.OffsetCommitRequest.OffsetCommitRequestTopic
+    named = [topic(name=name, partitions=[]) for name in ("t", "none", "t")]
+    request = consumer.OffsetCommitRequest(group_id="g", generation_id_or_member_epoch=-1, member_id="", topics=named)
+    with Connection(broker.bootstrap) as connection:
+        assert [each.name for each in connection.call(request, 7).topics] == ["none"]
+
+
+def test_offsets_of_what_does_not_exist_are_not_deleted(broker: EmbeddedBroker, group: RawGroup) -> None:
+    group.request(0, msg.OffsetCommitRequest(group_id="g", version=7, offsets=(msg.CommittedOffset("t", 0, 5),)))
+    group.replies(at_least=1, timeout_s=5)
+    group.request(0, msg.OffsetDeleteRequest(group_id="g", version=0, partitions=(("t", 0), ("t", 9), ("none", 0))))
+    ((_, reply),) = group.replies(at_least=1, timeout_s=5)
+    assert isinstance(reply, msg.OffsetDeleteReply)
+    missing = Error.UNKNOWN_TOPIC_OR_PARTITION
+    assert sorted(reply.partitions) == [("none", 0, missing), ("t", 0, Error.NONE), ("t", 9, missing)]
+
+
+@pytest.mark.parametrize("version", [1, 3, 4, 5])
+def test_a_coordinator_of_an_unknown_kind_is_refused(broker: EmbeddedBroker, version: int) -> None:
+    ask = metadata.FindCoordinatorRequest(key="g", coordinator_keys=["g"], key_type=7)
+    with Connection(broker.bootstrap) as connection:
+        answer = connection.call(ask, version)
+    found = answer.coordinators[0] if version >= 4 else answer
+    assert (found.error_code, found.node_id) == (errors.InvalidRequestError.errno, -1)
+    assert found.error_message.startswith("This most likely occurs because of a request being malformed")
+
+
+def test_a_group_that_is_named_twice_is_deleted_once(broker: EmbeddedBroker) -> None:
+    with Connection(broker.bootstrap) as connection:
+        results = connection.call(admin.DeleteGroupsRequest(groups_names=["g", "h", "g"]), 1).results
+    assert [each.group_id for each in results] == ["g", "h"]
+
+
+@pytest.mark.parametrize(("protocol_type", "name"), [(None, "range"), ("consumer", None), (None, None)])
+def test_a_sync_without_protocol_type_or_name_is_refused__from_version_5(
+    group: RawGroup, protocol_type: str | None, name: str | None
+) -> None:
+    member = joined(group, 0, join())
+    for version, expected in ((5, Error.INCONSISTENT_GROUP_PROTOCOL), (4, Error.NONE)):
+        request = msg.SyncGroupRequest(
+            group_id="g", version=version, generation_id=1, member_id=member.member_id, protocol_type=protocol_type,
+            protocol_name=name,
+        )  # fmt: skip
+        group.request(0, request)
+        ((_, reply),) = group.replies(at_least=1, timeout_s=5)
+        assert reply.error is expected
+
+
+def test_a_fetch_of_all_offsets_needs_version_2(broker: EmbeddedBroker) -> None:
+    everything = consumer.OffsetFetchRequest(group_id="g", topics=None)
+    with Connection(broker.bootstrap) as connection:
+        assert connection.call(everything, 2).topics == []
+    with Connection(broker.bootstrap) as connection, pytest.raises(ConnectionError, match="closed the connection"):
+        connection.call(everything, 1)

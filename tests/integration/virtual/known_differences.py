@@ -108,6 +108,14 @@ IN_SCALA: Final[Mapping[str, tuple[str, ...]]] = {
     "a rebalance timeout of -1 stays one when another coordinator takes over": (
         "rebalance-timeout: a timeout of -1 is the session timeout after a failover",
     ),
+    "a tied vote goes to what the first member in another hash order votes for": (
+        "join: a tied vote goes to the name that comes first in hash order: sticky before range",
+        "join: a tied vote goes to the name that comes first in hash order: range before roundrobin",
+    ),
+    "a commit of nothing but long metadata creates a group that is there at once, and stays": (
+        "offsets: a commit of nothing but long metadata creates a group that is seen after the next write",
+        "offsets: a write that fails takes such a group back, and with it a member that waits",
+    ),
     "which requests restart a session's timer differs": (
         "join: a heartbeat of a waiting new member shortens its five minutes to the session timeout",
         "sync: a SyncGroup in Stable does not prolong the session",
