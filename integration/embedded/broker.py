@@ -23,7 +23,7 @@ from rebalance_check.integration.embedded import (
 )
 from rebalance_check.integration.embedded.cluster import FIRST_NODE_ID, single
 from rebalance_check.integration.embedded.coordinators import Coordinators
-from rebalance_check.integration.embedded.groups import Groups
+from rebalance_check.integration.embedded.groups import Groups, shapes_of
 from rebalance_check.integration.embedded.listening import Where
 from rebalance_check.integration.embedded.options import DEFAULTS, BrokerOptions
 from rebalance_check.integration.embedded.paced import paced
@@ -106,7 +106,7 @@ class WireBroker:
             answered = [(part, await self.coordinators.reply(part, where.node)) async for part in paced(parts)]
             if not answered:
                 return no_groups(request)
-            return await _apart(is_long, lambda: replies_to_wire(answered, self.groups.shapes_of(request)))
+            return await _apart(is_long, lambda: replies_to_wire(answered, shapes_of(request, self.topics)))
         name = api_name(request)
         if name == "Fetch":
             return await answers_log.fetch(request, self.topics)

@@ -68,12 +68,6 @@ class Groups:
         """How many requests wait for another one, or for time to pass."""
         return sum(not answer.done() for answer in self._parked.values())
 
-    def shapes_of(self, request: Any) -> list[Shape | None]:
-        """How topics stand in the answer to a decoded request, which may hold several."""
-        if api_name(request) in OF_OFFSETS:
-            return [shape_of_commit(request.topics, self._exists)]
-        return topic_shapes(request)
-
     async def reply(self, request: msg.GroupRequest) -> msg.GroupReply:
         """The reply to a request, as soon as there is one."""
         match request:
@@ -91,7 +85,7 @@ class Groups:
 
     async def _commit(self, request: Commit) -> msg.GroupReply:
         """Partitions that do not exist are answered before the coordinator sees the rest, which has to fit a batch."""
-        exists = [self._exists(o.topic, o.partition) async for o in paced(request.offsets)]
+        exists = [self._topics.exists(o.topic, o.partition) async for o in paced(request.offsets)]
         known = tuple(compress(request.offsets, exists))
         is_plain = isinstance(request, msg.OffsetCommitRequest)
         reply: msg.OffsetCommitReply | msg.TxnOffsetCommitReply
@@ -121,7 +115,7 @@ class Groups:
 
     async def _delete_offsets(self, request: msg.OffsetDeleteRequest) -> msg.GroupReply:
         """As `_commit`; an error of the whole request stands alone."""
-        exists = [self._exists(*key) async for key in paced(request.partitions)]
+        exists = [self._topics.exists(*key) async for key in paced(request.partitions)]
         errors: list[Error] = []
         for some in slices([*compress(request.partitions, exists)]):
             reply = await self._ask(replace(request, partitions=some))
@@ -130,12 +124,6 @@ class Groups:
                 return reply
             errors += [error for _, _, error in reply.partitions]
         return msg.OffsetDeleteReply(partitions=merged(request.partitions, exists, errors))
-
-    def _exists(self, topic: str, partition: int | None) -> bool:
-        """Whether there is such a partition, or (None) such a topic."""
-        if partition is None:
-            return self._topics.partitions(topic) is not None
-        return self._topics.log(topic, partition) is not None
 
     async def _fetch_offsets(
         self, request: msg.OffsetFetchRequest, partitions: Sequence[tuple[str, int]]
@@ -197,6 +185,13 @@ class Groups:
     def expire_session(self, group_id: str, member_id: str) -> None:
         """Let the session of a member run out now; nothing happens where none runs."""
         self._deliver(self.coordinator.expire_session(group_id, member_id, self._now_ms()))
+
+
+def shapes_of(request: Any, topics: Topics) -> list[Shape | None]:
+    """How topics stand in the answer to a decoded request, which may hold several."""
+    if api_name(request) in OF_OFFSETS:
+        return [shape_of_commit(request.topics, topics.exists)]
+    return topic_shapes(request)
 
 
 def merged(

@@ -55,6 +55,10 @@ class Topics:
             raise KeyError(name)
         self._configs[name] = dict(configs)
 
+    def exists(self, name: str, index: int | None = None) -> bool:
+        """Whether there is such a partition, or (None) such a topic."""
+        return name in self._logs if index is None else self.log(name, index) is not None
+
     def log(self, name: str, index: int) -> PartitionLog | None:
         """The log of a partition; None when it does not exist."""
         logs = self._logs.get(name, [])
