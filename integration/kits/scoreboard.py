@@ -2,7 +2,8 @@
 
     python -m rebalance_check.integration.kits.scoreboard docs/clients.md docs/clients/*.json
 
-writes the part of the page between the marks anew. A report is what ``rebalance-check conform client --json`` prints.
+writes the part of the page between the marks anew; without a page it prints rows for TRACK_RECORD.md instead. A report
+is what ``rebalance-check conform client --json`` prints.
 """
 
 from __future__ import annotations
@@ -69,6 +70,15 @@ def _unfinished(reports: Sequence[KitReport]) -> list[str]:
     return ["Scenarios that were cut short, and why:", "", *rows, ""] if rows else []
 
 
+def track_record(reports: Sequence[KitReport]) -> list[str]:
+    """A row of TRACK_RECORD.md for each claim that a client violates: where, what happens, the claim, the command."""
+    return [
+        f"| {_cell(report.subject)} | {_cell(row.headline)} | `{row.claim}` | `{_cell(row.command)}` |"
+        for report in reports
+        for row in report.violated
+    ]
+
+
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
@@ -105,9 +115,13 @@ def with_scoreboard(page: str, reports: Sequence[KitReport]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the scoreboard of the page that is named first; the reports are named behind it."""
-    page, files = Path(arguments[0]), [Path(name) for name in arguments[1:]]
-    page.write_text(with_scoreboard(page.read_text(encoding="utf-8"), read_reports(files)), encoding="utf-8")
+    """Write the scoreboard of the page, if one is named first; print rows of the track record otherwise."""
+    pages = [Path(name) for name in arguments if name.endswith(".md")]
+    reports = read_reports([Path(name) for name in arguments if not name.endswith(".md")])
+    for page in pages:
+        page.write_text(with_scoreboard(page.read_text(encoding="utf-8"), reports), encoding="utf-8")
+    if not pages:
+        print(*track_record(reports), sep="\n")
     return 0
 
 

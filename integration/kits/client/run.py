@@ -144,7 +144,7 @@ def _steps(scenario: Scenario, ground: Ground, course: Course) -> Steps:
     except _FAILURES as fault:
         if not course.results and not view.has_connected:
             raise _never_connected(fault) from fault
-        cut = str(fault)
+        cut = str(fault) if isinstance(fault, RebalanceCheckError) else f"the broker failed ({fault}): see its log"
     course.spoken |= view.spoken
     judgement = judge_file(path, run.claims)
     seconds = time.monotonic() - began

@@ -10,6 +10,7 @@ from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.model.vocabulary.wire_events import (
+    ConnectionClosed,
     ConnectionOpened,
     ProcessEnded,
     ProcessStarted,
@@ -61,13 +62,14 @@ class GroupView:
     """Takes the events of one scenario in order, and answers what a scenario waits for.
 
     ``count`` is the number of events, ``generation`` the newest that a JoinGroup reply showed, ``has_connected``
-    whether any process ever connected, ``spoken`` which versions the client speaks.
+    whether any process ever connected, ``connections`` how many there are, ``spoken`` which versions the client speaks.
     """
 
     def __init__(self) -> None:
         self.count = 0
         self.generation = NO_GENERATION
         self.has_connected = False
+        self.connections = 0
         self.spoken = Spoken()
         self.processes: dict[str, ProcessView] = {}
         self.faults: list[ReplyObserved] = []
@@ -76,6 +78,7 @@ class GroupView:
             ProcessStarted: self._started,
             ProcessEnded: self._ended,
             ConnectionOpened: self._connected,
+            ConnectionClosed: self._disconnected,
             RequestObserved: self._asked,
             ReplyObserved: self._answered,
         }
@@ -131,6 +134,10 @@ class GroupView:
 
     def _connected(self, event: ConnectionOpened) -> None:
         self.of(event.process).connected = self.has_connected = True
+        self.connections += 1
+
+    def _disconnected(self, _event: ConnectionClosed) -> None:
+        self.connections -= 1
 
     def _asked(self, event: RequestObserved) -> None:
         view = self.of(event.process)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rebalance_check.integration.kits.client.kit import ClientKit
-from rebalance_check.integration.kits.client.placeholders import ClientCommand
-from rebalance_check.integration.kits.client.run import ClientRun
-from rebalance_check.integration.kits.client.scenarios import chosen_scenarios
+from rebalance_check.integration.embedded.embedded import EmbeddedBroker
+from rebalance_check.integration.exchange.proxy import RecordingProxy
 from rebalance_check.integration.kits.client.trial import NeverConnectedError
 from rebalance_check.integration.kits.client.verdicts import ScenarioResult
 from rebalance_check.integration.kits.report import KitReport, KitRow
@@ -22,30 +21,7 @@ from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.history import read_history
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
-from rebalance_check.properties.wire.catalogue import CLAIMS_BY_KIP
-
-PROGRAMS = Path(__file__).parent / "programs"
-PLACES = ("{bootstrap}", "{group}", "{topic}")
-OURS = (sys.executable, str(PROGRAMS / "our_consumer.py"), *PLACES, "cooperative", "{instance}")
-
-
-def tried(
-    words: Sequence[str], out: Path, *scenarios: str, listener: Callable[..., None] = lambda *_: None, **settings: Any
-) -> KitReport:
-    """The report on a program in these scenarios."""
-    command = ClientCommand(tuple(words))
-    run = ClientRun(
-        command=command,
-        scenarios=chosen_scenarios(scenarios, is_static=command.has("{instance}")),
-        kips=CLAIMS_BY_KIP,
-        out=out,
-        **{"members": 2, **settings},
-    )
-    return ClientKit(run, lambda scenario: f"again {scenario}", listener).report()
-
-
-def outcomes(report: KitReport) -> dict[str, Outcome]:
-    return {row.claim: row.outcome for row in report.rows}
+from tests.integration.client_kit import OURS, PLACES, PROGRAMS, outcomes, tried
 
 
 @pytest.fixture(scope="module")
@@ -142,14 +118,6 @@ def test_a_program_that_dies_midway_is_judged_up_to_there(tmp_path: Path, monkey
     assert isinstance(list(read_history(tmp_path / "joins.jsonl"))[-1], RunEnded)
 
 
-def test_a_program_that_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HANG", "1")
-    report = tried(OURS, tmp_path, "joins", patience_s=5.0)
-    assert report.exit_code is ExitCode.UNDECIDED
-    assert "did not end within 5 s of SIGTERM, and was killed" in report.unfinished
-    assert ("p0", "kill") in signals(tmp_path / "joins.jsonl")
-
-
 def test_a_violation_is_reported_at_once_and_its_history_shows_it(tmp_path: Path) -> None:
     """kafka-python claims partitions of which it has learned that they are lost (TRACK_RECORD.md)."""
     seen: list[tuple[ScenarioResult, Sequence[KitRow]]] = []
@@ -160,3 +128,13 @@ def test_a_violation_is_reported_at_once_and_its_history_shows_it(tmp_path: Path
     assert (broken.history, broken.command) == (str(tmp_path / "unknown-member-id.jsonl"), "again unknown-member-id")
     assert broken.claim in {row.claim for _, rows in seen for row in rows}
     assert judge(broken.history, broken.claim).exit_code is ExitCode.SAFETY
+
+
+def test_a_broker_that_dies_midway_leaves_the_rest_undecided(tmp_path: Path) -> None:
+    with EmbeddedBroker() as broker, ExitStack() as dying:
+        dying.enter_context(proxied := RecordingProxy(broker.bootstrap))
+        bootstrap = proxied.bootstrap_for("kit")
+        report = tried(OURS, tmp_path, "joins", "kill", broker=bootstrap, listener=lambda *_: dying.close())
+    assert report.unfinished.startswith("kill: the broker failed (")
+    assert report.exit_code is ExitCode.UNDECIDED
+    assert outcomes(report)["wire_leaves_on_close"] is Outcome.HELD

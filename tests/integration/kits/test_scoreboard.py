@@ -56,6 +56,14 @@ def test_the_page_keeps_what_stands_outside_of_the_marks(tmp_path: Path) -> None
     assert page.read_text() == f"before\n{BEGIN}\n\n{scoreboard([BAD, GOOD])}\n{END}\nafter\n"
 
 
+def test_without_a_page_the_rows_of_the_track_record_are_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "1.json").write_bytes(msgspec.json.encode(BAD))
+    assert main([str(tmp_path / "1.json")]) == 0
+    assert capsys.readouterr().out == "| bad 2.0 | p0 left \\| twice | `stays` | `again` |\n"
+
+
 def test_a_page_without_marks_and_a_file_that_is_no_report_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RebalanceCheckError, match="the page has no place for a scoreboard"):
         with_scoreboard("text", [GOOD])

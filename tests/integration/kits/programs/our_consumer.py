@@ -1,7 +1,7 @@
 """A consumer of ours as a program: BOOTSTRAP GROUP TOPIC PROTOCOL [INSTANCE]; consumes until SIGTERM.
 
 It reads no records: each partition counts as read one record further with every poll. With ``CRASH`` in its environment
-it ends by itself as soon as it owns a partition, with ``HANG`` it ignores SIGTERM.
+it ends by itself as soon as it owns a partition.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def read_on(consumer: ConsumerCoordinator) -> None:
 
 def main(bootstrap: str, group: str, topic: str, protocol: str, instance: str = "") -> None:
     stopping = threading.Event()
-    signal.signal(signal.SIGTERM, signal.SIG_IGN if os.environ.get("HANG") else lambda *_: stopping.set())
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     config = ClientConfig(
         group_id=group, client_id="ours", group_instance_id=instance or None, session_timeout_ms=SESSION_MS,
         heartbeat_interval_ms=100, rebalance_timeout_ms=5_000,

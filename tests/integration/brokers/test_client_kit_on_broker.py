@@ -1,0 +1,35 @@
+"""The client kit in front of the broker: a correct consumer breaks no claim there either."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rebalance_check.integration.brokers import Broker
+from rebalance_check.model.vocabulary.wire_events import CoordinatorMoved
+from rebalance_check.properties.history import read_history
+from rebalance_check.properties.verdict import Outcome
+from tests.integration.client_kit import OURS, outcomes, tried
+
+pytestmark = pytest.mark.broker
+
+
+def test_a_correct_consumer_breaks_no_claim_on_the_broker(real: Broker, tmp_path: Path) -> None:
+    scenarios = ("joins", "static", "unknown-member-id", "coordinator-moves", "lost-replies")
+    report = tried(OURS, tmp_path, *scenarios, broker=real.bootstrap)
+    assert report.unfinished == ""
+    assert report.violated == ()
+    held = {claim for claim, outcome in outcomes(report).items() if outcome is Outcome.HELD}
+    assert held >= {
+        "wire_rejoins_when_rebalancing",
+        "wire_leaves_on_close",
+        "wire_static_restart",
+        "wire_move_needs_no_join",
+        "wire_claims_are_the_assignment",
+        "wire_skipped_assignment_is_empty",
+    }
+    moves = [
+        event for event in read_history(tmp_path / "coordinator-moves.jsonl") if isinstance(event, CoordinatorMoved)
+    ]
+    assert len(moves) == 2
