@@ -49,7 +49,6 @@ class Process:
     started: ProcessStarted | None = None
     asked: ProcessSignalled | None = None
     paused: ProcessSignalled | None = None
-    look_up: RequestObserved | None = None
     partitions: dict[str, frozenset[str]] = field(default_factory=dict)
     """The partitions of each topic that Metadata replies listed last."""
     joined_before: RequestObserved | None = None
@@ -92,6 +91,8 @@ class Client:
     since: Since = field(default_factory=Since)
     used: dict[int, int] = field(default_factory=dict)
     """The last generation in a request on each connection."""
+    used_partitions: set[str] = field(default_factory=set)
+    """What its process fetched, or fetched or committed offsets of, since its last assignment."""
     spoke: RequestObserved | None = None
     """Its last request to the coordinator."""
     recognised_ms: int = 0
@@ -149,6 +150,10 @@ class Client:
 
     # ------------------------------------------------------------------------------------------------ effects
 
+    def uses(self, request: RequestObserved) -> None:
+        """It sent a request about partitions."""
+        self.used_partitions.update(request.partitions, (partition for partition, _ in request.offsets))
+
     def sent(self, request: RequestObserved) -> None:
         """It sent a group request."""
         self.open[request.request] = request
@@ -205,6 +210,7 @@ class Client:
         elif request.api == Api.SYNC_GROUP and (found := self.rounds.get(request.request_generation)) is not None:
             found.synced = reply
             self.applied = found
+            self.used_partitions.clear()
         elif request.api == Api.HEARTBEAT and self.lost and self.lost.request.api == Api.OFFSET_COMMIT:
             self._still_member(request, self.lost.reply)
 

@@ -32,6 +32,8 @@ OF_MEMBERS: Final = frozenset({Api.JOIN_GROUP, Api.SYNC_GROUP, Api.HEARTBEAT, Ap
 """The requests that a member sends about itself."""
 OF_CLIENTS: Final = OF_MEMBERS | {Api.LEAVE_GROUP}
 METADATA: Final = "Metadata"
+OF_PARTITIONS: Final = frozenset({"Fetch", Api.OFFSET_FETCH, Api.OFFSET_COMMIT})
+"""The requests that show that a client has taken partitions up."""
 
 OnTheWire: TypeAlias = (
     ProcessStarted | ProcessSignalled | ProcessEnded | CoordinatorMoved | ConnectionOpened | ConnectionClosed
@@ -166,9 +168,10 @@ class Clients(Memory):
                 self._happened(event)
 
     def _sent(self, event: RequestObserved) -> None:
-        if event.api == Api.FIND_COORDINATOR:
-            self._process(event.process).look_up = event
-        elif self.client is not None and event.api in OF_CLIENTS:
+        if event.api in OF_PARTITIONS:
+            for client in {*self.clients_of(event.process), *([self.client] if self.client else ())}:
+                client.uses(event)
+        if self.client is not None and event.api in OF_CLIENTS:
             self.client.sent(event)
 
     def _replied(self, event: ReplyObserved) -> None:

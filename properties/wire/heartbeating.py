@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
-from rebalance_check.model.vocabulary.events import ReplyObserved, RequestObserved
+from rebalance_check.model.vocabulary.events import Event, ReplyObserved, RequestObserved
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
@@ -34,14 +34,20 @@ class _AsMember(RequestFold):
     def look(self, client: Client, event: RequestObserved) -> None:
         """A recording that begins in the middle shows no JoinGroup of the member: then nothing is known."""
         anonymous = event.member_id == "" or event.request_generation == NO_GENERATION
-        early = client.join is not None and client.round is None
+        pending = event.member_id == client.member_id and not client.is_member and client.fenced is None
         if client.join is None and not anonymous:
             return
+        under = f"under the id {event.member_id}" if event.member_id else "without a member id"
         self.test(
-            f"{client.name} sends a heartbeat and is no member" if anonymous or early else "",
-            ("no JoinGroup of its own was accepted so far;", None),
+            f"{client.name} sends a heartbeat {under}, and is no member" if anonymous or pending else "",
+            self._why(client),
             at=event,
         )
+
+    def _why(self, client: Client) -> tuple[str, Event | None]:
+        if client.lost is None:
+            return "no JoinGroup of its own was accepted so far;", None
+        return f"{client.name} received {client.lost.reply.error} at {STEP};", client.lost.reply
 
 
 class _WhileJoining(RequestFold):

@@ -78,6 +78,21 @@ def the_recording_begins_in_the_middle(wire: Wire) -> None:
     wire.beats("p0", "m", 4)
 
 
+@case("heartbeats_as_a_member", VIOLATED)
+def it_lost_its_id_and_sends_none(wire: Wire) -> None:
+    settled(wire)
+    wire.beats("p0", "m", 1, "UNKNOWN_MEMBER_ID")
+    wire.beats("p0", "", 1, "UNKNOWN_MEMBER_ID")
+
+
+@case("heartbeats_as_a_member", VIOLATED)
+def it_uses_an_id_that_was_not_accepted_yet(wire: Wire) -> None:
+    settled(wire)
+    wire.beats("p0", "m", 1, "UNKNOWN_MEMBER_ID")
+    wire.replies("p0", wire.joins("p0"), "JoinGroup", error="MEMBER_ID_REQUIRED", assigned_member_id="n")
+    wire.beats("p0", "n", 1, "UNKNOWN_MEMBER_ID")
+
+
 @case("no_heartbeat_while_joining", HELD)
 def one_heartbeat_was_on_its_way(wire: Wire) -> None:
     settled(wire)

@@ -38,12 +38,20 @@ def it_claims_what_it_was_assigned(wire: Wire) -> None:
 @case("claims_are_the_assignment", VIOLATED)
 def it_claims_less(wire: Wire) -> None:
     settled(wire, **COOPERATIVE)
+    wire.asks("p0", "OffsetFetch", partitions=("t-0",))
+    rejoins_with(wire, ())
+
+
+@case("claims_are_the_assignment", HELD)
+def it_has_not_taken_its_assignment_up(wire: Wire) -> None:
+    settled(wire, **COOPERATIVE)
     rejoins_with(wire, ())
 
 
 @case("claims_are_the_assignment", HELD)
 def it_does_not_want_the_topic_any_more(wire: Wire) -> None:
     settled(wire, **COOPERATIVE)
+    wire.asks("p0", "OffsetFetch", partitions=("t-0",))
     rejoins_with(wire, (), topics=("u",))
 
 
@@ -71,6 +79,7 @@ def it_was_assigned_what_it_does_not_want(wire: Wire) -> None:
 @case("claims_are_the_assignment", HELD)
 def it_was_paused_and_gave_all_up(wire: Wire) -> None:
     settled(wire, **COOPERATIVE)
+    wire.asks("p0", "OffsetFetch", partitions=("t-0",))
     wire.signals("p0", "pause")
     wire.signals("p0", "resume")
     rejoins_with(wire, ())
