@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from types import TracebackType
 from typing import Final, Generic, Self, TypeVar
@@ -192,9 +192,10 @@ class Member(Generic[C]):
             opening = list(self._opening)
             for task in opening:
                 task.cancel()
-            for socket in list(self._sockets.values()):
+            sockets, self._sockets = self._sockets, {}  # nothing is opened anew for those that close now
+            for socket in sockets.values():
                 socket.close()
-            self._loop.run_until_complete(asyncio.gather(asyncio.sleep(0), *opening, return_exceptions=True))
+            self._loop.run_until_complete(_over(opening))
         finally:
             self._loop.close()
 
@@ -255,6 +256,12 @@ class Member(Generic[C]):
         """The other side closed a connection, or it broke."""
         if self._sockets.pop(number, None) is not None:
             self._do(lambda now: self._driven.lost(number, now, "the broker closed the connection"))
+
+
+async def _over(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Return when these have ended, and sockets that were closed are gone."""
+    await asyncio.sleep(0)
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class _Socket(asyncio.Protocol):

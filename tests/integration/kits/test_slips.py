@@ -16,7 +16,7 @@ from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.properties.wire.catalogue import CLAIMS_BY_KIP, WireClaims
-from tests.integration.kits.ours_in_threads import HEARTBEAT_MS, REBALANCE_MS, OurGroup
+from tests.integration.kits.ours_in_threads import HEARTBEAT_MS, SHORT_MS, OurGroup
 
 NEVER_MS = 60_000
 Play = Callable[[OurGroup, str], None]
@@ -33,10 +33,10 @@ def alone(group: OurGroup, slip: str, **more: Any) -> None:
 
 
 def both(group: OurGroup, slip: str, **more: Any) -> None:
-    """A second client joins the first."""
+    """A second client with the same arguments joins the first."""
     group.start("p0", slip, **more)
     group.settled("p0")
-    group.start("p1", assignor=more.get("assignor", "eager"))
+    group.start("p1", **more)
     group.settled("p0", "p1")
 
 
@@ -50,20 +50,20 @@ def follows(group: OurGroup, slip: str) -> None:
 
 def does_not_join(group: OurGroup, slip: str) -> None:
     """A second client joins, and the first does not join the rebalance."""
-    group.start("p0", slip)
+    group.start("p0", slip, rebalance_ms=SHORT_MS)
     group.settled("p0")
-    group.start("p1", rebalance_ms=4 * REBALANCE_MS)
+    group.start("p1", rebalance_ms=2 * SHORT_MS)
     group.settled("p1")
 
 
 def syncs_never(group: OurGroup, slip: str) -> None:
-    group.start("p0", slip)
+    group.start("p0", slip, rebalance_ms=SHORT_MS)
     group.until(lambda: "UNKNOWN_MEMBER_ID" in group.view.of("p0").errors)
 
 
 def is_silent(group: OurGroup, slip: str) -> None:
     """Its session expires, and it notices."""
-    group.start("p0", slip, commit_ms=NEVER_MS)
+    group.start("p0", slip, commit_ms=NEVER_MS, session_ms=SHORT_MS)
     group.until(lambda: "UNKNOWN_MEMBER_ID" in group.view.of("p0").errors)
 
 
@@ -97,10 +97,10 @@ def coordinator_moves(group: OurGroup, slip: str) -> None:
 
 def not_coordinator(group: OurGroup, slip: str) -> None:
     """A node refuses its heartbeats for longer than its session."""
-    group.start("p0", slip, commit_ms=NEVER_MS)
+    group.start("p0", slip, commit_ms=NEVER_MS, session_ms=SHORT_MS)
     group.settled("p0")
-    group.faults.add(refused(Api.HEARTBEAT, Error.NOT_COORDINATOR, times=20))
-    group.sends("p0", Api.HEARTBEAT, 20)
+    group.faults.add(refused(Api.HEARTBEAT, Error.NOT_COORDINATOR, times=30))
+    group.sends("p0", Api.HEARTBEAT, 30)
 
 
 def coordinator_loads(group: OurGroup, slip: str) -> None:
@@ -142,8 +142,8 @@ cooperative = partial(both, assignor="cooperative")
 
 def hands_nothing_over(group: OurGroup, slip: str) -> None:
     """It is assigned less than it claimed, and goes on for longer than its rebalance timeout."""
-    cooperative(group, slip)
-    group.sends("p0", Api.HEARTBEAT, 2 * REBALANCE_MS // HEARTBEAT_MS)
+    cooperative(group, slip, rebalance_ms=SHORT_MS)
+    group.sends("p0", Api.HEARTBEAT, 2 * SHORT_MS // HEARTBEAT_MS)
 
 
 PLAYS: dict[str, Play] = {
@@ -152,7 +152,7 @@ PLAYS: dict[str, Play] = {
     "never-syncs": syncs_never,
     "joins-again": joins_again,
     "joins-after-move": coordinator_moves,
-    "forgets-id": both,
+    "forgets-id": partial(both, rebalance_ms=SHORT_MS),
     "ignores-required-id": joins,
     "keeps-lost-id": is_removed,
     "stale-generation": alone,

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -41,7 +42,9 @@ func main() {
 	}
 	asked, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	for owned := new(shown); asked.Err() == nil; {
-		if err := consumer.Consume(asked, []string{*topic}, owned); err != nil {
+		if err := consumer.Consume(asked, []string{*topic}, owned); errors.Is(err, sarama.ErrFencedInstancedId) {
+			log.Fatal(err)
+		} else if err != nil {
 			log.Print(err)
 		}
 	}
