@@ -24,13 +24,14 @@ END: Final = "<!-- scoreboard: end -->"
 
 
 def scoreboard(reports: Sequence[KitReport]) -> str:
-    """A row per report with what became of each section's claims, then what is violated, each with its command."""
+    """A row per report with what became of each section's claims, and the minutes of its run; then what is violated,
+    each with its command."""
     if not reports:
         return "No report yet.\n"
     sections = list(dict.fromkeys(section for report in reports for section in report.sections))
     lines = [
-        f"| subject | {' | '.join(sections)} |",
-        "|---" * (len(sections) + 1) + "|",
+        f"| subject | {' | '.join(sections)} | minutes |",
+        "|---" * (len(sections) + 2) + "|",
         *(_row(report, sections) for report in reports),
         "",
         *_violated(reports),
@@ -41,7 +42,7 @@ def scoreboard(reports: Sequence[KitReport]) -> str:
 
 def _row(report: KitReport, sections: Sequence[str]) -> str:
     cells = [_counts(report.sections.get(section, ())) for section in sections]
-    return f"| {_cell(report.subject)} | {' | '.join(cells)} |"
+    return f"| {_cell(report.subject)} | {' | '.join(cells)} | {report.seconds / 60:.1f} |"
 
 
 def _counts(rows: Sequence[KitRow]) -> str:

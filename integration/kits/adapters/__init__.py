@@ -6,5 +6,6 @@ All take the same arguments::
     [--session-ms N] [--heartbeat-ms N] [--rebalance-ms N]
 
 They consume the topic in the group, commit each second as their library does by itself, print ``owned t-0 t-1``
-whenever their partitions change, and on SIGTERM close their consumer and exit with 0.
+whenever their partitions change, and on SIGTERM close their consumer and exit with 0. An error that their library calls
+fatal ends them.
 """

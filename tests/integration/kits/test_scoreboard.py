@@ -21,14 +21,14 @@ BROKEN = KitRow(
     detail="p0 left | twice\nand why",
     command="again",
 )
-GOOD = KitReport(title="t", subject="good 1.0", seed=0, seconds=1.0, rows=(HELD,))
+GOOD = KitReport(title="t", subject="good 1.0", seed=0, seconds=90.0, rows=(HELD,))
 BAD = KitReport(title="t", subject="bad 2.0", seed=0, seconds=1.0, rows=(HELD, BROKEN), unfinished="kill: p0 hangs")
 
 EXPECTED = """\
-| subject | KIP-62 | KIP-345 |
-|---|---|---|
-| good 1.0 | 1 held | - |
-| bad 2.0 | 1 held | **1 violated** |
+| subject | KIP-62 | KIP-345 | minutes |
+|---|---|---|---|
+| good 1.0 | 1 held | - | 1.5 |
+| bad 2.0 | 1 held | **1 violated** | 0.0 |
 
 What is violated, with the command that shows it:
 

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -42,10 +44,18 @@ func main() {
 	for asked.Err() == nil {
 		fetches := client.PollFetches(asked)
 		if asked.Err() == nil {
-			fetches.EachError(func(_ string, _ int32, err error) { log.Print(err) })
+			fetches.EachError(func(_ string, _ int32, err error) { report(err) })
 		}
 	}
 	client.Close()
+}
+
+// report prints an error, and ends the process where it says that another one has taken its place in the group.
+func report(err error) {
+	if errors.Is(err, kerr.FencedInstanceID) {
+		log.Fatal(err)
+	}
+	log.Print(err)
 }
 
 func milliseconds(count int) time.Duration { return time.Duration(count) * time.Millisecond }

@@ -43,7 +43,7 @@ func main() {
 	asked, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	for owned := new(shown); asked.Err() == nil; {
 		if err := consumer.Consume(asked, []string{*topic}, owned); errors.Is(err, sarama.ErrFencedInstancedId) {
-			log.Fatal(err)
+			log.Fatal(err) // another process has taken its place in the group
 		} else if err != nil {
 			log.Print(err)
 		}
