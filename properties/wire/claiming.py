@@ -9,7 +9,14 @@ from rebalance_check.model.vocabulary.events import Event, ReplyObserved, Reques
 from rebalance_check.properties.kinds import Invariant
 from rebalance_check.properties.verdict import STEP, Violation
 from rebalance_check.properties.wire.client import Client
-from rebalance_check.properties.wire.errors import COOPERATIVE, EAGER, ILLEGAL_GENERATION, LOSSES, NONE
+from rebalance_check.properties.wire.errors import (
+    COOPERATIVE,
+    COORDINATOR_ERRORS,
+    EAGER,
+    ILLEGAL_GENERATION,
+    LOSSES,
+    NONE,
+)
 from rebalance_check.properties.wire.rounds import Round, topic_of
 from rebalance_check.properties.wire.wire_fold import DISTURBANCES, DISTURBED, FAMILY, ONE_MEMBER, DueFold, RequestFold
 
@@ -77,9 +84,11 @@ class _Claims(RequestFold):
         return received and is_cooperative and versioned and not lost and last.fits_the_subscription
 
     def _may_have_given_up(self, client: Client, event: RequestObserved) -> bool:
-        """A client that is refused as a lost one, or not answered for a session, may take its membership as lost."""
-        refused = not LOSSES.isdisjoint(client.since.errors)
-        return refused or client.may_count_as_lost(event.time_ms) or client.since.paused is not None
+        """A client that is disturbed may end its work in good order, and begin anew as the same member."""
+        since = client.since
+        refused = not (LOSSES | COORDINATOR_ERRORS).isdisjoint(since.errors)
+        broken = since.closed is not None or since.unseen is not None or since.moved is not None
+        return refused or broken or since.paused is not None or client.may_count_as_lost(event.time_ms)
 
 
 class _LostClaims(RequestFold):
@@ -177,8 +186,8 @@ ClaimsAreTheAssignment: Final = Invariant(
         ONE_MEMBER,
         _SUBSCRIPTION,
         "a client whose connection breaks while it waits for an assignment may not have received it",
-        "one that is paused, not answered for a session timeout, or refused for a generation that is over "
-        "(ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID), may claim less",
+        "one that is paused, disconnected, refused (REBALANCE_IN_PROGRESS aside) or not answered for a session timeout "
+        "may have given partitions up, and claim less",
         "a client may leave out what it has not taken up: what it did not claim before, and whose records and offsets "
         "its process neither fetched nor committed",
         "one that was assigned what it does not want may ignore it",

@@ -77,6 +77,15 @@ def it_was_assigned_what_it_does_not_want(wire: Wire) -> None:
 
 
 @case("claims_are_the_assignment", HELD)
+def its_join_group_was_lost_with_its_connection(wire: Wire) -> None:
+    settled(wire, **COOPERATIVE)
+    wire.asks("p0", "OffsetFetch", partitions=("t-0",))
+    rejoins_with(wire, ("t-0",))
+    wire.disconnects("p0", by="fault")
+    wire.joins("p0", "m", **COOPERATIVE)
+
+
+@case("claims_are_the_assignment", HELD)
 def it_was_paused_and_gave_all_up(wire: Wire) -> None:
     settled(wire, **COOPERATIVE)
     wire.asks("p0", "OffsetFetch", partitions=("t-0",))
