@@ -13,6 +13,7 @@ from rebalance_check.integration.brokers.local_cluster import local_cluster
 from rebalance_check.integration.brokers.nodes import Cluster
 from rebalance_check.integration.brokers.readiness import await_ready
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
+from rebalance_check.integration.exchange.control import Control
 from rebalance_check.integration.interrupts import orderly_end
 from rebalance_check.integration.wire.call import split_address
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -43,13 +44,15 @@ class Broker:
     """A broker that coordinates groups: its address, and what reports call it (``embedded``, ``kafka 4.3.1``).
 
     Virtual Kafka has no address, so ``bootstrap`` only names it; it is reached through ``virtual``. A cluster has
-    several addresses, with commas between them; its nodes are reached through ``cluster``.
+    several addresses, with commas between them; its nodes are reached through ``cluster``. The embedded broker can be
+    driven from inside through ``control``.
     """
 
     bootstrap: str
     name: str
     virtual: VirtualKafka | None = None
     cluster: Cluster | None = None
+    control: Control | None = None
 
 
 def open_broker(spec: str, *, or_virtual: bool = False) -> AbstractContextManager[Broker]:
@@ -112,6 +115,10 @@ def _virtual(spec: str) -> Iterator[Broker]:
 
 @contextmanager
 def _open(spec: str) -> Iterator[Broker]:
+    if spec == BrokerSpec.EMBEDDED:
+        with orderly_end(), EmbeddedBroker() as broker:
+            yield Broker(broker.bootstrap, "embedded", control=broker)
+        return
     with orderly_end(), _started(spec) as (bootstrap, name):
         yield Broker(bootstrap, name)
 
@@ -119,9 +126,6 @@ def _open(spec: str) -> Iterator[Broker]:
 @contextmanager
 def _started(spec: str) -> Iterator[tuple[str, str]]:
     match spec:
-        case BrokerSpec.EMBEDDED:
-            with EmbeddedBroker() as broker:
-                yield broker.bootstrap, "embedded"
         case BrokerSpec.LOCAL:
             with local_kafka() as (bootstrap, version):
                 yield bootstrap, f"kafka {version}"

@@ -12,11 +12,13 @@ import click
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.commands._kit_report import KitFiles, finish_kit, kit_file_options
 from rebalance_check.commands._minutes import Minutes
+from rebalance_check.integration.exchange.fault_file import read_faults
+from rebalance_check.integration.exchange.faults import FaultPlan
 from rebalance_check.integration.kits.adapters.ready import ADAPTERS, adapter
 from rebalance_check.integration.kits.client.kit import ClientKit
 from rebalance_check.integration.kits.client.placeholders import INSTANCE, ClientCommand
 from rebalance_check.integration.kits.client.run import ClientRun
-from rebalance_check.integration.kits.client.scenarios import SCENARIOS, chosen_scenarios
+from rebalance_check.integration.kits.client.scenarios import FAULTS, SCENARIOS, chosen_scenarios
 from rebalance_check.integration.kits.client.verdicts import ScenarioResult, chosen_kips
 from rebalance_check.integration.kits.report import KitRow
 from rebalance_check.model.vocabulary.progress import ProgressListener
@@ -47,6 +49,8 @@ BROKER_HELP = "embedded, local (jars and java), testcontainers (Docker), or the 
               help=f"Judge the claims of this KIP alone: {', '.join(CLAIMS_BY_KIP)}; default: all.")  # fmt: skip
 @click.option("--scenario", "scenarios", multiple=True, metavar="NAME",
               help=f"Run this scenario alone: {', '.join(SCENARIOS)}; default: all.")  # fmt: skip
+@click.option("--faults", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Run a scenario in which the faults of this file strike, and those that are named.")  # fmt: skip
 @click.option("--patience", type=click.FloatRange(min=0.1), default=30.0, show_default=True, metavar="SECONDS",
               help="How long to wait for what the client has to do, besides its session timeout.")  # fmt: skip
 @click.option("--history", type=click.Path(path_type=Path), default=Path(".rebalance-check/conform"),
@@ -55,8 +59,8 @@ BROKER_HELP = "embedded, local (jars and java), testcontainers (Docker), or the 
 @json_option
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 def command(*, ready: str, protocol: str, broker: str, members: int, minutes: float, seed: int,
-            kips: tuple[str, ...], scenarios: tuple[str, ...], patience: float, history: Path, files: KitFiles,
-            as_json: bool, words: tuple[str, ...]) -> int:  # fmt: skip
+            kips: tuple[str, ...], scenarios: tuple[str, ...], faults: Path | None, patience: float, history: Path,
+            files: KitFiles, as_json: bool, words: tuple[str, ...]) -> int:  # fmt: skip
     """Run COMMAND, any consumer program, as several processes of one group, and judge what crosses the wire.
 
     In its arguments {bootstrap}, {group} and {topic} are replaced for each process, and {member} and {instance} (the
@@ -66,10 +70,12 @@ def command(*, ready: str, protocol: str, broker: str, members: int, minutes: fl
     """
     console = Console(as_json)
     subject = client_subject(ready, protocol, words)
+    if faults is not None:
+        read_faults(faults)  # a file that cannot be read is refused before anything starts
     run = ClientRun(
         command=subject.command,
         subject=subject.name,
-        scenarios=chosen_scenarios(scenarios, is_static=subject.command.has(INSTANCE)),
+        scenarios=chosen_scenarios(scenarios, is_static=subject.command.has(INSTANCE), has_faults=faults is not None),
         kips=chosen_kips(kips, CLAIMS_BY_KIP),
         out=history,
         broker=broker,
@@ -77,12 +83,13 @@ def command(*, ready: str, protocol: str, broker: str, members: int, minutes: fl
         minutes=minutes,
         seed=seed,
         patience_s=patience,
+        faults=FaultPlan if faults is None else partial(read_faults, faults),
     )
     count = f"{len(run.scenarios)} of {len(SCENARIOS)} scenarios"
     console.say(visible(f"{subject.name} on {broker}: {count}, histories in {history}"))
     with console.progress() as advance:
         shown = _Shown(console, len(run.scenarios), advance)
-        report = ClientKit(run, partial(_again, run, subject), shown).report()
+        report = ClientKit(run, partial(_again, run, subject, faults), shown).report()
     return finish_kit(console, report, files)
 
 
@@ -109,11 +116,11 @@ def client_subject(ready: str, protocol: str, words: tuple[str, ...]) -> ClientS
     return ClientSubject(ClientCommand((*own, *words)), f"{found.title}, {protocol}", named)
 
 
-def _again(run: ClientRun, subject: ClientSubject, scenario: str) -> str:
+def _again(run: ClientRun, subject: ClientSubject, faults: Path | None, scenario: str) -> str:
     """The command that runs one scenario again."""
-    settings = {"--broker": run.broker, "--members": run.members, "--seed": run.seed, "--scenario": scenario}
-    words = [word for name, value in settings.items() for word in (name, value)]
-    return suggested("conform", "client", *words, *subject.words)
+    what = ("--faults", faults) if scenario == FAULTS.name and faults else ("--scenario", scenario)
+    settings = ("--broker", run.broker, "--members", run.members, "--seed", run.seed)
+    return suggested("conform", "client", *settings, *what, *subject.words)
 
 
 class _Shown:

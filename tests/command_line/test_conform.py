@@ -42,6 +42,7 @@ def test_a_report_in_each_form(command: Command, tmp_path: Path) -> None:
         (("--scenario", "static", *WORDS), "the scenario static needs static members: write {instance} where"),
         (("--kip", "848", *WORDS), "'848' is no KIP of this kit: choose from base protocol, KIP-62"),
         (("--adapter", "jafka"), "'jafka' is no ready client: choose java"),
+        (("--faults", "missing.txt", *WORDS), "cannot read faults from missing.txt"),
         ((), "no command is given: write the client's command behind --"),
         (("--broker", "nowhere", *WORDS), "'nowhere' is no broker"),
         (("--", sys.executable, "-c", "1/0", "{bootstrap}{group}{topic}"), "the command never connected to the broker"),

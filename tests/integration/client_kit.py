@@ -27,7 +27,7 @@ def tried(
     command = ClientCommand(tuple(words))
     run = ClientRun(
         command=command,
-        scenarios=chosen_scenarios(scenarios, is_static=command.has(INSTANCE)),
+        scenarios=chosen_scenarios(scenarios, is_static=command.has(INSTANCE), has_faults="faults" in settings),
         kips=CLAIMS_BY_KIP,
         out=out,
         **{"members": 2, **settings},

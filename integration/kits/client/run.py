@@ -13,7 +13,7 @@ from rebalance_check.integration.brokers import open_broker
 from rebalance_check.integration.exchange.faults import FaultPlan
 from rebalance_check.integration.kits.client.feeding import Feeder
 from rebalance_check.integration.kits.client.placeholders import ClientCommand
-from rebalance_check.integration.kits.client.scenarios import Scenario
+from rebalance_check.integration.kits.client.scenarios import FAULTS, Scenario
 from rebalance_check.integration.kits.client.stepping import Steps, run_side_by_side
 from rebalance_check.integration.kits.client.trial import CutError, Ground, NeverConnectedError, open_trial
 from rebalance_check.integration.kits.client.verdicts import Kips, ScenarioResult
@@ -37,8 +37,7 @@ class ClientRun:
 
     Reports call the client ``subject``, "" for the command itself. Histories, and what the processes print, go to the
     folder ``out``. No scenario begins after ``minutes``. The kit waits ``patience_s`` seconds for what a client has to
-    do, and longer where the protocol gives it more time. ``faults`` makes the faults that strike in every scenario
-    besides its own.
+    do, and longer where the protocol gives it more time. ``faults`` makes the faults of the scenario `FAULTS`.
     """
 
     command: ClientCommand
@@ -134,9 +133,8 @@ def _steps(scenario: Scenario, ground: Ground, course: Course) -> Steps:
     """A scenario from its first process to its judgement."""
     run, began, view = course.run, time.monotonic(), GroupView()
     folder, path = reserve(run.out, scenario.name)
-    trial = open_trial(
-        ground, scenario.name, view, path, folder, is_static=scenario.is_static, faults=run.faults()
-    )  # fmt: skip
+    faults = run.faults() if scenario is FAULTS else FaultPlan()
+    trial = open_trial(ground, scenario.name, view, path, folder, is_static=scenario.is_static, faults=faults)
     cut = ""
     try:
         with trial as opened:

@@ -89,19 +89,24 @@ _ALL: Final = (
     ),
 )  # fmt: skip
 
+FAULTS: Final = Scenario(name="faults", what="as joins, and the faults of a file strike", steps=churn.members_join)
+"""The scenario of a file of faults; it has none without one."""
+
 SCENARIOS: Final[Mapping[str, Scenario]] = {scenario.name: scenario for scenario in _ALL}
 """In the order in which they are run."""
 
 
-def chosen_scenarios(names: Sequence[str], *, is_static: bool) -> tuple[Scenario, ...]:
-    """The scenarios of these names, all where none is given; ``is_static``: the command can start static members.
+def chosen_scenarios(names: Sequence[str], *, is_static: bool, has_faults: bool = False) -> tuple[Scenario, ...]:
+    """The scenarios of these names, all where none is given; with a file of faults, `FAULTS`, and those that are named.
+
+    ``is_static``: the command can start static members.
 
     Raises: RebalanceCheckError for a name that is none, and for a static scenario that is named and cannot be run.
     """
     unknown = [name for name in names if name not in SCENARIOS]
     if unknown:
         raise RebalanceCheckError(f"{unknown[0]!r} is no scenario: choose from {', '.join(SCENARIOS)}")
-    if not names:
+    if not names and not has_faults:
         return tuple(each for each in SCENARIOS.values() if is_static or not each.is_static)
     chosen = tuple(SCENARIOS[name] for name in SCENARIOS if name in names)
     static = [each.name for each in chosen if each.is_static]
@@ -110,4 +115,4 @@ def chosen_scenarios(names: Sequence[str], *, is_static: bool) -> tuple[Scenario
             f"the scenario {static[0]} needs static members: write {INSTANCE} where the command takes "
             f"{PLACEHOLDERS[INSTANCE]}"
         )
-    return chosen
+    return (FAULTS, *chosen) if has_faults else chosen

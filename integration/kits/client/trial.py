@@ -231,7 +231,7 @@ def open_trial(
         stack.callback(ground.feeder.stop_feeding, topic)
         random = stream(ground.seed, f"client kit {scenario}")
         try:
-            with _proxy(ground.broker.bootstrap, recording, faults) as proxy:
+            with _proxy(ground.broker, recording, faults) as proxy:
                 trial = Trial(
                     ground, proxy=proxy, recording=recording, random=random, folder=folder, topic=topic,
                     is_static=is_static,
@@ -246,8 +246,8 @@ def open_trial(
         run.emit(RunEnded())
 
 
-def _proxy(bootstrap: str, recording: Recording, faults: FaultPlan) -> RecordingProxy:
+def _proxy(broker: Broker, recording: Recording, faults: FaultPlan) -> RecordingProxy:
     """The proxy before the broker; a broker of one node gets a second one, so that coordinators can move."""
-    first = operator.first_of(bootstrap)
+    first = operator.first_of(broker.bootstrap)
     virtual_nodes = VIRTUAL_NODES if len(nodes_of(first)) == 1 else 0
-    return RecordingProxy(first, listener=recording, faults=faults, virtual_nodes=virtual_nodes)
+    return RecordingProxy(first, listener=recording, faults=faults, control=broker.control, virtual_nodes=virtual_nodes)

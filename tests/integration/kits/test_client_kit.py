@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
+from rebalance_check.integration.exchange.fault_file import faults_in
 from rebalance_check.integration.exchange.proxy import RecordingProxy
 from rebalance_check.integration.kits.client.trial import NeverConnectedError
 from rebalance_check.integration.kits.client.verdicts import ScenarioResult
 from rebalance_check.integration.kits.report import KitReport, KitRow
 from rebalance_check.model.vocabulary.events import RunEnded, RunStarted
-from rebalance_check.model.vocabulary.wire_events import ProcessEnded, ProcessSignalled, RequestObserved
+from rebalance_check.model.vocabulary.wire_events import ProcessEnded, ProcessSignalled, ReplyObserved, RequestObserved
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.history import read_history
 from rebalance_check.properties.judge import judge
@@ -138,3 +139,14 @@ def test_a_broker_that_dies_midway_leaves_the_rest_undecided(tmp_path: Path) -> 
     assert report.unfinished.startswith("kill: the broker failed (")
     assert report.exit_code is ExitCode.UNDECIDED
     assert outcomes(report)["wire_leaves_on_close"] is Outcome.HELD
+
+
+def test_the_faults_of_a_file_strike_in_a_scenario_of_their_own(tmp_path: Path) -> None:
+    """The coordinator is driven from inside, too: a member whose session ends is no member any more."""
+    text = "answer Heartbeat ILLEGAL_GENERATION process=p0\nend-session Heartbeat process=p1 nth=2\n"
+    report = tried(OURS, tmp_path, faults=lambda: faults_in(text, "faults"))
+    assert report.unfinished == ""
+    assert report.violated == ()
+    replies = [event for event in read_history(tmp_path / "faults.jsonl") if isinstance(event, ReplyObserved)]
+    struck = {(reply.process, reply.fault, reply.error) for reply in replies if reply.fault}
+    assert struck == {("p0", "answer", "ILLEGAL_GENERATION"), ("p1", "end-session", "UNKNOWN_MEMBER_ID")}
