@@ -1,0 +1,56 @@
+"""Each ready client, built from its sources, breaks no claim about the wire but those that its scoreboard shows broken.
+
+A shorter run than that of the scoreboard, on the embedded broker: the scenarios that tell the clients apart.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("kafka", reason="the ready clients in Python need the extra 'brokers'")
+
+from rebalance_check.cli import run
+from rebalance_check.integration.kits.adapters.ready import ADAPTERS
+
+pytestmark = pytest.mark.clients
+
+SCOREBOARD = Path(__file__).parents[3] / "docs" / "clients"
+SCENARIOS = ("joins", "kill", "static", "illegal-generation", "unknown-member-id", "coordinator-moves")
+
+HELD_AT_LEAST = 15
+"""So many claims each client is seen to keep, however old the protocol is that it speaks."""
+
+ALL = [(each.name, protocol) for each in ADAPTERS for protocol in each.protocols]
+STATIC = {each.name for each in ADAPTERS if each.static_members}
+
+
+def claims(report: dict[str, Any], outcome: str) -> dict[str, str]:
+    return {row["claim"]: row["detail"] for row in report["rows"] if row["outcome"] == outcome}
+
+
+def known(name: str, protocol: str) -> set[str]:
+    """The claims that the scoreboard shows broken; none for a client that is not on it."""
+    file = SCOREBOARD / f"{name}-{protocol}.json"
+    return set(claims(json.loads(file.read_bytes()), "violated")) if file.exists() else set()
+
+
+@pytest.mark.parametrize(("name", "protocol"), ALL)
+def test_a_client_breaks_nothing_new(
+    name: str, protocol: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = [each for each in SCENARIOS if each != "static" or name in STATIC]
+    scenarios = [word for each in chosen for word in ("--scenario", each)]
+    command = ["conform", "client", "--adapter", name, "--protocol", protocol, "--history", str(tmp_path), "--json"]
+    code = run([*command, *scenarios])
+    printed = capsys.readouterr()
+    assert code in {0, 10, 11}, printed.err
+    report = json.loads(printed.out)
+    new = {claim: detail for claim, detail in claims(report, "violated").items() if claim not in known(name, protocol)}
+    assert new == {}, f"the histories stand in {tmp_path}"
+    assert len(claims(report, "held")) >= HELD_AT_LEAST
+
+
+def test_each_report_of_the_scoreboard_is_of_a_client_that_is_run() -> None:
+    assert {file.stem for file in SCOREBOARD.glob("*.json")} <= {f"{name}-{protocol}" for name, protocol in ALL}
