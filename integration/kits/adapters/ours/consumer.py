@@ -32,7 +32,11 @@ POLL_S: Final = 0.1
 def arguments(line: Sequence[str] | None = None) -> argparse.Namespace:
     """The arguments of the command line, or of ``line``."""
     options = parser(list(ASSIGNORS))
-    options.add_argument("--slip", choices=list(SLIPS), default="", help="make this mistake")
+    options.formatter_class = argparse.RawDescriptionHelpFormatter
+    options.epilog = "slips:\n" + "\n".join(f"  {name:<24} {each.what}" for name, each in SLIPS.items())
+    options.add_argument(
+        "--slip", choices=list(SLIPS), default="", metavar="NAME", help="make one of the mistakes below"
+    )
     options.add_argument("--commit-ms", type=int, default=AUTO_COMMIT_MS, help="how often it commits by itself")
     return options.parse_args(line)
 

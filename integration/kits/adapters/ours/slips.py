@@ -18,13 +18,12 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 class KnownSlip:
     """A mistake by ``name``; ``make`` makes the `Slip`, whose class says what it does wrong.
 
-    ``caught_by`` is the claim that must be violated, ``also`` are claims that may be violated in consequence.
+    ``caught_by`` is the claim that it violates.
     """
 
     name: str
     caught_by: str
     make: Callable[[], Slip]
-    also: tuple[str, ...] = ()
 
     @property
     def what(self) -> str:
