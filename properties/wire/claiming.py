@@ -253,7 +253,7 @@ RevokedPartitionsAreHandedOver: Final = Invariant(
     claim="a cooperative consumer that is not assigned again all that it claimed joins once more, or leaves, within "
     "its rebalance timeout",
     source="KIP-429; ConsumerCoordinator.onJoinComplete",
-    premises=(ONE_MEMBER, DISTURBED, "a static member, or one of an unknown process, may fall silent instead"),
+    premises=(ONE_MEMBER, DISTURBED, "a static member may fall silent instead"),
     exempted_by=DISTURBANCES,
     violation=RevokedPartitionsAreHandedOverViolated,
     fold=_HandOver,

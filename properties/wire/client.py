@@ -130,10 +130,15 @@ class Client:
         return self.process.asked is not None
 
     @property
+    def may_be_paused(self) -> bool:
+        """Whether its process is paused, or unknown, so that nothing says when it is."""
+        return self.process.paused is not None or not self.process.is_known
+
+    @property
     def is_hindered(self) -> bool:
-        """Whether it is paused, without a connection, or waits for a reply other than that to a JoinGroup."""
+        """Whether it may be paused, is without a connection, or waits for a reply other than that to a JoinGroup."""
         waits = any(request.api != Api.JOIN_GROUP for request in self.open.values())
-        return self.process.paused is not None or not self.connections or waits
+        return self.may_be_paused or not self.connections or waits
 
     def may_count_as_lost(self, time_ms: int) -> bool:
         """Whether it was not answered for a session timeout, so that its coordinator may have removed it."""

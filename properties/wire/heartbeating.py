@@ -86,14 +86,14 @@ class _KeepsSession(WireFold):
         """Look at the sender, and at all others once the first of them may have been silent for too long."""
         client = self.memory.client
         is_own = isinstance(event, RequestObserved) and event.api in OF_MEMBERS
-        if client is not None and is_own and self._is_settled(client):
+        if client is not None and is_own and self._is_settled(client) and not client.may_be_paused:
             self.compared += event.api == Api.HEARTBEAT
             self._look(client, event)
         if event.time_ms > self._next_ms:
             self._look_at_all(event)
 
     def _look_at_all(self, event: RequestObserved | ReplyObserved) -> None:
-        """Static members may fall silent after the poll timeout, and an unknown process may have ended."""
+        """Static members may fall silent after the poll timeout."""
         judged = [client for client in self.memory.clients.values() if self._must_speak(client)]
         for client in judged:
             self._look(client, event)
@@ -177,7 +177,7 @@ HeartbeatsKeepTheSession: Final = Invariant(
     family=FAMILY,
     claim="a member that has its assignment is not silent for longer than its session timeout, until it leaves",
     source="KIP-62; Heartbeat, session.timeout.ms",
-    premises=(ONE_MEMBER, DISTURBED, "a static member, or one of an unknown process, may fall silent for good"),
+    premises=(ONE_MEMBER, DISTURBED, "a static member may fall silent for good"),
     exempted_by=DISTURBANCES,
     violation=HeartbeatsKeepTheSessionViolated,
     fold=_KeepsSession,

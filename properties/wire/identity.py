@@ -111,7 +111,7 @@ class _Lost(RequestFold):
         by_id = lost.reply.error != ILLEGAL_GENERATION
         if not by_id and event.request_generation != lost.request.request_generation:
             return
-        late = event.time_ms - max(lost.time_ms, client.disturbed_ms) > client.session_ms
+        late = not client.may_be_paused and event.time_ms - max(lost.time_ms, client.disturbed_ms) > client.session_ms
         knows = event.api == Api.JOIN_GROUP and _knows(client, event.member_id)
         what = lost.request.member_id if by_id else f"generation {lost.request.request_generation}"
         self.test(

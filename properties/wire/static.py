@@ -120,7 +120,8 @@ class _Fenced(UntilTheEndFold):
         fenced = client.fenced
         if fenced is None or event.instance_id != fenced.request.instance_id:
             return
-        late = event.time_ms - max(fenced.time_ms, client.disturbed_ms) > client.session_ms
+        since_ms = max(fenced.time_ms, client.disturbed_ms)
+        late = not client.may_be_paused and event.time_ms - since_ms > client.session_ms
         refused = client.chain is not None and client.chain.reply.error == FENCED_INSTANCE_ID
         knows = event.api == Api.JOIN_GROUP and (refused or event.member_id != fenced.request.member_id)
         self.test(

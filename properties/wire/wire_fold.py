@@ -31,9 +31,7 @@ ONE_MEMBER: Final = (
     "the processes, a client goes by its connections and member ids"
 )
 """The premise of all claims."""
-DISTURBED: Final = (
-    "while a process is paused, its coordinator unreachable or refusing, or a reply outstanding, no time counts"
-)
+DISTURBED: Final = "while a process is paused or unknown, its coordinator unreachable or refusing, or a reply outstanding, no time counts"
 """The premise of claims about time."""
 
 DISTURBANCES: Final = (ProcessStarted, ProcessSignalled, ProcessEnded, ConnectionClosed, CoordinatorMoved)
@@ -117,7 +115,7 @@ class DueFold(WireFold):
     """A reply after which the client must send one of ``ends`` in time.
 
     A client that leaves, loses its membership or ends has nothing due. A static member may fall silent instead, as it
-    does after the poll timeout; so may any client whose process is unknown.
+    does after the poll timeout.
     """
 
     ends: ClassVar[frozenset[str]]
@@ -163,7 +161,7 @@ class DueFold(WireFold):
         for client, due in list(self._due.items()):
             if client.is_ending or not self.memory.has(client):
                 del self._due[client]
-            elif client.process.is_known and not client.is_static and due.is_over(client, event.time_ms):
+            elif not client.is_static and due.is_over(client, event.time_ms):
                 self._break(client, due, event)
 
     def _break(self, client: Client, due: Due, event: RequestObserved | ReplyObserved) -> None:

@@ -91,6 +91,15 @@ def a_static_member_falls_silent(wire: Wire) -> None:
     wire.joins("p1")
 
 
+@case("rejoins_when_rebalancing", UNTESTED)
+def its_process_is_unknown(wire: Wire) -> None:
+    wire.connects("")
+    wire.enters("", "m", 1, ("t-0",))
+    wire.beats("", "m", 1, "REBALANCE_IN_PROGRESS")
+    wire.wait(REBALANCE_MS + 1)
+    wire.beats("", "m", 1, "REBALANCE_IN_PROGRESS")
+
+
 @case("rejoins_when_rebalancing", HELD)
 def it_is_paused_for_long(wire: Wire) -> None:
     settled(wire)

@@ -144,6 +144,14 @@ def it_is_paused(wire: Wire) -> None:
     wire.beats("p0", "m", 1)
 
 
+@case("heartbeats_keep_the_session", UNTESTED)
+def its_process_is_unknown_and_may_have_been_paused(wire: Wire) -> None:
+    wire.connects("")
+    wire.enters("", "m", 1, ("t-0",))
+    wire.wait(2 * SESSION_MS)
+    wire.beats("", "m", 1)
+
+
 @case("heartbeats_keep_the_session", HELD)
 def it_has_no_connection(wire: Wire) -> None:
     settled(wire)
