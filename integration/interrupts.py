@@ -6,7 +6,8 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Final
 
@@ -31,6 +32,16 @@ class StopRequest:
 
     def __init__(self) -> None:
         self.signal: int | None = None
+        self._wake: SimpleQueue[None] = SimpleQueue()
+
+    def wake(self) -> None:
+        """Let `wait` return; any thread may call it, and the handler of a signal."""
+        self._wake.put(None)
+
+    def wait(self, timeout_s: float | None = None) -> None:
+        """Return when a signal comes, or `wake` is called, or the time is over (None: never)."""
+        with suppress(Empty):
+            self._wake.get(timeout=timeout_s)
 
     def __call__(self) -> bool:
         """True from the first signal on."""
@@ -48,6 +59,7 @@ def stop_requests() -> Iterator[StopRequest]:
 
     def ask(number: int, _frame: FrameType | None) -> None:
         request.signal = number
+        request.wake()
         restore()
 
     with _handled((signal.SIGINT, *_ENDINGS), ask) as restore:

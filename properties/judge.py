@@ -189,6 +189,11 @@ class Judge:
         for panel in concerned:
             panel.miss(line.fault)
 
+    @property
+    def found(self) -> int:
+        """How many claims look violated so far, counted for each group: cheaper than a `judgement`, after any event."""
+        return sum(panel.found_at(one) != NOT_FOUND for panel in self._panels.values() for one in self.invariants)
+
     def judgement(self) -> Judgement:
         """The verdict on all that was observed so far."""
         panels = sorted(self._panels.values(), key=lambda panel: panel.is_quiet)  # what happened comes first

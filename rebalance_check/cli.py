@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "replay": "Send schedules of the model to a broker and compare every answer.",
     "conform": "Try any Kafka client as a group under churn, and report claim by claim.",
     "live": "Run real clients under churn against a broker, record and judge them.",
+    "broker": "Run a broker in memory for any client; record and judge what happens.",
     "assignors": "Judge Kafka's own assignors of any release, or hold ours against them.",
     "judge": "Judge recorded histories.",
     "convert": "Rewrite histories of an older format into the present one.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import uuid
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from types import TracebackType
@@ -14,10 +14,11 @@ from rebalance_check.impl.coordinator import GroupConfig, GroupCoordinator
 from rebalance_check.impl.coordinator.shard import Numbers
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.broker import WireBroker
-from rebalance_check.integration.embedded.cluster import Cluster
+from rebalance_check.integration.embedded.cluster import FIRST_NODE_ID, Cluster
 from rebalance_check.integration.embedded.coordinators import Coordinators
 from rebalance_check.integration.embedded.listening import Listening
 from rebalance_check.integration.embedded.options import LOOPBACK, MAX_REQUEST_BYTES, BrokerOptions
+from rebalance_check.integration.exchange.control import check_faults
 from rebalance_check.integration.exchange.exchange import Exchange, now_ms
 from rebalance_check.integration.exchange.faults import OF_THE_COORDINATOR, Effect, FaultPlan
 from rebalance_check.integration.exchange.loop_thread import LoopThread
@@ -39,7 +40,8 @@ class EmbeddedBroker:
     decides the member ids; the rest is as in `BrokerOptions`. As in Kafka a group belongs to a partition of the offsets
     topic, and each partition to a node.
 
-    Raises: RebalanceCheckError on entering when it cannot listen: the port is in use, or there is no such host.
+    Raises: RebalanceCheckError on entering when it cannot listen (the port is in use, or there is no such host), or a
+    fault cannot be carried out.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class EmbeddedBroker:
     # ----------------------------------------------------------------------------------- start and end
 
     def __enter__(self) -> Self:
+        check_faults(self.faults.pending, self, _name(self._options.nodes), "give it several nodes")
         self._loop = LoopThread("embedded-broker")
         try:
             self._cluster = self._loop.run(self._listening.start(self.coordinators.node_of))
@@ -135,6 +138,11 @@ class EmbeddedBroker:
         """All effects on a coordinator; one with a single node cannot be moved."""
         return OF_THE_COORDINATOR - (frozenset({Effect.MOVE_COORDINATOR}) if self._options.nodes == 1 else frozenset())
 
+    @property
+    def node_ids(self) -> Sequence[int]:
+        """The nodes, the first one first."""
+        return range(FIRST_NODE_ID, FIRST_NODE_ID + self._options.nodes)
+
     def move_coordinator(self, group: str, node: int) -> None:
         """Let ``node`` coordinate the group from here on, and record CoordinatorMoved.
 
@@ -185,3 +193,7 @@ class EmbeddedBroker:
         )
         Recorder(group_id, "broker", self._now_ms, self._listener).emit(TopicsDescribed(partitions=existing))
         return Recorder(group_id, "coordinator", self._now_ms, self._listener)
+
+
+def _name(nodes: int) -> str:
+    return "the embedded broker with one node" if nodes == 1 else f"the embedded broker with {nodes} nodes"

@@ -11,6 +11,7 @@ from typing import Final
 
 from rebalance_check.integration.wire.frames import LENGTH_BYTES, frame_length
 from rebalance_check.integration.wire.malformed import MalformedFrame
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 log = logging.getLogger(__name__)
 
@@ -136,6 +137,8 @@ async def _answer_all(frames: ReadAhead, writer: asyncio.StreamWriter, answer: A
             await asyncio.sleep(0)
     except MalformedFrame as error:
         log.warning("closing the connection of %s: it sent %s", peer, error)
+    except RebalanceCheckError as error:  # a fault that was added too late to be checked before
+        log.warning("closing the connection of %s: %s", peer, error)
     except Exception:
         log.exception("closing the connection of %s: the broker failed to answer", peer)
 

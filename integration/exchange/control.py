@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from rebalance_check.integration.exchange.faults import Effect, Fault
@@ -19,6 +19,10 @@ class Control(Protocol):
     def effects(self) -> frozenset[Effect]:
         """The effects that the methods below carry out; the others are never called."""
 
+    @property
+    def node_ids(self) -> Sequence[int]:
+        """The nodes that a coordinator can be moved to."""
+
     def move_coordinator(self, group: str, node: int) -> None:
         """Let ``node`` coordinate the group from here on.
 
@@ -32,13 +36,16 @@ class Control(Protocol):
         """Let the coordinator's clock jump so many ms ahead."""
 
 
-def check_effects(faults: Iterable[Fault], effects: frozenset[Effect], broker: str) -> None:
-    """Refuse faults that ``broker`` (its name, for the message) cannot carry out.
+def check_faults(faults: Iterable[Fault], control: Control, broker: str, otherwise: str) -> None:
+    """Refuse faults that cannot be carried out; ``broker`` names what refuses, ``otherwise`` says what to do instead.
 
     Raises: RebalanceCheckError naming the first of them.
     """
     for fault in faults:
-        if fault.needs_control and fault.effect not in effects:
+        if fault.needs_control and fault.effect not in control.effects:
             raise RebalanceCheckError(
-                f"{broker} cannot do {fault.effect} (at {fault.api}): leave this fault out, or use the embedded broker"
+                f"{broker} cannot do {fault.effect} (at {fault.api}): leave this fault out, or {otherwise}"
             )
+        if fault.effect is Effect.MOVE_COORDINATOR and fault.node not in control.node_ids:
+            known = ", ".join(map(str, control.node_ids))
+            raise RebalanceCheckError(f"{broker} has no node {fault.node} for a fault at {fault.api}: it has {known}")

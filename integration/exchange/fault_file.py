@@ -7,6 +7,8 @@ move Heartbeat 2 client=a nth=3
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,6 +49,33 @@ def faults_in(text: str, file: str) -> FaultPlan:
             with Scenario("", (step,), file).located(step):
                 FAULT_LANGUAGE.perform(plan, step.step)
     return plan
+
+
+def line_of(fault: Fault) -> str:
+    """The line that stands for a fault which was read from a file."""
+    verb, details = _WRITTEN[fault.effect](fault)
+    named = {
+        "nth": str(fault.nth) if fault.nth > 1 else "",
+        "times": str(fault.times) if fault.times > 1 else "",
+        "client": fault.client_id,
+        "instance": fault.instance_id,
+        "process": fault.process,
+        "member": fault.member_id,
+    }
+    options = [shlex.quote(f"{name}={value}") for name, value in named.items() if value]
+    return " ".join([verb, fault.api, *details, *options])
+
+
+_WRITTEN: Final[Mapping[Effect, Callable[[Fault], tuple[str, list[str]]]]] = {
+    Effect.DELAY: lambda fault: ("delay", [str(round(fault.delay_s * 1000))]),
+    Effect.DROP_REPLY: lambda _: ("drop", []),
+    Effect.CLOSE_BEFORE: lambda _: ("close-before", []),
+    Effect.CLOSE_AFTER: lambda _: ("close-after", []),
+    Effect.ANSWER: lambda fault: ("answer", [fault.error.name]),
+    Effect.MOVE_COORDINATOR: lambda fault: ("move", [str(fault.node)]),
+    Effect.END_SESSION: lambda _: ("end-session", []),
+    Effect.JUMP_CLOCK: lambda fault: ("jump-clock", [str(fault.jump_ms)]),
+}
 
 
 def _add(plan: FaultPlan, api: str, effect: Effect, options: Options, **more: Any) -> str:

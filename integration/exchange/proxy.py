@@ -16,7 +16,7 @@ from functools import partial
 from types import TracebackType
 from typing import Self
 
-from rebalance_check.integration.exchange.control import Control, check_effects
+from rebalance_check.integration.exchange.control import Control, check_faults
 from rebalance_check.integration.exchange.exchange import Exchange
 from rebalance_check.integration.exchange.faults import Effect, FaultPlan
 from rebalance_check.integration.exchange.loop_thread import LoopThread
@@ -57,9 +57,9 @@ class RecordingProxy:
         self._ports: Ports | None = None
 
     def __enter__(self) -> Self:
-        check_effects(self.faults.pending, self.effects, f"the broker at {self.bootstrap}")
         nodes = Nodes(self.bootstrap, nodes_of(self.bootstrap), self._virtual_nodes)
         self._ports = Ports(self._exchange, nodes)
+        check_faults(self.faults.pending, self, f"the broker at {self.bootstrap}", "use the embedded broker")
         self._loop = LoopThread("recording-proxy")
         return self
 
@@ -85,7 +85,8 @@ class RecordingProxy:
     @property
     def node_ids(self) -> Sequence[int]:
         """The nodes that clients see, as far as they are known, the first one first."""
-        return self._running[1].nodes.ids
+        assert self._ports is not None
+        return self._ports.nodes.ids
 
     # ----------------------------------------------------------------------------------- as a Control
 

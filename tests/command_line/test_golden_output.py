@@ -33,6 +33,8 @@ OUTPUT: Final = {
     "assignors-connect-bad-input": "assignors --version ours --assignor connect-eager --input 'join'",
     "assignors-connect-bad-shape": "assignors --version ours --assignor connect-eager --shape racks",
     "assignors-connect-bad-assignor": "assignors --version ours --shape returns",
+    "broker": "broker --port 0 --nodes 2 --topics orders:3,payments:6 --seconds 0",
+    "broker-bad-topics": "broker --topics orders",
     "conform-bad-input": "conform client -- no-such-program {{bootstrap}} {{group}} {{topic}}",
     "convert": "convert --out {folder}/converted {history}",
     "explore": f"explore {SMALL}",
@@ -78,6 +80,7 @@ VARYING: Final = (
     (re.compile(r"[\d,.]+ (m?s|min|h)\b"), r"# \1"),
     (re.compile(r"[\d,]+( \w+)?/s\b"), r"#\1/s"),
     (re.compile(r"\d+ MiB"), "# MiB"),
+    (re.compile(r"(127\.0\.0\.1):\d+"), r"\1:#"),
     (re.compile(r"(--threads INTEGER +\[default: )\d+"), r"\1#"),
     (re.compile(r"^@@ .* @@", re.MULTILINE), "@@ # @@"),
 )

@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from rebalance_check.impl.scenarios import COORDINATOR_LANGUAGE, Language
+from rebalance_check.integration.exchange.fault_file import FAULT_LANGUAGE
 from rebalance_check.model.vocabulary.actions import ActionKind
 from tests.expectations import Expectations
 from tests.impl.client_scenarios import LANGUAGE as CLIENT_LANGUAGE
@@ -16,7 +17,8 @@ from tests.impl.test_simulator_scenarios import LANGUAGE as SIMULATOR_LANGUAGE
 from tests.model.test_model_scenarios import LANGUAGE as MODEL_LANGUAGE
 from tests.status_scenarios import LANGUAGE as STATUS_LANGUAGE
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "scenarios.md"
+DOCS: Final = Path(__file__).parents[2] / "docs"
+PAGE: Final = DOCS / "scenarios.md"
 LANGUAGES: Final[tuple[Language[Any], ...]] = (
     COORDINATOR_LANGUAGE,
     CLIENT_LANGUAGE,
@@ -35,12 +37,20 @@ def table(language: Language[Any]) -> str:
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
 def test_the_page_lists_the_verbs_of_a_language(language: Language[Any], expectations: Expectations) -> None:
-    page = PAGE.read_text(encoding="utf-8")
+    assert_listed(PAGE, language, expectations)
+
+
+def test_the_page_on_the_broker_lists_the_faults(expectations: Expectations) -> None:
+    assert_listed(DOCS / "broker.md", FAULT_LANGUAGE, expectations)
+
+
+def assert_listed(path: Path, language: Language[Any], expectations: Expectations) -> None:
+    page = path.read_text(encoding="utf-8")
     begin, end = f"<!-- verbs of {language.name} -->\n", "<!-- end -->"
     assert page.count(begin) == 1
     head, _, rest = page.partition(begin)
     listed = f"{head}{begin}\n{table(language)}\n\n{end}{rest.partition(end)[2]}"
-    expectations.text(PAGE, listed)
+    expectations.text(path, listed)
 
 
 def test_the_page_names_every_folder_of_scenarios() -> None:

@@ -12,7 +12,7 @@ from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.brokers.local import free_ports
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.embedded.options import BrokerOptions
-from rebalance_check.integration.exchange.faults import Effect, Fault
+from rebalance_check.integration.exchange.faults import Effect, Fault, FaultPlan
 from rebalance_check.integration.exchange.proxy import RecordingProxy
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import metadata
@@ -142,6 +142,20 @@ def test_faults_of_the_coordinator_are_carried_out(
         with at_coordinator(proxy.bootstrap_for("p0") if is_proxied else broker.bootstrap) as group:
             assert reply_to(group, 0, beat).error is error
     assert [event.reason for event in events if isinstance(event, MemberRemoved)] == reasons
+
+
+@pytest.mark.parametrize(
+    ("nodes", "fault", "message"),
+    [
+        (1, Fault("Heartbeat", Effect.MOVE_COORDINATOR, node=1), "with one node cannot do move-coordinator"),
+        (2, Fault("Heartbeat", Effect.MOVE_COORDINATOR, node=3), "no node 3 for a fault at Heartbeat: it has 1, 2"),
+    ],
+)
+def test_a_fault_that_cannot_be_carried_out_is_refused_before_the_broker_listens(
+    nodes: int, fault: Fault, message: str
+) -> None:
+    with pytest.raises(RebalanceCheckError, match=message):
+        EmbeddedBroker(nodes=nodes, faults=FaultPlan(fault)).__enter__()
 
 
 def test_a_node_that_does_not_exist_coordinates_nothing(broker: EmbeddedBroker) -> None:

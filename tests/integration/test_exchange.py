@@ -66,6 +66,7 @@ class Moved:
     """A control that keeps what it was asked for."""
 
     effects = frozenset(Effect)
+    node_ids = (1, 2)
 
     def __init__(self) -> None:
         self.asked: list[tuple[Any, ...]] = []

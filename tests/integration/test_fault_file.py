@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_check.integration.exchange.fault_file import faults_in, read_faults
+from rebalance_check.integration.exchange.fault_file import faults_in, line_of, read_faults
 from rebalance_check.integration.exchange.faults import Effect, Fault
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
@@ -33,6 +33,13 @@ def test_each_line_is_a_fault() -> None:
         Fault("Heartbeat", Effect.END_SESSION, client_id="two words"),
         Fault("Metadata", Effect.JUMP_CLOCK, jump_ms=60_000),
     )
+
+
+def test_a_fault_is_written_as_a_line_that_reads_as_the_same_fault() -> None:
+    faults = faults_in(EVERY_VERB, "f").pending
+    written = [line_of(fault) for fault in faults]
+    assert written[:2] == ["delay JoinGroup 500 client=a", "drop SyncGroup nth=2 times=3 instance=i"]
+    assert faults_in("\n".join(written), "f").pending == faults
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,42 @@
+"""The page about the broker: its programs in Python join and print what it says, its faults are faults."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("kafka", reason="the page is about clients, which need the extra 'brokers'")
+
+from rebalance_check.integration.exchange.fault_file import faults_in
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from tests.docs.broker_page import PAGE, Program, broker_process, programs, run
+
+
+@pytest.mark.parametrize("program", programs("python needs-broker"), ids=["kafka-python", "librdkafka", "aiokafka"])
+def test_a_program_in_python_joins_and_prints_what_the_page_says(program: Program, tmp_path: Path) -> None:
+    with broker_process() as (bootstrap, said):
+        path = tmp_path / "program.py"
+        path.write_text(program.at(bootstrap), encoding="utf-8")
+        assert run(sys.executable, path, cwd=tmp_path) == program.shown
+    session = "\n".join(said)
+    assert re.search(r"billing: \S+ joins\n", session)
+    assert re.search(r"billing: generation 1, 1 member, led by \S+, protocol r", session)
+    assert re.search(r"billing: \S+ leaves\n", session)
+    assert "verdict: held" in session
+
+
+def test_there_are_three_programs_in_python__and_one_each_in_java_javascript_and_go() -> None:
+    assert {kind: len(programs(kind)) for kind in ("python needs-broker", "java", "js", "go")} == {
+        "python needs-broker": 3, "java": 1, "js": 1, "go": 1,
+    }  # fmt: skip
+
+
+def test_the_faults_of_the_page_are_faults__and_its_error_is_the_one_that_is_said() -> None:
+    ((_, faults, _),) = programs("faults")
+    assert len(faults_in(faults, "churn.faults").pending) == 4
+    with pytest.raises(RebalanceCheckError) as raised:
+        faults_in("delay JoinGrup 300", "churn.faults")
+    assert f"\nrebalance-check: {raised.value}\n" in PAGE.read_text(encoding="utf-8")
