@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.exchange.control import Control
 from rebalance_check.integration.interrupts import orderly_end
 from rebalance_check.integration.wire.call import split_address
+from rebalance_check.integration.wire.served import Served
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class Broker:
 
     Virtual Kafka has no address, so ``bootstrap`` only names it; it is reached through ``virtual``. A cluster has
     several addresses, with commas between them; its nodes are reached through ``cluster``. The embedded broker can be
-    driven from inside through ``control``.
+    driven from inside through ``control``. ``served`` has the latest versions that members may speak, by api key;
+    empty: those of Kafka.
     """
 
     bootstrap: str
@@ -53,6 +55,7 @@ class Broker:
     virtual: VirtualKafka | None = None
     cluster: Cluster | None = None
     control: Control | None = None
+    served: Served = field(default_factory=dict)
 
 
 def open_broker(spec: str, *, or_virtual: bool = False) -> AbstractContextManager[Broker]:

@@ -13,6 +13,17 @@ from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 PROBE_GROUP: Final = "rebalance-check-probe"
 PAUSE_S: Final = 0.1
 
+COORDINATES_NOT_YET: Final = frozenset(
+    {
+        Error.NONE,
+        Error.COORDINATOR_LOAD_IN_PROGRESS,
+        Error.COORDINATOR_NOT_AVAILABLE,
+        Error.NOT_COORDINATOR,
+        Error.UNKNOWN_SERVER_ERROR,
+    }
+)
+"""What Kafka answers to the Heartbeat of an unknown member until it has loaded the group's partition."""
+
 
 def await_ready(
     bootstrap: str, *, timeout_s: float, death: Callable[[], str | None] = lambda: None, coordinates: bool = True
@@ -41,7 +52,8 @@ def _obstacle(bootstrap: str, *, coordinates: bool) -> str | None:
     """Why the broker is not ready yet; None when it is.
 
     FindCoordinator makes the broker create its offsets topic; a Heartbeat for a group that does not exist is answered
-    UNKNOWN_MEMBER_ID as soon as that topic is loaded, and NONE or an error of the coordinator before.
+    UNKNOWN_MEMBER_ID as soon as that topic is loaded, and NONE or an error of the coordinator before. Brokers of others
+    answer otherwise (kfake: GROUP_ID_NOT_FOUND): whatever they answer then, they coordinate.
     """
     try:
         with Connection(bootstrap, timeout_s=5.0) as broker:
@@ -53,7 +65,7 @@ def _obstacle(bootstrap: str, *, coordinates: bool) -> str | None:
                 return None
             beat = consumer.HeartbeatRequest(group_id=PROBE_GROUP, generation_id=0, member_id="nobody")
             code = broker.call(beat, 3).error_code
-            return None if code == Error.UNKNOWN_MEMBER_ID else f"Heartbeat answers {_name(code)}"
+            return f"Heartbeat answers {_name(code)}" if code in COORDINATES_NOT_YET else None
     except (OSError, errors.KafkaError) as error:
         return str(error) or type(error).__name__
 

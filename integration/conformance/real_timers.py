@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
 from rebalance_check.impl.protocol.messages import (
@@ -15,6 +16,7 @@ from rebalance_check.impl.protocol.messages import (
 )
 from rebalance_check.integration.conformance.socket import SocketTransport
 from rebalance_check.integration.waiting import NotYet, await_until
+from rebalance_check.integration.wire.served import Served
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 
@@ -35,8 +37,8 @@ class RealTimeTransport(SocketTransport):
     cannot be kept alive, so the bounds may not ask for one.
     """
 
-    def __init__(self, bootstrap: str, session_timeout_ms: int = 3_000) -> None:
-        super().__init__(bootstrap)
+    def __init__(self, bootstrap: str, served: Served = MappingProxyType({}), session_timeout_ms: int = 3_000) -> None:
+        super().__init__(bootstrap, served)
         self._session_timeout_ms = session_timeout_ms
         self._answered: set[str] = set()
         self._disconnected: set[str] = set()

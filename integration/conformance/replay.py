@@ -19,6 +19,8 @@ from rebalance_check.integration.brokers.open import Broker
 from rebalance_check.integration.conformance.real_timers import RealTimeTransport
 from rebalance_check.integration.conformance.socket import SocketTransport
 from rebalance_check.integration.virtual import VirtualSubject, VirtualTransport
+from rebalance_check.integration.wire.kafka_python import errors
+from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.progress import ProgressListener, ignore_progress
 from rebalance_check.model.vocabulary.schedule import Schedule, run
 from rebalance_check.properties.history import write_history
@@ -33,13 +35,14 @@ GROUPS_AT_ONCE_WITH_TIMERS: Final = 32
 @dataclass(frozen=True, slots=True)
 class Replayed:
     """One schedule: its history on disk, the requests sent, the actions that the coordinator's choices made void, and
-    where broker and model differ, if they do."""
+    where broker and model differ, if they do. ``failure`` says why the schedule broke off, "" where it did not."""
 
     schedule: Schedule
     history: Path
     requests: int
     skipped: int
     divergence: Divergence | None
+    failure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +80,27 @@ def replay(
     out: Path,
     *,
     real_timers: bool = False,
+    keep_going: bool = False,
     progress: ProgressListener = ignore_progress,
 ) -> ReplayResult:
     """Replay ``schedules`` on ``broker``, each in a group of its own, and write their histories to ``out``.
 
     On a socket their bounds must have ``initial_delay=False``. With ``real_timers`` sessions end by running out instead
     of by a LeaveGroup in the member's name; the bounds must then have ``member_id_required=False``. On virtual Kafka
-    they always run out.
+    they always run out. With ``keep_going`` a schedule during which the broker fails (it closes a connection, or does
+    not answer) is noted (`Replayed.failure`), and the others are replayed; without, the failure is raised.
     """
     started = time.monotonic()
     done = _Counter(len(schedules), progress)
 
     def one(numbered: tuple[int, Schedule]) -> Replayed:
-        replayed = _replay_one(broker, numbered[1], out / f"{numbered[0]:05d}.jsonl", real_timers=real_timers)
+        history = out / f"{numbered[0]:05d}.jsonl"
+        try:
+            replayed = _replay_one(broker, numbered[1], history, real_timers=real_timers)
+        except (RebalanceCheckError, OSError, errors.KafkaError) as failure:
+            if not keep_going:
+                raise
+            replayed = Replayed(numbered[1], history, 0, 0, None, str(failure) or type(failure).__name__)
         done.add()
         return replayed
 
@@ -111,7 +122,7 @@ def _subject(broker: Broker, *, real_timers: bool) -> tuple[SocketTransport | Vi
     if broker.virtual is not None:
         virtual = VirtualSubject(broker.virtual)
         return virtual.transport, virtual
-    transport = (RealTimeTransport if real_timers else SocketTransport)(broker.bootstrap)
+    transport = (RealTimeTransport if real_timers else SocketTransport)(broker.bootstrap, broker.served)
     return transport, ConformanceSubject(broker.name, transport)
 
 

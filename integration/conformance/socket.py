@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 import uuid
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from rebalance_check.impl.conformance.transport import SIDE_CONNECTION
 from rebalance_check.impl.protocol.messages import (
     GroupReply,
     GroupRequest,
+    JoinGroupRequest,
     LeaveGroupRequest,
     MemberIdentity,
 )
@@ -20,6 +23,7 @@ from rebalance_check.integration.wire.described import described_group
 from rebalance_check.integration.wire.kafka_python import admin
 from rebalance_check.integration.wire.raw_group import RawGroup
 from rebalance_check.integration.wire.replies import error_from_wire
+from rebalance_check.integration.wire.served import Served, capped_version
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.group_status import GroupStatus
@@ -35,6 +39,9 @@ REPLY_CHECK_S: Final = 0.5
 
 PATIENCE_S: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.6)
 
+LONGEST_SESSION_MS: Final = 300_000
+"""The longest session timeout that brokers allow everywhere: kfake refuses more, as Kafka did before 3.0."""
+
 EXPIRY: Final = -2
 """The connection on which sessions are ended in the name of their members."""
 
@@ -46,10 +53,12 @@ class SocketTransport:
     """One group on the broker at ``bootstrap``. Every `open` begins with a group that nobody used before.
 
     A session ends by a LeaveGroup in the member's name: to the coordinator that is the same removal, without the wait.
+    No request is sent in a later version than ``served`` says.
     """
 
-    def __init__(self, bootstrap: str) -> None:
+    def __init__(self, bootstrap: str, served: Served = MappingProxyType({})) -> None:
         self._bootstrap = bootstrap
+        self._served = served
         self._group: RawGroup | None = None
         self._control: Connection | None = None
         self._early: list[tuple[int, GroupReply]] = []
@@ -77,12 +86,14 @@ class SocketTransport:
                 "initial_delay=False"
             )
         self.close()
-        self._group = RawGroup(self._bootstrap, f"replay-{uuid.uuid4().hex[:12]}")
+        self._group = RawGroup(self._bootstrap, f"replay-{uuid.uuid4().hex[:12]}", self._served)
         self._control = Connection(self._bootstrap)
 
     def request(self, connection: int, request: GroupRequest) -> None:
         """Send a request on a connection that nothing is in flight on."""
         self.requests += 1
+        if isinstance(request, JoinGroupRequest):
+            request = replace(request, session_timeout_ms=min(request.session_timeout_ms, LONGEST_SESSION_MS))
         self._open_group.request(connection, request)
 
     def answers(self, at_least: int) -> list[tuple[int, GroupReply]]:
@@ -165,7 +176,7 @@ class SocketTransport:
     def _call(self, request: Any, version: int) -> Any:
         if self._control is None:
             raise RebalanceCheckError("no run is open on this transport: open one first")
-        return self._control.call(request, version)
+        return self._control.call(request, capped_version(request, version, self._served))
 
     def _await_reply_on(self, connection: int) -> GroupReply:
         """Wait for the reply on one connection; others that come meanwhile are kept for `answers`."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import selectors
 from collections.abc import Sequence
 from dataclasses import replace
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Final, NamedTuple, Self
 
 from rebalance_check.impl.protocol.messages import DescribedGroup, GroupReply, GroupRequest
-from rebalance_check.integration.wire.call import Connection, split_address
+from rebalance_check.integration.wire.call import Connection, UnreadableReplyError, split_address
 from rebalance_check.integration.wire.described import described_group
 from rebalance_check.integration.wire.kafka_python import admin
 from rebalance_check.integration.wire.raw_group import MemberConnection
+from rebalance_check.integration.wire.served import Served, capped_version
 
 CLIENT_ID: Final = "py"
 DESCRIBE_VERSION: Final = 5
@@ -26,9 +27,13 @@ class Address(NamedTuple):
 
 
 class Connections:
-    """Connections to one broker, as a context manager. One thread at a time."""
+    """Connections to one broker, as a context manager. One thread at a time.
 
-    def __init__(self, bootstrap: str) -> None:
+    DescribeGroups is sent in no later version than ``served`` says.
+    """
+
+    def __init__(self, bootstrap: str, served: Served = MappingProxyType({})) -> None:
+        self._served = served
         self._host = split_address(bootstrap)
         self._control = Connection(bootstrap)
         self._selector = selectors.DefaultSelector()
@@ -57,14 +62,15 @@ class Connections:
         found: list[tuple[Address, GroupReply]] = []
         for key, _ in self._selector.select(timeout_s):
             connection: MemberConnection = key.data
-            for reply in connection.receive():
+            for reply in self._received(connection):
                 found.append((self._busy.pop(connection), reply))
                 self._idle.append(connection)
         return found
 
     def describe(self, groups: Sequence[str]) -> dict[str, DescribedGroup]:
         """DescribeGroups of all at once, by group."""
-        response = self._control.call(admin.DescribeGroupsRequest(groups=list(groups)), DESCRIBE_VERSION)
+        request = admin.DescribeGroupsRequest(groups=list(groups))
+        response = self._control.call(request, capped_version(request, DESCRIBE_VERSION, self._served))
         return {group.group_id: without_hosts(described_group(group)) for group in response.groups}
 
     def drop(self, scenario: int) -> None:
@@ -73,6 +79,15 @@ class Connections:
             del self._busy[connection]
             self._selector.unregister(connection.socket)
             connection.socket.close()
+
+    def _received(self, connection: MemberConnection) -> list[GroupReply]:
+        try:
+            return connection.receive()
+        except UnreadableReplyError:
+            raise
+        except ConnectionError as error:
+            what = " and ".join(f"{type(each).__name__} v{each.version}" for each in connection.in_flight) or "nothing"
+            raise ConnectionError(f"the broker closed the connection with {what} in flight") from error
 
     def _opened(self) -> MemberConnection:
         connection = MemberConnection(0, self._host, CLIENT_ID)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -16,6 +18,24 @@ def split_address(bootstrap: str) -> tuple[str, int]:
     if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
         raise RebalanceCheckError(f"{bootstrap!r} is no broker address: write HOST:PORT, such as 127.0.0.1:9092")
     return host, int(port)
+
+
+class UnreadableReplyError(ConnectionError):
+    """The broker's bytes are no reply to what is in flight; the connection is of no use any more."""
+
+
+@contextmanager
+def reading(awaited: str) -> Iterator[None]:
+    """Decode replies inside, the first of which answers the request ``awaited``.
+
+    Raises: UnreadableReplyError for bytes that are no such reply, on which decoders end with all sorts of errors.
+    """
+    try:
+        yield
+    except Exception as stumbled:
+        raise UnreadableReplyError(
+            f"the broker's reply to {awaited} cannot be read ({type(stumbled).__name__}: {stumbled})"
+        ) from stumbled
 
 
 class Connection:
@@ -37,8 +57,10 @@ class Connection:
             data = self._socket.recv(1 << 16)
             if not data:
                 raise ConnectionError("the broker closed the connection instead of answering")
-            for _correlation_id, response in self._protocol.receive_bytes(data):
-                return response
+            with reading(f"{type(request).__name__} v{version}"):
+                received = self._protocol.receive_bytes(data)
+            if received:
+                return received[0][1]
 
     def __enter__(self) -> Self:
         return self

@@ -11,14 +11,15 @@ import socket
 import time
 from collections import deque
 from dataclasses import replace
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Final, Self
 
 from rebalance_check.impl.protocol.messages import GroupReply, GroupRequest
-from rebalance_check.integration.wire.call import Connection, split_address
+from rebalance_check.integration.wire.call import Connection, reading, split_address
 from rebalance_check.integration.wire.kafka_python import KafkaProtocol, admin, metadata
 from rebalance_check.integration.wire.replies import reply_from_wire
 from rebalance_check.integration.wire.requests import request_to_wire
+from rebalance_check.integration.wire.served import Served, capped
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 RECEIVE_BYTES: Final = 1 << 16
@@ -63,19 +64,22 @@ class MemberConnection:
         data = self.socket.recv(RECEIVE_BYTES)
         if not data:
             raise ConnectionError("the broker closed the connection")
-        received = self.protocol.receive_bytes(data)
-        return [reply_from_wire(response, self.in_flight.popleft()) for _correlation_id, response in received]
+        awaited = next((f"{type(each).__name__} v{each.version}" for each in self.in_flight), "no request")
+        with reading(awaited):
+            received = self.protocol.receive_bytes(data)
+            return [reply_from_wire(response, self.in_flight.popleft()) for _correlation_id, response in received]
 
 
 class RawGroup:
     """One group on one broker, driven request by request; members are numbers. One thread at a time, a context manager.
 
     ``bootstrap`` is the address of the coordinator, ``group_id`` replaces the group of every request, and member ``n``
-    sends under the client id ``m<n>``.
+    sends under the client id ``m<n>``. No request is sent in a later version than ``served`` says.
     """
 
-    def __init__(self, bootstrap: str, group_id: str) -> None:
+    def __init__(self, bootstrap: str, group_id: str, served: Served = MappingProxyType({})) -> None:
         self.group_id = group_id
+        self._served = served
         self.sent = 0
         self._bootstrap = bootstrap
         self._address = split_address(bootstrap)
@@ -86,7 +90,7 @@ class RawGroup:
     def request(self, member: int, request: GroupRequest) -> None:
         """Send a request; it has arrived in the broker's socket when this returns, and is not yet handled."""
         self.sent += 1
-        self._idle_connection(member).send(replace(request, group_id=self.group_id))
+        self._idle_connection(member).send(capped(replace(request, group_id=self.group_id), self._served))
 
     def replies(self, *, at_least: int, timeout_s: float) -> list[tuple[int, GroupReply]]:
         """The replies that arrive until there are ``at_least`` so many or the time is over, then all that are there.

@@ -15,20 +15,19 @@ from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOp
 from rebalance_check.impl.simulator import churn_schedule
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.connect.churn import ConnectRun, WorkerKind, run_connect
+from rebalance_check.integration.live.broken_off import recorded_until_end
 from rebalance_check.integration.live.clients import require_installed
 from rebalance_check.integration.live.known_deviations import KnownFinding, judge_clients
 from rebalance_check.integration.live.nodes import with_coordinator_faults
-from rebalance_check.integration.live.process import ClientFailedError
-from rebalance_check.integration.live.recording import merge, reserve
+from rebalance_check.integration.live.recording import reserve
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.status_stores import StatusRun, run_status_stores
 from rebalance_check.integration.live.subject import LiveSubject
 from rebalance_check.model.vocabulary.errors import INTERRUPTIONS, RebalanceCheckError
-from rebalance_check.model.vocabulary.events import Event, MemberStarted
+from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.schedule import run
 from rebalance_check.properties.exit_codes import ExitCode, worst_exit_code
-from rebalance_check.properties.history import read_history, recorded, write_history
-from rebalance_check.properties.incarnations import with_incarnations
+from rebalance_check.properties.history import read_history
 from rebalance_check.properties.verdict import Outcome, worst_outcome
 from rebalance_check.report.claim_results import RUN_ENDS, ClaimResult
 from rebalance_check.report.documents import judgement_document
@@ -186,29 +185,10 @@ def live_run(broker: Broker, runs: LiveRuns, seed: int) -> LiveJudged:
     Raises: RebalanceCheckError or OSError when the run failed before a member had started.
     """
     folder, path = reserve(runs.out, f"{runs.name}-{seed}")
-    broke_off = ""
-    try:
-        for _event in recorded(path, runs.history(broker, seed, folder)):
-            pass
-    except INTERRUPTIONS:
-        _keep(path, folder)
-        raise
-    except (ClientFailedError, ConnectionError, TimeoutError) as failure:
-        _keep(path, folder)
-        if not any(isinstance(event, MemberStarted) for event in read_history(path)):
-            raise
-        broke_off = str(failure)
-        if not isinstance(failure, ClientFailedError):
-            broke_off = f"the broker at {broker.bootstrap} answers no more ({failure})"
+    broke_off = recorded_until_end(path, folder, runs.history(broker, seed, folder), broker.bootstrap)
     invariants, require_tested = runs.claims.invariants(), runs.claims.require_tested
     found = judge_clients(read_history(path), invariants, require_tested=require_tested)
     return LiveJudged(path, found.judgement, known=found.known, broke_off=broke_off)
-
-
-def _keep(path: Path, folder: Path) -> None:
-    """Write what the members recorded as the history of a run that did not come to its end."""
-    if not path.exists() or not path.stat().st_size:
-        write_history(path, with_incarnations(list(merge(sorted(folder.glob("*.raw"))))))
 
 
 def show_live(console: Console, one: LiveJudged) -> None:

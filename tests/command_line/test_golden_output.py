@@ -73,7 +73,7 @@ OUTPUT: Final = {
 }
 """The arguments by the name of the golden file; ``{history}`` is one in which two members own t-1."""
 
-SUBCOMMANDS: Final = ("conform client",)
+SUBCOMMANDS: Final = ("conform client", "conform broker")
 """The commands of groups."""
 
 VARYING: Final = (

@@ -27,9 +27,14 @@ MODULES: Final = {
 }
 
 
+def is_installed(client: ClientName) -> bool:
+    """Whether the client's library is there."""
+    return importlib.util.find_spec(MODULES[client]) is not None
+
+
 def require_installed(client: ClientName) -> None:
     """`RebalanceCheckError` when the client's library is not there."""
-    if importlib.util.find_spec(MODULES[client]) is None:
+    if not is_installed(client):
         raise RebalanceCheckError(f"the client {client} is not installed: pip install 'rebalance-check[brokers]'")
 
 

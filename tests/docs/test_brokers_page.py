@@ -1,0 +1,36 @@
+"""The page about brokers lists the parts of the kit, and its scoreboard is that of the reports next to it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from rebalance_check.integration.kits.broker.kit import PARTS
+from rebalance_check.integration.kits.scoreboard import read_reports, with_scoreboard
+
+ROOT: Final = Path(__file__).parents[2]
+PAGE: Final = (ROOT / "docs" / "brokers.md").read_text(encoding="utf-8")
+REPORTS: Final = read_reports(sorted((ROOT / "docs" / "brokers").glob("*.json")))
+
+
+def test_the_scoreboard_is_that_of_the_reports() -> None:
+    again = "run `python -m rebalance_check.integration.kits.scoreboard docs/brokers.md docs/brokers/*.json`"
+    assert with_scoreboard(PAGE, REPORTS) == PAGE, again
+
+
+def test_kafka_and_ours_hold_and_others_were_tried() -> None:
+    held = {report.subject for report in REPORTS if not report.violated}
+    assert held >= {"Kafka 3.9.2", "Kafka 4.3.1", "rebalance-check's embedded broker"}
+    assert {report.subject.split()[0] for report in REPORTS} >= {"kfake", "librdkafka-mock"}
+
+
+def test_each_violation_of_a_broker_is_on_record() -> None:
+    record = (ROOT / "TRACK_RECORD.md").read_text(encoding="utf-8").splitlines()
+    violated = {(report.subject, f"`{row.claim}`") for report in REPORTS for row in report.violated}
+    unknown = {each for each in violated if not any(all(word in line for word in each) for line in record)}
+    assert unknown == set(), "write a row of TRACK_RECORD.md for each broker and claim"
+
+
+def test_each_part_is_listed() -> None:
+    assert re.findall(r"^\| `(\w+)` \| ", PAGE, re.MULTILINE) == [*PARTS]
