@@ -130,8 +130,8 @@ def run(arguments: Sequence[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
-ENDED_BY_SIGNAL: Final = 128
-"""Exit codes from here on stand for a signal."""
+COMPILATION: Final = "rebalance_check.model.checker.safety.compilation"
+"""The module that compiles in a thread, where that was asked for."""
 
 
 def main() -> None:
@@ -141,7 +141,7 @@ def main() -> None:
         code = run(sys.argv[1:])
         if not _output_works():  # what a failed write left in the buffer is not tried again at the end of the process
             code = code or ExitCode.USAGE
-    if code >= ENDED_BY_SIGNAL:
+    if COMPILATION in sys.modules:
         _leave_compiler(code)
     sys.exit(code)
 

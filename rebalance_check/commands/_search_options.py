@@ -25,6 +25,10 @@ SHARE_OF_FREE: Final = 0.9
 """Of the memory that is free, a search takes no more than this where no limit is given."""
 
 
+PORT: Final = 8795
+"""Where the explorer listens unless another port is named."""
+
+
 def parsed_size(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
     """The bytes of ``2GiB``, ``1.5G``, ``500MB`` (decimal) or ``1048576``.
 
@@ -71,6 +75,18 @@ def walk_options(command: F) -> F:
     ):  # fmt: skip
         command = option(command)
     return command
+
+
+def serve_options(command: F) -> F:
+    """``--serve`` and ``--port``."""
+    command = click.option(
+        "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True,
+        help="With --serve: the port on this machine; 0 chooses a free one.",
+    )(command)  # fmt: skip
+    return click.option(
+        "--serve", is_flag=True,
+        help="Serve a page on which one walks through the states, searches, and does the same walk on virtual Kafka.",
+    )(command)  # fmt: skip
 
 
 def require_walks(refused: Mapping[str, object], walks: int | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -27,6 +28,7 @@ from rebalance_check.commands._search_options import (
     limit_options,
     memory_limit,
     require_walks,
+    serve_options,
     walk_options,
 )
 from rebalance_check.commands._upgrade_option import (
@@ -41,6 +43,7 @@ from rebalance_check.integration.interrupts import stop_requests
 from rebalance_check.model.checker.safety import Exploration, explore
 from rebalance_check.model.checker.safety.checkpoint import Checkpoint
 from rebalance_check.model.checker.safety.limits import Ended, Limits
+from rebalance_check.model.checker.safety.path import Path as CheckerPath
 from rebalance_check.model.checker.safety.witness import found_witness
 from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.execution import execute
@@ -182,6 +185,7 @@ def chosen(sizes: dict[str, int], protocol: str, path: str | None) -> dict[str, 
     help="Print a shortest path to this reachable state or step; check nothing else.",
 )
 @html_option("Write a page with every counterexample.")
+@serve_options
 @click.option("--broker", metavar="BROKER",
               help="Execute every transition on a coordinator instead, and compare its answers: embedded (ours), "
               "virtual, virtual:4.3.1, virtual:3.9.2 or virtual:3.9.2-scala.")  # fmt: skip
@@ -193,7 +197,8 @@ def command(
     path: str | None, symmetry: str, mutant: str | None, threads: int, interpreted: bool, max_states: int | None,
     max_memory: int | None, minutes: float | None, checkpoint: Path | None, resume: Path | None,
     walks: int | None, seed: int, depth: int,
-    liveness: bool, goal: str | None, html: Path | None, broker: str | None, ci: CiOptions, as_json: bool, **sizes: int,
+    liveness: bool, goal: str | None, html: Path | None, serve: bool, port: int, broker: str | None, ci: CiOptions,
+    as_json: bool, **sizes: int,
 ) -> int:  # fmt: skip
     """Check the invariants on every state of the model within bounds; print a shortest counterexample if one breaks."""
     console = Console(as_json)
@@ -207,6 +212,20 @@ def command(
         fencing=fencing,
         **chosen(sizes, protocol, path),
     )
+    limits = Limits(
+        states=max_states, seconds=None if minutes is None else 60 * minutes, memory=memory_limit(max_memory)
+    )
+    if serve:
+        from rebalance_check.commands._explore_serve import serve_explorer  # noqa: PLC0415 - needs an extra
+
+        return serve_explorer(
+            console, CheckerPath(model_for(bounds, mutant or ""), bounds, ()), port=port, broker=broker, limits=limits,
+            threads=threads, symmetry=symmetry == "on", interpreted=interpreted,
+            refused={
+                "--checkpoint": checkpoint, "--resume": resume, "--walks": walks, "--liveness": liveness,
+                "--witness": goal, "--html": html,
+            },
+        )  # fmt: skip
     if broker is not None:
         from rebalance_check.commands._explore_broker import explore_on_broker  # noqa: PLC0415 - needs an extra
 
@@ -218,10 +237,7 @@ def command(
     model = model_for(bounds, mutant or "")
     defect = f", mutant {mutant}" if mutant else ""
     with stop_requests() as stop:
-        limits = Limits(
-            states=max_states, seconds=None if minutes is None else 60 * minutes, memory=memory_limit(max_memory),
-            stop=stop,
-        )  # fmt: skip
+        limits = replace(limits, stop=stop)
         if goal is not None:
             return show_witness(console, model, bounds, goal, limits)
         if require_walks({"--checkpoint": checkpoint, "--resume": resume, "--liveness": liveness}, walks):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from rebalance_check.model.checker.specification import Model
@@ -30,12 +30,15 @@ def table_of(run: Execution, *, broken: bool = False, repeats_after: int | None 
     return lanes(steps_of(run), context=0, mark_last=broken, repeats_after=repeats_after)
 
 
+def heading_of(function: Callable[..., Any]) -> str:
+    """The first sentence of the docstring of an action or a claim, which says what it is."""
+    return " ".join((function.__doc__ or "").split()).partition(". ")[0].rstrip(".")
+
+
 def claim_sentence(model: Model, name: str) -> str:
-    """What an invariant or a liveness property of a model says: the first sentence of its docstring."""
-    for claim in (*model.invariants, *model.step_invariants, *(each.holds for each in model.liveness)):
-        if claim.__name__ == name:
-            return " ".join((claim.__doc__ or "").split()).partition(". ")[0].rstrip(".")
-    return ""
+    """What an invariant or a liveness property of a model says."""
+    claims = (*model.invariants, *model.step_invariants, *(each.holds for each in model.liveness))
+    return next((heading_of(claim) for claim in claims if claim.__name__ == name), "")
 
 
 SEEN_IN_EVENTS: Final = {

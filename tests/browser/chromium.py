@@ -12,10 +12,12 @@ from typing import Any, TypeVar
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -59,15 +61,21 @@ class Browser:
         return self.until(lambda: next(iter(self.all(selector, text)), None), f"{selector} with {text!r}")
 
     def until(self, condition: Callable[[], T | None], what: str) -> T:
-        """What ``condition`` returns once that is true."""
-        waiting = WebDriverWait(self.driver, WAIT_S, poll_frequency=0.05)
+        """What ``condition`` returns once that is true; it is asked again where an element was replaced meanwhile."""
+        gone = [StaleElementReferenceException]
+        waiting = WebDriverWait(self.driver, WAIT_S, poll_frequency=0.05, ignored_exceptions=gone)
         found = waiting.until(lambda _: condition(), f"not seen: {what}")
         assert found is not None
         return found
 
     def click(self, selector: str, text: str = "") -> None:
         """Click an element."""
-        self.one(selector, text).click()
+
+        def clicked() -> bool:
+            self.one(selector, text).click()
+            return True
+
+        self.until(clicked, f"a click on {selector}")
 
     def type(self, selector: str, text: str) -> None:
         """Write into a field, instead of what is there."""
@@ -87,13 +95,21 @@ class Browser:
         """Click a place of an element, counted from its middle."""
         ActionChains(self.driver, duration=0).move_to_element_with_offset(element, x, y).click().perform()
 
+    def press(self, key: str) -> None:
+        """Press a key: a character, or the name of a key as the page receives it (``ArrowLeft``)."""
+        codes = {"ArrowLeft": Keys.ARROW_LEFT, "ArrowRight": Keys.ARROW_RIGHT}
+        ActionChains(self.driver).send_keys(codes.get(key, key)).perform()
+
     def script(self, text: str, *arguments: Any) -> Any:
         """What a script returns."""
         return self.driver.execute_script(text, *arguments)
 
     def texts(self, selector: str) -> list[str]:
-        """The texts of elements."""
-        return [each.text for each in self.all(selector)]
+        """The texts of elements, all at once."""
+        texts: list[str] = self.script(
+            "return [...document.querySelectorAll(arguments[0])].map((each) => each.innerText)", selector
+        )
+        return texts
 
     def downloaded(self, name: str) -> bytes:
         """A file that the page saved, waited for."""

@@ -16,6 +16,7 @@ class RunView {
   constructor(timeline, facts) {
     this.timeline = timeline;
     this.facts = facts;
+    this.onchoose = () => {}; // of a row
     this.rows = null; // the rows that the filter lets through; null for all
     this.tooltip = new Tooltip();
     const findings = facts.findings;
@@ -201,6 +202,7 @@ class RunView {
     const index = this.rows ? Math.max(0, lastAtMost(this.rows, row)) : row;
     this.lanes.choose(row);
     this.table.show(index);
+    this.onchoose(row);
   }
 
   scrolled(first, last) {

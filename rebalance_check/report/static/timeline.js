@@ -42,7 +42,7 @@ class Lane {
   /** Whether the text changes at a row. */
   changes(row) {
     const change = lastAtMost(this.rows, row);
-    return change >= 0 && this.rows[change] === row;
+    return change >= 0 && this.rows[change] === row && this.textOf(change) !== this.textOf(change - 1);
   }
 
   /** The rows from and to which (not including) the text of a row stands. */
