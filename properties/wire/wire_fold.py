@@ -31,7 +31,10 @@ ONE_MEMBER: Final = (
     "the processes, a client goes by its connections and member ids"
 )
 """The premise of all claims."""
-DISTURBED: Final = "while a process is paused or unknown, its coordinator unreachable or refusing, or a reply outstanding, no time counts"
+DISTURBED: Final = (
+    "while a process is paused or unknown, its coordinator unreachable or refusing, or a reply outstanding, no time "
+    "counts"
+)
 """The premise of claims about time."""
 
 DISTURBANCES: Final = (ProcessStarted, ProcessSignalled, ProcessEnded, ConnectionClosed, CoordinatorMoved)
