@@ -55,7 +55,7 @@ class WireBroker:
     """The broker inside an event loop; `embedded.EmbeddedBroker` runs it in a thread, `listening` brings the frames.
 
     ``new_coordinator`` makes a coordinator without groups, ``topics`` maps names to partition counts, ``clock`` has the
-    time in ms. Until a `Cluster` is set, there is one node, and clients reach it in process.
+    time in ms, ``on_topics`` is called when they change. A frame without a place counts as arrived at the first node.
     """
 
     def __init__(
@@ -64,8 +64,9 @@ class WireBroker:
         topics: Mapping[str, int],
         options: BrokerOptions = DEFAULTS,
         clock: Callable[[], int] = now_ms,
+        on_topics: Callable[[], None] = lambda: None,
     ) -> None:
-        self.topics = Topics()
+        self.topics = Topics(on_topics)
         for name, partitions in topics.items():
             self.topics.create(name, partitions)
         self.transactions = Transactions(self.topics, self._end_in_groups, clock)

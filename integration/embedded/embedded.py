@@ -24,7 +24,6 @@ from rebalance_check.integration.exchange.faults import OF_THE_COORDINATOR, Effe
 from rebalance_check.integration.exchange.loop_thread import LoopThread
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, TopicsDescribed
-from rebalance_check.model.vocabulary.ids import partition
 
 T = TypeVar("T")
 
@@ -63,14 +62,16 @@ class EmbeddedBroker:
         self._options = BrokerOptions(
             nodes=nodes, host=host, port=port, auto_create=auto_create, max_request_bytes=max_request_bytes
         )
-        self._topics = dict(topics or {})
         self._config = config
         self._listener = listener
         self._random = random.Random(seed)
         self._numbers = Numbers()
         self._jumped_ms = 0
         self._exchange = Exchange(wire_listener, self.faults, control=self)
-        self._broker = WireBroker(self._new_coordinator, self._topics, self._options, self._now_ms)
+        self._describing: dict[str, Recorder] = {}
+        self._broker = WireBroker(
+            self._new_coordinator, dict(topics or {}), self._options, self._now_ms, self._describe_topics
+        )
         self._listening = Listening(self._broker.answer, self._exchange, self._options)
         self._cluster: Cluster | None = None
         self._loop: LoopThread | None = None
@@ -187,12 +188,15 @@ class EmbeddedBroker:
         return f"{prefix}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
 
     def _recorder_for(self, group_id: str) -> Recorder:
-        """The recorder of a group, whose history begins with what there is to assign: topics of a broker stay."""
-        existing = tuple(
-            partition(topic, index) for topic, count in sorted(self._topics.items()) for index in range(count)
-        )
-        Recorder(group_id, "broker", self._now_ms, self._listener).emit(TopicsDescribed(partitions=existing))
+        """The recorder of a group, whose history begins with what there is to assign."""
+        self._describing[group_id] = Recorder(group_id, "broker", self._now_ms, self._listener)
+        self._describe_topics(group_id)
         return Recorder(group_id, "coordinator", self._now_ms, self._listener)
+
+    def _describe_topics(self, *groups: str) -> None:
+        """Record which partitions there are: for these groups, or for all that are known."""
+        for group_id in groups or self._describing:
+            self._describing[group_id].emit(TopicsDescribed(partitions=self._broker.topics.described()))
 
 
 def _name(nodes: int) -> str:

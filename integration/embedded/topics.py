@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from rebalance_check.integration.embedded.partition_log import PartitionLog
+from rebalance_check.model.vocabulary.ids import partition
 
 
 class Topics:
-    """All topics. Belongs to one event loop."""
+    """All topics. Belongs to one event loop. ``on_change`` is called when a topic is created, deleted, or grows."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
+        self._on_change = on_change
         self._logs: dict[str, list[PartitionLog]] = {}
         self._configs: dict[str, dict[str, str]] = {}
         self._appended = asyncio.Event()
@@ -22,16 +24,19 @@ class Topics:
             raise KeyError(name)
         self._logs[name] = [PartitionLog() for _ in range(partitions)]
         self._configs[name] = dict(configs or {})
+        self._on_change()
 
     def delete(self, name: str) -> None:
         """Delete a topic; ``KeyError`` when it does not exist. A Fetch that waits for its records goes on."""
         del self._logs[name], self._configs[name]
         self.wake()
+        self._on_change()
 
     def grow(self, name: str, partitions: int) -> None:
         """Add partitions until the topic has so many; ``KeyError`` when it does not exist."""
         logs = self._logs[name]
         logs += [PartitionLog() for _ in range(partitions - len(logs))]
+        self._on_change()
 
     def __len__(self) -> int:
         return len(self._logs)
@@ -44,6 +49,10 @@ class Topics:
         """How many partitions the topic has; None when it does not exist."""
         logs = self._logs.get(name)
         return None if logs is None else len(logs)
+
+    def described(self) -> tuple[str, ...]:
+        """Every partition of every topic, by its name."""
+        return tuple(partition(name, index) for name in self.names() for index in range(len(self._logs[name])))
 
     def configs(self, name: str) -> Mapping[str, str]:
         """The configs that were set for a topic; ``KeyError`` when it does not exist."""

@@ -6,6 +6,7 @@ import io
 import json
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -108,6 +109,20 @@ def test_it_ends_in_good_order_when_it_is_asked_to__with_its_history(tmp_path: P
     assert isinstance(history[0], RunStarted)
     assert isinstance(history[-1], RunEnded)
     assert {event.source for event in history} == {"harness", "broker", "coordinator", "wire"}
+
+
+def test_what_is_unknown_closes_its_connection__with_one_line_of_warning() -> None:
+    with running() as broker:
+        host, port = broker.line("node 1 listens at ").split()[-1].split(":")
+        for unknown in (struct.pack(">ihhih", 10, 999, 0, 1, -1), struct.pack(">ihhih", 10, 11, 99, 1, -1)):
+            with socket.create_connection((host, int(port)), 10) as peer:
+                peer.sendall(unknown)
+                assert peer.recv(1) == b""
+        code, rest = broker.end(signal.SIGTERM)
+    assert code == 0
+    assert [line.partition("it sent ")[2] for line in rest.splitlines() if "closing" in line] == [
+        "api key 999, which is not served", "JoinGroup v99, but v0 to v9 are served",
+    ]  # fmt: skip
 
 
 def test_what_was_recorded_is_there_when_it_is_killed(tmp_path: Path) -> None:

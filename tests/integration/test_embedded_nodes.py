@@ -14,11 +14,18 @@ from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.embedded.options import BrokerOptions
 from rebalance_check.integration.exchange.faults import Effect, Fault, FaultPlan
 from rebalance_check.integration.exchange.proxy import RecordingProxy
+from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import metadata
 from rebalance_check.integration.wire.raw_group import RawGroup
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
-from rebalance_check.model.vocabulary.events import CoordinatorMoved, Event, IncarnationStarted, MemberRemoved
+from rebalance_check.model.vocabulary.events import (
+    CoordinatorMoved,
+    Event,
+    IncarnationStarted,
+    MemberRemoved,
+    TopicsDescribed,
+)
 
 
 @pytest.fixture
@@ -198,6 +205,17 @@ def test_a_broker_that_listens_everywhere_sends_clients_where_they_came() -> Non
             with Connection(broker.bootstrap.replace("0.0.0.0", host)) as connection:
                 (node,) = connection.call(metadata.MetadataRequest(topics=None), 5).brokers
             assert node.host == host
+
+
+def test_a_topic_that_is_created_later_is_described_to_the_groups_that_there_are(
+    broker: EmbeddedBroker, events: list[Event]
+) -> None:
+    with at_coordinator(broker.bootstrap) as group:
+        stable_member(group)
+    create_topic(broker.bootstrap, "later", 2)
+    described = [event.partitions for event in events if isinstance(event, TopicsDescribed)]
+    first = ("t-0", "t-1", "t-2", "t-3")
+    assert described == [first, ("later-0", "later-1", *first)]
 
 
 @pytest.mark.parametrize(
