@@ -18,10 +18,12 @@ class Control(Protocol):
     @property
     def effects(self) -> frozenset[Effect]:
         """The effects that the methods below carry out; the others are never called."""
+        ...
 
     @property
     def node_ids(self) -> Sequence[int]:
         """The nodes that a coordinator can be moved to."""
+        ...
 
     def move_coordinator(self, group: str, node: int) -> None:
         """Let ``node`` coordinate the group from here on.

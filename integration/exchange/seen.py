@@ -8,7 +8,7 @@ from typing import Any, Final
 from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.wire.frames import Prefix, read_prefix
 from rebalance_check.integration.wire.kafka_python import metadata
-from rebalance_check.integration.wire.messages import MESSAGES, name_of, read_request
+from rebalance_check.integration.wire.messages import name_of, read_request
 from rebalance_check.integration.wire.requests import GROUP_API_KEYS, requests_from_wire
 
 GROUP_KEY_TYPE: Final = 0
@@ -92,8 +92,3 @@ def looked_up_group(request: Any) -> str:
         return ""
     keys = request.coordinator_keys if request.API_VERSION >= BATCHED_LOOK_UP_VERSION else [request.key]
     return str(keys[0] or "") if keys else ""
-
-
-def readable_versions() -> dict[int, tuple[int, int]]:
-    """The versions of each api that can be read, by key."""
-    return {key: (0, message.high) for key, message in MESSAGES.items()}

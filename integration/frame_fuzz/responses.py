@@ -7,7 +7,8 @@ from typing import Any
 from rebalance_check.integration.frame_fuzz.values import Values
 from rebalance_check.integration.wire.apis import APIS
 from rebalance_check.integration.wire.frames import decode_request, read_prefix
-from rebalance_check.integration.wire.kafka_python import ApiMessage, admin, consumer, metadata, producer
+from rebalance_check.integration.wire.kafka_python import ApiMessage, consumer, metadata
+from rebalance_check.integration.wire.messages import MESSAGES
 
 
 def encoded(request: ApiMessage, version: int, correlation_id: int = 0) -> bytes:
@@ -21,11 +22,9 @@ def decoded(frame: bytes, answer: bytes) -> Any:
     """The response ``answer`` (without its length) to the request ``frame``; any exception means that it is none."""
     prefix = read_prefix(frame)
     api = APIS[prefix.api_key]
-    name = f"{api.name}Response"
-    response = next(getattr(module, name) for module in (consumer, admin, metadata, producer) if hasattr(module, name))
     # Of ApiVersions alone a version that is not served is answered: in version 0 (KIP-511).
     version = prefix.api_version if api.low <= prefix.api_version <= api.high else 0
-    return response.decode(answer, version=version, header=True)
+    return MESSAGES[api.key].response.decode(answer, version=version, header=True)
 
 
 def check(values: Values, frame: bytes, answer: bytes) -> str:
