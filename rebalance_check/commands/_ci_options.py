@@ -101,7 +101,7 @@ def _properties(each: ClaimResult) -> Mapping[str, str]:
         given["command"] = each.command
     if each.place is not None:
         given |= {"file": str(each.place.path), "line": str(each.place.line)}
-    return {name: value for name, value in given.items() if value}
+    return {name: value for name, value in {**given, **each.more}.items() if value}
 
 
 def ci_options(*, sarif: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

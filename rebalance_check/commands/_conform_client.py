@@ -90,7 +90,7 @@ def command(*, ready: str, protocol: str, broker: str, members: int, minutes: fl
     with console.progress() as advance:
         shown = _Shown(console, len(run.scenarios), advance)
         report = ClientKit(run, partial(_again, run, subject, faults), shown).report()
-    return finish_kit(console, report, files)
+    return finish_kit(console, "conform client", report, files)
 
 
 class ClientSubject(NamedTuple):

@@ -1,15 +1,14 @@
-"""What ``conform client`` and ``conform broker`` share: the options for files, and how a report is shown."""
+"""What ``conform client`` and ``conform broker`` share: options for files and CI systems, and how a report is shown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
-import click
-
+from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._console import Console, html_option, verdict_line, write_page
 from rebalance_check.integration.kits.report import KitReport
 from rebalance_check.properties.exit_codes import ExitCode
@@ -18,8 +17,8 @@ from rebalance_check.report.kits import (
     KIT_COLUMNS,
     kit_cells,
     kit_document,
-    kit_junit,
     kit_page,
+    kit_results,
     kit_verdict,
     section_title,
 )
@@ -28,33 +27,29 @@ from rebalance_check.report.terminal import visible
 
 @dataclass(frozen=True, slots=True)
 class KitFiles:
-    """Where a report is written besides the console: a page, JUnit XML; None for not."""
+    """Where a report goes besides the console: to a page (None: nowhere), and to CI systems."""
 
     html: Path | None = None
-    junit: Path | None = None
+    ci: CiOptions = field(default_factory=CiOptions)
 
-    def write(self, console: Console, report: KitReport) -> None:
-        """Write the files that were asked for, and say so.
+    def write(self, console: Console, title: str, report: KitReport) -> None:
+        """Write what was asked for, and say so; ``title`` is the command.
 
-        Raises: OSError when one cannot be written.
+        Raises: OSError when a file cannot be written.
         """
         if self.html is not None:
             write_page(console, self.html, kit_page(report))
-        if self.junit is not None:
-            self.junit.write_bytes(kit_junit(report))
-            console.say(f"JUnit: {visible(str(self.junit))}")
+        self.ci.write(console, title, lambda: kit_results(report), report.exit_code)
 
 
 def kit_file_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--html`` and ``--junit``, and hand them to ``command`` as ``files``, a `KitFiles`."""
+    """Add ``--html``, ``--junit`` and ``--github``, and hand them to ``command`` as ``files``, a `KitFiles`."""
 
     @wraps(command)
-    def with_files(*, html: Path | None, junit: Path | None, **others: Any) -> Any:
-        return command(files=KitFiles(html, junit), **others)
+    def with_files(*, html: Path | None, ci: CiOptions, **others: Any) -> Any:
+        return command(files=KitFiles(html, ci), **others)
 
-    path = click.Path(dir_okay=False, path_type=Path)
-    with_html = html_option("Write the report as one self-contained page.")(with_files)
-    return click.option("--junit", type=path, help="Write the report as JUnit XML.")(with_html)
+    return ci_options()(html_option("Write the report as one self-contained page.")(with_files))
 
 
 def show_kit(console: Console, report: KitReport) -> None:
@@ -74,8 +69,8 @@ def show_kit(console: Console, report: KitReport) -> None:
     console.say(verdict_line(kit_verdict(report), (row.claim for row in report.violated), held))
 
 
-def finish_kit(console: Console, report: KitReport, files: KitFiles) -> ExitCode:
-    """Show a report, write its files, print its document if that was asked for, and return the exit code."""
+def finish_kit(console: Console, title: str, report: KitReport, files: KitFiles) -> ExitCode:
+    """Show the report of the command ``title``, write its files and its document, and return the exit code."""
     show_kit(console, report)
-    files.write(console, report)
+    files.write(console, title, report)
     return console.finish(kit_document(report), report.exit_code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -44,7 +44,8 @@ class ClaimResult:
 
     ``sentence`` is what the claim says. ``text`` explains the outcome; its first line alone tells what is wrong.
     ``command`` shows it again. ``place`` is where the claim broke, None where no file has it; ``steps`` are the reasons
-    that stand in a file, each with its place. ``notes`` are violations that were left out because they are known.
+    that stand in a file, each with its place. ``notes`` are violations that were left out because they are known;
+    ``more`` is what else a reader may want to know, by name.
     """
 
     subject: str
@@ -56,6 +57,7 @@ class ClaimResult:
     place: Place | None = None
     steps: tuple[tuple[str, Place], ...] = ()
     notes: tuple[str, ...] = ()
+    more: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def headline(self) -> str:

@@ -1,8 +1,7 @@
-"""A `KitReport` as tables for a console, as JSON, as a page, and as JUnit XML."""
+"""A `KitReport` as tables for a console, as JSON, as a page, and as results for CI systems."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from textwrap import shorten
 from typing import Any, Final
 
@@ -11,7 +10,7 @@ import msgspec
 from rebalance_check.integration.kits.report import KitReport, KitRow, counts_of
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome
-from rebalance_check.report.junit import JUnitCase, JUnitSuite, junit_xml
+from rebalance_check.report.claim_results import RUN_ENDS, ClaimResult
 from rebalance_check.report.pages.render import page
 
 KIT_COLUMNS: Final = ("outcome", "checked", "claim", "detail")
@@ -55,25 +54,18 @@ def kit_page(report: KitReport) -> str:
     return page(title, template="kit.html.jinja", report=report, verdict=verdict, sections=sections)
 
 
-def kit_junit(report: KitReport) -> bytes:
-    """The report as JUnit XML: a suite per section, a case per claim."""
-    return junit_xml(list(_suites(report)))
-
-
-def _suites(report: KitReport) -> Iterator[JUnitSuite]:
-    origin = {"title": report.title, "subject": report.subject, "seed": str(report.seed)}
-    for name, rows in report.sections.items():
-        yield JUnitSuite(name=name, cases=[_case(row) for row in rows], properties=origin)
+def kit_results(report: KitReport) -> list[ClaimResult]:
+    """The report as CI systems are given it: the sections as subjects, and a run that is not finished as undecided."""
+    results = [_result(row) for row in report.rows]
     if report.unfinished:
-        cut = JUnitCase(name="all was tried", outcome=Outcome.UNDECIDED, text=report.unfinished)
-        yield JUnitSuite(name="run", cases=[cut], properties=origin)
+        results.append(
+            ClaimResult(subject=report.subject, claim=RUN_ENDS, outcome=Outcome.UNDECIDED, text=report.unfinished)
+        )
+    return results
 
 
-def _case(row: KitRow) -> JUnitCase:
-    shown = {"checked": str(row.checked), "history": row.history, "command": row.command}
-    return JUnitCase(
-        name=row.claim,
-        outcome=row.outcome,
-        text=row.detail,
-        properties={name: value for name, value in shown.items() if value},
+def _result(row: KitRow) -> ClaimResult:
+    more = {"checked": str(row.checked or ""), "history": row.history}
+    return ClaimResult(
+        subject=row.section, claim=row.claim, outcome=row.outcome, text=row.detail, command=row.command, more=more
     )

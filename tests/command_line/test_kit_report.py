@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from junitparser.xunit2 import JUnitXml, TestCase
 
+from rebalance_check.commands._ci_options import CiOptions, junit_of
 from rebalance_check.commands._console import Console
 from rebalance_check.commands._kit_report import KitFiles, finish_kit, show_kit
 from rebalance_check.integration.kits.report import KitReport, KitRow
@@ -17,7 +18,7 @@ from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.kinds import Kind
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.junit import JUnitCase, JUnitSuite, junit_xml
-from rebalance_check.report.kits import kit_document, kit_junit, kit_page
+from rebalance_check.report.kits import kit_document, kit_page, kit_results
 
 HELD = KitRow(section="base protocol", claim="heartbeats_in_time", outcome=Outcome.HELD, checked=31)
 VIOLATED = KitRow(
@@ -89,7 +90,7 @@ def test_the_document_has_all_that_the_report_has() -> None:
 
 
 def test_junit_has_a_suite_per_section_and_a_case_per_claim() -> None:
-    document = JUnitXml.fromstring(kit_junit(REPORT))
+    document = JUnitXml.fromstring(junit_of(kit_results(REPORT)))
     assert [(suite.name, suite.tests, suite.failures, suite.skipped) for suite in document] == [
         ("base protocol", 2, 0, 0),
         ("KIP-62", 1, 1, 0),
@@ -102,6 +103,7 @@ def test_junit_has_a_suite_per_section_and_a_case_per_claim() -> None:
     assert "asked to end <leaves> first\\x1b[31m" in failure.text
     shown = case.properties()  # type: ignore[no-untyped-call] # the library has no type here
     assert {each.name: each.value for each in shown} == {
+        "outcome": "violated",
         "checked": "2",
         "history": VIOLATED.history,
         "command": VIOLATED.command,
@@ -109,7 +111,7 @@ def test_junit_has_a_suite_per_section_and_a_case_per_claim() -> None:
 
 
 def test_junit_shows_that_a_run_is_unfinished() -> None:
-    document = JUnitXml.fromstring(kit_junit(rows(HELD, unfinished="p0 hangs")))
+    document = JUnitXml.fromstring(junit_of(kit_results(rows(HELD, unfinished="p0 hangs"))))
     assert (document.tests, document.errors) == (2, 1)
 
 
@@ -120,9 +122,10 @@ def test_junit_takes_any_text_and_many_cases() -> None:
 
 
 def test_the_files_that_were_asked_for_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = KitFiles(tmp_path / "r.html", tmp_path / "r.xml")
-    assert finish_kit(Console(as_json=True), REPORT, files) is ExitCode.SAFETY
+    files = KitFiles(tmp_path / "r.html", CiOptions(tmp_path / "r.xml", github=True))
+    assert finish_kit(Console(as_json=True), "conform client", REPORT, files) is ExitCode.SAFETY
     said = capsys.readouterr()
+    assert "::error title=leaves_on_close" in said.err
     assert msgspec.json.decode(said.out)["exit_code"] == 10
     assert (tmp_path / "r.html").read_text() == kit_page(REPORT)
-    assert (tmp_path / "r.xml").read_bytes() == kit_junit(REPORT)
+    assert (tmp_path / "r.xml").read_bytes() == junit_of(kit_results(REPORT))

@@ -64,7 +64,7 @@ class ClientRun:
 
 @dataclass(slots=True)
 class Course:
-    """How far a run has come: the ``results`` in the order in which scenarios ended, and which were ``left_out``.
+    """How far a run has come: the ``results`` in the order in which scenarios ended, and what was ``left_out``.
 
     ``listener`` gets each result at once. ``broker`` is what ran, ``spoken`` which versions the client speaks.
     """
@@ -72,7 +72,7 @@ class Course:
     run: ClientRun
     listener: Callable[[ScenarioResult], None]
     results: list[ScenarioResult] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
+    left_out: str = ""
     broker: str = ""
     spoken: Spoken = field(default_factory=Spoken)
 
@@ -83,9 +83,14 @@ class Course:
 
     @property
     def cuts(self) -> tuple[str, ...]:
-        """Why scenarios were cut short, each with its name, and which were left out."""
-        cuts = tuple(f"{result.name}: {result.cut}" for result in self.results if result.cut)
-        return (*cuts, *([f"left out: {', '.join(self.left_out)}"] if self.left_out else []))
+        """Why scenarios were cut short, each with its name, and what was left out."""
+        cuts = [f"{result.name}: {result.cut}" for result in self.results if result.cut]
+        return (*cuts, *filter(None, [self.left_out]))
+
+    def leave_out(self, scenarios: Sequence[Scenario], why: str) -> None:
+        """These scenarios are not run; ``why`` says it in words."""
+        if scenarios:
+            self.left_out = f"{why}, so these were left out: {', '.join(scenario.name for scenario in scenarios)}"
 
 
 def run_client_kit(run: ClientRun, listener: Callable[[ScenarioResult], None]) -> Course:
@@ -110,7 +115,7 @@ def run_client_kit(run: ClientRun, listener: Callable[[ScenarioResult], None]) -
                 _one_by_one(others, ground, course, lambda: time.monotonic() < deadline), changed, at_once=AT_ONCE
             )
         else:
-            course.left_out += [scenario.name for scenario in others]
+            course.leave_out(others, f"no process joined in {first.name}")
     return course
 
 
@@ -122,7 +127,7 @@ def _one_by_one(
 
     def give() -> Steps | None:
         if left and not is_time():
-            course.left_out += [scenario.name for scenario in left]
+            course.leave_out(left, f"{course.run.minutes:g} minutes were over")
             left.clear()
         return _steps(left.pop(0), ground, course) if left else None
 

@@ -83,7 +83,7 @@ def test_a_seed_chooses_the_same_members_and_no_scenario_begins_when_the_time_is
     _, out = correct
     report = tried(OURS, tmp_path, "joins", "kill", minutes=0.001)
     assert signals(tmp_path / "joins.jsonl")[0] == signals(out / "joins.jsonl")[0]
-    assert report.unfinished == "left out: kill"
+    assert report.unfinished == "0.001 minutes were over, so these were left out: kill"
     assert report.exit_code is ExitCode.UNDECIDED
 
 
@@ -105,7 +105,7 @@ def test_a_program_that_connects_and_never_joins_leaves_all_undecided(tmp_path: 
     script = "import signal, socket, sys; _ = socket.create_connection(sys.argv[1].split(':')); signal.pause()"
     report = tried((sys.executable, "-c", script, *PLACES), tmp_path, "joins", "kill", patience_s=1.0)
     assert report.exit_code is ExitCode.UNDECIDED
-    assert "p0 never joined; it sent nothing; left out: kill" in report.unfinished
+    assert "p0 never joined; it sent nothing; no process joined in joins, so these were left out" in report.unfinished
     assert set(outcomes(report).values()) == {Outcome.UNTESTED}
 
 
