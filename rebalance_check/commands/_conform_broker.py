@@ -56,7 +56,7 @@ def command(*, broker: str, parts: tuple[str, ...], seed: int, minutes: float, n
             listener=partial(_say, console),
             progress=advance,
         ).report()
-    return finish_kit(console, report, files)
+    return finish_kit(console, "conform broker", report, files)
 
 
 def _say(console: Console, row: KitRow) -> None:
