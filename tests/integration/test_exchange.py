@@ -19,6 +19,7 @@ from rebalance_check.impl.protocol.consumer_protocol import (
 )
 from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
+from rebalance_check.integration.exchange.connection import serve
 from rebalance_check.integration.exchange.exchange import Exchange
 from rebalance_check.integration.exchange.faults import Effect, Fault, FaultPlan
 from rebalance_check.integration.wire.frames import LENGTH_BYTES, encode_response
@@ -363,6 +364,46 @@ def test_what_a_client_sends_before_it_closes_is_handled_and_recorded(
     assert broker.call(lambda: broker.coordinators.describe("g").state) == "Empty"
     left = [event for event in events if isinstance(event, RequestObserved) and event.api == "LeaveGroup"]
     assert [event.leaving for event in left] == [((joined.member_id, ""),)]
+
+
+class Unheard:
+    """The writing side of a connection whose client is gone."""
+
+    closed = False
+
+    def get_extra_info(self, _name: str) -> tuple[str, int]:
+        return ("127.0.0.1", 1)
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def write(self, _data: bytes) -> None:
+        raise ConnectionResetError
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_frames_that_arrive_with_the_end_of_their_connection_are_handled_all_the_same() -> None:
+    handled: list[bytes] = []
+    ends: list[int] = []
+
+    async def answer(frame: bytes, _peer: str) -> bytes:
+        await asyncio.sleep(0)
+        handled.append(frame)
+        return b"an answer"
+
+    async def run() -> None:
+        reader = asyncio.StreamReader()
+        writer: Any = Unheard()
+        for frame in (b"LeaveGroup", b"and another"):
+            reader.feed_data(struct.pack(">i", len(frame)) + frame)
+        reader.feed_eof()
+        await serve(reader, writer, answer, 100, lambda: ends.append(len(handled)))
+
+    asyncio.run(run())
+    assert handled == [b"LeaveGroup", b"and another"]
+    assert ends[0] == 2, "the connection is recorded as closed only after what was sent on it"
 
 
 @pytest.mark.parametrize("protocol", ["eager", "cooperative"])
