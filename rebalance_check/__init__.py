@@ -11,21 +11,20 @@ else: a public name is imported when it is used, and what needs an extra (explor
 own module only.
 """
 
-from __future__ import annotations
+from typing import Any as _Any
 
-from typing import Any
+from rebalance_check._lazy_names import imported as _imported
+from rebalance_check._lazy_names import modules_of_names as _modules_of_names
 
-from rebalance_check._lazy_names import imported, modules_of_names
-
-_MODULE_OF = modules_of_names()
+_MODULE_OF = _modules_of_names()
 
 __all__ = sorted(_MODULE_OF)  # noqa: PLE0605 - the stub lists them
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'rebalance_check' has no attribute {name!r}")
-    value = globals()[name] = imported(_MODULE_OF[name], name)
+    value = globals()[name] = _imported(_MODULE_OF[name], name)
     return value
 
 

@@ -1,5 +1,6 @@
 """The public names of rebalance_check and where each is defined; `__init__` imports them when they are used."""
 
+from rebalance_check.impl.conformance.transport import Transport
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.recorders.history_file import HistoryFile
 from rebalance_check.integration.recorders.vocabulary import Numbering, Vocabulary
@@ -216,6 +217,8 @@ from rebalance_check.properties.invariants.timing import (
 from rebalance_check.properties.judge import Judge, judge
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.kinds import Fold, Invariant, Kind
+from rebalance_check.properties.machines.coordinator import CoordinatorDiffersError, CoordinatorMachine
+from rebalance_check.properties.machines.strategies import group_bounds, schedules
 from rebalance_check.properties.malformed import MalformedHistory
 from rebalance_check.properties.merging import MergedHistory, merge_histories
 from rebalance_check.properties.schema import history_schema
@@ -266,9 +269,11 @@ __all__ = [
     "CooperativeKeepsWhatItOwns",
     "CoordinatorAwaited",
     "CoordinatorConfigured",
+    "CoordinatorDiffersError",
     "CoordinatorElected",
     "CoordinatorFound",
     "CoordinatorLost",
+    "CoordinatorMachine",
     "CoordinatorMoved",
     "Counterexample",
     "EagerOwnsNothingWhileJoining",
@@ -426,6 +431,7 @@ __all__ = [
     "TopicUsed",
     "TopicsDescribed",
     "TopicsReset",
+    "Transport",
     "Undecided",
     "UndecidedError",
     "Untested",
@@ -445,10 +451,12 @@ __all__ = [
     "decode",
     "encode",
     "events",
+    "group_bounds",
     "history_schema",
     "judge",
     "merge_histories",
     "read_history",
+    "schedules",
     "select",
     "write_history",
 ]

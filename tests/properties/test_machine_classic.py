@@ -10,7 +10,8 @@ from rebalance_check.model.registry import path_at
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.schedule import Schedule, run
-from rebalance_check.properties.machines.classic import ClassicGroup, CoordinatorDiffersError
+from rebalance_check.properties.machines.classic import ClassicGroup
+from rebalance_check.properties.machines.coordinator import CoordinatorDiffersError
 
 STEPS = 60
 
