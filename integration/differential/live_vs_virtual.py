@@ -18,9 +18,7 @@ from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.differential.connections import Connections
 from rebalance_check.integration.differential.live_scenario import Divergence, FollowingCoordinator, PairedScenario
 from rebalance_check.integration.virtual.process import VirtualKafka
-from rebalance_check.integration.virtual.release import Release, find_release
 from rebalance_check.integration.waiting import ask_until
-from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 SCENARIOS_AT_ONCE: Final = 64
 PATIENCE_S: Final = 5.0
@@ -47,15 +45,6 @@ class ComparisonResult:
             f"{self.requests:,} requests, {self.replies:,} replies compared, {len(self.parted)} scenarios differ; "
             f"{self.seconds:.1f} s, {self.scenarios / self.seconds:,.0f} scenarios/s"
         )
-
-
-def virtual_counterpart(broker: Broker) -> Release:
-    """The virtual Kafka that should do what a broker does: that of its release, and the coordinator that runs there by
-    default. `RebalanceCheckError` for a broker whose release is not known."""
-    kind, _, version = broker.name.partition(" ")
-    if kind != "kafka":
-        raise RebalanceCheckError(f"which Kafka {broker.name!r} is cannot be found out: choose local or testcontainers")
-    return find_release(f"virtual:{version}{'-scala' if version.startswith('3.') else ''}")
 
 
 def hold_equal(broker: Broker, kafka: VirtualKafka, scenarios: Sequence[Sequence[str]]) -> ComparisonResult:

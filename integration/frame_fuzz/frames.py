@@ -48,7 +48,7 @@ class FrameGenerator:
 
     def request(self, api: Api, version: int) -> bytes:
         """A request of this api and version."""
-        self.values.begin()
+        self.values.begin(api.name)
         message: Any = api.request
         request = self._struct(message._struct, message, version)
         client_id = None if self.values.is_null() else self.values.draws.choice(("c", "", "client-\u00e9", "x" * 200))

@@ -31,9 +31,11 @@ class Values:
         self.draws = random.Random(seed)
         self.members: list[tuple[str, str, int]] = []
         self.bound: tuple[str, str, int] | None = None
+        self.api = ""
 
-    def begin(self) -> None:
-        """A new request: most often that of a member that is known, with its group and generation."""
+    def begin(self, api: str) -> None:
+        """A new request of this api: most often that of a member that is known, with its group and generation."""
+        self.api = api
         known = self.members and self.draws.random() < 0.6
         self.bound = self.draws.choice(self.members) if known else None
 

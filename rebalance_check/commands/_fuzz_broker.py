@@ -12,9 +12,10 @@ from rebalance_check.commands._console import Console, verdict_line
 from rebalance_check.impl.scenarios.random_lines import DEFAULT_STEPS
 from rebalance_check.impl.scenarios.random_scenarios import timeless_scenario
 from rebalance_check.integration.brokers import open_broker
+from rebalance_check.integration.brokers.counterpart import virtual_counterpart
 from rebalance_check.integration.conformance.guided_walks import CONFORMANCE, Found, Guided, guided
 from rebalance_check.integration.conformance.guided_walks import DEFAULT_STEPS as WALK_STEPS
-from rebalance_check.integration.differential import hold_equal, virtual_counterpart
+from rebalance_check.integration.differential import hold_equal
 from rebalance_check.integration.differential.campaign import Campaign, Finding, campaign
 from rebalance_check.integration.differential.side_by_side import DIFFERENTIAL, NAMES
 from rebalance_check.integration.live.topics import create_topic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,10 @@ from rebalance_check.report.terminal import visible
               help=f"With --subject {BROKER_SUBJECT}: frames of each seed.")  # fmt: skip
 @click.option("--over", type=click.Choice(["in-process", "sockets"]), default="in-process", show_default=True,
               help=f"With --subject {BROKER_SUBJECT}: how the frames get there.")  # fmt: skip
+@click.option("--wire", is_flag=True,
+              help="With --broker: random requests of all group apis in old versions, too, each seed with --frames "
+              "(300), and answers that must be equal: those of virtual Kafka or of a live one and of the embedded "
+              "broker.")  # fmt: skip
 @click.option("--variants", type=click.IntRange(min=1), default=1, show_default=True,
               help="With --broker: how many different findings of each claim to look for.")  # fmt: skip
 @click.option("--minutes", type=Minutes(zero=True), default=0.0,
@@ -119,6 +124,10 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     (`conformance`), which predicts every reply. With a live broker, the same scenarios run on it and on the virtual
     Kafka of its release, and must have the same replies.
 
+    With --broker BROKER --wire, random requests of all group apis go to it and to the embedded broker, and their
+    answers are compared field by field. BROKER is virtual (virtual:3.9.2, ...), local, testcontainers, the address of a
+    Kafka 4, or embedded, which is compared with itself.
+
     With --subject groups --broker virtual:4.3.1 (3.9.2, 3.9.2-scala), the simulated members of a seed meet Kafka's own
     coordinator in the place of ours; all other options are those of the simulator.
 
@@ -129,11 +138,14 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     console = Console(as_json)
     ci.require_files(history, "add --history FILE")
     require_runs(html, subject, broker)
+    if sizes.pop("wire"):
+        from rebalance_check.commands._fuzz_wire import WireOptions, fuzz_wire  # noqa: PLC0415 - needs the extra 'brokers'
+
+        return fuzz_wire(console, WireOptions(broker, parse_seeds(seeds), chosen_size("frames", sizes), shrinking), ci)
     if broker is not None and subject != GROUPS_SUBJECT:
         from rebalance_check.commands._fuzz_broker import Wanted, fuzz_broker  # noqa: PLC0415 - needs the extra 'brokers'
 
-        chosen_by = click.get_current_context().get_parameter_source("steps")
-        steps = None if chosen_by is ParameterSource.DEFAULT else sizes["steps"]
+        steps = chosen_size("steps", sizes)
         wanted = Wanted(parse_seeds(seeds), steps, names_for_broker(claims), sizes["variants"], sizes["minutes"])
         return fuzz_broker(console, broker, wanted, ci)
     if subject == BROKER_SUBJECT:
@@ -169,6 +181,12 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     ci.write(console, "fuzz", lambda: campaign_results(header, result, shown, history), result.exit_code)
     document = fuzz_document(result) | {"counterexamples": [one for _, one in found]}
     return console.finish(document, result.exit_code)
+
+
+def chosen_size(name: str, sizes: Mapping[str, Any]) -> int | None:
+    """What was chosen for an option; None where it has its default."""
+    chosen_by = click.get_current_context().get_parameter_source(name)
+    return None if chosen_by is ParameterSource.DEFAULT else sizes[name]
 
 
 def require_runs(html: Path | None, subject: str, broker: str | None) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from rebalance_check.impl.scenarios.random_scenarios import timeless_scenario
 from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.differential import hold_equal, virtual_counterpart
+from rebalance_check.integration.brokers.counterpart import virtual_counterpart
+from rebalance_check.integration.differential import hold_equal
 from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.virtual import VirtualKafka
 

@@ -7,7 +7,8 @@ import pytest
 from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.scenarios.random_scenarios import timeless_scenario
 from rebalance_check.integration.brokers import Broker
-from rebalance_check.integration.differential import ComparisonResult, hold_equal, virtual_counterpart
+from rebalance_check.integration.brokers.counterpart import virtual_counterpart
+from rebalance_check.integration.differential import ComparisonResult, hold_equal
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.virtual import VirtualKafka, find_release
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
