@@ -96,9 +96,9 @@ from rebalance_check.report.terminal import visible
 @click.option("--over", type=click.Choice(["in-process", "sockets"]), default="in-process", show_default=True,
               help=f"With --subject {BROKER_SUBJECT}: how the frames get there.")  # fmt: skip
 @click.option("--wire", is_flag=True,
-              help="With --broker: random requests of all group apis in old versions, too, each seed with --frames "
-              "(300), and answers that must be equal: those of virtual Kafka or of a live one and of the embedded "
-              "broker.")  # fmt: skip
+              help="With --broker (virtual, local, testcontainers, HOST:PORT): random requests of all group apis, in old "
+              "versions, too, and answers that must be those of the embedded broker, field by field. With it go --seeds, "
+              "--frames (of each seed, default 300) and --shrink.")  # fmt: skip
 @click.option("--variants", type=click.IntRange(min=1), default=1, show_default=True,
               help="With --broker: how many different findings of each claim to look for.")  # fmt: skip
 @click.option("--minutes", type=Minutes(zero=True), default=0.0,
@@ -123,10 +123,6 @@ def command(*, seeds: str, engine: str, master: str, workers: int | None, out: P
     each line, and Kafka's are judged by invariants that need no comparison. Then both walk through the model
     (`conformance`), which predicts every reply. With a live broker, the same scenarios run on it and on the virtual
     Kafka of its release, and must have the same replies.
-
-    With --broker BROKER --wire, random requests of all group apis go to it and to the embedded broker, and their
-    answers are compared field by field. BROKER is virtual (virtual:3.9.2, ...), local, testcontainers, the address of a
-    Kafka 4, or embedded, which is compared with itself.
 
     With --subject groups --broker virtual:4.3.1 (3.9.2, 3.9.2-scala), the simulated members of a seed meet Kafka's own
     coordinator in the place of ours; all other options are those of the simulator.
