@@ -96,8 +96,8 @@ from rebalance_check.report.terminal import visible
 @click.option("--over", type=click.Choice(["in-process", "sockets"]), default="in-process", show_default=True,
               help=f"With --subject {BROKER_SUBJECT}: how the frames get there.")  # fmt: skip
 @click.option("--wire", is_flag=True,
-              help="With --broker (virtual, local, testcontainers, HOST:PORT): random requests of all group apis, in old "
-              "versions, too, and answers that must be those of the embedded broker, field by field. With it go --seeds, "
+              help="With --broker (virtual, local, testcontainers, HOST:PORT): random requests of all group apis, in "
+              "old versions, too, and answers that must be those of the embedded broker. With it go --seeds, "
               "--frames (of each seed, default 300) and --shrink.")  # fmt: skip
 @click.option("--variants", type=click.IntRange(min=1), default=1, show_default=True,
               help="With --broker: how many different findings of each claim to look for.")  # fmt: skip
