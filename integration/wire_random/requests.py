@@ -80,10 +80,10 @@ class GroupValues(Values):
         self._scope = scope
         self._members: list[KnownMember] = []
         self._member: KnownMember | None = None
-        # Texts that are as long as they may be, or a little longer; a smiling face has two units and four bytes.
-        most, faces = scope.metadata_units, scope.metadata_units // 2
-        self._metadata = ("m", "", "x" * most, "x" * (most + 1), "\u00e9" * most, "\U0001f600" * faces,
-                          "\U0001f600" * (faces + 1))  # fmt: skip
+        # Texts that are as long as they may be, or a little longer; an emoji has two units and four bytes.
+        most, emojis = scope.metadata_units, scope.metadata_units // 2
+        self._metadata = ("m", "", "x" * most, "x" * (most + 1), "\u00e9" * most, "\U0001f600" * emojis,
+                          "\U0001f600" * (emojis + 1))  # fmt: skip
         self._names = (*[*scope.topics] * 4, *(name for name in NAMES if name not in TOPICS))
 
     def begin(self, api: str) -> None:
