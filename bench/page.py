@@ -18,14 +18,14 @@ from tempfile import TemporaryDirectory
 from rebalance_check.cli import run
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import simulate
-from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.model.vocabulary.events import Event, RunEnded
 from rebalance_check.properties.history import write_history
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # Chromium is driven by what the tests of pages use
 from tests.browser.chromium import Browser, open_browser
 
 ROWS = ".window tbody tr[data-index]"
-GROUPS = (0, 1)
+GROUPS = 2
 EVENTS_OF_A_STEP = 23
 
 
@@ -44,7 +44,12 @@ def first_rows(browser: Browser, page: Path) -> float:
 def history_of(steps: int) -> list[Event]:
     """The history of two groups, each with so many churn actions: one group has at most 10,000."""
     options = SimulationOptions(protocol=SimulatedProtocol.COOPERATIVE, members=6, partitions=6, steps=steps)
-    return [replace(event, group=f"g{seed}") for seed in GROUPS for event in simulate(seed, options)]
+    first, second = (
+        [replace(event, group=f"g{seed}") for event in simulate(seed, options)] for seed in range(GROUPS)
+    )  # one run starts once and ends once
+    harness = second[0].source
+    later = [replace(event, seq=event.seq - 1) if event.source == harness else event for event in second[1:]]
+    return [*(event for event in first if not isinstance(event, RunEnded)), *later]
 
 
 def measured(folder: Path, steps: int) -> tuple[Path, int]:
@@ -67,7 +72,7 @@ def measured(folder: Path, steps: int) -> tuple[Path, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=400_000)
-    steps = parser.parse_args().events // (len(GROUPS) * EVENTS_OF_A_STEP)
+    steps = parser.parse_args().events // (GROUPS * EVENTS_OF_A_STEP)
     with TemporaryDirectory() as folder, open_browser() as browser:
         short, _ = measured(Path(folder), steps // 10)
         long, events = measured(Path(folder), steps)

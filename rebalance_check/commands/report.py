@@ -56,8 +56,8 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
     show_undecided(console, judgement)
     show_untested(console, judgement.untested, reasons=judgement.require_tested)
     console.say(f"\n{verdict_of([Judged(history, judgement)])}")
-    document = {"steps": table_document(history_lanes(events, context=last)), **judgement_document(judgement)}
-    return console.finish(document, judgement.exit_code)
+    steps = table_document(history_lanes(events, context=last)) if as_json else []
+    return console.finish({"steps": steps, **judgement_document(judgement)}, judgement.exit_code)
 
 
 def of_group(events: list[Event], group: str | None) -> list[Event]:

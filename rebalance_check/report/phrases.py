@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from rebalance_check.model.vocabulary.events import Event, RequestAnswered, RequestSent, RunEnded, RunStarted
+from rebalance_check.model.vocabulary.events import (
+    Event,
+    ReplyObserved,
+    RequestAnswered,
+    RequestObserved,
+    RequestSent,
+    RunEnded,
+    RunStarted,
+)
 
 _COMMON = {"group", "source", "seq", "time_ms", "member", "worker", "incarnation", "member_id", "request"}
 _LONGEST = 48
@@ -19,15 +27,26 @@ def phrase(event: Event) -> str:
         return f"{name} {event.member} {event.api}"
     if isinstance(event, RequestAnswered):
         return f"{name} {event.member} {event.api} {event.error or 'unknown'}"
+    if isinstance(event, RequestObserved):
+        return _joined(name, event.process, event.api, _generation(event.request_generation))
+    if isinstance(event, ReplyObserved):
+        fault = event.fault and f"({event.fault})"
+        return _joined(name, event.process, event.api, event.error, _generation(event.reply_generation), fault)
     who = getattr(event, "member", "") or getattr(event, "worker", "") or getattr(event, "member_id", "")
-    words = [name, who, *_details(event)]
+    return _joined(name, who, *_details(event))
+
+
+def _joined(*words: str) -> str:
     text = " ".join(word for word in words if word)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
+def _generation(number: int) -> str:
+    return f"g{number}" if number >= 0 else ""
+
+
 def _details(event: Event) -> list[str]:
-    generation = getattr(event, "generation", -1)
-    words = [f"g{generation}"] if generation >= 0 else []
+    words = [_generation(getattr(event, "generation", -1))]
     for field in fields(event):
         value = getattr(event, field.name)
         if field.name in _COMMON or field.name == "generation" or value in ("", (), None, False):

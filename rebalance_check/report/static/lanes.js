@@ -191,7 +191,7 @@ class Swimlanes {
     return { colours: names.map((name) => this.colour(this.owner.has(name) ? `owner-${this.owner.get(name)}` : "holds")) };
   }
 
-  /** A mark under each event of the lane's own source. */
+  /** A mark under each event of a lane. */
   drawEvents(pen, first, last, scrolled) {
     const tops = new Map();
     for (let index = first; index < last; index++) {
@@ -200,8 +200,9 @@ class Swimlanes {
     pen.fillStyle = this.colour("text");
     const end = Math.min(this.timeline.steps, Math.ceil(this.scale.to));
     for (let row = Math.floor(this.scale.from); row < end; row++) {
-      const top = tops.get(this.timeline.source(row));
-      if (top === undefined || (this.matching && !this.matching[row])) continue;
+      if (this.matching && !this.matching[row]) continue;
+      const top = tops.get(this.timeline.laneName(row, tops));
+      if (top === undefined) continue;
       pen.fillRect(Math.max(this.scale.left, this.scale.x(row)), RULER_HEIGHT + top + LANE_HEIGHT - 3, 2, 3);
     }
   }

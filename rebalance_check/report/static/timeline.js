@@ -91,6 +91,15 @@ class Timeline {
     return from < to ? this.events.source(from) : "";
   }
 
+  /** The name of the lane that the first event of a row belongs to: of its source, or of whom a recorder saw. */
+  laneName(row, names) {
+    const source = this.source(row);
+    const [from, to] = this.eventsOf(row);
+    if (names.has(source) || from === to) return source;
+    const { member, worker, process } = this.events.fields(from);
+    return member || worker || process || "";
+  }
+
   /** The lanes of a group. */
   lanesOf(group) {
     return this.lanes.filter((lane) => lane.group === group);
