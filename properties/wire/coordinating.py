@@ -70,7 +70,7 @@ class _LooksUp(WireFold):
     def _looked_up(self, process: str) -> None:
         done = [connection for connection, refused in self._refused.items() if refused.process == process]
         for connection in done:
-            self.compared += 1
+            self.tested()
             del self._refused[connection]
 
 

@@ -62,7 +62,7 @@ class _WhileJoining(RequestFold):
         join = client.joining
         if join is None:
             self._before.pop(client, None)
-            self.compared += 1
+            self.tested()
             return
         again = self._before.get(client) is join
         self._before[client] = join
@@ -87,7 +87,7 @@ class _KeepsSession(WireFold):
         client = self.memory.client
         is_own = isinstance(event, RequestObserved) and event.api in OF_MEMBERS
         if client is not None and is_own and self._is_settled(client) and not client.may_be_paused:
-            self.compared += event.api == Api.HEARTBEAT
+            self.tested(event.api == Api.HEARTBEAT)
             self._look(client, event)
         if event.time_ms > self._next_ms:
             self._look_at_all(event)

@@ -106,7 +106,7 @@ class _Lost(RequestFold):
         if lost is None or lost is client.fenced:
             return
         if event.member_id != lost.request.member_id:
-            self.compared += event.api == Api.JOIN_GROUP
+            self.tested(event.api == Api.JOIN_GROUP)
             return
         by_id = lost.reply.error != ILLEGAL_GENERATION
         if not by_id and event.request_generation != lost.request.request_generation:

@@ -51,16 +51,20 @@ class WireFold(Fold):
 
     def __init__(self, invariant: Invariant, handlers: Mapping[type[Event], Handler]) -> None:
         super().__init__(invariant, handlers)
-        self.compared: int = 0
+        self.compared = 0
 
     def share(self, memories: Memories) -> None:
         """All folds of a group look at the same clients."""
         self.memory = Clients.among(memories)
         self.memories = (self.memory,)
 
+    def tested(self, times: int = 1) -> None:
+        """The claim was put to the test, and held."""
+        self.compared = (self.compared or 0) + times
+
     def test(self, fault: str, *reasons: tuple[str, Event | None], at: Event) -> None:
         """The claim is put to the test ``at`` this event, and broken where ``fault`` says how."""
-        self.compared += 1
+        self.tested()
         if fault:
             self.contradiction(fault, *reasons, (f"{fault} at {STEP}: contradiction.", at))
 
@@ -95,7 +99,7 @@ class UntilTheEndFold(RequestFold):
 
     def on_ended(self, event: ProcessEnded) -> None:
         """The clients of the process end with it."""
-        self.compared += sum(self.concerns(client) for client in self.memory.clients_of(event.process))
+        self.tested(sum(self.concerns(client) for client in self.memory.clients_of(event.process)))
 
     @abstractmethod
     def concerns(self, client: Client) -> bool:
@@ -146,7 +150,7 @@ class DueFold(WireFold):
             self._break(client, due, event)
         elif event.api in self.ends:
             del self._due[client]
-            self.compared += 1
+            self.tested()
 
     def on_reply(self, event: ReplyObserved) -> None:
         """Something may be due from here on, or no longer."""
