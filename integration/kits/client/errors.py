@@ -101,11 +101,17 @@ class _Armed:
 
 
 def coordinator_moves(trial: Trial) -> Steps:
-    """The group gets another coordinator while nothing happens, and again while one more process joins."""
+    """The group gets another coordinator while nothing happens, before one more process joins, and while it does."""
     yield from gather(trial)
     trial.move_coordinator()
     yield from settle(trial)
     trial.start(trial.extra)
+    trial.move_coordinator()
+    yield from settle(trial)
+    yield from leave(trial, trial.extra)
+    trial.start(trial.extra)
+    one = trial.view.of(trial.extra)
+    yield from trial.hope(lambda: one.is_parked, f"{trial.extra} joins", 2 * trial.patience_s)
     trial.move_coordinator()
     yield from settle(trial)
     yield from end_all(trial)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from rebalance_check.integration.live.kafka_python_api import KafkaProducer
 from rebalance_check.integration.wire.kafka_python import errors
@@ -64,7 +64,7 @@ class Feeder:
                 producer.close(timeout=0)
 
     @staticmethod
-    def _append(producer: KafkaProducer, topic: str, partitions: int, number: int) -> None:
+    def _append(producer: Any, topic: str, partitions: int, number: int) -> None:
         for index in range(partitions):
             try:
                 producer.send(topic, value=b"%d" % number, partition=index)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from rebalance_check.model.vocabulary.apis import Api
 from rebalance_check.model.vocabulary.events import Event
@@ -20,6 +21,10 @@ from rebalance_check.model.vocabulary.wire_events import (
 
 UNSEEN = ("drop-reply", "close-before", "close-after")
 """Faults after which the client never sees the reply."""
+
+
+MEMBER_ID_VERSION: Final = 4
+"""From this version of JoinGroup a new member that has no id gets one before it may join (KIP-394)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +44,15 @@ class ProcessView:
 
     ``joined`` and ``synced`` are the generations of its last JoinGroup and SyncGroup that succeeded, ``beaten`` the
     number of the last event that showed a Heartbeat succeed in the generation ``synced``; each -1 for none.
-    ``joining`` is true between a JoinGroup and its reply. Timeouts are those of its last JoinGroup, in ms.
+    ``joining`` is true between a JoinGroup and its reply, ``is_parked`` if the coordinator parks that: the request has
+    a member id, or a version that needs none (KIP-394). Timeouts are those of its last JoinGroup, in ms.
     """
 
     connected: bool = False
     ended: bool = False
     member_id: str = ""
     joining: bool = False
+    is_parked: bool = False
     joined: int = NO_GENERATION
     synced: int = NO_GENERATION
     beaten: int = -1
@@ -145,6 +152,7 @@ class GroupView:
         self._open[event.request] = event
         if event.api == Api.JOIN_GROUP:
             view.joining = True
+            view.is_parked = bool(event.member_id or event.instance_id) or event.version < MEMBER_ID_VERSION
             view.session_timeout_ms = event.session_timeout_ms
             view.rebalance_timeout_ms = event.rebalance_timeout_ms
             self.spoken = self.spoken | Spoken(event.version, event.subscription_version)
@@ -157,7 +165,7 @@ class GroupView:
             return
         view = self.of(event.process)
         if event.api == Api.JOIN_GROUP:
-            view.joining = False
+            view.joining = view.is_parked = False
         if event.fault in UNSEEN:
             return
         if event.error != "NONE":

@@ -79,11 +79,21 @@ def test_heartbeats_before_a_mark_do_not_count() -> None:
 
 def test_a_member_that_joins_anew_unsettles_its_group() -> None:
     wire = settled()
-    number = wire.asks("p1", "JoinGroup")
+    number = wire.asks("p1", "JoinGroup", member_id="p1-id")
+    assert wire.view.of("p1").is_parked
     assert not wire.view.is_settled(("p0", "p1"))
     assert "p1 waits for the reply to its JoinGroup" in wire.view.described()
     wire.is_answered("p1", number, "JoinGroup", reply_generation=5)
+    assert not wire.view.of("p1").is_parked
     assert not wire.view.is_settled(("p0",)), "p0 is in generation 4"
+
+
+def test_a_first_join_without_a_member_id_is_not_parked() -> None:
+    wire = Wire()
+    wire.asks("p0", "JoinGroup")
+    wire.asks("p1", "JoinGroup", version=3)
+    assert not wire.view.of("p0").is_parked
+    assert wire.view.of("p1").is_parked
 
 
 def test_refusals_and_lost_replies_settle_nothing() -> None:
