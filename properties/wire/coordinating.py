@@ -82,7 +82,10 @@ class _Pauses(WireFold):
         self._refused: Recent[tuple[str, int, str], deque[ReplyObserved]] = Recent(WAITING)
 
     def on_reply(self, event: ReplyObserved) -> None:
-        """The requests that a client repeats by itself; commits are repeated by the application."""
+        """The requests that a client repeats by itself; commits are repeated by the application.
+
+        What was on its way when the refusal before it came is no repetition.
+        """
         for_now = event.error in COORDINATOR_ERRORS or (
             event.error == REBALANCE_IN_PROGRESS and event.api == Api.HEARTBEAT
         )
@@ -92,6 +95,9 @@ class _Pauses(WireFold):
         if key not in self._refused:
             self._refused[key] = deque(maxlen=REFUSALS)
         refused = self._refused[key]
+        request = self.memory.request
+        if refused and request is not None and request.seq < refused[-1].seq:
+            return
         refused.append(event)
         if len(refused) == 1:
             return

@@ -84,7 +84,15 @@ REFUSED_FOR_AN_OLD_GENERATION: list[Event] = [
 ]  # fmt: skip
 """sarama: it speaks for the generation before while its SyncGroup is lost, is refused, and takes all as lost."""
 
+REFUSED_AT_ONCE: list[Event] = [
+    *SETTLED,
+    *(sent(number, "Heartbeat", generation=1) for number in range(3, 20)),
+    *(got(number, "Heartbeat", "NOT_COORDINATOR") for number in range(3, 20)),
+]
+"""A member of ours on a loaded machine: heartbeats wait for their replies while the coordinator moves."""
+
 ALLOWED = {
+    "heartbeats that were on their way when the first was refused": REFUSED_AT_ONCE,
     "claims dropped after a refusal for an old generation": REFUSED_FOR_AN_OLD_GENERATION,
     "member id dropped after a silent session": NOT_ANSWERED_FOR_A_SESSION,
     "heartbeat that crosses a refused commit": HEARTBEAT_CROSSES_A_REFUSED_COMMIT,
@@ -101,11 +109,22 @@ HEARTBEAT_AFTER_A_REFUSED_COMMIT: list[Event] = [
 
 CLAIMS_LESS_WITHOUT_CAUSE: list[Event] = [
     *OWNS_ONE,
+    replace(sent(7, "Fetch"), partitions=("t-0",)), got(7, "Fetch"),
     cooperative(4, "t-0"), got(4, "JoinGroup", generation=2),
     cooperative(5),
 ]  # fmt: skip
 
+REFUSED_AGAIN_AND_AGAIN: list[Event] = [
+    *SETTLED,
+    *(
+        event
+        for number in range(3, 20)
+        for event in (sent(number, "Heartbeat", generation=1), got(number, "Heartbeat", "NOT_COORDINATOR"))
+    ),
+]
+
 NOT_ALLOWED = {
+    "heartbeats that are repeated at once": (REFUSED_AGAIN_AND_AGAIN, "wire_pauses_after_refusals"),
     "claims dropped without cause": (CLAIMS_LESS_WITHOUT_CAUSE, "wire_claims_are_the_assignment"),
     "member id dropped without cause": (SOONER, "wire_member_id_is_kept"),
     "member id dropped after it was used again": (HEARTBEAT_AFTER_A_REFUSED_COMMIT, "wire_member_id_is_kept"),

@@ -32,4 +32,4 @@ def test_a_correct_consumer_breaks_no_claim_on_the_broker(real: Broker, tmp_path
     moves = [
         event for event in read_history(tmp_path / "coordinator-moves.jsonl") if isinstance(event, CoordinatorMoved)
     ]
-    assert len(moves) == 2
+    assert len(moves) == 3
