@@ -78,13 +78,13 @@ def violation_of(judgement: Judgement, history: Sequence[Event], path: Path | No
 
     ``path`` is the file of the history, None where there is none.
     """
+    if not judgement.counterexamples:
+        return None
     texts = [explained(history, found, _again(path, found.invariant))[0] for found in judgement.counterexamples]
-    for found in judgement.counterexamples:
-        invariant = next(each for each in judgement.verdicts if each.name == found.invariant)
-        violation = invariant.violation(found)
-        violation.args = ("\n\n".join(texts),)
-        return violation
-    return None
+    first = judgement.counterexamples[0]
+    violation = next(each for each in judgement.verdicts if each.name == first.invariant).violation(first)
+    violation.args = ("\n\n".join(texts),)
+    return violation
 
 
 def _again(path: Path | None, claim: str) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from pathlib import Path
 from threading import Lock
+from typing import Final
 
 from rebalance_check.impl.runtime.recorder import Recorder, SharedRecorder
 from rebalance_check.model.vocabulary.events import Event, RunEnded
 from rebalance_check.properties.history import HistoryWriter
 
-HARNESS = "harness"
+HARNESS: Final = "harness"
+"""The observer that says that a history is complete."""
 
 
 def now_ms() -> int:
@@ -47,7 +49,7 @@ class Recording:
 
     def end(self, *pending: str) -> None:
         """Say that the history is complete, and what had not come to rest (nothing: all had)."""
-        self("harness", group="").emit(RunEnded(pending=pending))
+        self(HARNESS, group="").emit(RunEnded(pending=pending))
 
     @property
     def events(self) -> list[Event]:
