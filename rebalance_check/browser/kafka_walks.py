@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 VIRTUAL: Final = "virtual"
 """The release that is taken where none is named."""
 
+ENDS_WITHIN_S: Final = 5.0
+"""How long the end waits for a walk that goes on."""
+
 SEEDS: Final = range(32)
 """Kafka's hash order, which a seed decides, chooses leaders: of so many seeds one may choose as the walk does."""
 
@@ -54,9 +57,12 @@ class KafkaWalks:
         self._kafka: VirtualKafka | None = None
 
     def close(self) -> None:
-        """End the process."""
-        with self._lock:
-            self._end()
+        """End the process; one that is still on its way, such as to jars that are fetched, ends with this program."""
+        if self._lock.acquire(timeout=ENDS_WITHIN_S):
+            try:
+                self._end()
+            finally:
+                self._lock.release()
 
     def _end(self) -> None:
         if self._kafka is not None:

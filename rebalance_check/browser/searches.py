@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any, Final
@@ -15,6 +15,7 @@ from rebalance_check.model.checker.specification import Model
 from rebalance_check.model.in_thread import InThread
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
+from rebalance_check.properties.verdict import Outcome as Verdict
 from rebalance_check.report.paths import heading_of
 
 ENDS_WITHIN_S: Final = 5.0
@@ -94,6 +95,8 @@ class Search:
             self._result = self._found()
         except RebalanceCheckError as fault:
             self._result = {"error": str(fault)}
+        except ModuleNotFoundError as fault:
+            self._result = {"error": f"this needs {fault.name}: pip install 'rebalance-check[explore]'"}
         except Exception as fault:
             self._result = {"error": f"this is a fault of rebalance-check ({type(fault).__name__}: {fault})"}
             raise
@@ -118,23 +121,29 @@ class Search:
         }
 
     def _liveness(self, found: Exploration) -> dict[str, Any]:
-        """The liveness properties, where every state was explored; a lasso for each that is violated."""
-        if not found.complete:
-            return {"liveness": []}
+        """The liveness properties, undecided where not every state was explored; a lasso for each that is violated."""
+        verdicts, lassos = self._liveness_verdicts() if found.complete else ({}, {})
+        return {
+            "liveness": [
+                {
+                    "name": one.name,
+                    "sentence": heading_of(one.holds),
+                    "verdict": verdicts.get(one.name, Verdict.UNDECIDED.value),
+                    "address": lassos.get(one.name),
+                }
+                for one in self._wanted.model.liveness
+            ]
+        }
+
+    def _liveness_verdicts(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """The verdict on each property, and the address of a lasso for each that is violated."""
         from rebalance_check.model.checker.liveness import check_liveness  # noqa: PLC0415 - needs an extra
 
         judged = check_liveness(
             self._wanted.model, self._wanted.bounds, compiled=self._options.compiled, limits=self._options.limits,
             progress=self,
         )  # fmt: skip
-        lassos = {name: path.address() for name, path in judged.counterexamples.items()}
-        return {
-            "liveness": [
-                {"name": one.name, "sentence": heading_of(one.holds), "verdict": judged.verdicts[one.name],
-                 "address": lassos.get(one.name)}
-                for one in self._wanted.model.liveness
-            ]
-        }  # fmt: skip
+        return judged.verdicts, {name: path.address() for name, path in judged.counterexamples.items()}
 
 
 def exploration_document(model: Model, found: Exploration) -> dict[str, Any]:

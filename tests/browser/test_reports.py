@@ -206,3 +206,6 @@ def test_hostile_names__are_shown_as_text(browser: Browser, tmp_path: Path) -> N
     browser.hover(browser.one(".window tr[data-index='13'] td:nth-child(3)"))
     assert "</script><img src=x onerror='document.title=1'>\\u202e\\x07" in browser.one(".tooltip").text
     assert browser.driver.title == "rebalance-check"
+    browser.script("document.querySelector('.filter label select').selectedIndex = 2")
+    browser.script("document.querySelector('.filter label select').dispatchEvent(new Event('change'))")
+    assert len(shown_steps(browser)) == sum(event.source.startswith("harness") for event in history)

@@ -79,7 +79,7 @@ class GroupLanes:
         if len(now) == len(before) and all(thing in before for thing in now):
             return
         self._holds[member] = frozenset(now)
-        for thing in before.symmetric_difference(now):
+        for thing in sorted(before.symmetric_difference(now)):
             holders = self._holders.setdefault(thing, set())
             (holders.add if thing in now else holders.discard)(member)
             self._set(row, THING, thing, " + ".join(sorted(holders)) or NOTHING)

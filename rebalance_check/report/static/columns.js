@@ -85,9 +85,10 @@ class Events {
     return this.lines.text(event, (number, isText) => (isText ? this.texts[number] : String(number)));
   }
 
-  /** The fields of an event. */
+  /** The fields of an event; a number that a script cannot hold is its text, where the browser hands it over. */
   fields(event) {
-    return JSON.parse(this.line(event));
+    const exact = (_, value, context) => (Number.isInteger(value) && !Number.isSafeInteger(value) && context ? context.source : value);
+    return JSON.parse(this.line(event), exact);
   }
 
   type(event) {

@@ -1,16 +1,17 @@
 "use strict";
 /* The filter of a run: by source, by type, by text, by whether anything changes. */
 
-/** One choice among names with their counts; the first is "all". */
+/** One choice among names with their counts; the first is "all", for which `onchange` receives an empty text. */
 function choice(label, what, counts, onchange) {
   const options = [...counts].sort(([one], [other]) => (one < other ? -1 : 1));
+  const chosen = ({ selectedIndex }) => (selectedIndex ? options[selectedIndex - 1][0] : ""); // values are escaped
   return element(
     "label",
     {},
     label,
     element(
       "select",
-      { onchange: (event) => onchange(event.target.value) },
+      { onchange: (event) => onchange(chosen(event.target)) },
       element("option", { value: "" }, `all ${what}`),
       options.map(([name, count]) => element("option", { value: name }, `${name} (${grouped(count)})`)),
     ),

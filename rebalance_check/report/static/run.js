@@ -117,7 +117,8 @@ class RunView {
     const options = this.timeline.groups.map((group) =>
       element("option", { value: group, selected: group === this.group }, group || "no group"),
     );
-    return element("label", {}, "group", element("select", { onchange: (event) => this.see(event.target.value) }, options));
+    const choose = (event) => this.see(this.timeline.groups[event.target.selectedIndex]);
+    return element("label", {}, "group", element("select", { onchange: choose }, options));
   }
 
   /** Show the lanes of another group. */
