@@ -162,4 +162,4 @@ def test_the_command_becomes_the_client() -> None:
     assert (named.returncode, "the following arguments are required: --bootstrap, --topic" in named.stderr) == (2, True)
     unknown = subprocess.run([*command, "kafka-js"], capture_output=True, text=True, check=False)
     assert (unknown.returncode, unknown.stderr.split(":")[0]) == (2, "'kafka-js' is no ready client")
-    assert subprocess.check_output(command, text=True).split() == [each.name for each in ADAPTERS]
+    assert subprocess.check_output(command, text=True).split() == [each.name for each in (*ADAPTERS, OURS)]

@@ -142,7 +142,10 @@ cooperative = partial(both, assignor="cooperative")
 
 def hands_nothing_over(group: OurGroup, slip: str) -> None:
     """It is assigned less than it claimed, and goes on for longer than its rebalance timeout."""
-    cooperative(group, slip, rebalance_ms=SHORT_MS)
+    group.start("p0", slip, assignor="cooperative", rebalance_ms=SHORT_MS)
+    group.settled("p0")
+    group.start("p1", assignor="cooperative")
+    group.settled("p0", "p1")
     group.sends("p0", Api.HEARTBEAT, 2 * SHORT_MS // HEARTBEAT_MS)
 
 
@@ -152,7 +155,7 @@ PLAYS: dict[str, Play] = {
     "never-syncs": syncs_never,
     "joins-again": joins_again,
     "joins-after-move": coordinator_moves,
-    "forgets-id": partial(both, rebalance_ms=SHORT_MS),
+    "forgets-id": partial(both, rebalance_ms=2 * SHORT_MS),
     "ignores-required-id": joins,
     "keeps-lost-id": is_removed,
     "stale-generation": alone,
