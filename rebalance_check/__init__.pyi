@@ -3,6 +3,7 @@
 from rebalance_check.impl.conformance.transport import Transport
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.recorders.history_file import HistoryFile
+from rebalance_check.integration.recorders.recording import recording
 from rebalance_check.integration.recorders.vocabulary import Numbering, Vocabulary
 from rebalance_check.model.version import __version__
 from rebalance_check.model.vocabulary import events
@@ -456,6 +457,7 @@ __all__ = [
     "judge",
     "merge_histories",
     "read_history",
+    "recording",
     "schedules",
     "select",
     "write_history",

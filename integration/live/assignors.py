@@ -10,8 +10,8 @@ from rebalance_check.integration.live.kafka_python_api import (
     RangePartitionAssignor,
     RoundRobinPartitionAssignor,
 )
-from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.settings import LiveProtocol, MemberOrder
+from rebalance_check.integration.recorders.observer import Observer
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 # What stands behind `_Watched` in the order of methods; at run time it may not be a base of its own.

@@ -18,18 +18,18 @@ import msgspec
 
 from rebalance_check.integration.live.clients import open_consumer
 from rebalance_check.integration.live.clients.consumer import GaveUpError, LiveConsumer
-from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.recording import RawRecording
 from rebalance_check.integration.live.settings import GAVE_UP, SHOW_STACKS, LiveProtocol, MemberOrder
 from rebalance_check.integration.parent import end_with_parent
-from rebalance_check.model.vocabulary.events import MemberCrashed, MemberLeft, MemberStarted
+from rebalance_check.integration.recorders.observer import Observer
+from rebalance_check.model.vocabulary.events import MemberCrashed, MemberStarted
 
 
 def run(order: MemberOrder, recording: RawRecording, leaving: threading.Event) -> None:
     """Poll until asked to leave, then leave; or until the consumer gives up, which ends the process."""
     observer = Observer(order.member, recording.recorder(order.group, order.member))
     consumer = open_consumer(order, observer)
-    observer.emit(_started(order, consumer))
+    observer.started(_started(order, consumer))
     commit_at = time.monotonic()
     while not leaving.is_set():
         try:
@@ -37,12 +37,10 @@ def run(order: MemberOrder, recording: RawRecording, leaving: threading.Event) -
         except GaveUpError:
             observer.emit(MemberCrashed(member=order.member))
             raise
-        observer.after_poll(consumer.owned)
         if time.monotonic() >= commit_at:
-            _commit(consumer, observer)
+            consumer.commit()
             commit_at = time.monotonic() + order.settings.commit_interval_ms / 1000
     consumer.close()
-    observer.emit(MemberLeft(member=order.member))
 
 
 def _started(order: MemberOrder, consumer: LiveConsumer) -> MemberStarted:
@@ -57,11 +55,6 @@ def _started(order: MemberOrder, consumer: LiveConsumer) -> MemberStarted:
         rebalance_timeout_ms=order.settings.max_poll_interval_ms,
         session_timeout_ms=order.settings.session_timeout_ms,
     )
-
-
-def _commit(consumer: LiveConsumer, observer: Observer) -> None:
-    sent = consumer.membership()
-    observer.committed(consumer.commit(), sent)
 
 
 def _await_end_of_input(leaving: threading.Event) -> None:

@@ -24,8 +24,10 @@ from rebalance_check.properties.views.recent import WAITING, Recent
 ENDS_MEMBERSHIP: Final = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID"})
 ENDS_IDENTITY: Final = ENDS_MEMBERSHIP - {"ILLEGAL_GENERATION"}
 SPEAKS_FOR_A_GENERATION: Final = frozenset({Api.HEARTBEAT, Api.SYNC_GROUP, Api.OFFSET_COMMIT})
-GIVEN_UP_FREELY: Final = ("poll timeout", "unsubscribed", "taking too long")
-"""How the reasons of a member that left by itself are recorded."""
+NOT_NOTIFIED: Final = "not notified"
+"""The reason where a client does not show why it lost its membership."""
+GIVEN_UP_FREELY: Final = ("poll timeout", "unsubscribed", "taking too long", NOT_NOTIFIED)
+"""How the reasons are recorded of a member that left by itself, or of which nothing says that it did not."""
 
 
 class MembershipEndsForAReasonViolated(Violation):

@@ -17,6 +17,7 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.exchange.faults import Effect, Fault
 from rebalance_check.integration.live.clients import open_consumer
+from rebalance_check.integration.live.clients.consumer import LiveConsumer
 from rebalance_check.integration.live.kafka_python_api import (
     ConsumerRebalanceListener,
     CooperativeStickyAssignor,
@@ -24,10 +25,10 @@ from rebalance_check.integration.live.kafka_python_api import (
     MemberState,
     RangePartitionAssignor,
 )
-from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, MemberOrder
 from rebalance_check.integration.live.topics import create_topic
-from rebalance_check.model.vocabulary.events import Event, GenerationStarted, MemberRemoved
+from rebalance_check.integration.recorders.observer import Observer
+from rebalance_check.model.vocabulary.events import Event, GenerationStarted, MemberRemoved, PartitionsAssigned
 
 POLL_MS = 200
 METADATA_AGE_MS = 200
@@ -193,14 +194,15 @@ def test_aiokafka_joins_once_for_each_assignor_that_it_offers(
             bootstrap=broker.bootstrap, group="g", topic="t", member="m0", recording="",
             choice=settings.choice(0), settings=settings,
         )  # fmt: skip
-        consumer = open_consumer(order, Observer("m0", Recorder("g", "m0", lambda: 0, lambda _event: None)))
-        poll_until_owned(consumer)
+        shown: list[Event] = []
+        consumer = open_consumer(order, Observer("m0", Recorder("g", "m0", lambda: 0, shown.append)))
+        poll_until_assigned(consumer, shown)
         assert [event.generation for event in events if isinstance(event, GenerationStarted)] == generations
         consumer.close()
 
 
-def poll_until_owned(consumer: Any) -> None:
+def poll_until_assigned(consumer: LiveConsumer, shown: list[Event]) -> None:
     deadline = time.monotonic() + DEADLINE_S
-    while len(consumer.owned()) < 4:
-        assert time.monotonic() < deadline, consumer.membership()
+    while not any(isinstance(event, PartitionsAssigned) and len(event.partitions) == 4 for event in shown):
+        assert time.monotonic() < deadline, shown
         consumer.poll(POLL_MS)

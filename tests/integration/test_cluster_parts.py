@@ -10,11 +10,11 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.brokers import Broker, open_cluster
 from rebalance_check.integration.brokers.nodes import Cluster, partition_of
 from rebalance_check.integration.brokers.settings import NodeAddress, cluster_properties
-from rebalance_check.integration.live.clients.consumer import Membership
 from rebalance_check.integration.live.nodes import with_coordinator_faults
-from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.settings import LiveOptions
 from rebalance_check.integration.live.subject import LiveSubject
+from rebalance_check.integration.recorders.membership import Membership
+from rebalance_check.integration.recorders.observer import Observer
 from rebalance_check.model.vocabulary.actions import COORDINATOR_FAULTS, Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -25,6 +25,7 @@ from rebalance_check.model.vocabulary.events import (
     CoordinatorFound,
     Event,
     GenerationEvent,
+    MemberJoined,
     MembershipLost,
 )
 from rebalance_check.model.vocabulary.schedule import Schedule, run
@@ -140,12 +141,12 @@ def test_a_leader_says_whom_it_talks_to_before_it_says_what_it_computed() -> Non
         observer.membership = partial(Membership, 4, "a", coordinator=node)
         observer.computed("range", {"a": ()}, {"a": [("t", 0)]}, {"a": -1})
     assert [type(event) for event in seen] == [
-        CoordinatorFound, AssignmentComputed, AssignmentComputed, CoordinatorFound, AssignmentComputed,
+        CoordinatorFound, MemberJoined, AssignmentComputed, AssignmentComputed, CoordinatorFound, AssignmentComputed,
     ]  # fmt: skip
     elected: list[Event] = [
         CoordinatorElected(node=2, incarnation=1), CoordinatorElected(node=1, incarnation=2),
     ]  # fmt: skip
-    assert incarnations([*elected, *seen]) == [1, 1, 2]
+    assert incarnations([*elected, *seen]) == [1, 1, 1, 2]
 
 
 def test_what_no_client_shows_stays_unknown() -> None:

@@ -9,11 +9,11 @@ pytest.importorskip("kafka", reason="live clients need the extra 'brokers'")
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.live.clients import require_installed
-from rebalance_check.integration.live.clients.librdkafka import read_metadata
 from rebalance_check.integration.live.known_deviations import judge_clients
 from rebalance_check.integration.live.settings import ClientName, LiveOptions, LiveProtocol
 from rebalance_check.integration.live.settling import Unsettled
 from rebalance_check.integration.live.subject import LiveSubject
+from rebalance_check.integration.recorders.librdkafka import read_metadata
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
@@ -113,7 +113,8 @@ def test_a_client_that_is_not_installed__the_error_says_how_to_install(monkeypat
 
 def test_librdkafkas_group_metadata_are_read() -> None:
     data = b"CGMDv2:" + struct.pack("=i", 7) + b"group\0m0-1234\0\1"
-    assert read_metadata(data) == (7, "m0-1234")
+    assert read_metadata(data) == (7, "group", "m0-1234", "")
+    assert read_metadata(data[:-1] + b"\0i7\0").instance_id == "i7"
     with pytest.raises(RebalanceCheckError, match="begin with b'CGMDv9:'"):
         read_metadata(b"CGMDv9:" + data[7:])
 

@@ -17,7 +17,7 @@ from rebalance_check.integration.live.settings import ClientName, MemberOrder
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
 if TYPE_CHECKING:
-    from rebalance_check.integration.live.observer import Observer
+    from rebalance_check.integration.recorders.observer import Observer
 
 MODULES: Final = {
     ClientName.KAFKA_PYTHON: "kafka",

@@ -7,37 +7,18 @@ import contextlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition, __version__
+from aiokafka import AIOKafkaConsumer, TopicPartition, __version__
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
-from aiokafka.errors import KafkaError, KafkaTimeoutError
+from aiokafka.errors import KafkaError
 
-from rebalance_check.integration.live.clients.consumer import (
-    GRACE_MS,
-    UNKNOWN_NODE,
-    Committed,
-    Membership,
-    assignors_of,
-)
-from rebalance_check.integration.live.observer import Observer, names
+from rebalance_check.integration.live.clients.consumer import GRACE_MS, assignors_of
 from rebalance_check.integration.live.settings import MemberOrder
+from rebalance_check.integration.recorders.aiokafka import RecordingAioKafkaConsumer
+from rebalance_check.integration.recorders.observer import Observer
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
 
 ASSIGNORS: Final[dict[str, Any]] = {"range": RangePartitionAssignor, "roundrobin": RoundRobinPartitionAssignor}
-
-
-class _Listener(ConsumerRebalanceListener):  # type: ignore[misc] # the package ships no types
-    def __init__(self, client: AioKafka, observer: Observer) -> None:
-        self._client = client
-        self._observer = observer
-
-    def on_partitions_assigned(self, assigned: set[Any]) -> None:
-        self._client.assigned_in = self._client.membership().generation
-        self._observer.assigned(assigned)
-
-    def on_partitions_revoked(self, revoked: set[Any]) -> None:
-        self._client.assigned_in = NO_GENERATION
-        self._observer.revoked(revoked)
 
 
 class AioKafka:
@@ -46,14 +27,13 @@ class AioKafka:
     release: str = __version__
 
     def __init__(self, order: MemberOrder, observer: Observer) -> None:
-        self.assigned_in = NO_GENERATION
         self._read: dict[Any, int] = {}
         self._runner = asyncio.Runner()
-        self._consumer: Any = self._runner.run(self._start(order, observer))
+        self._consumer: RecordingAioKafkaConsumer = self._runner.run(self._start(order, observer))
 
-    async def _start(self, order: MemberOrder, observer: Observer) -> Any:
+    async def _start(self, order: MemberOrder, observer: Observer) -> RecordingAioKafkaConsumer:
         settings = order.settings
-        self._consumer = AIOKafkaConsumer(
+        consumer = AIOKafkaConsumer(
             bootstrap_servers=order.bootstrap,
             group_id=order.group,
             client_id=order.member,
@@ -65,11 +45,11 @@ class AioKafka:
             auto_offset_reset="earliest",
             enable_auto_commit=False,
         )
-        observer.membership = self.membership
-        await self._consumer.start()
+        recorded = RecordingAioKafkaConsumer(consumer, observer)
+        await recorded.start()
         # From here on it joins, as soon as its loop runs again: when it is polled.
-        self._consumer.subscribe([order.topic], listener=_Listener(self, observer))
-        return self._consumer
+        recorded.subscribe([order.topic])
+        return recorded
 
     def poll(self, timeout_ms: int) -> None:
         """See `LiveConsumer`."""
@@ -80,47 +60,19 @@ class AioKafka:
             for tp, records in (await self._consumer.getmany(timeout_ms=timeout_ms, max_records=1)).items():
                 self._read[tp] = records[-1].offset + 1
 
-    def membership(self) -> Membership:
-        """See `LiveConsumer`. The consumer shows neither generation nor member id; its coordinator does. The rebalance
-        is complete from the callback that assigns to the one that revokes."""
-        coordinator = self._consumer._coordinator
-        generation = getattr(coordinator, "generation", NO_GENERATION)
-        node = getattr(coordinator, "coordinator_id", None)
-        return Membership(
-            generation,
-            getattr(coordinator, "member_id", ""),
-            generation == self.assigned_in != NO_GENERATION,
-            UNKNOWN_NODE if node is None else node,
-        )
-
-    def owned(self) -> tuple[str, ...]:
-        """See `LiveConsumer`."""
-        return names(self._consumer.assignment())
-
-    def commit(self) -> list[Committed]:
+    def commit(self) -> None:
         """See `LiveConsumer`."""
         owned: set[Any] = self._consumer.assignment()
         self._read = {tp: at for tp, at in self._read.items() if tp in owned}
         offsets = {TopicPartition(*tp): at for tp, at in sorted(self._read.items())}
-        error: str | None = "NONE"
         if offsets:
-            try:
+            with contextlib.suppress(TimeoutError, KafkaError):
                 self._runner.run(asyncio.wait_for(self._consumer.commit(offsets), GRACE_MS / 1000))
-            except (TimeoutError, KafkaTimeoutError):
-                error = None
-            except KafkaError as failure:
-                error = kafka_name(failure)
-        return [Committed(f"{tp.topic}-{tp.partition}", at, error) for tp, at in offsets.items()]
 
     def close(self) -> None:
         """See `LiveConsumer`."""
         with self._runner:
             self._runner.run(asyncio.wait_for(self._consumer.stop(), GRACE_MS / 1000))
-
-
-def kafka_name(failure: Exception) -> str | None:
-    """Kafka's name of an error that a broker answered; None (unknown) for what the client made up itself."""
-    return getattr(failure, "message", None) if getattr(failure, "errno", -1) > 0 else None
 
 
 def _watched(assignor: Any, observer: Observer) -> Any:

@@ -7,7 +7,7 @@ fetch no records: a partition counts as read one record further with each poll, 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
 from rebalance_check.impl.assignors.assignor import Assignor
@@ -17,21 +17,19 @@ from rebalance_check.impl.assignors.roundrobin import RoundRobinAssignor
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.client.coordinator import Coordinator
-from rebalance_check.impl.client.elector import PRIMARY, ElectionFailed, LeaderElector
+from rebalance_check.impl.client.elector import ElectionFailed, LeaderElector
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.protocol.leader_election import Identity
 from rebalance_check.integration.driver.sockets import Member, now_ms
 from rebalance_check.integration.live.clients.consumer import (
     GRACE_MS,
-    Committed,
     GaveUpError,
     LiveConsumer,
-    Membership,
     assignors_of,
 )
 from rebalance_check.integration.live.clients.reading import Reading
-from rebalance_check.integration.live.observer import Observer
 from rebalance_check.integration.live.settings import LiveProtocol, MemberOrder
+from rebalance_check.integration.recorders.observer import Observer
 from rebalance_check.model.version import __version__
 
 ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
@@ -55,7 +53,8 @@ class _Ours:
 
     release: str = __version__
 
-    def __init__(self, order: MemberOrder, coordinator: Coordinator) -> None:
+    def __init__(self, order: MemberOrder, coordinator: Coordinator, observer: Observer) -> None:
+        self._observer = observer
         self._member = Member(coordinator, order.bootstrap)
         self._member.__enter__()
 
@@ -69,17 +68,13 @@ class _Ours:
         except GroupError as refused:
             raise GaveUpError(str(refused)) from refused
 
-    def membership(self) -> Membership:
-        """Nothing: the member records it itself."""
-        return Membership()
-
-    def commit(self) -> Iterable[Committed]:
+    def commit(self) -> None:
         """Nothing to commit."""
-        return ()
 
     def close(self) -> None:
         """See `LiveConsumer`."""
         self._member.close(GRACE_MS / 1000)
+        self._observer.left()
 
 
 class OurConsumer(_Ours):
@@ -95,21 +90,16 @@ class OurConsumer(_Ours):
             partitions_per_topic={},
         )
         self._reading = Reading(self._consumer)
-        super().__init__(order, self._consumer)
+        super().__init__(order, self._consumer, observer)
 
     def poll(self, timeout_ms: int) -> None:
         """See `LiveConsumer`; each partition whose position is known is read one record further."""
         super().poll(timeout_ms)
         self._member.call(lambda _consumer: self._reading.step(now_ms()))
 
-    def owned(self) -> tuple[str, ...]:
-        """See `LiveConsumer`."""
-        return tuple(partition.name for partition in self._consumer.owned)
-
-    def commit(self) -> Iterable[Committed]:
+    def commit(self) -> None:
         """Send a commit of what was read; its outcome is recorded when it comes."""
         self._member.call(self._commit)
-        return ()
 
     def _commit(self, _coordinator: Coordinator) -> None:
         positions = self._consumer.positions()
@@ -123,7 +113,7 @@ class OurElector(_Ours):
     def __init__(self, order: MemberOrder, observer: Observer) -> None:
         identity = Identity(order.member, REST_PORT, scheme="http")
         self._elector = LeaderElector(_config(order), observer.recorder, member=order.member, identity=identity)
-        super().__init__(order, self._elector)
+        super().__init__(order, self._elector, observer)
 
     def poll(self, timeout_ms: int) -> None:
         """See `LiveConsumer`; a failed election is waited out, as in Schema Registry."""
@@ -131,10 +121,6 @@ class OurElector(_Ours):
             super().poll(timeout_ms)
         except ElectionFailed:
             time.sleep(RETRY_S)
-
-    def owned(self) -> tuple[str, ...]:
-        """The role, if it is this member's."""
-        return (PRIMARY,) if self._elector.is_primary else ()
 
 
 def _config(order: MemberOrder) -> ClientConfig:

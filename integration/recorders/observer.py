@@ -1,0 +1,213 @@
+"""What a consumer shows, as events: its callbacks, its membership between two polls, its commits, its end.
+
+Every client library says the same through its adapter, in live runs and in applications. What a library does not show
+stays unknown. The events of a rebalance are recorded when the consumer shows it: a generation with its first callback
+or after the poll in which it began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from rebalance_check.impl.runtime.recorder import Recorder
+from rebalance_check.integration.recorders.membership import UNKNOWN_NODE, Committed, Membership
+from rebalance_check.model.vocabulary.events import (
+    AssignmentCompleted,
+    AssignmentComputed,
+    CoordinatorFound,
+    Event,
+    MemberJoined,
+    MemberLeft,
+    MembershipLost,
+    MemberStarted,
+    OffsetCommitted,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
+    SubscriptionChanged,
+)
+from rebalance_check.model.vocabulary.ids import NO_GENERATION
+from rebalance_check.properties.invariants.identity import NOT_NOTIFIED
+
+Partitions = Iterable[tuple[str, int]]
+"""Topics and indexes, in any order."""
+
+
+def names(partitions: Partitions) -> tuple[str, ...]:
+    """Kafka's names of partitions (``t-0``), sorted."""
+    return tuple(sorted(f"{topic}-{index}" for topic, index in partitions))
+
+
+class Observer:
+    """A client's adapter notifies it of what happens; ``membership`` is asked for the consumer's place in the group,
+    ``topics`` for what it subscribes to (None: unknown)."""
+
+    def __init__(self, member: str, recorder: Recorder) -> None:
+        self.member = member
+        self.membership: Callable[[], Membership] = Membership
+        self.topics: Callable[[], tuple[str, ...] | None] = lambda: None
+        self._recorder = recorder
+        self._joined = Membership()
+        self._lost = Membership()
+        self._completed = NO_GENERATION
+        self._coordinator = UNKNOWN_NODE
+        self._topics: tuple[str, ...] | None = None
+        self._held: set[str] = set()
+
+    @property
+    def recorder(self) -> Recorder:
+        """Where its events go; a member of ours records what it does itself."""
+        return self._recorder
+
+    def emit(self, event: Event) -> None:
+        """Record an event."""
+        self._recorder.emit(event)
+
+    def started(self, event: MemberStarted) -> None:
+        """The consumer is there, with these settings; from here on a change of its topics is an event."""
+        self._topics = event.topics
+        self.emit(event)
+
+    def left(self) -> None:
+        """The consumer is closed."""
+        self.emit(MemberLeft(member=self.member))
+
+    def assigned(self, partitions: Partitions) -> None:
+        """The client called back: these partitions are added to what it owns."""
+        now = self._look()
+        added = names(partitions)
+        self._held.update(added)
+        self.emit(
+            PartitionsAssigned(member=self.member, generation=now.generation, member_id=now.member_id, partitions=added)
+        )
+
+    def revoked(self, partitions: Partitions) -> None:
+        """The client called back: these are given up. EAGER clients do so with nothing, which is no event."""
+        self._give_up(names(partitions))
+
+    def unsubscribing(self) -> None:
+        """The application unsubscribes, and the client will not call back for what it owns."""
+        self._note_topics(())
+        self._give_up(tuple(sorted(self._held)))
+
+    def lost(self, partitions: Partitions) -> None:
+        """The client called back: these are gone already, and with them the membership."""
+        self._lose()
+        now = self._see()
+        gone = names(partitions)
+        self._held.difference_update(gone)
+        self.emit(
+            PartitionsLost(member=self.member, generation=now.generation, member_id=now.member_id, partitions=gone)
+        )
+
+    def _give_up(self, given_up: tuple[str, ...]) -> None:
+        now = self._look()
+        self._held.difference_update(given_up)
+        if given_up:
+            self.emit(
+                PartitionsRevoked(
+                    member=self.member, generation=now.generation, member_id=now.member_id, partitions=given_up
+                )
+            )
+
+    def computed(
+        self,
+        protocol: str,
+        claims: Mapping[str, Partitions],
+        assignments: Mapping[str, Partitions],
+        generations: Mapping[str, int],
+    ) -> None:
+        """As the leader, it computed the assignment: what each member id claimed (in which generation, -1 for
+        unknown), and what it gets."""
+        now = self._look()
+        self.emit(
+            AssignmentComputed(
+                member=self.member,
+                generation=now.generation,
+                member_id=now.member_id,
+                protocol=protocol,
+                owned_partitions=tuple((member_id, names(claims[member_id])) for member_id in sorted(claims)),
+                owned_generations=tuple((member_id, generations[member_id]) for member_id in sorted(claims)),
+                assignments=tuple((member_id, names(assignments[member_id])) for member_id in sorted(claims)),
+            )
+        )
+
+    def after_poll(self, owned: Callable[[], tuple[str, ...]]) -> None:
+        """Note a rebalance that completed, or a membership that was lost, since the last time."""
+        now = self._look()
+        if now.settled and now.generation not in (self._completed, NO_GENERATION):
+            self._completed = now.generation
+            held = owned()
+            self._held = set(held)
+            self.emit(
+                AssignmentCompleted(member=self.member, generation=now.generation, member_id=now.member_id, owned=held)
+            )
+
+    def committed(self, outcomes: Iterable[Committed], sent: Membership) -> None:
+        """A commit in the membership ``sent`` ended so."""
+        for partition, offset, error in outcomes:
+            self.emit(
+                OffsetCommitted(
+                    member=self.member,
+                    generation=sent.generation,
+                    member_id=sent.member_id,
+                    partition=partition,
+                    offset=offset,
+                    error=error,
+                )
+            )
+
+    def _see(self) -> Membership:
+        """The membership now, before anything is said of it: another coordinator is an event of its own."""
+        now = self.membership()
+        if now.coordinator not in (UNKNOWN_NODE, self._coordinator):
+            self._coordinator = now.coordinator
+            self.emit(CoordinatorFound(member=self.member, node=now.coordinator))
+        return now
+
+    def _look(self) -> Membership:
+        """The same; a new generation, the loss of the membership and other topics are events, too."""
+        now = self._see()
+        self._look_at_topics()
+        if now.generation == NO_GENERATION or _is_another_member(now, self._joined):
+            self._lose()
+        if _is_member(now) and not any(_is_same(now, known) for known in (self._joined, self._lost)):
+            self._joined, self._lost = now, Membership()
+            self.emit(MemberJoined(member=self.member, generation=now.generation, member_id=now.member_id))
+        return now
+
+    def _look_at_topics(self) -> None:
+        if self._topics is not None:
+            self._note_topics(self.topics())
+
+    def _note_topics(self, topics: tuple[str, ...] | None) -> None:
+        if topics is not None and topics != self._topics:
+            self._topics = topics
+            self.emit(SubscriptionChanged(member=self.member, topics=topics))
+
+    def _lose(self) -> None:
+        if self._joined.generation != NO_GENERATION:
+            # The consumer does not tell why: its heartbeat thread got an answer, or its own poll timer ran out.
+            self.emit(
+                MembershipLost(
+                    member=self.member,
+                    generation=self._joined.generation,
+                    member_id=self._joined.member_id,
+                    reason=NOT_NOTIFIED,
+                )
+            )
+            # Some libraries go on showing the membership that they lost until they have another one.
+            self._joined, self._lost, self._completed = Membership(), self._joined, NO_GENERATION
+
+
+def _is_member(now: Membership) -> bool:
+    """Some libraries show a generation without a member id while they leave."""
+    return now.generation != NO_GENERATION and bool(now.member_id)
+
+
+def _is_same(one: Membership, other: Membership) -> bool:
+    return (one.generation, one.member_id) == (other.generation, other.member_id)
+
+
+def _is_another_member(now: Membership, before: Membership) -> bool:
+    return bool(now.member_id and before.member_id) and now.member_id != before.member_id

@@ -1,0 +1,96 @@
+"""Three processes of each library in one group, with kills and restarts: their files are one run, and it is judged."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("kafka", reason="recorded applications need the extra 'brokers'")
+
+from rebalance_check import MemberJoined, MemberLeft, MemberStarted, OffsetCommitted, PartitionsAssigned, read_history
+from rebalance_check.integration.brokers import Broker
+from rebalance_check.integration.embedded.embedded import EmbeddedBroker
+from tests.integration.recorders.applications import Group, group_on, python_app
+
+TESTED = {
+    "no_double_ownership", "generation_monotonicity", "revoked_before_reassigned", "callbacks_alternate",
+    "member_id_is_kept", "eager_owns_nothing_while_joining",
+}  # fmt: skip
+
+
+@pytest.fixture
+def group(broker: EmbeddedBroker, tmp_path: Path) -> Iterator[Group]:
+    with group_on(Broker(broker.bootstrap, "embedded"), tmp_path) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("library", "more"),
+    [("kafka_python", ()), ("confluent", ()), ("aiokafka", ()),
+     ("kafka_python", ("cooperative",)), ("confluent", ("cooperative",))],
+)  # fmt: skip
+def test_a_correct_application_is_judged_held__with_kills_and_restarts(
+    library: str, more: tuple[str, ...], group: Group
+) -> None:
+    command = python_app(library)
+    for member in ("m0", "m1", "m2"):
+        group.start(member, command, *more)
+    group.settle()
+    group.kill("m1")
+    group.settle()
+    group.start("m1", command, *more)
+    group.settle()
+    group.stop("m0")
+    group.settle()
+    group.start("m0", command, *more)
+    group.kill("m2")
+    group.settle()
+    group.end()
+    document = group.judged()
+    held = {name for name, one in document["verdicts"].items() if one["verdict"] == "held"}
+    assert (document["verdict"], document["exit_code"]) == ("held", 0), document.get("counterexample")
+    assert len(document["histories"]) == 1
+    assert held >= (TESTED - {"eager_owns_nothing_while_joining"} if more else TESTED)
+    m1 = list(read_history(group.folder / "m1.jsonl"))
+    assert [event.seq for event in m1] == list(range(len(m1)))
+    assert [type(event) for event in m1].count(MemberStarted) == 2
+    assert [type(event) for event in m1].count(MemberLeft) == 1
+    kinds = {type(event) for event in m1}
+    assert kinds >= {MemberJoined, PartitionsAssigned, OffsetCommitted}
+
+
+@pytest.mark.parametrize(
+    ("leader", "others"), [("kafka_python", "kafka_python"), ("aiokafka", "aiokafka"), ("kafka_python", "confluent")]
+)
+def test_two_owners_are_caught__of_an_application_whose_assignor_gives_all_to_each(
+    leader: str, others: str, group: Group
+) -> None:
+    group.start("m0", python_app(leader), "doubles")
+    group.settle()
+    for member in ("m1", "m2"):
+        group.start(member, python_app(others))
+    group.await_commits("m1", "m2")
+    group.end()
+    document = group.judged("--invariant", "no_double_ownership")
+    assert (document["verdict"], document["exit_code"]) == ("violated", 10)
+    assert "is owned by m" in document["counterexample"]["headline"]
+
+
+@pytest.mark.parametrize("library", ["kafka_python", "confluent"])
+def test_commits_of_lost_partitions_are_caught(library: str, group: Group) -> None:
+    group.start("m0", python_app(library), "commits-lost")
+    group.await_commits("m0")
+    group.settle()
+    group.send("m0", signal.SIGSTOP)
+    group.start("m1", python_app(library))
+    group.await_commits("m1")
+    group.send("m0", signal.SIGCONT)
+    group.settle()
+    group.await_commits("m0", "m1")
+    group.end()
+    document = group.judged("--invariant", "lost_is_not_committed")
+    assert (document["verdict"], document["exit_code"]) == ("violated", 10)
+    assert "after it was lost" in document["counterexample"]["headline"]
