@@ -1,7 +1,7 @@
 """Requests that name a topic, a partition or a group twice or not at all, or have null where it may stand."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kafka.record.memory_records import MemoryRecordsBuilder
@@ -179,9 +179,9 @@ def others() -> Iterable[tuple[str, ApiMessage]]:
     yield "nothing", admin.CreateTopicsRequest(topics=[], timeout_ms=3_000, validate_only=True)
 
 
-def cases() -> Iterator[Case]:
-    """Every request in every version that the embedded broker serves."""
+def cases(most: Mapping[int, int]) -> Iterator[Case]:
+    """Every request in every version that the embedded broker serves, up to the highest that Kafka does (``most``)."""
     for requests in (produces, commits, fetches, deletions, reads, offsets, others):
         for repeated, request in requests():
             low, high = VERSIONS[request.API_KEY]
-            yield from ((repeated, request, version) for version in range(low, high + 1))
+            yield from ((repeated, request, version) for version in range(low, min(high, most[request.API_KEY]) + 1))

@@ -77,13 +77,16 @@ def kafka(real: Broker) -> Broker:
 
 def test_repeated_and_missing_values_are_answered_as_by_kafka(kafka: Broker) -> None:
     is_kafka_3 = kafka.name.startswith("kafka 3")
+    with Connection(kafka.bootstrap) as connection:
+        served = connection.call(metadata.ApiVersionsRequest(), 0).api_keys
+    most = {each.api_key: each.max_version for each in served}
     different, count = [], 0
     with (
         EmbeddedBroker({ONE: 2, TWO: 2}) as broker,
         Connection(kafka.bootstrap) as to_kafka,
         Connection(broker.bootstrap) as to_embedded,
     ):
-        for repeated, request, version in cases():
+        for repeated, request, version in cases(most):
             if is_kafka_3 and repeated == UNANSWERED_BY_KAFKA_3:
                 continue
             answers = [compared(to.call(request, version).to_dict()) for to in (to_kafka, to_embedded)]
