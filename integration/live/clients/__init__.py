@@ -1,9 +1,9 @@
 """The client libraries of live members, behind one interface: `consumer.LiveConsumer`.
 
 A client is a module here with a class that has the methods of `LiveConsumer`, its `ClientName`, and its line in
-`open_consumer`. The adapter subscribes an unmodified consumer, hands the callbacks that the library makes to the
-member's `Observer` (assigned, revoked, lost: those that it has), and answers what the library shows of itself between
-two polls. What a library does not show stays unknown. What a member offers (`ClientChoice.assignors`) is given with the
+`open_consumer`. The adapter subscribes an unmodified consumer through its recording consumer (`integration.recorders`),
+which hands the member's `Observer` what applications are recorded by, too: callbacks, membership, commits.
+What a library does not show stays unknown. What a member offers (`ClientChoice.assignors`) is given with the
 order, so a member that is started again may offer something else.
 """
 
