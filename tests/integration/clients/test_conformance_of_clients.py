@@ -1,9 +1,12 @@
 """Each ready client, built from its sources, breaks no claim about the wire but those that its scoreboard shows broken.
 
-A shorter run than that of the scoreboard, on the embedded broker: the scenarios that tell the clients apart.
+A shorter run than that of the scoreboard, on the embedded broker: the scenarios that tell the clients apart. What
+processes do is up to time, so a client is run again where it breaks something new: what both runs show fails the test,
+and what one of them shows is a warning.
 """
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +45,28 @@ def test_a_client_breaks_nothing_new(
 ) -> None:
     chosen = [each for each in SCENARIOS if each != "static" or name in STATIC]
     scenarios = [word for each in chosen for word in ("--scenario", each)]
-    command = ["conform", "client", "--adapter", name, "--protocol", protocol, "--history", str(tmp_path), "--json"]
-    code = run([*command, *scenarios])
-    printed = capsys.readouterr()
-    assert code in {0, 10, 11}, printed.err
-    report = json.loads(printed.out)
-    new = {claim: detail for claim, detail in claims(report, "violated").items() if claim not in known(name)}
-    assert new == {}, f"the histories stand in {tmp_path}"
+
+    def conform(folder: Path) -> dict[str, Any]:
+        run(["conform", "client", "--adapter", name, "--protocol", protocol, "--history", str(folder), "--json",
+             *scenarios])  # fmt: skip
+        report: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return report
+
+    report = conform(tmp_path / "first")
+    found = wrong(name, report)
+    if found:
+        again = wrong(name, conform(tmp_path / "second"))
+        for claim in found.keys() ^ again.keys():
+            warnings.warn(f"{name}, {protocol}: in one of two runs: {claim}: {(found | again)[claim]}", stacklevel=1)
+        found = {claim: detail for claim, detail in found.items() if claim in again}
+    assert found == {}, f"the histories stand in {tmp_path}"
     assert len(claims(report, "held")) >= HELD_AT_LEAST
+
+
+def wrong(name: str, report: dict[str, Any]) -> dict[str, str]:
+    """What a run shows that its scoreboard does not: claims that are broken, and why a run did not come to its end."""
+    new = {claim: detail for claim, detail in claims(report, "violated").items() if claim not in known(name)}
+    return new | ({"unfinished": report["unfinished"]} if report["unfinished"] else {})
 
 
 def test_each_report_of_the_scoreboard_is_of_a_client_that_is_run() -> None:
