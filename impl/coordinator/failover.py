@@ -148,7 +148,7 @@ def timeout_on_record(member: MemberRecord) -> int:
 
 def resume(shard: Shard, group: Group) -> None:
     """Start the sessions anew; a group that has outgrown the limit rebalances at once."""
-    for member in group.members.values():
-        shard.arm_session(group, member.member_id, member.session_timeout_ms)
+    for member_id in shard.choices.in_turn(group.members):
+        shard.arm_session(group, member_id, group.members[member_id].session_timeout_ms)
     if len(group.members) > shard.config.max_size:
         prepare_rebalance(shard, group)

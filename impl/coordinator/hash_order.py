@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rebalance_check.impl.protocol.java_order import hash_map_order
 
@@ -21,9 +21,15 @@ class Choices:
         is iterated): the first, as in Kafka."""
         return candidates[0]
 
+    def in_turn(self, members: Collection[str]) -> Sequence[str]:
+        """The order in which members (ids in order of admission) get sessions that begin at one instant: in which those
+        of equal length end, too."""
+        return tuple(members)
+
 
 class JavaChoices(Choices):
-    """Decides as Java's hash maps do, the next leader too: for comparisons with Kafka that go on for long.
+    """Decides as Java's hash maps do, also who leads next and whose session ends first: for comparisons with Kafka that
+    go on for long.
 
     The table of a map that once had more than twelve members is larger than the one assumed here.
     """
@@ -33,3 +39,7 @@ class JavaChoices(Choices):
     def leader(self, candidates: Sequence[str]) -> str:
         """The first in the order in which Java iterates over the members."""
         return hash_map_order(candidates)[0]
+
+    def in_turn(self, members: Collection[str]) -> Sequence[str]:
+        """The order in which Java iterates over the members."""
+        return hash_map_order(members)

@@ -128,7 +128,7 @@ def start_generation(shard: Shard, group: Group) -> None:
 
 def answer_joins(shard: Shard, group: Group) -> None:
     """Answer every parked JoinGroup; each member, also a silent one, gets a new session and owes a SyncGroup."""
-    for member in group.members.values():
+    for member in map(group.members.__getitem__, shard.choices.in_turn(group.members)):
         parked = group.unpark_join(member)
         if parked is not None:
             shard.answer(parked.token, join_reply(group, member.member_id))

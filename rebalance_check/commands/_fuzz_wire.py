@@ -67,7 +67,7 @@ def explained(comparison: Comparison, found: WireDifference, replay: str) -> str
         f"  {comparison.follower}: {_cut(shortened(found.follower))}",
         f"  replay: {replay}",
     ]
-    return visible("\n".join(lines))
+    return "\n".join(map(visible, lines))
 
 
 def _cut(text: str) -> str:

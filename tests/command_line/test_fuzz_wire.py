@@ -35,8 +35,8 @@ def test_a_difference_comes_with_the_command_that_shows_it_again(
     monkeypatch.setattr(EmbeddedSide, "answers", silent)
     answer = command(*ARGUMENTS)
     assert answer.code == ExitCode.SAFETY
-    assert "seed 3, request 4 of 5" in answer.out
-    assert "the embedded broker, again: no answer" in answer.out
+    assert "seed 3, request 4 of 5\n  " in answer.out
+    assert "\n  the embedded broker, again: no answer\n" in answer.out
     assert "replay: rebalance-check fuzz --broker embedded --wire --seeds 3:4 --frames 60" in answer.out
 
 

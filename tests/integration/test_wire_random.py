@@ -148,6 +148,11 @@ def test_who_leads_is_decided_as_by_javas_hash_maps() -> None:
     assert JavaChoices().leader(("m-b", "m-a")) == JavaChoices().leader(("m-a", "m-b"))
 
 
+def test_sessions_of_one_instant_end_in_the_order_of_javas_hash_maps() -> None:
+    assert Choices().in_turn(("m-b", "m-a")) == ("m-b", "m-a")
+    assert JavaChoices().in_turn(("m-b", "m-a")) == JavaChoices().in_turn(("m-a", "m-b")) == ["m-a", "m-b"]
+
+
 def join(protocols: list[tuple[str, bytes]], kind: str = "consumer") -> bytes:
     of = consumer.JoinGroupRequest.JoinGroupRequestProtocol
     request = consumer.JoinGroupRequest(

@@ -33,3 +33,13 @@ def test_every_answer_is_equal__but_in_scala(kafka: VirtualKafka, comparison: Co
     assert [str(each.request) for each in total.differences] == []
     assert total.requests == len(SEEDS) * FRAMES
     assert total.spared > 100
+
+
+def test_members_whose_sessions_end_at_one_instant_go_in_the_order_of_kafka(
+    kafka: VirtualKafka, comparison: Comparison
+) -> None:
+    if kafka.release.scala:
+        return
+    run = comparison.run(1120, 300)
+    assert run.differences == []
+    assert run.requests == 300
