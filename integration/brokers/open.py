@@ -27,6 +27,9 @@ EXTERNAL_TIMEOUT_S = 5.0
 """How long a broker that runs already may take to answer."""
 
 
+LONGEST_REQUEST_BYTES = 16 * 1024 * 1024
+"""What the embedded broker reads as one request here: random requests are longer than it would read by default."""
+
 CLUSTER_TIMEOUT_S = 120.0
 """How long the nodes of a cluster may take to start, all at once, on a busy machine."""
 
@@ -119,7 +122,7 @@ def _virtual(spec: str) -> Iterator[Broker]:
 @contextmanager
 def _open(spec: str) -> Iterator[Broker]:
     if spec == BrokerSpec.EMBEDDED:
-        with orderly_end(), EmbeddedBroker() as broker:
+        with orderly_end(), EmbeddedBroker(max_request_bytes=LONGEST_REQUEST_BYTES) as broker:
             yield Broker(broker.bootstrap, "embedded", control=broker)
         return
     with orderly_end(), _started(spec) as (bootstrap, name):

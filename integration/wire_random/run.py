@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -62,13 +63,14 @@ class WireDifference:
 
 @dataclass(slots=True)
 class WireRun:
-    """What seeds have shown."""
+    """What seeds have shown; ``by_api`` counts the replies that were compared."""
 
     requests: int = 0
     replies: int = 0
     spared: int = 0
     seconds: float = 0.0
     differences: list[WireDifference] = field(default_factory=list)
+    by_api: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: WireRun) -> None:
         """Take in the figures of another run."""
@@ -77,6 +79,7 @@ class WireRun:
         self.spared += other.spared
         self.seconds += other.seconds
         self.differences += other.differences
+        self.by_api += other.by_api
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +153,7 @@ class _Pair:
         self.observed = self._reference.answers(due=followed.keys())
         for answered in sorted({*self.observed, *followed}):
             run.replies += 1
+            run.by_api[name_of(read_prefix(self.sent[answered].frame).api_key)] += 1
             self._compare(answered, followed, run)
 
     def _compare(self, number: int, followed: Answers, run: WireRun) -> None:

@@ -38,8 +38,8 @@ def command(*, broker: str, parts: tuple[str, ...], seed: int, minutes: float, n
             files: KitFiles, as_json: bool) -> int:  # fmt: skip
     """Try BROKER: HOST:PORT of a running one, embedded, local (jars and java), or testcontainers (Docker).
 
-    Schedules of the model, written scenarios and live clients each add rows to one report. What the broker does
-    otherwise is a finding; the run goes on as long as the broker answers.
+    Schedules of the model, written scenarios, random requests and live clients each add rows to one report. What the
+    broker does otherwise is a finding; the run goes on as long as the broker answers.
 
     Exit codes: 0 held, 10 or 11 violated, 12 the broker hung or died midway, 2 it is not there.
     """

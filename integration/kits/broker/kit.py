@@ -10,6 +10,7 @@ from typing import Final
 
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.kits.broker.live_rows import live_rows
+from rebalance_check.integration.kits.broker.request_rows import request_rows
 from rebalance_check.integration.kits.broker.scenario_rows import scenario_rows
 from rebalance_check.integration.kits.broker.target import Reproduces, Target
 from rebalance_check.integration.kits.broker.transitions import transition_rows
@@ -25,6 +26,7 @@ Part = Callable[[Target, ProgressListener], Iterator[KitRow]]
 PARTS: Final[Mapping[str, Part]] = {
     "transitions": transition_rows,
     "scenarios": scenario_rows,
+    "requests": request_rows,
     "live": live_rows,
 }
 """The parts of the kit by name, in the order in which they run."""

@@ -25,7 +25,7 @@ from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome
 
 ALWAYS = 1_000_000
-QUICK = ("transitions", "scenarios")
+QUICK = ("transitions", "scenarios", "requests")
 
 
 def conform(address: str, folder: Path, parts: tuple[str, ...] = QUICK) -> KitReport:
@@ -49,19 +49,20 @@ def always(api: str, error: Error) -> FaultPlan:
     return FaultPlan(Fault(api, Effect.ANSWER, error=error, times=ALWAYS))
 
 
-def test_ours_holds_in_every_transition_and_scenario(tmp_path: Path) -> None:
+def test_ours_holds_in_every_transition__scenario__and_random_request(tmp_path: Path) -> None:
     report = conform("embedded", tmp_path)
 
     assert violated(report) == {}
     assert report.exit_code is ExitCode.HELD
     assert outcomes(report, "scenarios") == {Outcome.HELD: len(socket_scenarios())}
+    assert outcomes(report, "random requests") == {Outcome.HELD: 13}
     kinds = {"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "ExpireSession", "CommitWithoutGroup", "DeleteGroup"}
     assert kinds <= {row.claim for row in report.sections["transitions of the model"] if row.checked}
 
 
 def test_a_broker_that_errs_is_reported__row_by_row__and_the_run_goes_on(tmp_path: Path) -> None:
     with EmbeddedBroker(faults=always("Heartbeat", Error.GROUP_ID_NOT_FOUND)) as broker:
-        report = conform(broker.bootstrap, tmp_path)
+        report = conform(broker.bootstrap, tmp_path, ("transitions", "scenarios"))
 
     found = violated(report)
     assert report.exit_code is ExitCode.SAFETY
