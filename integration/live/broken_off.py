@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from rebalance_check.integration.live.process import ClientFailedError
@@ -13,15 +13,15 @@ from rebalance_check.properties.history import read_history, recorded, write_his
 from rebalance_check.properties.incarnations import with_incarnations
 
 
-def recorded_until_end(path: Path, folder: Path, history: Iterable[Event], bootstrap: str) -> str:
-    """Write ``history`` to the file ``path`` while it happens; why the run broke off, "" when it came to its end.
+def recorded_until_end(path: Path, folder: Path, history: Callable[[], Iterable[Event]], bootstrap: str) -> str:
+    """Begin ``history``, and write it to the file ``path`` while it happens; why the run broke off, "" when it did not.
 
     Of a run that breaks off, what the members recorded in ``folder`` becomes the history.
 
     Raises: RebalanceCheckError or OSError when the run failed before a member had started; an interruption as it came.
     """
     try:
-        for _event in recorded(path, history):
+        for _event in recorded(path, history()):
             pass
     except INTERRUPTIONS:
         _keep(path, folder)

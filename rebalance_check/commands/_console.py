@@ -40,7 +40,7 @@ def html_option(what: str) -> Callable[[F], F]:
 
     Raises: ModuleNotFoundError before the command begins, where the extra for pages is not installed.
     """
-    path = click.Path(dir_okay=False, path_type=Path)
+    path = click.Path(path_type=Path)
 
     def with_html(command: F) -> F:
         return click.option("--html", type=path, metavar="FILE", callback=_require_pages, help=what)(command)

@@ -185,7 +185,7 @@ def live_run(broker: Broker, runs: LiveRuns, seed: int) -> LiveJudged:
     Raises: RebalanceCheckError or OSError when the run failed before a member had started.
     """
     folder, path = reserve(runs.out, f"{runs.name}-{seed}")
-    broke_off = recorded_until_end(path, folder, runs.history(broker, seed, folder), broker.bootstrap)
+    broke_off = recorded_until_end(path, folder, lambda: runs.history(broker, seed, folder), broker.bootstrap)
     invariants, require_tested = runs.claims.invariants(), runs.claims.require_tested
     found = judge_clients(read_history(path), invariants, require_tested=require_tested)
     return LiveJudged(path, found.judgement, known=found.known, broke_off=broke_off)

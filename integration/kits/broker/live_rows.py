@@ -97,7 +97,7 @@ def _live(target: Target, protocol: LiveProtocol, clients: tuple[ClientName, ...
     subject = LiveSubject(target.broker, options, folder)
     try:
         broke_off = recorded_until_end(
-            path, folder, run(subject, churn_schedule(target.seed, churn)), target.broker.bootstrap
+            path, folder, lambda: run(subject, churn_schedule(target.seed, churn)), target.broker.bootstrap
         )
     except (RebalanceCheckError, OSError) as failure:
         broke_off = str(failure)

@@ -34,7 +34,7 @@ RESTARTED = [
 DEFECTS = {
     "assignment-not-persisted": ("persisted_before_propagated", random_scenario(0)),
     "late-sync-gets-nothing": ("one_assignment_per_generation", random_scenario(30)),
-    "record-of-the-synced-only": ("stable_is_persisted", random_scenario(88)),
+    "record-of-the-synced-only": ("stable_is_persisted", random_scenario(0)),
     "load-forgets-static-followers": ("load_restores_the_log", RESTARTED),
     "deletes-any-group": ("only_empty_groups_are_deleted", random_scenario(2)),
 }
