@@ -15,9 +15,7 @@ from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from tests.docs.broker_page import PAGE, Program, broker_process, programs, run
 
 
-@pytest.mark.parametrize(
-    "program", programs("python needs-broker untyped-library"), ids=["kafka-python", "librdkafka", "aiokafka"]
-)
+@pytest.mark.parametrize("program", programs(PYTHON), ids=["kafka-python", "librdkafka", "aiokafka"])
 def test_a_program_in_python_joins_and_prints_what_the_page_says(program: Program, tmp_path: Path) -> None:
     with broker_process() as (bootstrap, said):
         path = tmp_path / "program.py"
@@ -31,8 +29,8 @@ def test_a_program_in_python_joins_and_prints_what_the_page_says(program: Progra
 
 
 def test_there_are_three_programs_in_python__and_one_each_in_java_javascript_and_go() -> None:
-    assert {kind: len(programs(kind)) for kind in ("python needs-broker untyped-library", "java", "js", "go")} == {
-        "python needs-broker untyped-library": 3, "java": 1, "js": 1, "go": 1,
+    assert {kind: len(programs(kind)) for kind in (PYTHON, "java", "js", "go")} == {
+        PYTHON: 3, "java": 1, "js": 1, "go": 1,
     }  # fmt: skip
 
 
