@@ -14,6 +14,8 @@ from rebalance_check.integration.exchange.fault_file import faults_in
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from tests.docs.broker_page import PAGE, Program, broker_process, programs, run
 
+PYTHON = "python needs-broker untyped-library"
+
 
 @pytest.mark.parametrize("program", programs(PYTHON), ids=["kafka-python", "librdkafka", "aiokafka"])
 def test_a_program_in_python_joins_and_prints_what_the_page_says(program: Program, tmp_path: Path) -> None:
