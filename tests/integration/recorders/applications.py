@@ -16,8 +16,9 @@ from typing import Any
 
 from rebalance_check import OffsetCommitted
 from rebalance_check.integration.brokers import Broker
+from rebalance_check.integration.kits.client.feeding import Feeder
 from rebalance_check.integration.live.settling import await_settled
-from rebalance_check.integration.live.topics import create_topic, fill
+from rebalance_check.integration.live.topics import create_topic
 from rebalance_check.integration.parent import ended_with_parent
 from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.properties.history import scan_history
@@ -113,12 +114,13 @@ class Group:
 
 @contextmanager
 def group_on(broker: Broker, folder: Path, partitions: int = 4) -> Iterator[Group]:
-    """A group with a topic of its name; no application outlives it."""
+    """A group with a topic of its name, which gets records all the time; no application outlives it."""
     group = Group(broker, folder, partitions)
     create_topic(broker.bootstrap, group.group, partitions)
-    fill(broker.bootstrap, group.group, partitions, 200)
-    try:
-        yield group
-    finally:
-        for member in list(group.running):
-            group.kill(member)
+    with Feeder(broker.bootstrap) as feeder:
+        feeder.feed(group.group, partitions)
+        try:
+            yield group
+        finally:
+            for member in list(group.running):
+                group.kill(member)
