@@ -103,11 +103,15 @@ class ExplorerServer(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     """One connection."""
 
-    server: ExplorerServer
     protocol_version = "HTTP/1.1"
     server_version = "rebalance-check"
     sys_version = ""
     timeout = IDLE_S
+
+    @property
+    def _explorer(self) -> ExplorerServer:
+        assert isinstance(self.server, ExplorerServer)
+        return self.server
 
     def do_GET(self) -> None:
         """The page, or a document."""
@@ -145,13 +149,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _get(self, path: str) -> tuple[str, bytes]:
         if path == "/":
-            return "text/html; charset=utf-8", self.server.page
-        answer = self._found(self.server.api.gets, path)
+            return "text/html; charset=utf-8", self._explorer.page
+        answer = self._found(self._explorer.api.gets, path)
         return _json(answer(_parameters(urlsplit(self.path).query)))
 
     def _post(self, path: str) -> tuple[str, bytes]:
         body = self._body()
-        answer = self._found(self.server.api.posts, path)
+        answer = self._found(self._explorer.api.posts, path)
         self._require_origin()
         if self.headers.get_content_type() != "application/json":
             raise RequestRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be application/json")
@@ -165,7 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
 
         Raises: RequestRefused where nobody does.
         """
-        api = self.server.api
+        api = self._explorer.api
         if path in answers:
             found: Callable[[Mapping[str, str]], Mapping[str, Any]] = answers[path]
             return found
@@ -186,15 +190,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _require_host(self) -> None:
         host = self.headers.get("Host", "")
-        if host not in self.server.hosts:
+        if host not in self._explorer.hosts:
             self.close_connection = True
             raise RequestRefused(
-                HTTPStatus.FORBIDDEN, f"the request is for the host {host!r}, and this is {self.server.url}"
+                HTTPStatus.FORBIDDEN, f"the request is for the host {host!r}, and this is {self._explorer.url}"
             )
 
     def _require_origin(self) -> None:
         origin = self.headers.get("Origin")
-        if origin is not None and origin not in {f"http://{host}" for host in self.server.hosts}:
+        if origin is not None and origin not in {f"http://{host}" for host in self._explorer.hosts}:
             raise RequestRefused(HTTPStatus.FORBIDDEN, f"the request comes from {origin!r}, and not from this page")
 
     def _refuse(self, status: HTTPStatus, sentence: str) -> None:
