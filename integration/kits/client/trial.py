@@ -184,7 +184,7 @@ class Trial:
         """
         came_to_pass = yield Until(lambda: bool(self._dead()) or is_so(), timeout_s, what)
         for dead in self._dead():
-            raise CutError(f"{dead}; nobody had asked it to end")
+            raise CutError(f"{dead}; it was not asked to end")
         return came_to_pass
 
     def is_settled(self, since: int = -1) -> bool:

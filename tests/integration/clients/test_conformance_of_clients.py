@@ -1,4 +1,4 @@
-"""Each ready client, built from its sources, breaks no claim about the wire but those that its scoreboard shows broken.
+"""Each ready client, built from its sources, does nothing wrong on the wire that its scoreboard does not show.
 
 A shorter run than that of the scoreboard, on the embedded broker: the scenarios that tell the clients apart. What
 processes do is up to time, so a client is run again where it breaks something new: what both runs show fails the test,
@@ -33,10 +33,20 @@ def claims(report: dict[str, Any], outcome: str) -> dict[str, str]:
     return {row["claim"]: row["detail"] for row in report["rows"] if row["outcome"] == outcome}
 
 
+def cut_short(report: dict[str, Any]) -> dict[str, str]:
+    """The scenarios that did not come to their end, because the client hung or ended by itself."""
+    return {name: report["unfinished"] for name in SCENARIOS if f"{name}: " in report["unfinished"]}
+
+
 def known(name: str) -> set[str]:
-    """The claims that the scoreboard shows broken, under either protocol: most of a client is the same in both."""
-    reports = [SCOREBOARD / f"{each}-{protocol}.json" for each, protocol in ALL if each == name]
-    return {claim for file in reports for claim in claims(json.loads(file.read_bytes()), "violated")}
+    """What the scoreboard shows, under either protocol: most of a client is the same in both."""
+    files = [SCOREBOARD / f"{each}-{protocol}.json" for each, protocol in ALL if each == name]
+    return {word for file in files for word in wrong(json.loads(file.read_bytes()))}
+
+
+def wrong(report: dict[str, Any]) -> dict[str, str]:
+    """What a run shows: the claims that are broken, and the scenarios that were cut short, each with its detail."""
+    return claims(report, "violated") | cut_short(report)
 
 
 @pytest.mark.parametrize(("name", "protocol"), ALL)
@@ -52,21 +62,18 @@ def test_a_client_breaks_nothing_new(
         report: dict[str, Any] = json.loads(capsys.readouterr().out)
         return report
 
+    def new(report: dict[str, Any]) -> dict[str, str]:
+        return {word: detail for word, detail in wrong(report).items() if word not in known(name)}
+
     report = conform(tmp_path / "first")
-    found = wrong(name, report)
+    found = new(report)
     if found:
-        again = wrong(name, conform(tmp_path / "second"))
-        for claim in found.keys() ^ again.keys():
-            warnings.warn(f"{name}, {protocol}: in one of two runs: {claim}: {(found | again)[claim]}", stacklevel=1)
-        found = {claim: detail for claim, detail in found.items() if claim in again}
+        again = new(conform(tmp_path / "second"))
+        for word in found.keys() ^ again.keys():
+            warnings.warn(f"{name}, {protocol}: in one of two runs: {word}: {(found | again)[word]}", stacklevel=1)
+        found = {word: detail for word, detail in found.items() if word in again}
     assert found == {}, f"the histories stand in {tmp_path}"
     assert len(claims(report, "held")) >= HELD_AT_LEAST
-
-
-def wrong(name: str, report: dict[str, Any]) -> dict[str, str]:
-    """What a run shows that its scoreboard does not: claims that are broken, and why a run did not come to its end."""
-    new = {claim: detail for claim, detail in claims(report, "violated").items() if claim not in known(name)}
-    return new | ({"unfinished": report["unfinished"]} if report["unfinished"] else {})
 
 
 def test_each_report_of_the_scoreboard_is_of_a_client_that_is_run() -> None:

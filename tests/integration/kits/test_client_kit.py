@@ -114,7 +114,7 @@ def test_a_program_that_dies_midway_is_judged_up_to_there(tmp_path: Path, monkey
     report = tried(OURS, tmp_path, "joins")
     assert report.exit_code is ExitCode.UNDECIDED
     assert "p0 ended with exit code 1: its last lines:" in report.unfinished
-    assert "out of cheese; nobody had asked it to end" in report.unfinished
+    assert "out of cheese; it was not asked to end" in report.unfinished
     assert outcomes(report)["wire_required_member_id_is_used"] is Outcome.HELD
     assert isinstance(list(read_history(tmp_path / "joins.jsonl"))[-1], RunEnded)
 

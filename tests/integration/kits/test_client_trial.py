@@ -115,9 +115,7 @@ def test_a_process_that_ends_by_itself_cuts_its_scenario_short(run: Run) -> None
         trial.start("p0")
         yield from trial.reach(lambda: False, "never", PATIENT_S)
 
-    with pytest.raises(
-        CutError, match="p0 ended with exit code 1: its last lines: so long; nobody had asked it to end"
-    ):
+    with pytest.raises(CutError, match="p0 ended with exit code 1: its last lines: so long; it was not asked to end"):
         run((sys.executable, "-c", "import sys; sys.exit('so long')"), steps)
 
 

@@ -15,6 +15,11 @@ const { values: given } = parseArgs({
   }
 })
 
+process.on('uncaughtException', error => {
+  console.error(`${error}`)
+  process.exit(1)
+})
+
 const consumer = new Consumer({
   clientId: 'platformatic',
   bootstrapBrokers: [given.bootstrap],
