@@ -13,8 +13,8 @@ UNANSWERED: Final = "no answer"
 
 EVERYWHERE: Final = frozenset({"throttle_time_ms"})
 """Fields that say when."""
-OF_ADDRESSES: Final = frozenset({"host", "port", "node_id"})
-"""Fields that say which broker answers."""
+OF_ADDRESSES: Final = frozenset({"host", "port", "node_id", "client_host"})
+"""Fields that say which broker answers, and from where it was asked: a broker in a container sees its gateway."""
 OF_AUTHORIZERS: Final = frozenset({"authorized_operations"})
 """Fields that Kafka's broker fills in around its coordinator."""
 
