@@ -192,7 +192,7 @@ from rebalance_check.properties.invariants.observed import (
     MemberIdIsKnownBeforeMembership,
     MembersAreRefusedOnlyWhenFull,
 )
-from rebalance_check.properties.invariants.ownership import NoDoubleOwnership
+from rebalance_check.properties.invariants.ownership import AssignedOncePerGeneration, NoDoubleOwnership
 from rebalance_check.properties.invariants.owning import EveryPartitionGetsAnOwner
 from rebalance_check.properties.invariants.persistence import (
     LoadRestoresTheLog,
@@ -241,6 +241,7 @@ __all__ = [
     "CATALOGUE",
     "AnyEvent",
     "AssignedMemberIdsAreNew",
+    "AssignedOncePerGeneration",
     "AssignmentAccepted",
     "AssignmentCompleted",
     "AssignmentComputed",

@@ -25,6 +25,11 @@ CLAIM_MUTANTS: Final = [
         "leader_is_member",
     ),
     _mutant(
+        "all-get-one-assignment",
+        "each member is handed the longest of the assignments instead of its own",
+        "assigned_once_per_generation",
+    ),
+    _mutant(
         "assignment-not-persisted", "an assignment is handed out without a record of it", "persisted_before_propagated"
     ),
     _mutant(

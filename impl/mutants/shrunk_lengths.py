@@ -10,6 +10,7 @@ from typing import Final
 
 STEPS: Final[dict[str, int]] = {
     "absent-leader-not-replaced": 5,
+    "all-get-one-assignment": 3,
     "any-cooperative-assignor-counts": 10,
     "assignment-buffer-consumed-by-aborted-completion": 6,
     "assignment-mismatch-kills-consumer": 10,

@@ -5,12 +5,23 @@ from __future__ import annotations
 from typing import Final
 
 from rebalance_check.model.vocabulary.events import (
+    AssignmentCompleted,
     Event,
+    GenerationStarted,
+    IncarnationStarted,
+    MemberRemoved,
+    MemberStarted,
 )
 from rebalance_check.model.vocabulary.ids import NO_GENERATION
-from rebalance_check.properties.kinds import Invariant
+from rebalance_check.properties.features import Feature
+from rebalance_check.properties.kinds import Fold, Invariant, Memories
 from rebalance_check.properties.verdict import STEP, Because, Violation
-from rebalance_check.properties.views.holdings import EXEMPTS_A_HOLDER, GrantFold, Holder
+from rebalance_check.properties.views.holdings import EXEMPTS_A_HOLDER, GrantFold, Holder, Instances, Round, Rounds
+from rebalance_check.properties.views.recent import GENERATIONS, Recent
+
+
+class AssignedOncePerGenerationViolated(Violation):
+    """Two members were assigned the same partition in the same generation."""
 
 
 class NoDoubleOwnershipViolated(Violation):
@@ -111,5 +122,75 @@ The smallest history that breaks it::
     PartitionsAssigned(member="m1", generation=1, partitions=("t-0",))
 """
 
-CLAIMS: Final = (NoDoubleOwnership,)
+
+class _Assigned(Fold):
+    """Per generation: which member completed it with each partition, and at which event."""
+
+    def __init__(self, invariant: Invariant) -> None:
+        super().__init__(invariant, {AssignmentCompleted: self.on_completed})
+        self._first: Recent[Round, dict[str, AssignmentCompleted]] = Recent(GENERATIONS)
+
+    def share(self, memories: Memories) -> None:
+        """Who was removed, and which processes share an instance id, all folds of a group know together."""
+        self.memories = self._rounds, self._instances = Rounds.among(memories), Instances.among(memories)
+
+    def on_completed(self, event: AssignmentCompleted) -> None:
+        """These partitions are what it has in the generation."""
+        place = self._rounds.round_of(event)
+        if event.generation == NO_GENERATION or self._rounds.is_removed(place[0], event.member_id):
+            return
+        first = self._first.get(place)
+        if first is None:
+            first = self._first[place] = {}
+        for partition in event.owned:
+            before = first.get(partition)
+            if before is None or before.member == event.member or self._is_replaced(place, before, event):
+                first[partition] = event
+            else:
+                self._report(partition, before, event)
+
+    def _is_replaced(self, place: Round, before: AssignmentCompleted, event: AssignmentCompleted) -> bool:
+        return self._rounds.is_removed(place[0], before.member_id) or self._instances.share_an_instance_id(
+            before.member, event.member
+        )
+
+    def _report(self, partition: str, before: AssignmentCompleted, event: AssignmentCompleted) -> None:
+        self.contradiction(
+            f"{partition} is assigned to {before.member} and {event.member} in generation {event.generation}",
+            (f"{before.member} completed generation {event.generation} with {partition} at {STEP}.", before),
+            (f"{event.member} completed the same generation with it at {STEP}: contradiction.", event),
+        )
+
+
+AssignedOncePerGeneration: Final = Invariant(
+    name="assigned_once_per_generation",
+    family="agreement",
+    claim="within one generation a partition is assigned to at most one member, in whatever order they learn of it",
+    source="ConsumerPartitionAssignor.assign; ConsumerCoordinator.onJoinComplete",
+    premises=(
+        "a generation has one assignment, which members complete (AssignmentCompleted): a partition changes hands in a "
+        "later generation, or to a process that takes over the instance id",
+        "generations are distinguished by the coordinator's incarnation; where no event names it, the run had but one",
+        "a member that the coordinator's events show removed is not compared",
+    ),
+    relies_on=frozenset({Feature.GENERATIONS}),
+    exempted_by=(GenerationStarted, IncarnationStarted, MemberRemoved, MemberStarted),
+    violation=AssignedOncePerGenerationViolated,
+    fold=_Assigned,
+)
+"""Within one generation a partition is assigned to at most one member, in whatever order the members learn of it.
+
+Histories of several processes are in no certain order: whether one member had given a partition up when the other got
+it, only clocks tell. That both were assigned it in one generation, no order excuses.
+
+Source: a generation has one assignment, which its leader computes.
+
+The smallest history that breaks it::
+
+    AssignmentCompleted(member="m0", generation=1, owned=("t-0",))
+    PartitionsRevoked(member="m0", generation=1, partitions=("t-0",))
+    AssignmentCompleted(member="m1", generation=1, owned=("t-0",))
+"""
+
+CLAIMS: Final = (NoDoubleOwnership, AssignedOncePerGeneration)
 """In the order in which reports name them."""

@@ -15,13 +15,18 @@ from rebalance_check.model.vocabulary.events import (
     MemberJoined,
     MemberRemoved,
     MembershipLost,
+    MemberStarted,
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
     TaskStarted,
     TaskStopped,
 )
-from rebalance_check.properties.invariants.ownership import NoDoubleOwnership, NoDoubleOwnershipViolated
+from rebalance_check.properties.invariants.ownership import (
+    AssignedOncePerGeneration,
+    NoDoubleOwnership,
+    NoDoubleOwnershipViolated,
+)
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Held, Outcome, Violated
 
@@ -180,3 +185,41 @@ def test_no_double_ownership__a_returned_worker_keeps_a_task_beyond_its_assignme
     assert outcome(history(*returned)) is Outcome.HELD
     completed = AssignmentCompleted(member="w0", generation=3, owned=())
     assert outcome(history(*returned, completed)) is Outcome.VIOLATED
+
+
+def completed(member: str, generation: int, *owned: str) -> AssignmentCompleted:
+    return AssignmentCompleted(member=member, member_id=f"{member}-id", generation=generation, owned=owned)
+
+
+def once(events: list[Event]) -> Outcome:
+    return judge(events, [AssignedOncePerGeneration]).outcome
+
+
+def test_assigned_once__given_up_before_the_other_has_it__is_violated(history: History) -> None:
+    given_up = PartitionsRevoked(member="m0", generation=1, partitions=("t-0",))
+    doubled = history(completed("m0", 1, "t-0"), given_up, completed("m1", 1, "t-0"))
+    assert once(doubled) is Outcome.VIOLATED
+    assert outcome(doubled) is Outcome.HELD  # in this order it had but one owner at a time
+
+
+def test_assigned_once__in_a_later_generation_or_another_partition__holds(history: History) -> None:
+    assert once(history(completed("m0", 1, "t-0"), completed("m1", 2, "t-0"))) is Outcome.HELD
+    assert (
+        once(history(completed("m0", 1, "t-0"), completed("m1", 1, "t-1"), completed("m0", 1, "t-0"))) is Outcome.HELD
+    )
+
+
+def test_assigned_once__a_process_that_takes_over_the_instance_id_or_a_removed_member__holds(history: History) -> None:
+    starts = [MemberStarted(member=member, group_instance_id="i") for member in ("m0", "m1")]
+    assert once(history(*starts, completed("m0", 1, "t-0"), completed("m1", 1, "t-0"))) is Outcome.HELD
+    begun = GenerationStarted(incarnation=1, generation=1, members=("m0-id", "m1-id"), leader="m0-id")
+    removed = MemberRemoved(incarnation=1, generation=1, member_id="m0-id", reason="session expired")
+    assert once(history(begun, completed("m0", 1, "t-0"), removed, completed("m1", 1, "t-0"))) is Outcome.HELD
+
+
+def test_assigned_once__a_coordinator_that_numbers_nothing_and_completes_nothing__is_not_accused(
+    history: History,
+) -> None:
+    given_up = PartitionsRevoked(member="m0", generation=1, partitions=("t-0",))
+    handed_over = history(assigned("m0", 1, "t-0"), given_up, assigned("m1", 1, "t-0"))
+    assert judge(handed_over, [NoDoubleOwnership, AssignedOncePerGeneration]).outcome is Outcome.HELD

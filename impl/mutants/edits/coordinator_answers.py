@@ -73,6 +73,13 @@ _SYNC_ANSWERS: Final = {
         ),
     ),
     "sync-debt-kept": (Edit(f"{_SYNC}:sync_group", "    group.pending_sync.discard(member.member_id)\n", ""),),
+    "all-get-one-assignment": (
+        Edit(
+            f"{_SYNC}:propagate",
+            'assignments.get(member.member_id, b"")',
+            'max(assignments.values(), key=len, default=b"")',
+        ),
+    ),
     "late-sync-gets-nothing": (Edit(f"{_SYNC}:sync_group", "sync_reply(group, member)", "SyncGroupReply()"),),
     "sync-answered-before-leader": (
         Edit(

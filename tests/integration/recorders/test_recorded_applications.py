@@ -74,9 +74,9 @@ def test_two_owners_are_caught__of_an_application_whose_assignor_gives_all_to_ea
         group.start(member, python_app(others))
     group.await_commits("m1", "m2")
     group.end()
-    document = group.judged("--invariant", "no_double_ownership")
+    document = group.judged("--invariant", "assigned_once_per_generation")
     assert (document["verdict"], document["exit_code"]) == ("violated", 10)
-    assert "is owned by m" in document["counterexample"]["headline"]
+    assert "is assigned to m" in document["counterexample"]["headline"]
 
 
 @pytest.mark.parametrize("library", ["kafka_python", "confluent"])
