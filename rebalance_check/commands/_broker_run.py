@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rebalance_check.commands._ci_options import CiOptions
 from rebalance_check.commands._claim_options import ClaimOptions
 from rebalance_check.commands._console import Console, verdict_line
-from rebalance_check.commands.judge import show_undecided
+from rebalance_check.commands.judge import Judged, show_undecided
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.exchange.exchange import now_ms
@@ -23,6 +25,8 @@ from rebalance_check.model.vocabulary.group_status import GroupStatus
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.history import HistoryWriter
 from rebalance_check.properties.judge import Judge
+from rebalance_check.properties.judgement import Judgement
+from rebalance_check.report.claim_results import ClaimResult, JudgedFiles
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.notices import notice
 from rebalance_check.report.terminal import suggested, visible
@@ -42,6 +46,13 @@ class BrokerOrder:
     record: Path | None = None
     claims: ClaimOptions | None = None
     seconds: float | None = None
+    ci: CiOptions = field(default_factory=CiOptions)
+
+    def __post_init__(self) -> None:
+        """What CI systems are given are verdicts, and those of SARIF name lines of the record."""
+        if self.ci.wanted and self.claims is None:
+            raise RebalanceCheckError("--junit, --github and --sarif tell verdicts, and nothing is judged: add --judge")
+        self.ci.require_files(self.record, "add --record FILE")
 
 
 @dataclass(slots=True)
@@ -166,7 +177,16 @@ def _show_verdict(console: Console, order: BrokerOrder, judging: Judge, document
         if order.record is not None:
             console.say(f"  shown by {suggested('judge', order.record, '--invariant', found.invariant)}")
     show_undecided(console, judgement)
+    ci_results = partial(_results, order.record, judgement)
+    order.ci.write(console, "broker", ci_results, judgement.exit_code)
     held, of_all = len(judgement.held), len(judgement.verdicts)
     about = f"{held} of {of_all} invariants held on {judgement.events:,} events"
     console.say(verdict_line(judgement.outcome, [found.invariant for found in judgement.counterexamples], about))
     return console.finish({**document, **judgement_document(judgement)}, judgement.exit_code)
+
+
+def _results(record: Path | None, judgement: Judgement) -> list[ClaimResult]:
+    """The result of each claim, with its line where there is a record."""
+    if record is None:
+        return JudgedFiles(SUBJECT, judgement, (), ()).results()
+    return Judged(record, judgement).results()

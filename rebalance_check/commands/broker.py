@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from rebalance_check.commands._broker_run import BrokerOrder, run_broker
+from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, json_option
 from rebalance_check.integration.embedded.options import LOOPBACK, MAX_NODES
@@ -37,9 +38,10 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--judge", "is_judged", is_flag=True, help="Judge it as it happens, and in the end.")
 @click.option("--seconds", type=click.FloatRange(0), help="End by itself after so long.")
 @claim_options
+@ci_options(sarif=True)
 @json_option
 def command(*, port: int, nodes: int, host: str, topics: str, auto_create: bool, partitions: int, faults: Path | None,
-            record: Path | None, is_judged: bool, seconds: float | None, claims: ClaimOptions,
+            record: Path | None, is_judged: bool, seconds: float | None, claims: ClaimOptions, ci: CiOptions,
             as_json: bool) -> int:  # fmt: skip
     """Run a broker that speaks Kafka's protocol, in memory, until it is interrupted: for tests of any client.
 
@@ -53,7 +55,7 @@ def command(*, port: int, nodes: int, host: str, topics: str, auto_create: bool,
             "topics": parse_topics(topics), "nodes": nodes, "host": host, "port": port,
             "auto_create": partitions if auto_create else 0,
         },
-        faults=plan, record=record, claims=claims if is_judged else None, seconds=seconds,
+        faults=plan, record=record, claims=claims if is_judged else None, seconds=seconds, ci=ci,
     )  # fmt: skip
     with stop_requests() as stop:
         return run_broker(Console(as_json), order, stop)

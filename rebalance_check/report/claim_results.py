@@ -67,7 +67,10 @@ class ClaimResult:
 
 @dataclass(frozen=True, slots=True)
 class JudgedFiles:
-    """A judged history: what reports call it, its verdicts, the files and the events that hold it."""
+    """A judged history: what reports call it, its verdicts, the files and the events that hold it.
+
+    Of a history that was not kept both are empty: then a violation has its reasons, and neither a line nor a command.
+    """
 
     name: str
     judgement: Judgement
@@ -82,15 +85,16 @@ class JudgedFiles:
         return unread + results + untested_results(self.name, self.judgement.outcome, results)
 
     def _result(self, invariant: Invariant, verdict: Verdict, places: Mapping[Hashable, Place]) -> ClaimResult:
-        again = suggested("judge", *self.files, "--invariant", invariant.name)
+        again = suggested("judge", *self.files, "--invariant", invariant.name) if self.files else ""
         one = ClaimResult(
             subject=self.name, claim=invariant.name, outcome=verdict.outcome, sentence=invariant.claim, command=again,
             text=verdict.reason if isinstance(verdict, Undecided | Untested) else "",
         )  # fmt: skip
         if not isinstance(verdict, Violated):
             return one
-        text, _, _ = explained(self.events, verdict.counterexample, again)
-        return located(replace(one, text=text), verdict.counterexample, places)
+        found = verdict.counterexample
+        text = explained(self.events, found, again)[0] if self.events else str(found)
+        return located(replace(one, text=text), found, places)
 
 
 def unread_result(subject: str, fault: str) -> ClaimResult:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 import signal
 import socket
 import struct
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,14 +18,10 @@ import pytest
 pytest.importorskip("kafka", reason="the embedded broker needs the extra 'brokers'")
 
 from rebalance_check.commands import _broker_run
-from rebalance_check.commands._broker_run import BrokerOrder, run_broker
-from rebalance_check.commands._claim_options import ClaimOptions
-from rebalance_check.commands._console import Console
 from rebalance_check.commands.broker import parse_topics
 from rebalance_check.impl.mutants import planted
 from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.exchange.faults import Effect, Fault, FaultPlan
-from rebalance_check.integration.interrupts import StopRequest
 from rebalance_check.integration.wire.call import Connection
 from rebalance_check.integration.wire.kafka_python import metadata
 from rebalance_check.integration.wire.raw_group import RawGroup
@@ -35,21 +29,9 @@ from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import ReplyObserved, RunEnded, RunStarted
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.history import HistoryWriter, read_history
+from tests.command_line.broker_runs import Run, join, reply_to
 
 Command = Callable[..., Any]
-
-
-def join(member_id: str = "", metadata: bytes = b"x") -> msg.JoinGroupRequest:
-    return msg.JoinGroupRequest(
-        group_id="g", version=3, session_timeout_ms=60_000, rebalance_timeout_ms=60_000, member_id=member_id,
-        protocol_type="consumer", protocols=(msg.JoinProtocol("range", metadata),),
-    )  # fmt: skip
-
-
-def reply_to(group: RawGroup, request: msg.GroupRequest) -> Any:
-    group.request(0, request)
-    ((_, reply),) = group.replies(at_least=1, timeout_s=10)
-    return reply
 
 
 class Running:
@@ -183,43 +165,6 @@ def test_topics_that_cannot_be_are_refused(text: str, message: str) -> None:
 # ------------------------------------------------------------------------------------------------ in this process
 
 
-class Run:
-    """A run in a thread, whose end the test decides."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, record: Path | None = None, **chosen: Any) -> None:
-        self.said = io.StringIO()
-        self.stop = StopRequest()
-        self.code: Any = None
-        self._addresses: list[str] = []
-        self._listens = threading.Event()
-        monkeypatch.setattr(Console, "say", lambda _console, text="": self._say(text))
-        faults = chosen.pop("faults", FaultPlan())
-        order = BrokerOrder(broker={"topics": {"t": 2}, **chosen}, faults=faults, record=record, claims=ClaimOptions())
-        self._thread = threading.Thread(target=self._run, args=(order,))
-
-    def _say(self, text: str) -> None:
-        self.said.write(f"{text}\n")
-        if "listens at" in text:
-            self._addresses.append(text.rsplit(maxsplit=1)[-1])
-        if text.startswith("it ends with"):
-            self._listens.set()
-
-    def _run(self, order: BrokerOrder) -> None:
-        try:
-            self.code = run_broker(Console(as_json=False), order, self.stop)
-        except Exception as error:
-            self.code = error
-
-    def __enter__(self) -> str:
-        self._thread.start()
-        assert self._listens.wait(30)
-        return self._addresses[0]
-
-    def __exit__(self, *_: object) -> None:
-        self.stop.wake()
-        self._thread.join(30)
-
-
 def test_the_first_violation_is_printed_when_it_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Run(monkeypatch)
     with planted("heartbeat-accepts-stale-generation"), run as bootstrap, RawGroup(bootstrap, "g") as group:
@@ -259,7 +204,7 @@ def test_a_disk_that_refuses_the_record_ends_the_run(monkeypatch: pytest.MonkeyP
     with run as bootstrap:
         with Connection(bootstrap) as connection:
             connection.call(metadata.MetadataRequest(topics=None), 1)
-        run._thread.join(30)
+        run.thread.join(30)
     assert isinstance(run.code, OSError)
     assert len((tmp_path / "history.jsonl").read_text().splitlines()) == 1
 
@@ -272,7 +217,7 @@ def test_a_group_in_the_middle_of_a_rebalance_is_named_at_the_end(
     with run as bootstrap, RawGroup(bootstrap, "g") as group:
         reply_to(group, join())
         run.stop.wake()
-        run._thread.join(30)
+        run.thread.join(30)
     *_, ended = read_history(record)
     assert isinstance(ended, RunEnded)
     assert ended.pending == ("g is CompletingRebalance",)
