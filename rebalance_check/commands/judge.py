@@ -11,7 +11,7 @@ import click
 
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
-from rebalance_check.commands._console import Console, html_option, json_option, show_untested, verdict_line, write_page
+from rebalance_check.commands._console import Console, html_option, json_option, show_untested, verdict_line
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.progress import ProgressListener
@@ -25,7 +25,6 @@ from rebalance_check.properties.verdict import Outcome, names_by_reason, worst_o
 from rebalance_check.report.claim_results import ClaimResult, JudgedFiles, unread_result
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.runs import explained
-from rebalance_check.report.shown_histories import shown_history
 from rebalance_check.report.terminal import suggested, visible
 
 
@@ -123,6 +122,8 @@ def command(
     for bad in refused:
         console.say(visible(f"{bad.path}: not judged: {bad.fault}"))
     if html is not None:
+        from rebalance_check.commands._history_pages import write_histories  # noqa: PLC0415 - needs an extra
+
         write_histories(console, html, judged)
     code = exit_code_of_files(judged, refused)
     ci.write(console, "judge", lambda: results_of_files(judged, refused), code)
@@ -243,11 +244,3 @@ def show_undecided(console: Console, judgement: Judgement) -> None:
     """Each reason for which something is undecided, after the names of the invariants."""
     for reason, names in names_by_reason(judgement.undecided).items():
         console.say(f"  undecided: {', '.join(names)}: {visible(reason)}")
-
-
-def write_histories(console: Console, html: Path, judged: Sequence[Judged]) -> None:
-    """The page of all these runs."""
-    from rebalance_check.report.pages.run_pages import ListedRun, run_page  # noqa: PLC0415 - needs the extra `report`
-
-    runs = (shown_history(one.name, one.files, one.events(), one.judgement) for one in judged)
-    write_page(console, html, run_page(map(ListedRun.of, runs)))

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rebalance_check.commands._console import Console, html_option, json_option, show_untested
-from rebalance_check.commands.judge import Judged, show_undecided, show_unread, verdict_of, write_histories
+from rebalance_check.commands.judge import Judged, show_undecided, show_unread, verdict_of
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import CATALOGUE
@@ -46,6 +46,8 @@ def command(history: Path, group: str | None, last: int, html: Path | None, as_j
         (one for one in scanned if group is None or isinstance(one, UnreadLine) or one.group in shown), CATALOGUE
     )
     if html is not None:
+        from rebalance_check.commands._history_pages import write_histories  # noqa: PLC0415 - needs an extra
+
         write_histories(console, html, [Judged(history, judgement)])
     else:
         console.say(visible(origin_of_history(events, "").run))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.pipeline.judging import ClaimTally
@@ -13,13 +12,10 @@ from rebalance_check.pipeline.results import FuzzResult
 from rebalance_check.properties.catalogue import select
 from rebalance_check.properties.judge import judge
 from rebalance_check.properties.verdict import Outcome
+from rebalance_check.report.pages.chosen_runs import MOST_EVENTS, chosen_runs
 from rebalance_check.report.pages.run_pages import Broken, ListedRun, run_page
 from rebalance_check.report.pages.shown_run import Finding, ShownRun
-from rebalance_check.report.pages.signatures import shape_of
 from rebalance_check.report.shown_histories import seed_run
-
-MOST_EVENTS: Final = 200_000
-"""So many events of runs the page of a campaign holds, about 40 bytes each; the first run is held in any case."""
 
 Histories: TypeAlias = Callable[[Collection[int]], Iterable[tuple[int, Sequence[Event]]]]
 """The histories of these seeds, in any order."""
@@ -41,14 +37,14 @@ class Campaign:
 
 
 def campaign_page(campaign: Campaign, most_events: int = MOST_EVENTS) -> str:
-    """The page of a campaign. Runs that broke a claim come first into the events that it holds, one of each kind of
-    finding before all others."""
+    """The page of a campaign; of more than ``most_events`` events it holds the histories that `chosen_runs` chooses."""
     result = campaign.result
     broken = _broken(result.verdicts.values())
     verdicts = {run.seed: run.outcome(require_tested=result.require_tested) for run in result.listed}
+    chosen = chosen_runs({run.seed: run.event_count for run in result.listed}, broken, most_events)
     shown = {
         seed: _shown(campaign, seed, verdicts[seed], history, broken.get(seed, ()))
-        for seed, history in campaign.histories(_chosen(result, broken, most_events))
+        for seed, history in campaign.histories(chosen)
     }
     runs = [
         ListedRun(str(run.seed), verdicts[run.seed], run.event_count, broken.get(run.seed, ()), shown.get(run.seed))
@@ -65,23 +61,6 @@ def _broken(tallies: Iterable[ClaimTally]) -> dict[int, list[Broken]]:
         for row in claim.violations:
             found.setdefault(row.seed, []).append(Broken(claim.invariant, sentence, row.detail))
     return found
-
-
-def _chosen(result: FuzzResult, broken: dict[int, list[Broken]], most_events: int) -> frozenset[int]:
-    """The seeds whose histories fit into the page."""
-    length = {run.seed: run.event_count for run in result.listed}
-    shortest: dict[tuple[str, str], int] = {}
-    for seed in sorted(broken, key=lambda seed: (length[seed], seed)):
-        for each in broken[seed]:
-            shortest.setdefault((each.claim, shape_of(each.headline)), seed)
-    chosen: set[int] = set()
-    events = 0
-    for seed in dict.fromkeys(chain(shortest.values(), sorted(broken), length)):
-        if chosen and events + length[seed] > most_events:
-            break
-        chosen.add(seed)
-        events += length[seed]
-    return frozenset(chosen)
 
 
 def _shown(

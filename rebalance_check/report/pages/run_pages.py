@@ -9,7 +9,7 @@ from typing import Any, Final
 from rebalance_check.properties.verdict import Outcome
 from rebalance_check.report.pages.columns import Templates
 from rebalance_check.report.pages.render import SHARED_SCRIPTS, page
-from rebalance_check.report.pages.shown_run import ShownRun
+from rebalance_check.report.pages.shown_run import Finding, ShownRun
 from rebalance_check.report.pages.signatures import shape_of
 from rebalance_check.report.pages.timeline import run_document, timeline_document
 
@@ -24,6 +24,11 @@ class Broken:
     claim: str
     sentence: str
     headline: str
+
+    @classmethod
+    def of(cls, found: Finding) -> Broken:
+        """A finding in short."""
+        return cls(found.claim, found.sentence, found.headline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class ListedRun:
     @classmethod
     def of(cls, run: ShownRun) -> ListedRun:
         """A run that the page has in full."""
-        broken = [Broken(found.claim, found.sentence, found.headline) for found in run.findings]
+        broken = [Broken.of(found) for found in run.findings]
         events = sum(len(caused) for _, caused in run.steps)
         return cls(run.name, run.verdict, events, broken, run)
 
