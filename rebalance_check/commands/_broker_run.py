@@ -12,7 +12,8 @@ from typing import Any
 from rebalance_check.commands._ci_options import CiOptions
 from rebalance_check.commands._claim_options import ClaimOptions
 from rebalance_check.commands._console import Console, verdict_line
-from rebalance_check.commands.judge import Judged, show_undecided
+from rebalance_check.commands._judged import Judged
+from rebalance_check.commands.judge import show_undecided
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.exchange.exchange import now_ms

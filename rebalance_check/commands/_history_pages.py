@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rebalance_check.commands._console import Console, write_page
-from rebalance_check.commands.judge import Judged
+from rebalance_check.commands._judged import Judged
 from rebalance_check.report.pages.chosen_runs import MOST_EVENTS, chosen_runs
 from rebalance_check.report.pages.run_pages import Broken, ListedRun, run_page
 from rebalance_check.report.pages.shown_run import Finding

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from rebalance_check.commands._claim_options import ClaimOptions
 from rebalance_check.commands._console import Console
-from rebalance_check.commands.judge import Judged, show_judged
+from rebalance_check.commands._judged import Judged
+from rebalance_check.commands.judge import show_judged
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.impl.runtime.options import SimulatedProtocol, SimulationOptions
 from rebalance_check.impl.simulator import churn_schedule

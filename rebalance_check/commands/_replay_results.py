@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from rebalance_check.commands.judge import Judged
+from rebalance_check.commands._judged import Judged
 from rebalance_check.integration.conformance.replay import ReplayResult
 from rebalance_check.model.registry import path_of
 from rebalance_check.model.vocabulary.schedule import Schedule

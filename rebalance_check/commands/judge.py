@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,8 @@ import click
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._claim_options import ClaimOptions, claim_options
 from rebalance_check.commands._console import Console, html_option, json_option, show_untested, verdict_line
+from rebalance_check.commands._judged import Judged, Refused
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.model.vocabulary.progress import ProgressListener
 from rebalance_check.properties.exit_codes import ExitCode, worst_exit_code
 from rebalance_check.properties.file_runs import runs_of_files
@@ -22,57 +21,10 @@ from rebalance_check.properties.history import scan_history
 from rebalance_check.properties.judgement import Judgement
 from rebalance_check.properties.merging import HistoryPart, MergedHistory
 from rebalance_check.properties.verdict import Outcome, names_by_reason, worst_outcome
-from rebalance_check.report.claim_results import ClaimResult, JudgedFiles, unread_result
+from rebalance_check.report.claim_results import ClaimResult, unread_result
 from rebalance_check.report.documents import judgement_document
 from rebalance_check.report.runs import explained
 from rebalance_check.report.terminal import suggested, visible
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A history file and what the judge says about it; of several parts of one run, ``merged`` is their history."""
-
-    path: Path
-    judgement: Judgement
-    parts: tuple[Path, ...] = ()
-    merged: MergedHistory | None = None
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The file, or the parts of the run."""
-        return self.parts or (self.path,)
-
-    @property
-    def outcome(self) -> Outcome:
-        """What the verdicts amount to."""
-        return self.judgement.outcome
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """The exit code that stands for it."""
-        return self.judgement.exit_code
-
-    @property
-    def name(self) -> str:
-        """What reports call it."""
-        return " + ".join(map(str, self.files))
-
-    def events(self) -> list[Event]:
-        """Its events, read anew, or in the most probable order of the parts."""
-        return list(self.merged.events if self.merged is not None else readable_events(self.path))
-
-    def results(self) -> list[ClaimResult]:
-        """The result of each claim, for CI systems."""
-        history = self.events() if self.judgement.counterexamples else []
-        return JudgedFiles(self.name, self.judgement, self.files, history).results()
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A history file that cannot be judged at all, and why."""
-
-    path: Path
-    fault: str
 
 
 @click.command("judge")

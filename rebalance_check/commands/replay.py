@@ -12,11 +12,12 @@ import click
 
 from rebalance_check.commands._ci_options import CiOptions, ci_options
 from rebalance_check.commands._console import Console, json_option, verdict_line
+from rebalance_check.commands._judged import Judged
 from rebalance_check.commands._replay_results import address_of, command_of, path_result, replay_results
 from rebalance_check.commands._upgrade_option import path_option
 from rebalance_check.commands.explore import chosen as chosen_sizes
 from rebalance_check.commands.explore import size_options
-from rebalance_check.commands.judge import Judged, show_judged
+from rebalance_check.commands.judge import show_judged
 from rebalance_check.commands.live import BROKER_HELP
 from rebalance_check.integration.brokers import Broker, BrokerSpec, open_broker
 from rebalance_check.integration.conformance.replay import ReplayResult, replay

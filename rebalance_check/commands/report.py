@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from rebalance_check.commands._console import Console, html_option, json_option, show_untested
-from rebalance_check.commands.judge import Judged, show_undecided, show_unread, verdict_of
+from rebalance_check.commands._judged import Judged
+from rebalance_check.commands.judge import show_undecided, show_unread, verdict_of
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.catalogue import CATALOGUE

@@ -12,7 +12,7 @@ pytest.importorskip("jinja2", reason="the extra 'report' is not installed")
 from rebalance_check import NoDoubleOwnership, write_history
 from rebalance_check.commands._console import Console
 from rebalance_check.commands._history_pages import write_histories
-from rebalance_check.commands.judge import Judged
+from rebalance_check.commands._judged import Judged
 from rebalance_check.properties.files import judge_file
 from tests.parsed_page import ParsedPage
 from tests.two_owners import history_with_two_owners

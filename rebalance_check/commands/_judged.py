@@ -1,0 +1,61 @@
+"""A recorded history that was judged, and a file that could not be: what every command says about histories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rebalance_check.model.vocabulary.events import Event
+from rebalance_check.properties.exit_codes import ExitCode
+from rebalance_check.properties.files import readable_events
+from rebalance_check.properties.judgement import Judgement
+from rebalance_check.properties.merging import MergedHistory
+from rebalance_check.properties.verdict import Outcome
+from rebalance_check.report.claim_results import ClaimResult, JudgedFiles
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A history file and what the judge says about it; of several parts of one run, ``merged`` is their history."""
+
+    path: Path
+    judgement: Judgement
+    parts: tuple[Path, ...] = ()
+    merged: MergedHistory | None = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file, or the parts of the run."""
+        return self.parts or (self.path,)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the verdicts amount to."""
+        return self.judgement.outcome
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code that stands for it."""
+        return self.judgement.exit_code
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return " + ".join(map(str, self.files))
+
+    def events(self) -> list[Event]:
+        """Its events, read anew, or in the most probable order of the parts."""
+        return list(self.merged.events if self.merged is not None else readable_events(self.path))
+
+    def results(self) -> list[ClaimResult]:
+        """The result of each claim, for CI systems."""
+        history = self.events() if self.judgement.counterexamples else []
+        return JudgedFiles(self.name, self.judgement, self.files, history).results()
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A history file that cannot be judged at all, and why."""
+
+    path: Path
+    fault: str
