@@ -28,7 +28,7 @@ class Wanted:
 
     invariants: Claims = ()
     exclude: Claims = ()
-    without: Iterable[str] = ()
+    without: str | Iterable[str] = ()
     require_tested: bool = False
 
     @property
@@ -58,13 +58,17 @@ def wanted_by(settings: Settings, given: Mapping[str, object]) -> Wanted:
         asked,
         invariants=asked.invariants or settings.invariants,
         exclude=(*_each(asked.exclude), *settings.exclude),
-        without=(*asked.without, *settings.without),
+        without=(*_names(asked.without), *settings.without),
         require_tested=asked.require_tested or settings.require_tested,
     )
 
 
 def _each(claims: Claims) -> tuple[Invariant | str, ...]:
     return (claims,) if isinstance(claims, Invariant | str) else tuple(claims)
+
+
+def _names(without: str | Iterable[str]) -> tuple[str, ...]:
+    return (without,) if isinstance(without, str) else tuple(without)
 
 
 def judged(history: Sequence[Event], wanted: Wanted) -> Judgement:

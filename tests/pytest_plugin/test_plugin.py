@@ -206,6 +206,11 @@ def test_claims_are_left_out_by_mark_option_and_ini(pytester: pytest.Pytester) -
     result.assert_outcomes(passed=1)
 
 
+def test_a_mark_may_name_one_thing_that_the_coordinator_lacks(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(TWICE.replace('invariants="no_double_ownership"', 'exclude="cooperative", without="leader"'))
+    pytester.runpytest("--rebalance-exclude", "ownership").assert_outcomes(passed=1)
+
+
 # ------------------------------------------------------------------------------------------------ fixtures
 
 
