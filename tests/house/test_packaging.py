@@ -15,16 +15,19 @@ NOT_SHIPPED = {".pyc"}
 
 EXTRAS = "numpy numba networkx hypothesis kafka testcontainers docker pyspark pyarrow pandas jinja2 junitparser"
 
-WITHOUT_EXTRAS = f"""
+REFUSING = """
 import sys
 
 class Refuse:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {EXTRAS.split()!r}:
-            raise ModuleNotFoundError(f"{{name}} is an extra", name=name)
+        if name.split(".")[0] in sys.argv[1:]:
+            raise ModuleNotFoundError(f"{name} is an extra", name=name)
 
 sys.meta_path.insert(0, Refuse())
+"""
+"""Begins a program that lacks the libraries that its arguments name."""
 
+JUDGING = """
 from rebalance_check import CATALOGUE, judge, read_history, write_history
 from rebalance_check.cli import run
 from rebalance_check.model.vocabulary.events import PartitionsAssigned
@@ -35,6 +38,14 @@ assert not judge(read_history("h.jsonl")).exit_code == 0
 assert run(["judge", "h.jsonl"]) == 10
 assert run(["invariants"]) == 0
 assert run(["--help"]) == 0
+"""
+
+TRYING = """
+from rebalance_check.cli import run
+
+assert run(["conform", "client", "--help"]) == 0
+assert run(["conform", "broker", "--help"]) == 0
+assert run(["broker", "--help"]) == 0
 """
 
 
@@ -79,7 +90,14 @@ def test_the_command_is_installed() -> None:
 
 
 def test_judging_needs_none_of_the_extras(tmp_path: Path) -> None:
-    result = subprocess.run(
-        [sys.executable, "-c", WITHOUT_EXTRAS], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
+    run_without(EXTRAS, JUDGING, tmp_path)
+
+
+def test_the_kits_and_the_broker_need_no_library_of_the_extra_report(tmp_path: Path) -> None:
+    run_without("jinja2 markupsafe junitparser", TRYING, tmp_path)
+
+
+def run_without(libraries: str, program: str, folder: Path) -> None:
+    call = [sys.executable, "-c", REFUSING + program, *libraries.split()]
+    result = subprocess.run(call, capture_output=True, text=True, cwd=folder, check=False)
     assert result.returncode == 0, result.stderr
