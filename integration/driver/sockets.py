@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-import time
 from collections.abc import Callable, Sequence
 from random import Random
 from types import TracebackType
@@ -17,6 +16,7 @@ from rebalance_check.integration.driver.codec import Address
 from rebalance_check.integration.driver.config import ConnectionConfig
 from rebalance_check.integration.driver.keeper import Close, Open, Write
 from rebalance_check.integration.driver.member import DrivenMember
+from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.integration.wire.call import split_address
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 
@@ -25,11 +25,6 @@ T = TypeVar("T")
 
 LATEST_S: Final = 0.5
 """How often the thread looks at the time when nothing is due."""
-
-
-def now_ms() -> int:
-    """The time that members on sockets go by: this machine's monotonic clock, in ms."""
-    return time.monotonic_ns() // 1_000_000
 
 
 def addresses_of(bootstrap: str) -> list[Address]:

@@ -29,7 +29,7 @@ from rebalance_check.integration.embedded.options import DEFAULTS, BrokerOptions
 from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.topics import Topics
 from rebalance_check.integration.embedded.transactions import Transactions
-from rebalance_check.integration.exchange.exchange import now_ms
+from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.integration.wire.apis import APIS, VERSIONS, api_name
 from rebalance_check.integration.wire.frames import Prefix, decode_request, encode_response, read_prefix
 from rebalance_check.integration.wire.kafka_python import ApiMessage

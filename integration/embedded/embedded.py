@@ -19,9 +19,10 @@ from rebalance_check.integration.embedded.coordinators import Coordinators
 from rebalance_check.integration.embedded.listening import Listening
 from rebalance_check.integration.embedded.options import LOOPBACK, MAX_REQUEST_BYTES, BrokerOptions
 from rebalance_check.integration.exchange.control import check_faults
-from rebalance_check.integration.exchange.exchange import Exchange, now_ms
+from rebalance_check.integration.exchange.exchange import Exchange
 from rebalance_check.integration.exchange.faults import OF_THE_COORDINATOR, Effect, FaultPlan
 from rebalance_check.integration.exchange.loop_thread import LoopThread
+from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, TopicsDescribed
 

@@ -15,7 +15,7 @@ from rebalance_check.impl.protocol import messages as msg
 from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.topics import Topics
 from rebalance_check.integration.embedded.transactions import Producer, Transactions
-from rebalance_check.integration.exchange.exchange import now_ms
+from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.integration.wire.apis import api_name
 from rebalance_check.integration.wire.shapes import Shape, shape_of_commit, topic_shapes
 from rebalance_check.model.vocabulary.errors import Error

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import time
 from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import Final
@@ -28,6 +27,7 @@ from rebalance_check.integration.exchange.faults import Effect, Fault, FaultPlan
 from rebalance_check.integration.exchange.observing import Passage, reply_observed, request_observed
 from rebalance_check.integration.exchange.refusals import refusal
 from rebalance_check.integration.exchange.seen import Seen, see, see_name
+from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.integration.wire.frames import LENGTH_BYTES, MalformedFrame, encode_response, read_prefix
 from rebalance_check.integration.wire.messages import name_of, read_response
 from rebalance_check.model.vocabulary.events import ConnectionClosed, ConnectionOpened, CoordinatorMoved, Event
@@ -38,13 +38,8 @@ SOURCE: Final = "wire"
 LONG_FRAME_BYTES: Final = 16 * 1024
 """A longer frame is decoded in another thread: it takes as long as the frame is."""
 
-LOSES_REPLY: Final = frozenset({Effect.DROP_REPLY, Effect.CLOSE_BEFORE, Effect.CLOSE_AFTER})
 CLOSES: Final = frozenset({Effect.CLOSE_BEFORE, Effect.CLOSE_AFTER})
-
-
-def now_ms() -> int:
-    """Milliseconds of the monotonic clock."""
-    return time.monotonic_ns() // 1_000_000
+"""Effects that close the connection instead of a reply."""
 
 
 class Exchange:
@@ -104,7 +99,7 @@ class Exchange:
     # ----------------------------------------------------------------------------------- what connections ask
 
     async def see(self, frame: bytes, process: str) -> Seen:
-        """Read a request as far as somebody wants to know."""
+        """Read a request: only the name of its api where no listener and no fault needs more."""
         if not self.listens and not self.faults.reads(name_of(read_prefix(frame).api_key)):
             return see_name(frame, process)
         if len(frame) > LONG_FRAME_BYTES:
@@ -150,7 +145,7 @@ class ObservedConnection:
     are recorded when their turn comes.
 
     `closed` is called as soon as it is known that the client closed its side, and when the connection is over at the
-    latest; what is answered after that is not recorded, as nobody receives it.
+    latest; what is answered after that is not recorded, as the client does not receive it.
     """
 
     def __init__(self, exchange: Exchange, answer: Answer, number: int, node: int, process: str) -> None:

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from rebalance_check.impl.runtime.recorder import Recorder, SharedRecorder
+from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.history import decode, encode
@@ -31,7 +32,7 @@ class RawRecording:
 
     def recorder(self, group: str, source: str) -> Recorder:
         """A recorder of the observer ``source`` that writes here."""
-        return SharedRecorder(group, source, lambda: time.monotonic_ns() // 1_000_000, self.write)
+        return SharedRecorder(group, source, now_ms, self.write)
 
     def write(self, event: Event) -> None:
         """Append one event."""

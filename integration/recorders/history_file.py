@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from rebalance_check.impl.runtime.recorder import Recorder, SharedRecorder
+from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.history import decode, encode, read_history
@@ -24,11 +24,6 @@ from rebalance_check.properties.malformed import MalformedHistory
 
 _BLOCK: Final = 64 * 1024
 log = logging.getLogger(__name__)
-
-
-def machine_ms() -> int:
-    """Milliseconds on the monotonic clock of this machine."""
-    return time.monotonic_ns() // 1_000_000
 
 
 class HistoryFile:
@@ -55,7 +50,7 @@ class HistoryFile:
             os.close(self._file)
             raise
 
-    def recorder(self, group: str, source: str, clock: Callable[[], int] = machine_ms) -> Recorder:
+    def recorder(self, group: str, source: str, clock: Callable[[], int] = now_ms) -> Recorder:
         """A recorder of the observer ``source`` that writes here; several threads may use it."""
         return SharedRecorder(group, source, clock, self, self.next_number(group, source))
 

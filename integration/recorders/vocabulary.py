@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Final
 
 from rebalance_check.impl.runtime.recorder import Recorder, SharedRecorder
-from rebalance_check.integration.recorders.history_file import HistoryFile, machine_ms
+from rebalance_check.integration.machine_clock import now_ms
+from rebalance_check.integration.recorders.history_file import HistoryFile
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import (
     Event,
@@ -56,7 +57,7 @@ class Vocabulary:
         member: str,
         listener: Callable[[Event], None] | None = None,
         *,
-        clock: Callable[[], int] = machine_ms,
+        clock: Callable[[], int] = now_ms,
         numbering: Numbering = Numbering.NOTHING,
         crashes_are_recorded: bool = True,
     ) -> None:

@@ -16,10 +16,10 @@ from rebalance_check.commands._judged import Judged
 from rebalance_check.commands.judge import show_undecided
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
-from rebalance_check.integration.exchange.exchange import now_ms
 from rebalance_check.integration.exchange.fault_file import line_of
 from rebalance_check.integration.exchange.faults import FaultPlan
 from rebalance_check.integration.interrupts import StopRequest
+from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted
 from rebalance_check.model.vocabulary.group_status import GroupStatus

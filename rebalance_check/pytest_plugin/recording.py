@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
 from rebalance_check.impl.runtime.recorder import Recorder, SharedRecorder
+from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.model.vocabulary.events import Event, RunEnded
 from rebalance_check.properties.history import HistoryWriter
 
 HARNESS: Final = "harness"
 """The observer that says that a history is complete."""
-
-
-def now_ms() -> int:
-    """Milliseconds on the clock of this machine that never jumps."""
-    return time.monotonic_ns() // 1_000_000
 
 
 class Recording:

@@ -101,7 +101,7 @@ FLOORS = (
     ("impl.simulator",),
     ("properties.assignment", "properties.machines"),
     # Brokers, the JVM, live clients.
-    ("integration.parent",),
+    ("integration.parent", "integration.machine_clock"),
     ("integration.wire", "integration.jvm", "integration.interrupts", "integration.waiting"),
     ("integration.exchange",),
     ("integration.embedded", "integration.virtual", "integration.oracle"),

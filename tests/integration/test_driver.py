@@ -22,9 +22,10 @@ from rebalance_check.impl.protocol.topic_partition import TopicPartition
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.driver.config import ConnectionConfig
 from rebalance_check.integration.driver.link import patience_ms
-from rebalance_check.integration.driver.sockets import Member, now_ms
+from rebalance_check.integration.driver.sockets import Member
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.exchange.faults import Effect, Fault
+from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.model.vocabulary.errors import Error, RebalanceCheckError
 from rebalance_check.model.vocabulary.events import CoordinatorFound, Event, MembershipLost
 

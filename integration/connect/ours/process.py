@@ -39,8 +39,9 @@ from rebalance_check.integration.connect.ours.order import WorkerOrder
 from rebalance_check.integration.connect.ours.peers import HttpPeers
 from rebalance_check.integration.connect.ours.rest_server import RestServer
 from rebalance_check.integration.connect.ours.threads import WorkerThreads
-from rebalance_check.integration.driver.sockets import Member, now_ms
+from rebalance_check.integration.driver.sockets import Member
 from rebalance_check.integration.live.recording import RawRecording
+from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.integration.parent import end_with_parent
 from rebalance_check.model.vocabulary.events import (
     CancelledWorkEnded,

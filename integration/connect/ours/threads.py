@@ -9,7 +9,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from rebalance_check.integration.driver.sockets import now_ms
+from rebalance_check.integration.machine_clock import now_ms
 
 
 class WorkerThreads:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from rebalance_check.impl.runtime.recorder import SharedRecorder
-from rebalance_check.integration.exchange.exchange import now_ms
 from rebalance_check.integration.kits.client.view import GroupView
+from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.model.vocabulary.events import Event
 from rebalance_check.properties.history import HistoryWriter
 

@@ -18,10 +18,7 @@ from rebalance_check.model.vocabulary.wire_events import (
     ReplyObserved,
     RequestObserved,
 )
-
-UNSEEN = ("drop-reply", "close-before", "close-after")
-"""Faults after which the client never sees the reply."""
-
+from rebalance_check.properties.wire.errors import UNSEEN
 
 MEMBER_ID_VERSION: Final = 4
 """From this version of JoinGroup a new member that has no id gets one before it may join (KIP-394)."""

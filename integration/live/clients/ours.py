@@ -20,7 +20,7 @@ from rebalance_check.impl.client.coordinator import Coordinator
 from rebalance_check.impl.client.elector import ElectionFailed, LeaderElector
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.protocol.leader_election import Identity
-from rebalance_check.integration.driver.sockets import Member, now_ms
+from rebalance_check.integration.driver.sockets import Member
 from rebalance_check.integration.live.clients.consumer import (
     GRACE_MS,
     GaveUpError,
@@ -29,6 +29,7 @@ from rebalance_check.integration.live.clients.consumer import (
 )
 from rebalance_check.integration.live.clients.reading import Reading
 from rebalance_check.integration.live.settings import LiveProtocol, MemberOrder
+from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.integration.recorders.observer import Observer
 from rebalance_check.model.version import __version__
 

@@ -28,6 +28,7 @@ from rebalance_check.impl.protocol.messages import (
 )
 from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.brokers.nodes import Cluster, Coordinator
+from rebalance_check.integration.machine_clock import now_ms
 from rebalance_check.integration.waiting import NotYet, await_until
 from rebalance_check.integration.wire.kafka_python import admin
 from rebalance_check.integration.wire.raw_group import RawGroup
@@ -96,7 +97,7 @@ class RawMembers:
         self.events: list[Event] = []
         self._lanes: dict[int, RawGroup] = {}
         self._recorders = {
-            name: Recorder(group, name, lambda: time.monotonic_ns() // 1_000_000, self.events.append)
+            name: Recorder(group, name, now_ms, self.events.append)
             for name in ("harness", *(member.name for member in self.members))
         }
         self._tell("harness", RunStarted(subject="raw members on a cluster"))

@@ -15,11 +15,12 @@ from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.failures import GroupError
 from rebalance_check.impl.runtime.recorder import Recorder
-from rebalance_check.integration.driver.sockets import Member, now_ms
+from rebalance_check.integration.driver.sockets import Member
 from rebalance_check.integration.kits.adapters.arguments import Shown, parser
 from rebalance_check.integration.kits.adapters.ours.slipping import SlippingConsumer
 from rebalance_check.integration.kits.adapters.ours.slips import SLIPS, slip
 from rebalance_check.integration.live.clients.reading import Reading
+from rebalance_check.integration.machine_clock import now_ms
 
 ASSIGNORS: Final[dict[str, Callable[[], Assignor]]] = {
     "eager": RangeAssignor,

@@ -18,7 +18,8 @@ from rebalance_check.impl.assignors.range import RangeAssignor
 from rebalance_check.impl.client.config import ClientConfig
 from rebalance_check.impl.client.consumer import ConsumerCoordinator
 from rebalance_check.impl.runtime.recorder import SharedRecorder
-from rebalance_check.integration.driver.sockets import Member, now_ms
+from rebalance_check.integration.driver.sockets import Member
+from rebalance_check.integration.machine_clock import now_ms
 
 SESSION_MS = 15_000
 ASSIGNORS: dict[str, Callable[[], Assignor]] = {"eager": RangeAssignor, "cooperative": CooperativeStickyAssignor}
