@@ -32,7 +32,7 @@ COMMANDS: Final = {
     "explore": "Check the claims on every state of the model within bounds.",
     "fuzz": "Simulate seeds, judge every run, explain one run per broken claim.",
     "replay": "Send schedules of the model to a broker and compare every answer.",
-    "conform": "Try any Kafka client as a group under churn, and report claim by claim.",
+    "conform": "Try any Kafka client or broker, and report claim by claim.",
     "live": "Run real clients under churn against a broker, record and judge them.",
     "broker": "Run a broker in memory for any client; record and judge what happens.",
     "assignors": "Judge Kafka's own assignors of any release, or hold ours against them.",

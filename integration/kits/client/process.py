@@ -35,7 +35,7 @@ class ClientProcess(ControlledProcess):
 
     @property
     def has_ended_unasked(self) -> bool:
-        """Whether it was started and has ended, and nobody had asked it to."""
+        """Whether it was started and has ended without being asked to."""
         return self._runs > 0 and not self._asked and not self.runs
 
     def start(self) -> None:

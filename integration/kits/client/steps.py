@@ -15,7 +15,7 @@ def gather(trial: Trial) -> Steps:
 
 def settle(trial: Trial) -> Steps:
     """All that run become one generation, each with a Heartbeat after now."""
-    what = f"{', '.join(trial.running)} are members of one generation"
+    what = f"one generation of {', '.join(trial.running)}"
     mark = trial.view.count
     yield from trial.reach(lambda: trial.is_settled(mark), what, 2 * trial.patience_s)
 
@@ -38,7 +38,7 @@ def leave(trial: Trial, name: str) -> Steps:
 def without(trial: Trial, generation: int, names: tuple[str, ...] = ()) -> Steps:
     """Those that run, or ``names``, become one generation that is newer than ``generation``."""
     expected = names or trial.running
-    what = f"{', '.join(expected)} are members of a generation after {generation}"
+    what = f"a generation after {generation} of {', '.join(expected)}"
     yield from trial.reach(lambda: trial.view.generation > generation and trial.view.is_settled(expected), what)
 
 

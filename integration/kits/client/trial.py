@@ -213,7 +213,7 @@ class Trial:
 def open_trial(
     ground: Ground, scenario: str, view: GroupView, history: Path, folder: Path, *, is_static: bool, faults: FaultPlan
 ) -> Iterator[Trial]:
-    """A trial for ``scenario``, with a group and a topic that nobody has used before; all is gone afterwards.
+    """A trial for ``scenario``, with a new group and a new topic; all is gone afterwards.
 
     The events go to the file ``history`` and then to ``view``; a RunEnded is the last of them unless the broker failed
     or an interruption ended the scenario. What the processes print goes to ``folder``.

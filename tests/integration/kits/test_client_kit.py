@@ -97,7 +97,7 @@ def test_a_program_that_ends_at_once_never_connected(tmp_path: Path) -> None:
 
 def test_a_program_that_connects_to_nothing_never_connected(tmp_path: Path) -> None:
     idle = (sys.executable, "-c", "import signal; signal.pause()", *PLACES)
-    with pytest.raises(NeverConnectedError, match="never connected to the broker: p0 are members of one generation"):
+    with pytest.raises(NeverConnectedError, match="never connected to the broker: one generation of p0: not within"):
         tried(idle, tmp_path, "joins", patience_s=0.3)
 
 
