@@ -28,6 +28,14 @@ class AwaitedCluster(ABC):
         """The journals of the workers that have started and not ended."""
 
     @abstractmethod
+    def require_no_crash(self) -> None:
+        """Return when no worker has ended by itself.
+
+        Raises:
+            WorkerCrashedError: one has.
+        """
+
+    @abstractmethod
     def rest(self, name: str = "") -> ConnectRest:
         """The REST interface of a worker, by default of one that runs."""
 
@@ -65,6 +73,7 @@ class AwaitedCluster(ABC):
         since = [0.0]
 
         def probe() -> dict[str, list[str]] | NotYet:
+            self.require_no_crash()
             found = self.running()
             if not is_so(found):
                 since[0] = 0.0
@@ -84,6 +93,7 @@ class AwaitedCluster(ABC):
         """
 
         def probe() -> bool | NotYet:
+            self.require_no_crash()
             lines = (line for journal in self.journals().values() for line in read_journal(journal))
             return True if any(line.what == BLOCKED and line.item == item for line in lines) else NotYet()
 
@@ -98,9 +108,16 @@ class AwaitedCluster(ABC):
         connector = item.rpartition("-")[0] if is_task(item) else item
 
         def probe() -> bool | NotYet:
+            self.require_no_crash()
             status = self.rest().status(connector) or {"connector": {}, "tasks": []}
             states = {f"{connector}-{task['id']}": task for task in status["tasks"]} | {connector: status["connector"]}
             seen = states.get(item, {}).get("state", "without a status")
             return True if seen == state else NotYet(seen)
 
         await_until(probe, timeout_s=timeout_s, pause_s=CHECK_S, otherwise=f"{item} is not {state}")
+
+
+def items_of(connector: str, tasks: int) -> set[str]:
+    """A connector and its tasks, by their names."""
+    assert not is_task(connector), f"{connector!r} looks like the name of a task"
+    return {connector, *(f"{connector}-{number}" for number in range(tasks))}

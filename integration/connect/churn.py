@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +13,9 @@ from typing import Final
 from rebalance_check.impl.protocol.connect_protocol import ConnectMode
 from rebalance_check.integration.brokers import Broker
 from rebalance_check.integration.brokers.open import BrokerSpec
-from rebalance_check.integration.connect.cluster import ConnectCluster, items_of
+from rebalance_check.integration.connect.awaiting import items_of
+from rebalance_check.integration.connect.cluster import ConnectCluster
+from rebalance_check.integration.connect.crashes import WorkerCrashedError
 from rebalance_check.integration.connect.open import open_connect
 from rebalance_check.integration.connect.scenarios import SCENARIOS, Scenario, source
 from rebalance_check.integration.connect.settings import ConnectConfig
@@ -73,14 +75,15 @@ class ConnectRun:
 BY_NAME: Final = {scenario.name: scenario for scenario in SCENARIOS}
 
 
-def run_connect(broker: Broker, spec: str, seed: int, run: ConnectRun, folder: Path) -> list[Event]:
+def run_connect(broker: Broker, spec: str, seed: int, run: ConnectRun, folder: Path) -> Iterator[Event]:
     """The history of a run on ``broker``, which was opened as ``spec``; ``folder`` keeps what the workers write.
 
     Of a scenario that provokes a defect it is what ran, and what workers knew, alone; the whole history is a file in
-    ``folder``. What the run waited for in vain is pending at its end.
+    ``folder``. What the run waited for in vain is pending at its end. Where a worker crashes, its `WorkerCrashedError`
+    comes behind the last event.
 
     Raises:
-        RebalanceCheckError: the broker is no Kafka, or a worker cannot be started.
+        RebalanceCheckError: the broker is no Kafka, or the cluster cannot be set up.
     """
     if spec == BrokerSpec.EMBEDDED:
         raise RebalanceCheckError(
@@ -88,14 +91,31 @@ def run_connect(broker: Broker, spec: str, seed: int, run: ConnectRun, folder: P
         )
     scenario = BY_NAME.get(run.scenario) or Scenario(churn(seed, run), ConnectConfig(mode=run.mode))
     with open_connect(broker, spec, scenario.config, folder=folder, config_topic=scenario.config_topic) as cluster:
-        pending: tuple[str, ...] = ()
-        try:
-            scenario.act(cluster)
-        except RebalanceCheckError as error:
-            pending = (str(error),)
-        history = cluster.end(pending=pending)
+        history, crash = acted(cluster, scenario.act)
     write_history(folder / "whole.jsonl", history)
-    return what_ran(history) if scenario.defect else history
+    return _until_crash(what_ran(history) if scenario.defect else history, crash)
+
+
+def acted(
+    cluster: ConnectCluster, act: Callable[[ConnectCluster], None]
+) -> tuple[list[Event], WorkerCrashedError | None]:
+    """The history of a cluster to which ``act`` happens, and the crash of a worker at which it breaks off."""
+    pending: tuple[str, ...] = ()
+    try:
+        act(cluster)
+    except RebalanceCheckError as error:
+        pending = (str(error),)
+    try:
+        cluster.require_no_crash()  # what was waited for in vain is what a crashed worker did not do
+    except WorkerCrashedError as crash:
+        return cluster.abandon(), crash
+    return cluster.end(pending=pending), None
+
+
+def _until_crash(history: Iterable[Event], crash: WorkerCrashedError | None) -> Iterator[Event]:
+    yield from history
+    if crash is not None:
+        raise crash
 
 
 def churn(seed: int, run: ConnectRun) -> Callable[[ConnectCluster], None]:
@@ -127,7 +147,12 @@ class _Churn:
         self._await()
 
     def step(self) -> None:
-        """One disturbance, then a pause."""
+        """One disturbance, then a pause.
+
+        Raises:
+            WorkerCrashedError: a worker has ended by itself.
+        """
+        self.cluster.require_no_crash()
         steps = (self._kill, self._stop, self._pause, self._restart, self._configure, self._configure, self._delete,
                  self._halt)  # fmt: skip
         self.random.choice(steps)()

@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +19,8 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.brokers.local import free_ports
 from rebalance_check.integration.connect.awaiting import CHECK_S, AwaitedCluster
 from rebalance_check.integration.connect.controls import Controls
-from rebalance_check.integration.connect.journal import Stamped, is_task
+from rebalance_check.integration.connect.crashes import require_no_crash, with_crashes
+from rebalance_check.integration.connect.journal import Stamped
 from rebalance_check.integration.connect.ours.worker import OurWorker
 from rebalance_check.integration.connect.rest import ConnectRest
 from rebalance_check.integration.connect.settings import ClusterNames, ConnectConfig, worker_properties
@@ -113,7 +114,8 @@ class ConnectCluster(AwaitedCluster):
         ``mode`` is another ``connect.protocol`` than the cluster's.
 
         Raises:
-            RebalanceCheckError: one ended, or takes too long.
+            WorkerCrashedError: one ended.
+            RebalanceCheckError: one takes too long.
         """
         for name in names:
             self._start(name, replace(self.config, mode=mode or self.config.mode), ours=ours)
@@ -152,8 +154,7 @@ class ConnectCluster(AwaitedCluster):
         started = self._of(name)
 
         def probe() -> bool | NotYet:
-            if (reason := started.worker.death()) is not None:
-                raise RebalanceCheckError(reason)
+            require_no_crash([started])
             return True if self.rest(name).answers() else NotYet()
 
         await_until(
@@ -245,6 +246,10 @@ class ConnectCluster(AwaitedCluster):
                 return self.worker_of(received[-1].leader_url)
         raise RebalanceCheckError("no worker that runs has received an assignment: wait until the group is stable")
 
+    def require_no_crash(self) -> None:
+        """See `AwaitedCluster`."""
+        require_no_crash(self._current.values())
+
     def journals(self) -> dict[str, Path]:
         """The journals of the workers that have started and not ended."""
         return {name: started.place.journal for name, started in self._current.items()}
@@ -272,18 +277,22 @@ class ConnectCluster(AwaitedCluster):
             self.harness.emit(RunSettled())
         for name in [name for name, started in self._current.items() if started.paused]:
             self.resume(name)
-        with ExitStack() as stack:
-            pool = stack.enter_context(ThreadPoolExecutor(max(len(self._current), 1)))
+        with ThreadPoolExecutor(max(len(self._current), 1)) as pool:
             list(pool.map(lambda started: started.worker.stop(), self._current.values()))
         for name in list(self._current):
             self._end(name, MemberLeft(member=name))
         self.topics.close()
         self.harness.emit(RunEnded(pending=pending))
+        return self._history()
+
+    def abandon(self) -> list[Event]:
+        """Kill every worker, and return what happened until one crashed; the end of the run is missing."""
+        crashed = [name for name, started in self._current.items() if started.worker.death() is not None]
+        for started in self._current.values():
+            started.worker.kill()
+        self.topics.close()
+        return with_crashes(self._history(), crashed, HARNESS)
+
+    def _history(self) -> list[Event]:
         own = [*self._events, *self.topics.events]
         return merged(own, self._all, self.names.group, self._wall_to_monotonic_ns)
-
-
-def items_of(connector: str, tasks: int) -> set[str]:
-    """A connector and its tasks, by their names."""
-    assert not is_task(connector), f"{connector!r} looks like the name of a task"
-    return {connector, *(f"{connector}-{number}" for number in range(tasks))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from rebalance_check.integration.live.process import ClientFailedError
+from rebalance_check.integration.live.process import MemberFailedError
 from rebalance_check.integration.live.recording import merge
 from rebalance_check.model.vocabulary.errors import INTERRUPTIONS
 from rebalance_check.model.vocabulary.events import Event, MemberStarted
@@ -26,12 +26,12 @@ def recorded_until_end(path: Path, folder: Path, history: Callable[[], Iterable[
     except INTERRUPTIONS:
         _keep(path, folder)
         raise
-    except (ClientFailedError, ConnectionError, TimeoutError) as failure:
+    except (MemberFailedError, ConnectionError, TimeoutError) as failure:
         _keep(path, folder)
         if not any(isinstance(event, MemberStarted) for event in read_history(path)):
             raise
-        is_client = isinstance(failure, ClientFailedError)
-        return str(failure) if is_client else f"the broker at {bootstrap} answers no more ({failure})"
+        is_member = isinstance(failure, MemberFailedError)
+        return str(failure) if is_member else f"the broker at {bootstrap} answers no more ({failure})"
     return ""
 
 

@@ -26,8 +26,12 @@ STACKS_S: Final = 0.5
 """How long a member that hangs has to print where its threads are, in seconds."""
 
 
-class ClientFailedError(RebalanceCheckError):
-    """The process of a member failed for a reason that lies in its ``client``: the run cannot go on."""
+class MemberFailedError(RebalanceCheckError):
+    """The process of a member failed: the run cannot go on, and what happened up to there is judged."""
+
+
+class ClientFailedError(MemberFailedError):
+    """The process of a member failed for a reason that lies in its ``client``."""
 
     def __init__(self, text: str, client: ClientName) -> None:
         super().__init__(text)
