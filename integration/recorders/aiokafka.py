@@ -85,6 +85,7 @@ class RecordingAioKafkaConsumer(RecordingConsumer):
 
     async def stop(self) -> None:
         """See ``AIOKafkaConsumer.stop``."""
+        self._observer.leaving()
         await self._consumer.stop()
         self._observer.left()
 

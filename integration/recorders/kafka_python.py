@@ -80,6 +80,7 @@ class RecordingKafkaConsumer(RecordingConsumer):
 
     def close(self, *arguments: Any, **named: Any) -> None:
         """See ``KafkaConsumer.close``."""
+        self._observer.leaving()
         self._consumer.close(*arguments, **named)
         self._observer.left()
 

@@ -127,6 +127,7 @@ class RecordingConfluentConsumer(RecordingConsumer):
 
     def close(self) -> None:
         """See ``Consumer.close``."""
+        self._observer.leaving()
         self._consumer.close()
         self._observer.left()
 

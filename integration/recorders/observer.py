@@ -51,6 +51,7 @@ class Observer:
         self._lost = Membership()
         self._completed = NO_GENERATION
         self._coordinator = UNKNOWN_NODE
+        self._is_leaving = False
         self._topics: tuple[str, ...] | None = None
         self._held: set[str] = set()
 
@@ -67,6 +68,11 @@ class Observer:
         """The consumer is there, with these settings; from here on a change of its topics is an event."""
         self._topics = event.topics
         self.emit(event)
+
+    def leaving(self) -> None:
+        """The consumer begins to close. From here on it is no event that a join completes (it was under way before, and
+        the consumer gives up now what it claimed), nor that the consumer shows no membership any more."""
+        self._is_leaving = True
 
     def left(self) -> None:
         """The consumer is closed."""
@@ -168,6 +174,8 @@ class Observer:
     def _look(self) -> Membership:
         """The same; a new generation, the loss of the membership and other topics are events, too."""
         now = self._see()
+        if self._is_leaving:
+            return now if _is_member(now) else self._joined
         self._look_at_topics()
         if now.generation == NO_GENERATION or _is_another_member(now, self._joined):
             self._lose()

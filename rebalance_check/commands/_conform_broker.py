@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -47,7 +46,8 @@ def command(*, broker: str, parts: tuple[str, ...], seed: int, minutes: float, n
     with open_broker(broker) as opened, console.progress() as advance:
         console.say(visible(f"{name or opened.name} ({opened.bootstrap}), seed {seed}, histories in {history}"))
         report = BrokerKit(
-            broker=replace(opened, name=name or opened.name),
+            broker=opened,
+            name=name or opened.name,
             parts=parts or list(PARTS),
             out=history,
             seed=seed,

@@ -38,12 +38,13 @@ TITLE: Final = "broker conformance"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerKit:
-    """Runs ``parts`` on ``broker``; histories go to the folder ``out``, which is made.
+    """Runs ``parts`` on ``broker``, which the report calls ``name``; histories go to the folder ``out``, which is made.
 
     No part begins after ``minutes``. ``listener`` gets each row as soon as it is there, ``progress`` how far a part is.
     """
 
     broker: Broker
+    name: str
     parts: Sequence[str]
     out: Path
     seed: int
@@ -62,14 +63,14 @@ class BrokerKit:
         probed = probe_versions(self.broker.bootstrap, ranges)
         self.out.mkdir(parents=True, exist_ok=True)
         broker = replace(self.broker, served=working(probed, ranges))
-        target = Target(broker=broker, out=self.out, seed=self.seed, reproduces=self.reproduces)
+        target = Target(broker=broker, name=self.name, out=self.out, seed=self.seed, reproduces=self.reproduces)
         rows = [*version_rows(target, probed)]
         for row in rows:
             self.listener(row)
         unfinished = self._run(target, rows, began + 60 * self.minutes)
         return KitReport(
             title=TITLE,
-            subject=self.broker.name,
+            subject=self.name,
             seed=self.seed,
             seconds=time.monotonic() - began,
             rows=tuple(rows),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -60,16 +61,25 @@ def live_rows(target: Target, progress: ProgressListener = ignore_progress) -> I
         yield KitRow(section=SECTION, claim="each live run comes to its end", outcome=Outcome.UNTESTED, detail=reason)
         return
     session_ms = SHORT_SESSION_MS if _allows_short_sessions(target) else LONG_SESSION_MS
-    results = []
-    for number, (protocol, clients) in enumerate(GROUPS.items()):
-        progress("live clients", number, len(GROUPS))
-        installed = tuple(client for client in clients if is_installed(client))
-        if installed:
-            results.append(_live(target, protocol, installed, session_ms))
-    progress("live clients", len(GROUPS), len(GROUPS))
+    results = _live_runs(target, session_ms, progress)
     rows = (_row(target, claim, results) for claim in CATALOGUE)
     yield from (row for row in rows if row is not None)
     yield _ended(target, results)
+
+
+def _live_runs(target: Target, session_ms: int, progress: ProgressListener) -> list[LiveResult]:
+    """The groups run side by side: most of the time they wait for processes and sessions."""
+    installed = {name: tuple(filter(is_installed, clients)) for name, clients in GROUPS.items()}
+    results = []
+    progress("live clients", 0, len(GROUPS))
+    with ThreadPoolExecutor(len(GROUPS), thread_name_prefix="live") as pool:
+        runs = pool.map(
+            lambda group: _live(target, *group, session_ms), [group for group in installed.items() if group[1]]
+        )
+        for done, result in enumerate(runs, 1):
+            progress("live clients", done, len(GROUPS))
+            results.append(result)
+    return results
 
 
 def _allows_short_sessions(target: Target) -> bool:

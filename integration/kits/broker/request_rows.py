@@ -38,7 +38,7 @@ def request_rows(target: Target, progress: ProgressListener = ignore_progress) -
     the suites of this project hold equal to it.
     """
     total, found, failures = WireRun(), dict[str, WireDifference](), list[str]()
-    with _comparison(target.broker) as comparison:
+    with _comparison(target) as comparison:
         for done in range(SEEDS):
             progress("random requests", done, SEEDS)
             try:
@@ -56,13 +56,13 @@ def request_rows(target: Target, progress: ProgressListener = ignore_progress) -
 
 
 @contextmanager
-def _comparison(broker: Broker) -> Iterator[Comparison]:
-    release = _release(broker)
+def _comparison(target: Target) -> Iterator[Comparison]:
+    bootstrap, release = target.broker.bootstrap, _release(target.broker)
     if release is None:
-        yield with_live(broker.bootstrap, broker.name)
+        yield with_live(bootstrap, target.name)
         return
     with VirtualKafka(release) as kafka:
-        yield live_with_virtual(broker.bootstrap, broker.name, kafka)
+        yield live_with_virtual(bootstrap, target.name, kafka)
 
 
 def _release(broker: Broker) -> Release | None:

@@ -26,9 +26,10 @@ class Reproduces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The ``broker``, with the versions that it serves; histories go to the folder ``out``."""
+    """The ``broker``, with the versions that it serves, called ``name``; histories go to the folder ``out``."""
 
     broker: Broker
+    name: str
     out: Path
     seed: int
     reproduces: Reproduces

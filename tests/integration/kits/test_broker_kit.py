@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import socket
-from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from threading import Thread
 
@@ -14,35 +12,15 @@ from rebalance_check.cli import run
 from rebalance_check.integration.brokers import open_broker
 from rebalance_check.integration.embedded.embedded import EmbeddedBroker
 from rebalance_check.integration.exchange.faults import Effect, Fault, FaultPlan
-from rebalance_check.integration.kits.broker.kit import BrokerKit
 from rebalance_check.integration.kits.broker.scenario_rows import first_difference, replies_in, socket_scenarios
-from rebalance_check.integration.kits.broker.target import Reproduces
-from rebalance_check.integration.kits.report import KitReport, KitRow
-from rebalance_check.model.registry import path_at, path_of
+from rebalance_check.model.registry import path_at
 from rebalance_check.model.vocabulary.errors import Error
-from rebalance_check.model.vocabulary.progress import ignore_progress
 from rebalance_check.properties.exit_codes import ExitCode
 from rebalance_check.properties.verdict import Outcome
+from tests.integration.broker_kit import conform, outcomes, violated
 
 ALWAYS = 1_000_000
 QUICK = ("transitions", "scenarios", "requests")
-
-
-def conform(address: str, folder: Path, parts: tuple[str, ...] = QUICK) -> KitReport:
-    reproduces = Reproduces(schedule=lambda schedule: path_of(schedule).address(), part=str)
-    with open_broker(address) as broker:
-        return BrokerKit(
-            broker=broker, parts=parts, out=folder, seed=0, minutes=5, reproduces=reproduces,
-            listener=lambda _: None, progress=ignore_progress,
-        ).report()  # fmt: skip
-
-
-def violated(report: KitReport) -> Mapping[str, KitRow]:
-    return {row.claim: row for row in report.violated}
-
-
-def outcomes(report: KitReport, section: str) -> Mapping[Outcome, int]:
-    return Counter(row.outcome for row in report.sections[section])
 
 
 def always(api: str, error: Error) -> FaultPlan:
@@ -50,7 +28,8 @@ def always(api: str, error: Error) -> FaultPlan:
 
 
 def test_ours_holds_in_every_transition__scenario__and_random_request(tmp_path: Path) -> None:
-    report = conform("embedded", tmp_path)
+    with open_broker("embedded") as broker:
+        report = conform(broker, tmp_path, QUICK)
 
     assert violated(report) == {}
     assert report.exit_code is ExitCode.HELD
@@ -61,8 +40,11 @@ def test_ours_holds_in_every_transition__scenario__and_random_request(tmp_path: 
 
 
 def test_a_broker_that_errs_is_reported__row_by_row__and_the_run_goes_on(tmp_path: Path) -> None:
-    with EmbeddedBroker(faults=always("Heartbeat", Error.GROUP_ID_NOT_FOUND)) as broker:
-        report = conform(broker.bootstrap, tmp_path, ("transitions", "scenarios"))
+    with (
+        EmbeddedBroker(faults=always("Heartbeat", Error.GROUP_ID_NOT_FOUND)) as started,
+        open_broker(started.bootstrap) as broker,
+    ):
+        report = conform(broker, tmp_path, ("transitions", "scenarios"))
 
     found = violated(report)
     assert report.exit_code is ExitCode.SAFETY
@@ -74,8 +56,8 @@ def test_a_broker_that_errs_is_reported__row_by_row__and_the_run_goes_on(tmp_pat
 
 def test_a_version_that_is_served_in_name_only_is_a_finding__and_an_older_one_is_spoken(tmp_path: Path) -> None:
     newest = Fault("SyncGroup", Effect.CLOSE_BEFORE, when=lambda request: request.API_VERSION == 5, times=ALWAYS)
-    with EmbeddedBroker(faults=FaultPlan(newest)) as broker:
-        report = conform(broker.bootstrap, tmp_path, ("transitions",))
+    with EmbeddedBroker(faults=FaultPlan(newest)) as started, open_broker(started.bootstrap) as broker:
+        report = conform(broker, tmp_path, ("transitions",))
 
     claim = "SyncGroup is answered in each version that ApiVersions names"
     assert [*violated(report)] == [claim]
@@ -83,8 +65,12 @@ def test_a_version_that_is_served_in_name_only_is_a_finding__and_an_older_one_is
 
 
 def test_a_broker_that_dies_midway_is_undecided__with_what_was_judged(tmp_path: Path) -> None:
-    with EmbeddedBroker() as broker, _MortalFront(broker.bootstrap, connections=80) as address:
-        report = conform(address, tmp_path, ("scenarios",))
+    with (
+        EmbeddedBroker() as started,
+        _MortalFront(started.bootstrap, connections=80) as address,
+        open_broker(address) as broker,
+    ):
+        report = conform(broker, tmp_path, ("scenarios",))
 
     assert report.exit_code is not ExitCode.HELD
     assert "the broker failed in the part 'scenarios'" in report.unfinished

@@ -12,8 +12,10 @@ from rebalance_check.integration.recorders.membership import Committed, Membersh
 from rebalance_check.integration.recorders.observer import Observer
 from rebalance_check.model.vocabulary.events import (
     AssignmentCompleted,
+    AssignmentComputed,
     Event,
     MemberJoined,
+    MemberLeft,
     MembershipLost,
     MemberStarted,
     OffsetCommitted,
@@ -80,6 +82,27 @@ def test_a_library_that_goes_on_showing_what_it_lost__has_not_joined_again(shown
     assert shown.kinds == [MemberJoined, PartitionsAssigned, MembershipLost, PartitionsLost]
     shown.in_generation(2).assigned([T0])
     assert shown.kinds[4:] == [MemberJoined, PartitionsAssigned]
+
+
+def test_a_join_that_completes_while_the_consumer_closes__was_under_way_before(shown: Shown) -> None:
+    """It claimed what the consumer gave up since, so that no claim about claims may hold it against the consumer."""
+    shown.in_generation(1).assigned([T0])
+    shown.in_generation(1, settled=True).after_poll(lambda: ("t-0",))
+    shown.observer.leaving()
+    shown.observer.revoked([T0])
+    shown.in_generation(2).computed("cooperative-sticky", {"a": [T0]}, {"a": [T0]}, {"a": 1})
+    shown.observer.left()
+    assert shown.kinds[2:] == [AssignmentCompleted, PartitionsRevoked, AssignmentComputed, MemberLeft]
+
+
+def test_a_membership_that_is_not_shown_while_the_consumer_closes__is_not_lost(shown: Shown) -> None:
+    """librdkafka shows none any more when it calls back for what it gives up."""
+    shown.in_generation(1).assigned([T0])
+    shown.observer.leaving()
+    shown.in_generation(-1, "").revoked([T0])
+    shown.observer.left()
+    assert shown.kinds == [MemberJoined, PartitionsAssigned, PartitionsRevoked, MemberLeft]
+    assert judge(shown.history).outcome is Outcome.HELD
 
 
 def test_what_is_owned_when_the_application_unsubscribes__is_given_up(shown: Shown) -> None:

@@ -1,0 +1,34 @@
+"""What the tests of the broker kit share: a run of the kit, and what it says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rebalance_check.integration.brokers import Broker
+from rebalance_check.integration.kits.broker.kit import BrokerKit
+from rebalance_check.integration.kits.broker.target import Reproduces
+from rebalance_check.integration.kits.report import KitReport, KitRow
+from rebalance_check.model.registry import path_of
+from rebalance_check.model.vocabulary.progress import ignore_progress
+from rebalance_check.properties.verdict import Outcome
+
+
+def conform(broker: Broker, folder: Path, parts: Sequence[str]) -> KitReport:
+    """The report on a broker; the command that shows a schedule again is its address, that of a part its name."""
+    reproduces = Reproduces(schedule=lambda schedule: path_of(schedule).address(), part=str)
+    return BrokerKit(
+        broker=broker, name=broker.name, parts=parts, out=folder, seed=0, minutes=5, reproduces=reproduces,
+        listener=lambda _: None, progress=ignore_progress,
+    ).report()  # fmt: skip
+
+
+def violated(report: KitReport) -> Mapping[str, KitRow]:
+    """The rows of violated claims, by claim."""
+    return {row.claim: row for row in report.violated}
+
+
+def outcomes(report: KitReport, section: str) -> Mapping[Outcome, int]:
+    """How many claims of a section came to each outcome."""
+    return Counter(row.outcome for row in report.sections[section])
