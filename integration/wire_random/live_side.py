@@ -9,6 +9,7 @@ import time
 from collections.abc import Collection
 from typing import Any, Final
 
+from rebalance_check.integration.brokers.readiness import COORDINATES_NOT_YET
 from rebalance_check.integration.waiting import ask_until
 from rebalance_check.integration.wire.call import Connection, split_address
 from rebalance_check.integration.wire.frames import read_prefix
@@ -21,7 +22,7 @@ PATIENCE_S: Final = 5.0
 """How long the broker may take for an answer that the other side gives at once."""
 PAUSE_S: Final = 0.002
 READY_S: Final = 60.0
-NOT_YET: Final = frozenset({Error.COORDINATOR_LOAD_IN_PROGRESS, Error.COORDINATOR_NOT_AVAILABLE, Error.NOT_COORDINATOR})
+NOT_YET: Final = COORDINATES_NOT_YET - {Error.NONE}
 """What a broker answers until its coordinators are there; what else it answers is for the comparison."""
 DESCRIBE_VERSION: Final = 4
 BARRIER_ROUND_TRIPS: Final = 2
@@ -94,8 +95,8 @@ class LiveSide:
         seen = ask_until(errors, NOT_YET.isdisjoint, timeout_s=READY_S, pause_s=0.1)
         if not NOT_YET.isdisjoint(seen):
             raise RebalanceCheckError(
-                f"the broker still answers look-ups of a group and of a transaction, and a heartbeat, with errors {seen}"
-                f": see its log"
+                f"the broker answers look-ups of a group and of a transaction, and a heartbeat, with errors {seen}, as "
+                "if it were still starting: see its log"
             )
 
     # ------------------------------------------------------------------------------------------ requests

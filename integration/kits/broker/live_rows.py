@@ -69,16 +69,14 @@ def live_rows(target: Target, progress: ProgressListener = ignore_progress) -> I
 
 def _live_runs(target: Target, session_ms: int, progress: ProgressListener) -> list[LiveResult]:
     """The groups run side by side: most of the time they wait for processes and sessions."""
-    installed = {name: tuple(filter(is_installed, clients)) for name, clients in GROUPS.items()}
+    groups = {name: tuple(filter(is_installed, clients)) for name, clients in GROUPS.items()}
     results = []
-    progress("live clients", 0, len(GROUPS))
-    with ThreadPoolExecutor(len(GROUPS), thread_name_prefix="live") as pool:
-        runs = pool.map(
-            lambda group: _live(target, *group, session_ms), [group for group in installed.items() if group[1]]
-        )
-        for done, result in enumerate(runs, 1):
-            progress("live clients", done, len(GROUPS))
-            results.append(result)
+    progress("live clients", 0, len(groups))
+    with ThreadPoolExecutor(len(groups), thread_name_prefix="live") as pool:
+        runs = [pool.submit(_live, target, *group, session_ms) for group in groups.items() if group[1]]
+        for done, one in enumerate(runs, 1):
+            results.append(one.result())
+            progress("live clients", done, len(groups))
     return results
 
 
