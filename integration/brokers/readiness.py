@@ -44,7 +44,7 @@ def await_ready(
 
     await_until(
         probe, timeout_s=timeout_s, pause_s=PAUSE_S, otherwise=f"the broker at {bootstrap} does not coordinate groups",
-        hint="check that Apache Kafka listens there",
+        hint="check that a broker listens there",
     )  # fmt: skip
 
 
