@@ -24,7 +24,7 @@ from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.integration.exchange.connection import Answer
 from rebalance_check.integration.exchange.control import Control
 from rebalance_check.integration.exchange.faults import Effect, Fault, FaultPlan
-from rebalance_check.integration.exchange.observing import Passage, reply_observed, request_observed
+from rebalance_check.integration.exchange.observing import NumberedRequest, reply_observed, request_observed
 from rebalance_check.integration.exchange.refusals import refusal
 from rebalance_check.integration.exchange.seen import Seen, see, see_name
 from rebalance_check.integration.machine_clock import now_ms
@@ -157,7 +157,7 @@ class ObservedConnection:
         self._group = ""
         self._closed_by = "client"
         self._is_closed = False
-        self._arrived: deque[Passage] = deque()
+        self._arrived: deque[NumberedRequest] = deque()
         self._emit(ConnectionOpened(connection=number, process=process, node=node))
 
     async def arrives(self, frame: bytes) -> None:
@@ -169,15 +169,15 @@ class ObservedConnection:
         """As `connection.Answer`: what the broker answers, or what a fault makes of it."""
         if not self._arrived:
             self._arrived.append(self._observe(await self._exchange.see(frame, self.process)))
-        passage = self._arrived.popleft()
-        seen = passage.seen
+        numbered = self._arrived.popleft()
+        seen = numbered.seen
         fault = self._exchange.faults.strike(seen)
         try:
             reply = await self._carried_out(fault, seen, frame, peer)
         except MalformedFrame:
             self._closed_by = "broker"
             raise
-        await self._observe_reply(passage, reply, fault)
+        await self._observe_reply(numbered, reply, fault)
         return self._sent_back(reply, fault)
 
     def closed(self, by: str = "") -> None:
@@ -216,21 +216,21 @@ class ObservedConnection:
         if not self._is_closed:
             self._exchange.emit(self._group or self._exchange.group_of(self.process), event)
 
-    def _observe(self, seen: Seen) -> Passage:
+    def _observe(self, seen: Seen) -> NumberedRequest:
         if seen.group:
             self._group = seen.group
             self._exchange.speaks_for(self.process, seen.group)
-        passage = Passage(seen, self._exchange.next_request(), self.number, self._exchange.protocol_type(seen))
+        numbered = NumberedRequest(seen, self._exchange.next_request(), self.number, self._exchange.protocol_type(seen))
         if self._exchange.listens:
-            self._emit(request_observed(passage))
-        return passage
+            self._emit(request_observed(numbered))
+        return numbered
 
-    async def _observe_reply(self, passage: Passage, reply: bytes | None, fault: Fault | None) -> None:
+    async def _observe_reply(self, numbered: NumberedRequest, reply: bytes | None, fault: Fault | None) -> None:
         """A request without a reply has an event only where a fault is the reason."""
         if not self._exchange.listens or (not reply and fault is None):
             return
-        response = await self._read(passage.seen, reply) if reply else None
-        self._emit(reply_observed(passage, response, "" if fault is None else str(fault.effect)))
+        response = await self._read(numbered.seen, reply) if reply else None
+        self._emit(reply_observed(numbered, response, "" if fault is None else str(fault.effect)))
 
     async def _read(self, seen: Seen, reply: bytes) -> object | None:
         if len(reply) > LONG_FRAME_BYTES:

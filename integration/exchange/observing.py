@@ -23,7 +23,7 @@ VERSION_BYTES: Final = 2
 # ------------------------------------------------------------------------------------------------ requests
 
 
-class Passage(NamedTuple):
+class NumberedRequest(NamedTuple):
     """A request that passes: its number, that of its connection, and the protocol type of its group ("": unknown)."""
 
     seen: Seen
@@ -32,19 +32,19 @@ class Passage(NamedTuple):
     protocol_type: str
 
 
-def request_observed(passage: Passage) -> RequestObserved:
+def request_observed(numbered: NumberedRequest) -> RequestObserved:
     """The event of a request that passes."""
-    seen = passage.seen
+    seen = numbered.seen
     return RequestObserved(
-        request=passage.number,
-        connection=passage.connection,
+        request=numbered.number,
+        connection=numbered.connection,
         process=seen.process,
         api=seen.api,
         version=seen.prefix.api_version,
         client_id=seen.client_id,
         member_id=seen.member_id,
         instance_id=seen.instance_id,
-        **_request_fields(seen, passage.protocol_type),
+        **_request_fields(seen, numbered.protocol_type),
     )
 
 
@@ -155,13 +155,13 @@ def _names(partitions: Sequence[TopicPartition]) -> tuple[str, ...]:
 # ------------------------------------------------------------------------------------------------ replies
 
 
-def reply_observed(passage: Passage, response: Any | None, fault: str) -> ReplyObserved:
+def reply_observed(numbered: NumberedRequest, response: Any | None, fault: str) -> ReplyObserved:
     """The event of the reply to a request (None: none, or unreadable) and of the ``fault`` in between."""
-    seen = passage.seen
-    fields = _reply_fields(seen, response, passage.protocol_type) if response is not None else {}
+    seen = numbered.seen
+    fields = _reply_fields(seen, response, numbered.protocol_type) if response is not None else {}
     return ReplyObserved(
-        request=passage.number,
-        connection=passage.connection,
+        request=numbered.number,
+        connection=numbered.connection,
         process=seen.process,
         api=seen.api,
         error="NONE" if response is None else first_error(response),

@@ -8,7 +8,7 @@ from typing import Final
 
 from rebalance_check.integration.exchange.exchange import Exchange
 from rebalance_check.integration.exchange.nodes import Address, Nodes
-from rebalance_check.integration.exchange.passage import Passage
+from rebalance_check.integration.exchange.proxy_connection import ProxyConnection
 
 LOOPBACK: Final = "127.0.0.1"
 
@@ -21,7 +21,7 @@ class Ports:
         self._exchange = exchange
         self._open: dict[tuple[str, int], tuple[Address, asyncio.Server]] = {}
         self._opening = asyncio.Lock()
-        self._passages: dict[Passage, asyncio.Task[None]] = {}
+        self._connections: dict[ProxyConnection, asyncio.Task[None]] = {}
 
     async def open(self, process: str, node: int) -> Address:
         """Where the process finds the node; the first question opens the port."""
@@ -35,26 +35,26 @@ class Ports:
         """Close every port and every connection."""
         for _, server in self._open.values():
             server.close()
-        tasks = [*self._passages.values()]
-        for passage, task in self._passages.items():
-            passage.abort()
+        tasks = [*self._connections.values()]
+        for connection, task in self._connections.items():
+            connection.abort()
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def interrupt(self, group: str, node: int) -> None:
         """Answer what is parked at other virtual nodes than ``node``: they do not coordinate the group any more."""
-        for passage in self._passages:
-            if self.nodes.is_virtual and passage.node != node:
-                passage.interrupt(group)
+        for connection in self._connections:
+            if self.nodes.is_virtual and connection.node != node:
+                connection.interrupt(group)
 
     async def _serve(self, process: str, node: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        passage = Passage(self._exchange, self.nodes, partial(self.open, process), process, node)
+        connection = ProxyConnection(self._exchange, self.nodes, partial(self.open, process), process, node)
         task = asyncio.current_task()
         assert task is not None
-        self._passages[passage] = task
+        self._connections[connection] = task
         try:
-            await passage.run(reader, writer)
+            await connection.run(reader, writer)
         except asyncio.CancelledError:
             return  # `close` ends it; asyncio would log a task that ends as cancelled
         finally:
-            del self._passages[passage]
+            del self._connections[connection]

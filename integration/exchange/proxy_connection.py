@@ -28,7 +28,7 @@ MAX_REQUEST_BYTES: Final = 100 * 1024 * 1024
 """Kafka's default of ``socket.request.max.bytes``."""
 
 
-class Passage:
+class ProxyConnection:
     """A client of ``process`` connected to ``node``; ``place`` says where it finds the other nodes."""
 
     def __init__(self, exchange: Exchange, nodes: Nodes, place: Place, process: str, node: int) -> None:
