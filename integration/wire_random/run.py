@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -185,9 +185,3 @@ def _learn(requests: GroupRequests, frame: bytes, answer: bytes | None) -> None:
 def shortened(text: str) -> str:
     """A text in which a character that stands there twenty times or more in a row stands there once."""
     return _REPEATED.sub(lambda found: f"{found[1]}*{len(found[0])}", text)
-
-
-def distinct(differences: Collection[WireDifference]) -> dict[str, int]:
-    """How many differences are of each kind."""
-    kinds = sorted(each.kind for each in differences)
-    return {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}

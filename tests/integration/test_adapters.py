@@ -21,7 +21,7 @@ from tests.integration.adapter_runs import RunningGroup
 IN_PYTHON = [
     (each.name, protocol)
     for each in (*ADAPTERS, OURS)
-    if each.language in {"Python", "C"}
+    if isinstance(each.program, PythonProgram)
     for protocol in each.protocols
 ]
 
@@ -139,7 +139,8 @@ def test_sources_decide_what_is_built_again() -> None:
     for each in ADAPTERS:
         if isinstance(each.program, GoProgram | NodeProgram):
             names = {path.name for path in each.program.folder.iterdir()}
-            wanted = {"go.mod", "go.sum", "main.go"} if each.language == "Go" else {"package.json", "package-lock.json"}
+            is_go = isinstance(each.program, GoProgram)
+            wanted = {"go.mod", "go.sum", "main.go"} if is_go else {"package.json", "package-lock.json"}
             assert wanted <= names, each.name
 
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
 
+from rebalance_check.integration.kits.client.placeholders import INSTANCE, REQUIRED
 from rebalance_check.integration.kits.programs.program import Program
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
-
-PLACEHOLDERS: Final = {"bootstrap": "{bootstrap}", "group": "{group}", "topic": "{topic}"}
-"""The arguments that a kit fills in for each process; those of a static member have ``{instance}`` as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """A client in its own language: its ``name``, ``language``, ``program``, the rebalance ``protocols`` that it speaks
+    """A client in its own language: its ``name``, its ``program``, the rebalance ``protocols`` that it speaks
     (``eager``, ``cooperative``), and whether it has static members (KIP-345)."""
 
     name: str
-    language: str
     program: Program
     protocols: tuple[str, ...] = ("eager", "cooperative")
     static_members: bool = field(default=True, kw_only=True)
@@ -40,7 +36,8 @@ class Adapter:
             raise RebalanceCheckError(f"{self.name} has no {protocol} protocol: choose {' or '.join(self.protocols)}")
         if static and not self.static_members:
             raise RebalanceCheckError(f"{self.name} has no static members (KIP-345): run it without an instance")
-        placeholders = PLACEHOLDERS | ({"instance": "{instance}"} if static else {})
+        filled_in = (*REQUIRED, INSTANCE) if static else REQUIRED
+        placeholders = {place.strip("{}"): place for place in filled_in}
         options = {"assignor": protocol, **{name.replace("_", "-"): str(each) for name, each in timings_ms.items()}}
         arguments = [part for name, value in (placeholders | options).items() for part in (f"--{name}", value)]
         return [*self.program.command(), *arguments]

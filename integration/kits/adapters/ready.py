@@ -32,23 +32,22 @@ def _python(name: str, package: str) -> PythonProgram:
 
 
 ADAPTERS: Final = (
-    Adapter("java", "Java", JavaProgram(JAVA_JARS, "4.3.1", "GroupConsumer")),
-    Adapter("librdkafka", "C", _python("librdkafka", "confluent-kafka")),
-    Adapter("aiokafka", "Python", _python("aiokafka", "aiokafka"), ("eager",)),
-    Adapter("kafka-python", "Python", _python("kafka-python", "kafka-python")),
+    Adapter("java", JavaProgram(JAVA_JARS, "4.3.1", "GroupConsumer")),
+    Adapter("librdkafka", _python("librdkafka", "confluent-kafka")),
+    Adapter("aiokafka", _python("aiokafka", "aiokafka"), ("eager",)),
+    Adapter("kafka-python", _python("kafka-python", "kafka-python")),
     Adapter(
         "kafkajs",
-        "JavaScript",
         NodeProgram("kafkajs", _FOLDER / "kafkajs", "kafkajs"),
         ("eager",),
         static_members=False,
     ),
-    Adapter("platformatic", "JavaScript", NodeProgram("platformatic", _FOLDER / "platformatic", "@platformatic/kafka")),
-    Adapter("franz-go", "Go", GoProgram("franz-go", _FOLDER / "franz_go", "github.com/twmb/franz-go")),
-    Adapter("sarama", "Go", GoProgram("sarama", _FOLDER / "sarama", "github.com/IBM/sarama")),
+    Adapter("platformatic", NodeProgram("platformatic", _FOLDER / "platformatic", "@platformatic/kafka")),
+    Adapter("franz-go", GoProgram("franz-go", _FOLDER / "franz_go", "github.com/twmb/franz-go")),
+    Adapter("sarama", GoProgram("sarama", _FOLDER / "sarama", "github.com/IBM/sarama")),
 )
 
-OURS: Final = Adapter("ours", "Python", _python("ours", "rebalance-check"))
+OURS: Final = Adapter("ours", _python("ours", "rebalance-check"))
 """Our own client, which is no library; ``--slip NAME`` asks it for one deliberate mistake (`ours.slips`)."""
 
 
