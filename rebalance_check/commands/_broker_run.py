@@ -52,7 +52,9 @@ class BrokerOrder:
     def __post_init__(self) -> None:
         """What CI systems are given are verdicts, and those of SARIF name lines of the record."""
         if self.ci.wanted and self.claims is None:
-            raise RebalanceCheckError("--junit, --github and --sarif tell verdicts, and nothing is judged: add --judge")
+            raise RebalanceCheckError(
+                "--junit, --github and --sarif report verdicts, and nothing is judged: add --judge"
+            )
         self.ci.require_files(self.record, "add --record FILE")
 
 

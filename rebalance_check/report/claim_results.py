@@ -42,7 +42,7 @@ class Place:
 class ClaimResult:
     """The outcome of one claim on one subject: a history, a campaign, a bound of the model.
 
-    ``sentence`` is what the claim says. ``text`` explains the outcome; its first line alone tells what is wrong.
+    ``sentence`` is what the claim says. ``text`` explains the outcome; its first line alone says what is wrong.
     ``command`` shows it again. ``place`` is where the claim broke, None where no file has it; ``steps`` are the reasons
     that stand in a file, each with its place. ``notes`` are violations that were left out because they are known;
     ``more`` is what else a reader may want to know, by name.

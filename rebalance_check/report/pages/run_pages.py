@@ -74,7 +74,7 @@ def run_page(runs: Iterable[ListedRun], about: Sequence[str] = (), *, title: str
 
 
 def _document(listed: Sequence[ListedRun]) -> dict[str, Any]:
-    """All that the page tells besides timelines."""
+    """All that the page shows besides timelines."""
     verdicts = list(Outcome)
     shown = [(place, each.shown) for place, each in enumerate(listed) if each.shown is not None]
     return {

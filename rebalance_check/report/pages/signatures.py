@@ -13,7 +13,7 @@ REPEATED: Final = re.compile(r"(\S*#[^\s,]*)(?:, \1(?![^\s,]))+(?: and \1(?![^\s
 def shape_of(headline: str) -> str:
     """The headline without its numbers, and with lists of like names as one: ``t-# is owned by m# and m#``.
 
-    Two headlines of one shape tell of the same kind of violation.
+    Two headlines of one shape are about the same kind of violation.
     """
     plain = NUMBER.sub("#", UUID.sub("#", headline))
     return REPEATED.sub(r"\1, ...", plain)
