@@ -9,9 +9,9 @@ import argparse
 import time
 from contextlib import ExitStack
 
+from rebalance_check.integration.oracle.connect.assigned_group import run_history
 from rebalance_check.integration.oracle.connect.compare import compare
 from rebalance_check.integration.oracle.connect.figures import cost_of_changes
-from rebalance_check.integration.oracle.connect.group_run import run_history
 from rebalance_check.integration.oracle.connect.java import JavaConnectAssignors
 from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
 from rebalance_check.integration.oracle.connect.request import ConnectAssignors

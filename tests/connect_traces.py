@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalance_check.impl.scenarios.document import Scenario
-from rebalance_check.integration.oracle.connect.group_run import GroupRun
+from rebalance_check.integration.oracle.connect.assigned_group import AssignedGroup
 from rebalance_check.integration.oracle.connect.request import ConnectAssignors
 from rebalance_check.properties.assignment.connect_rounds import CourseRound
 from rebalance_check.properties.assignment.connect_steps import item_names, read_history
@@ -14,7 +14,7 @@ from rebalance_check.properties.assignment.connect_steps import item_names, read
 def answers(assignors: ConnectAssignors, scenario: Scenario) -> list[str]:
     """What each round gives to whom; nothing for lines that are no rounds."""
     history = read_history("\n".join(line.step for line in scenario.lines))
-    group = GroupRun(assignors, history.max_delay_ms)
+    group = AssignedGroup(assignors, history.max_delay_ms)
     said = [""] * (len(scenario.lines) - len(history.steps))
     for step in history.steps:
         rounds = len(group.rounds)

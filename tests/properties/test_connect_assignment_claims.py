@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from rebalance_check.integration.oracle.connect.group_run import run_history
+from rebalance_check.integration.oracle.connect.assigned_group import run_history
 from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
 from rebalance_check.integration.oracle.connect.search import protocol_of
 from rebalance_check.properties.assignment.connect_claims import (

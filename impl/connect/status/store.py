@@ -9,11 +9,14 @@ the same entry was sent or the check would now say no.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 
 from rebalance_check.impl.connect.status.attempts import (
+    FOR_EVER,
     Attempt,
     NoRecordKeyError,
+    RetryPolicy,
     StatusStoreError,
 )
 from rebalance_check.impl.connect.status.cache import Fold
@@ -21,10 +24,12 @@ from rebalance_check.impl.connect.status.codec import (
     Status,
     StatusValue,
     TopicValue,
+    ValueFormat,
 )
-from rebalance_check.impl.connect.status.log import SendOutcome
+from rebalance_check.impl.connect.status.log import SendOutcome, StatusLog
 from rebalance_check.impl.connect.status.queries import TOPIC_STATUS
 from rebalance_check.impl.connect.status.writing import StatusWriting
+from rebalance_check.impl.runtime.recorder import Recorder
 from rebalance_check.model.vocabulary.events import (
     StatusAnswered,
     StatusAppended,
@@ -44,6 +49,35 @@ class StatusStore(StatusWriting):
     ``worker`` names this store in its events and must be unique in a run (``w0``, after a restart ``w0/2``); the worker
     id that statuses carry is the caller's. ``log`` is the port described in `rebalance_check.impl.connect.status.log`.
     """
+
+    def __init__(
+        self,
+        worker: str,
+        log: StatusLog,
+        recorder: Recorder,
+        *,
+        layout: ValueFormat = ValueFormat.KAFKA_4_3,
+        retry: RetryPolicy = FOR_EVER,
+    ) -> None:
+        super().__init__(worker, log, recorder, layout=layout)
+        self._retry = retry
+        self._retries: deque[Attempt] = deque()
+        self._flushing: set[tuple[int, int]] | None = None
+        self._missing: dict[int, int] = {}
+        self._start_failed = False
+        self._starting = False
+
+    # -------------------------------------------------------------------------------------------- what is known
+
+    @property
+    def retries(self) -> int:
+        """How many retries wait for `run_retry`."""
+        return len(self._retries)
+
+    @property
+    def flushing(self) -> bool:
+        """Whether a `flush` is waiting for earlier sends."""
+        return self._flushing is not None
 
     # -------------------------------------------------------------------------------------------- start
 

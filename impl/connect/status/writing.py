@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 from rebalance_check.impl.connect.status.attempts import (
-    FOR_EVER,
     Attempt,
     NoWorkerCachedError,
-    RetryPolicy,
     StatusStoreError,
 )
 from rebalance_check.impl.connect.status.cache import CacheEntry, StatusCache
@@ -45,7 +41,6 @@ class StatusWriting(StatusQueries):
         recorder: Recorder,
         *,
         layout: ValueFormat = ValueFormat.KAFKA_4_3,
-        retry: RetryPolicy = FOR_EVER,
     ) -> None:
         super().__init__(worker, StatusCache(layout), recorder)
         self.generation = 0
@@ -53,30 +48,14 @@ class StatusWriting(StatusQueries):
         self._layout = layout
         self._attempts = 0
         self._in_flight: dict[tuple[int, int], Attempt] = {}
-        self._retries: deque[Attempt] = deque()
-        self._flushing: set[tuple[int, int]] | None = None
         self._stopped = False
-        self._retry = retry
-        self._missing: dict[int, int] = {}
-        self._start_failed = False
-        self._starting = False
 
     # -------------------------------------------------------------------------------------------- what is known
-
-    @property
-    def retries(self) -> int:
-        """How many retries wait for `run_retry`."""
-        return len(self._retries)
 
     @property
     def in_flight(self) -> int:
         """How many sends the producer has not reported on."""
         return len(self._in_flight)
-
-    @property
-    def flushing(self) -> bool:
-        """Whether a `flush` is waiting for earlier sends."""
-        return self._flushing is not None
 
     @property
     def stopped(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rebalance_check.integration.oracle.connect.group_run import PROTOCOL, answer_of, run_history
+from rebalance_check.integration.oracle.connect.assigned_group import PROTOCOL, answer_of, run_history
 from rebalance_check.integration.oracle.connect.java import JavaConnectAssignors
 from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
 from rebalance_check.integration.oracle.connect.request import ConnectAssignors, RoundAnswer, RoundRequest

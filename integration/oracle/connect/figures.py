@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 from typing import Final
 
-from rebalance_check.integration.oracle.connect.group_run import GroupRun
+from rebalance_check.integration.oracle.connect.assigned_group import AssignedGroup
 from rebalance_check.integration.oracle.connect.request import ConnectAssignors
 from rebalance_check.properties.assignment.connect_rounds import CourseRound
 from rebalance_check.properties.assignment.connect_steps import (
@@ -54,7 +54,7 @@ def _cost(assignors: ConnectAssignors, change: str, seeds: range) -> Cost:
     rounds = idle = 0
     for seed in seeds:
         random = Random(f"cost {seed}")
-        group = GroupRun(assignors, DEFAULT_MAX_DELAY_MS)
+        group = AssignedGroup(assignors, DEFAULT_MAX_DELAY_MS)
         for number in range(random.randint(1, 3)):
             group.step(Configure(f"c{number}", random.randint(0, 6)))
         for number in range(random.randint(2, 4)):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rebalance_check.integration.oracle.connect.group_run import PROTOCOL, run_history
+from rebalance_check.integration.oracle.connect.assigned_group import PROTOCOL, run_history
 from rebalance_check.integration.oracle.connect.request import EAGER_PROTOCOL, ConnectAssignors
 from rebalance_check.integration.oracle.search import BrokenClaims
 from rebalance_check.model.shrink import ddmin, reduced

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from rebalance_check.impl.mutants import planted
-from rebalance_check.integration.oracle.connect.group_run import GroupRun
+from rebalance_check.integration.oracle.connect.assigned_group import AssignedGroup
 from rebalance_check.integration.oracle.connect.ours import OurConnectAssignors
 from rebalance_check.integration.oracle.connect.search import protocol_of
 from rebalance_check.properties.assignment.connect_claims import (
@@ -45,11 +45,11 @@ class WorkerGroup(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.group: GroupRun | None = None
+        self.group: AssignedGroup | None = None
 
     @initialize(max_delay_ms=st.sampled_from([300_000, 1_000, 1, 0]), tasks=st.integers(0, 4))
     def begin(self, max_delay_ms: int, tasks: int) -> None:
-        self.group = GroupRun(OurConnectAssignors(), max_delay_ms, protocol_of(self.assignor))
+        self.group = AssignedGroup(OurConnectAssignors(), max_delay_ms, protocol_of(self.assignor))
         self.take(Configure("c1", tasks))
         self.take(Join("w1"))
 

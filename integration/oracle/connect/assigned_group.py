@@ -62,8 +62,8 @@ class Worker:
     led: int = -1
 
 
-class GroupRun:
-    """The group of one history. Steps that mean nothing at present (a leader that is gone, ...) change nothing."""
+class AssignedGroup:
+    """The group of one history, whose rounds its assignors compute. Steps that mean nothing at present (a leader that is gone, ...) change nothing."""
 
     def __init__(self, assignors: ConnectAssignors, max_delay_ms: int, protocol: str = PROTOCOL) -> None:
         self.rounds: list[CourseRound] = []
@@ -212,7 +212,7 @@ def run_history(
     assignors: ConnectAssignors, history: History, protocol: str = PROTOCOL, *, settle: bool = True
 ) -> Course:
     """Run a history, and, where ``settle`` says so, the rounds after it that the group asks for itself."""
-    group = GroupRun(assignors, history.max_delay_ms, protocol)
+    group = AssignedGroup(assignors, history.max_delay_ms, protocol)
     for step in history.steps:
         group.step(step)
         if group.rounds and group.rounds[-1].failure:
