@@ -34,7 +34,7 @@ MAY_IMPORT_FROM_OUTSIDE = {
     COMMAND_LINE: {"click", "rich", "msgspec", "jinja2", "markupsafe", "junitparser", "pytest"},
 }
 
-FILE_LIMIT, TEST_FILE_LIMIT, FUNCTION_LIMIT = 500, 600, 70
+FILE_LIMIT, TEST_FILE_LIMIT, FUNCTION_LIMIT, LINE_LIMIT = 500, 600, 70, 120
 
 BANNED_EVERYWHERE = {
     "time.time": "the wall clock jumps: take a clock that is handed down, or time.monotonic at the edge",
@@ -205,6 +205,19 @@ def test_no_path_of_one_machine_stands_in_the_project(root: Path) -> None:
 def hidden(parts: tuple[str, ...]) -> bool:
     """Whether a path is of a tool (``.tox``, ``build``, an egg-info) and not of the project; ``.ci`` is ours."""
     return any((p.startswith(".") and p != ".ci") or p in {"build", "dist"} or p.endswith(".egg-info") for p in parts)
+
+
+def test_lines_of_java_are_as_short_as_those_of_python(root: Path) -> None:
+    """ruff sees to the lines of Python."""
+    sources = [path for path in sorted(root.rglob("*.java")) if not hidden(path.relative_to(root).parts)]
+    assert sources, "the sources of the helpers in Java are not seen"
+    wrong = [
+        f"{path.relative_to(root)}:{number}: {len(line)} characters"
+        for path in sources
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if len(line) > LINE_LIMIT
+    ]
+    assert wrong == []
 
 
 def test_every_module_says_what_it_is_for(product: list[Source]) -> None:

@@ -5,10 +5,11 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 
 /**
- * Whether an operation blocks or fails, as files in the folder of the system property {@code rebalancecheck.control} say.
+ * Whether an operation blocks or fails, as files in the folder of the system property {@code rebalancecheck.control}
+ * say.
  *
- * <p>{@code block.poll.s-0} blocks the poll of task s-0 in every worker, {@code fail.start.s@w1} lets connector s fail to
- * start in worker w1 only. What is blocked goes on when the file is gone; an interruption does not end it.
+ * <p>{@code block.poll.s-0} blocks the poll of task s-0 in every worker, {@code fail.start.s@w1} lets connector s fail
+ * to start in worker w1 only. What is blocked goes on when the file is gone; an interruption does not end it.
  */
 final class Control {
     private static final Path FOLDER = Paths.get(System.getProperty("rebalancecheck.control"));
@@ -36,7 +37,8 @@ final class Control {
             Thread.currentThread().interrupt();
         }
         if (asked("fail", operation, item)) {
-            throw new IllegalStateException(operation + " of " + item + " fails because a file in " + FOLDER + " asks for it");
+            throw new IllegalStateException(
+                operation + " of " + item + " fails because a file in " + FOLDER + " asks for it");
         }
     }
 

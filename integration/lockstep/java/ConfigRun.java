@@ -140,7 +140,8 @@ final class ConfigRun implements StoreServer.Run {
     private void call(JsonNode step, String name) throws Exception {
         switch (step.get("op").asText()) {
             case "putConnector":
-                TargetState target = step.hasNonNull("target") ? TargetState.valueOf(step.get("target").asText()) : null;
+                TargetState target =
+                    step.hasNonNull("target") ? TargetState.valueOf(step.get("target").asText()) : null;
                 store.putConnectorConfig(name, config(step.get("cfg")), target);
                 break;
             case "remove":

@@ -63,7 +63,10 @@ class Worker:
 
 
 class AssignedGroup:
-    """The group of one history, whose rounds its assignors compute. Steps that mean nothing at present (a leader that is gone, ...) change nothing."""
+    """The group of one history, whose rounds the given assignors compute.
+
+    Steps that mean nothing at present (a leader that is gone, ...) change nothing.
+    """
 
     def __init__(self, assignors: ConnectAssignors, max_delay_ms: int, protocol: str = PROTOCOL) -> None:
         self.rounds: list[CourseRound] = []

@@ -42,7 +42,8 @@ final class Answers {
         return switch (api) {
             case JOIN_GROUP -> new JoinGroupResponse(joined(step, error), api.latestVersion());
             case SYNC_GROUP -> new SyncGroupResponse(new SyncGroupResponseData().setErrorCode(error)
-                .setAssignment(HEX.parseHex(step.path("assignment").asText(""))).setProtocolType(null).setProtocolName(null));
+                .setAssignment(HEX.parseHex(step.path("assignment").asText("")))
+                .setProtocolType(null).setProtocolName(null));
             case HEARTBEAT -> new HeartbeatResponse(new HeartbeatResponseData().setErrorCode(error));
             case LEAVE_GROUP -> new LeaveGroupResponse(new LeaveGroupResponseData().setErrorCode(error));
             default -> throw new IllegalArgumentException(step.toString());

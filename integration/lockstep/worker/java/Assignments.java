@@ -16,7 +16,8 @@ final class Assignments {
     static ObjectNode describe(ExtendedAssignment assignment) {
         ObjectNode node = JSON.createObjectNode();
         node.put("version", assignment.version()).put("error", assignment.error()).put("leader", assignment.leader());
-        node.put("leader_url", assignment.leaderUrl()).put("offset", assignment.offset()).put("delay", assignment.delay());
+        node.put("leader_url", assignment.leaderUrl()).put("offset", assignment.offset())
+            .put("delay", assignment.delay());
         names(node.putArray("connectors"), assignment.connectors());
         names(node.putArray("tasks"), assignment.tasks());
         names(node.putArray("revoked_connectors"), assignment.revokedConnectors());

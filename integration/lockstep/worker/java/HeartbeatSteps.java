@@ -17,7 +17,8 @@ import org.apache.kafka.clients.consumer.internals.AbstractCoordinator;
  * Object.wait are replaced, when the class is loaded, by one that throws; its loop keeps nothing between two turns.
  */
 public final class HeartbeatSteps {
-    private static final String THREAD = "org.apache.kafka.clients.consumer.internals.AbstractCoordinator$HeartbeatThread";
+    private static final String THREAD =
+        "org.apache.kafka.clients.consumer.internals.AbstractCoordinator$HeartbeatThread";
     private static final int WAITS = 3;
     private static boolean parked;
 

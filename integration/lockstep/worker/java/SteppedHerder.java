@@ -34,8 +34,8 @@ import org.apache.kafka.connect.util.Callback;
 import org.apache.kafka.connect.util.ConnectorTaskId;
 
 /**
- * Kafka's own herder: the driver calls its tick, its pools run on the calling thread, and its Worker starts and stops at
- * once and only notes it. Worker is final: its methods are replaced when the class is loaded, and nothing else is.
+ * Kafka's own herder: the driver calls its tick, its pools run on the calling thread, and its Worker starts and stops
+ * at once and only notes it. Worker is final: its methods are replaced when the class is loaded, and nothing else is.
  */
 public final class SteppedHerder extends DistributedHerder {
     private static final Map<Object, SteppedHerder> OF_WORKER = new IdentityHashMap<>();
@@ -98,7 +98,8 @@ public final class SteppedHerder extends DistributedHerder {
         return type.cast(unsafe.getClass().getMethod("allocateInstance", Class.class).invoke(unsafe, type));
     }
 
-    private static void set(Class<?> type, Object owner, String name, Object value) throws ReflectiveOperationException {
+    private static void set(Class<?> type, Object owner, String name, Object value)
+            throws ReflectiveOperationException {
         Field field = type.getDeclaredField(name);
         field.setAccessible(true);
         field.set(owner, value);
@@ -148,7 +149,8 @@ public final class SteppedHerder extends DistributedHerder {
     }
 
     private static void note(ArrayNode calls, String how, AbstractStatus<?> status) {
-        calls.addObject().put("call", how.equals("putSafe") ? "status, safely" : "status").put("work", status.id().toString())
+        calls.addObject().put("call", how.equals("putSafe") ? "status, safely" : "status")
+            .put("work", status.id().toString())
             .put("state", status.state().name()).put("generation", status.generation());
     }
 

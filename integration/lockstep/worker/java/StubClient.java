@@ -161,7 +161,8 @@ final class StubClient implements InvocationHandler {
     private List<ClientResponse> poll(long timeoutMs) {
         if (metadata.timeToNextUpdate(time.nowMs) == 0) {
             MetadataResponseData data = new MetadataResponseData().setClusterId("c").setControllerId(0);
-            data.brokers().add(new MetadataResponseData.MetadataResponseBroker().setNodeId(0).setHost("broker").setPort(9092));
+            data.brokers().add(
+                new MetadataResponseData.MetadataResponseBroker().setNodeId(0).setHost("broker").setPort(9092));
             short version = ApiKeys.METADATA.latestVersion();
             metadata.updateWithCurrentRequestVersion(new MetadataResponse(data, version), false, time.nowMs);
         }

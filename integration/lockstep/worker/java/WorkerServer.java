@@ -11,8 +11,8 @@ import java.util.Map;
 import org.apache.kafka.connect.runtime.distributed.SteppedHerder;
 
 /**
- * Reads a step on each line (JSON), performs it on the WorkerCoordinator that it names, and writes what could be observed
- * on one line.
+ * Reads a step on each line (JSON), performs it on the WorkerCoordinator that it names, and writes what could be
+ * observed on one line.
  */
 public final class WorkerServer {
     private static final ObjectMapper JSON = new ObjectMapper();

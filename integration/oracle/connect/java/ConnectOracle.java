@@ -35,8 +35,8 @@ import org.apache.kafka.common.utils.Time;
  * write to the members, the leader's map of owners, and what the incremental one remembers.
  *
  * The entry point is the one that a worker of the release calls: performAssignment, with the metadata of the
- * members as bytes and a WorkerCoordinator. That one is made without its constructor; only the fields that assignors read
- * are set. Everything that differs between releases is found by reflection. `frames.py` is the other side.
+ * members as bytes and a WorkerCoordinator. That one is made without its constructor; only the fields that assignors
+ * read are set. Everything that differs between releases is found by reflection. `frames.py` is the other side.
  */
 public final class ConnectOracle {
     private static final String PACKAGE = "org.apache.kafka.connect.runtime.distributed.";
@@ -179,7 +179,8 @@ public final class ConnectOracle {
         Object known = assignors.get(worker);
         if (known == null) {
             known = Class.forName(PACKAGE + "IncrementalCooperativeAssignor")
-                .getConstructor(LogContext.class, Time.class, int.class).newInstance(new LogContext(), time, maxDelayMs);
+                .getConstructor(LogContext.class, Time.class, int.class)
+                .newInstance(new LogContext(), time, maxDelayMs);
             assignors.put(worker, known);
         }
         return known;

@@ -56,7 +56,8 @@ final class Controls {
                 return environment.node(id).journalText();
             }
             case "end-transaction" -> {
-                return endTransaction(environment, environment.node(id), Long.parseLong(words[1]), words[2].equals("commit"));
+                return endTransaction(
+                    environment, environment.node(id), Long.parseLong(words[1]), words[2].equals("commit"));
             }
             default -> fault(environment, id, words);
         }

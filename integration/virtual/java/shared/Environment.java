@@ -136,7 +136,8 @@ final class Environment {
                 return;
             }
             pending.remove(frame);
-            AbstractResponse reply = error == null ? response : request.getErrorResponse(0, Errors.maybeUnwrapException(error));
+            AbstractResponse reply =
+                error == null ? response : request.getErrorResponse(0, Errors.maybeUnwrapException(error));
             output.frame(Output.REPLY, frame, serialized(context.header, reply));
         });
     }

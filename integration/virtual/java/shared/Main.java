@@ -14,9 +14,10 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Frames in, frames out, on one thread. A frame in is: int32 length of the rest, kind, int16 environment, int8 node, int32
- * number, body. Each is done, with all that follows from it at that instant, before the next one is read; what it
- * completes is answered before its own end. What a coordinator threw at nobody follows, under the number of the environment.
+ * Frames in, frames out, on one thread. A frame in is: int32 length of the rest, kind, int16 environment, int8 node,
+ * int32 number, body. Each is done, with all that follows from it at that instant, before the next one is read; what it
+ * completes is answered before its own end. What a coordinator threw at nobody follows, under the number of the
+ * environment.
  */
 public final class Main {
     private static final char REQUEST = 'R';
@@ -90,7 +91,8 @@ public final class Main {
             }
             case REQUEST_WITHOUT_END -> environment.request(node, number, body.slice());
             case INSPECT -> environment.inspect(node, number, text(body));
-            case CONTROL -> output.frame(Output.DONE, number, Controls.perform(environment, node, text(body).split(" ")));
+            case CONTROL -> output.frame(
+                Output.DONE, number, Controls.perform(environment, node, text(body).split(" ")));
             default -> throw new IllegalArgumentException("unknown kind of frame " + (int) kind);
         }
     }

@@ -15,8 +15,8 @@ import rebalancecheck.Node;
 import rebalancecheck.VirtualTime;
 
 /**
- * What the nodes with Kafka's coordinator in Java have in common. What differs between the releases, mostly the packages of
- * what they are put together from, is in each {@code KafkaNode}.
+ * What the nodes with Kafka's coordinator in Java have in common. What differs between the releases, mostly the
+ * packages of what they are put together from, is in each {@code KafkaNode}.
  */
 abstract class ServiceNode extends Node {
     protected GroupMetadataManager groups;

@@ -14,7 +14,9 @@ import org.apache.kafka.server.util.timer.Timer;
 import org.apache.kafka.server.util.timer.TimerTask;
 import org.apache.kafka.server.util.timer.TimerTaskEntry;
 
-/** Clock, timers and pending work of one environment. Everything runs on the thread that calls, and only when it calls. */
+/**
+ * Clock, timers and pending work of one environment. Everything runs on the thread that calls, and only when it calls.
+ */
 public final class VirtualTime implements Time {
     static final long START_MS = 1_000_000_000_000L;
 
@@ -120,14 +122,16 @@ public final class VirtualTime implements Time {
 
     /** The timers of one node that run, late ones too, by deadline. */
     public List<TimerTask> running(Timers owner) {
-        return Stream.of(late, again, due).flatMap(each -> each.stream()).filter(each -> each.owner == owner && !each.isOver()).sorted()
+        return Stream.of(late, again, due).flatMap(each -> each.stream())
+            .filter(each -> each.owner == owner && !each.isOver()).sorted()
             .map(each -> each.entry.timerTask).toList();
     }
 
     /** When a timer fires; -1 if it does not run. */
     long deadlineMs(TimerTask task) {
         return entry(task)
-            .or(() -> Stream.concat(late.stream(), again.stream()).filter(each -> each.entry.timerTask == task).findFirst())
+            .or(() -> Stream.concat(late.stream(), again.stream())
+                .filter(each -> each.entry.timerTask == task).findFirst())
             .map(each -> each.atMs).orElse(-1L);
     }
 
@@ -195,7 +199,8 @@ public final class VirtualTime implements Time {
 
         /**
          * A broker, too, fires a timer without delay at once. Kafka's coordinator may arm one again each time that it
-         * fires; on a broker requests come in between, so here that timer waits for the next of them, or for another timer.
+         * fires; on a broker requests come in between, so here that timer waits for the next of them, or for another
+         * timer.
          */
         @Override
         public void add(TimerTask task) {

@@ -42,7 +42,9 @@ import rebalancecheck.Node;
 import rebalancecheck.ScalaNode;
 import rebalancecheck.VirtualTime;
 
-/** Kafka 3.9: the real {@code GroupCoordinatorService} and {@code CoordinatorRuntime}, put together as a broker does. */
+/**
+ * Kafka 3.9: the real {@code GroupCoordinatorService} and {@code CoordinatorRuntime}, put together as a broker does.
+ */
 public final class KafkaNode extends ServiceNode {
     private static final long MARKER_TIMEOUT_MS = 5_000;
     private static final LogContext LOG = new LogContext("");
@@ -172,7 +174,8 @@ public final class KafkaNode extends ServiceNode {
 
     private final class Loader implements CoordinatorLoader<CoordinatorRecord> {
         @Override
-        public CompletableFuture<LoadSummary> load(TopicPartition partition, CoordinatorPlayback<CoordinatorRecord> to) {
+        public CompletableFuture<LoadSummary> load(
+                TopicPartition partition, CoordinatorPlayback<CoordinatorRecord> to) {
             CompletableFuture<LoadSummary> loaded = new CompletableFuture<>();
             KafkaNode.this.load(() -> {
                 long count = replay(to);
@@ -181,7 +184,9 @@ public final class KafkaNode extends ServiceNode {
             return loaded;
         }
 
-        /** The offsets that a load reports grow strictly and are never 0: anything else makes the load fail silently. */
+        /**
+         * The offsets that a load reports grow strictly and are never 0: anything else makes the load fail silently.
+         */
         private long replay(CoordinatorPlayback<CoordinatorRecord> to) {
             long count = 0;
             for (Journal.Batch stored : journal.batches()) {
@@ -207,7 +212,8 @@ public final class KafkaNode extends ServiceNode {
             if (batch.isControlBatch()) {
                 to.replayEndTransactionMarker(batch.producerId(), batch.producerEpoch(), markedResult(each));
             } else {
-                to.replay(offset, batch.producerId(), batch.producerEpoch(), SERDE.deserialize(each.key(), each.value()));
+                to.replay(
+                    offset, batch.producerId(), batch.producerEpoch(), SERDE.deserialize(each.key(), each.value()));
             }
         }
 
@@ -247,7 +253,8 @@ public final class KafkaNode extends ServiceNode {
             for (MutableRecordBatch batch : MemoryRecords.readableRecords(stored.buffer()).batches()) {
                 for (Record each : batch) {
                     text.append(offset++).append(' ').append(batch.producerId()).append(' ')
-                        .append(batch.isControlBatch() ? markedResult(each) : SERDE.deserialize(each.key(), each.value()))
+                        .append(batch.isControlBatch()
+                            ? markedResult(each) : SERDE.deserialize(each.key(), each.value()))
                         .append('\n');
                 }
             }
@@ -265,7 +272,8 @@ public final class KafkaNode extends ServiceNode {
 
     @Override
     public CompletableFuture<Void> endTransaction(long producer, TransactionResult result) {
-        return service.completeTransaction(PARTITION, producer, (short) 0, 0, result, Duration.ofMillis(MARKER_TIMEOUT_MS));
+        Duration timeout = Duration.ofMillis(MARKER_TIMEOUT_MS);
+        return service.completeTransaction(PARTITION, producer, (short) 0, 0, result, timeout);
     }
 
     @Override

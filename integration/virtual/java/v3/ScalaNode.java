@@ -61,7 +61,8 @@ import sun.misc.Unsafe;
 
 /**
  * Kafka 3's coordinator in Scala, which is what a broker of that release runs by default. It appends through
- * a {@code ReplicaManager} and loads from a {@code UnifiedLog}; both are replaced by stubs whose constructors never run.
+ * a {@code ReplicaManager} and loads from a {@code UnifiedLog}; both are replaced by stubs whose constructors never
+ * run.
  */
 public final class ScalaNode extends Node {
     /** The setting, not one of Kafka's, that asks for this coordinator. */

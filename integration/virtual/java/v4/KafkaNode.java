@@ -106,7 +106,8 @@ public final class KafkaNode extends ServiceNode {
         service.startup(() -> 1);
     }
 
-    private CoordinatorShardBuilder<GroupCoordinatorShard, CoordinatorRecord> shardBuilder(Configuration configuration) {
+    private CoordinatorShardBuilder<GroupCoordinatorShard, CoordinatorRecord> shardBuilder(
+            Configuration configuration) {
         GroupCoordinatorShard.Builder builder =
             new GroupCoordinatorShard.Builder(configuration.group(), configuration.manager()) {
                 @Override
@@ -185,7 +186,8 @@ public final class KafkaNode extends ServiceNode {
 
     private final class Loader implements CoordinatorLoader<CoordinatorRecord> {
         @Override
-        public CompletableFuture<LoadSummary> load(TopicPartition partition, CoordinatorPlayback<CoordinatorRecord> to) {
+        public CompletableFuture<LoadSummary> load(
+                TopicPartition partition, CoordinatorPlayback<CoordinatorRecord> to) {
             CompletableFuture<LoadSummary> loaded = new CompletableFuture<>();
             KafkaNode.this.load(() -> {
                 long count = replay(to);
@@ -194,7 +196,9 @@ public final class KafkaNode extends ServiceNode {
             return loaded;
         }
 
-        /** The offsets that a load reports grow strictly and are never 0: anything else makes the load fail silently. */
+        /**
+         * The offsets that a load reports grow strictly and are never 0: anything else makes the load fail silently.
+         */
         private long replay(CoordinatorPlayback<CoordinatorRecord> to) {
             long count = 0;
             for (Journal.Batch stored : journal.batches()) {
@@ -220,7 +224,8 @@ public final class KafkaNode extends ServiceNode {
             if (batch.isControlBatch()) {
                 to.replayEndTransactionMarker(batch.producerId(), batch.producerEpoch(), markedResult(each));
             } else {
-                to.replay(offset, batch.producerId(), batch.producerEpoch(), SERDE.deserialize(each.key(), each.value()));
+                to.replay(
+                    offset, batch.producerId(), batch.producerEpoch(), SERDE.deserialize(each.key(), each.value()));
             }
         }
 
@@ -260,7 +265,8 @@ public final class KafkaNode extends ServiceNode {
             for (MutableRecordBatch batch : MemoryRecords.readableRecords(stored.buffer()).batches()) {
                 for (Record each : batch) {
                     text.append(offset++).append(' ').append(batch.producerId()).append(' ')
-                        .append(batch.isControlBatch() ? markedResult(each) : SERDE.deserialize(each.key(), each.value()))
+                        .append(batch.isControlBatch()
+                            ? markedResult(each) : SERDE.deserialize(each.key(), each.value()))
                         .append('\n');
                 }
             }

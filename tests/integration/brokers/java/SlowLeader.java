@@ -22,7 +22,10 @@ public final class SlowLeader {
         }
     }
 
-    /** Arguments: bootstrap, group, topic. Ends when the assignment has come; what poll throws is printed, and polled on. */
+    /**
+     * Arguments: bootstrap, group, topic. Ends when the assignment has come; what poll throws is printed, and polled
+     * on.
+     */
     public static void main(String[] arguments) {
         Map<String, Object> settings = Map.of(
             "bootstrap.servers", arguments[0], "group.id", arguments[1], "enable.auto.commit", false,

@@ -31,7 +31,8 @@ public class RecordedConsumer {
         properties.put("heartbeat.interval.ms", 300);
         properties.put("max.poll.interval.ms", 6000);
         properties.put("partition.assignment.strategy", mode.equals("doubles") ? Doubling.class.getName()
-                : "org.apache.kafka.clients.consumer." + (mode.equals("cooperative") ? "CooperativeSticky" : "Range") + "Assignor");
+                : "org.apache.kafka.clients.consumer."
+                    + (mode.equals("cooperative") ? "CooperativeSticky" : "Range") + "Assignor");
         properties.put("interceptor.classes", "rebalancecheck.recorder.RecordingInterceptor");
         properties.put("rebalance.check.history", args[4]);
         properties.put("rebalance.check.member", "{client.id}");
@@ -73,7 +74,8 @@ public class RecordedConsumer {
         public GroupAssignment assign(Cluster cluster, GroupSubscription subscriptions) {
             java.util.ArrayList<TopicPartition> all = new java.util.ArrayList<>();
             Map<String, ConsumerPartitionAssignor.Assignment> doubled = new HashMap<>();
-            super.assign(cluster, subscriptions).groupAssignment().values().forEach(one -> all.addAll(one.partitions()));
+            super.assign(cluster, subscriptions).groupAssignment().values()
+                .forEach(one -> all.addAll(one.partitions()));
             subscriptions.groupSubscription().keySet().forEach(
                     member -> doubled.put(member, new ConsumerPartitionAssignor.Assignment(all)));
             return new GroupAssignment(doubled);

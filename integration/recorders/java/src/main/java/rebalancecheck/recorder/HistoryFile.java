@@ -12,7 +12,8 @@ import java.util.regex.Pattern;
 
 /**
  * A history on disk: JSON lines, one event a line, each in the system's hands when {@link #append} returns. A file that
- * is there is gone on with: what a killed process left of its last line goes, and the numbers of a source follow its last.
+ * is there is gone on with: what a killed process left of its last line goes, and the numbers of a source follow its
+ * last.
  */
 final class HistoryFile {
     private static final String TEXT = "(\"(?:[^\"\\\\]|\\\\.)*\")";

@@ -24,8 +24,8 @@ import org.apache.kafka.common.utils.AppInfoParser;
  * </ul>
  *
  * <p>{@code {client.id}} stands for the client id, which is another for each consumer of a process. Alone, it sees the
- * start of the consumer, the commits that succeed, and the end. With a {@link RecordingRebalanceListener} the history has
- * the rebalances, too.
+ * start of the consumer, the commits that succeed, and the end. With a {@link RecordingRebalanceListener} the history
+ * has the rebalances, too.
  */
 public class RecordingInterceptor<K, V> implements ConsumerInterceptor<K, V> {
     public static final String HISTORY = "rebalance.check.history";
@@ -130,9 +130,9 @@ public class RecordingInterceptor<K, V> implements ConsumerInterceptor<K, V> {
     }
 
     /**
-     * A consumer is cooperative if all its assignors are, and eager by default; unknown with an assignor of one's own. A
-     * static member that unsubscribes keeps its membership, and its listener does not see why it gives everything up: so
-     * that it is not held to keep it, it does not say that it is cooperative.
+     * A consumer is cooperative if all its assignors are, and eager by default; unknown with an assignor of one's own.
+     * A static member that unsubscribes keeps its membership, and its listener does not see why it gives everything up:
+     * so that it is not held to keep it, it does not say that it is cooperative.
      */
     private static String protocol(List<String> assignors, String instance) {
         if (assignors.isEmpty()) return "eager";

@@ -15,8 +15,8 @@ import org.apache.kafka.common.TopicPartition;
  *
  * <pre>consumer.subscribe(topics, new RecordingRebalanceListener(consumer, listenerOfTheApplication));</pre>
  *
- * <p>What is assigned is recorded before the application learns of it, what is revoked after it has given it up: it owns
- * the partitions from the one to the other. What is lost is gone already.
+ * <p>What is assigned is recorded before the application learns of it, what is revoked after it has given it up: it
+ * owns the partitions from the one to the other. What is lost is gone already.
  */
 public class RecordingRebalanceListener implements ConsumerRebalanceListener {
     private static final int NO_GENERATION = -1;
@@ -65,8 +65,8 @@ public class RecordingRebalanceListener implements ConsumerRebalanceListener {
     }
 
     /**
-     * A generation is joined where the consumer shows it first; another member id means that the membership was lost. The
-     * consumer goes on showing the membership that it lost until it has another one.
+     * A generation is joined where the consumer shows it first; another member id means that the membership was lost.
+     * The consumer goes on showing the membership that it lost until it has another one.
      */
     private void look() {
         if (!topics.equals(consumer.subscription())) {
@@ -75,7 +75,8 @@ public class RecordingRebalanceListener implements ConsumerRebalanceListener {
         }
         ConsumerGroupMetadata now = consumer.groupMetadata();
         if (now.generationId() == NO_GENERATION || !memberId.isEmpty() && !memberId.equals(now.memberId())) lose();
-        if (now.generationId() != generation && !now.memberId().isEmpty() && !lost.equals(membership(now.generationId(), now.memberId()))) {
+        if (now.generationId() != generation && !now.memberId().isEmpty()
+                && !lost.equals(membership(now.generationId(), now.memberId()))) {
             generation = now.generationId();
             memberId = now.memberId();
             lost = "";
