@@ -4,8 +4,7 @@
 const MOST_RUNS_NAMED = 12; // of one kind of finding; the list has all
 
 class RunList {
-  /** `page` is what the page embeds; `onopen(run)` shows one that it holds whole. */
-  /** `open(run)` shows a run that the page holds in full, `takeOut(run)` saves its history. */
+  /** `page` is what the page embeds; `open(run)` shows a run that it holds in full, `takeOut(run)` saves its history. */
   constructor(page, { open, takeOut }) {
     this.page = page;
     this.onopen = open;
