@@ -14,15 +14,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from rebalance_check.impl.conformance.subject import ConformanceSubject
 from rebalance_check.impl.conformance.transport import Transport
-from rebalance_check.model.registry import path_of
 from rebalance_check.model.vocabulary.actions import Action
 from rebalance_check.model.vocabulary.bounds import Bounds
 from rebalance_check.model.vocabulary.errors import RebalanceCheckError
 from rebalance_check.model.vocabulary.events import Event
-from rebalance_check.model.vocabulary.schedule import Schedule
 from rebalance_check.properties.catalogue import CATALOGUE
 from rebalance_check.properties.judge import Judge
 from rebalance_check.properties.kinds import Invariant, Kind
+from rebalance_check.properties.machines.repeating import as_code
 from rebalance_check.properties.machines.strategies import KIND, WHICH, chosen, group_bounds
 from rebalance_check.properties.verdict import Violation
 
@@ -98,12 +97,7 @@ class CoordinatorMachine(RuleBasedStateMachine):
 
     def schedule(self) -> str:
         """How to do it again."""
-        steps = "".join(
-            f"    Action(ActionKind.{action.kind.name}, {action.member}, {action.choice}),\n"
-            for action in self.performed
-        )
-        address = path_of(Schedule(self.bounds, tuple(self.performed))).address()
-        return f"bounds = Bounds.from_address({self.bounds.address()!r})\nactions = (\n{steps})\nreplay   {address}"
+        return as_code(self.bounds, self.performed)
 
     def teardown(self) -> None:
         """Give back what the run holds; a run that never opened holds nothing."""

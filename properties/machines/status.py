@@ -17,12 +17,11 @@ from rebalance_check.impl.connect.status.codec import StatusValue
 from rebalance_check.impl.connect.status.subject import StatusStoreSubject
 from rebalance_check.model.connect.status.state import STATUS_NAMES
 from rebalance_check.model.connect.status.subject import StatusModelSubject
-from rebalance_check.model.registry import path_of
 from rebalance_check.model.vocabulary.actions import Action, ActionKind
 from rebalance_check.model.vocabulary.bounds import Bounds, RebalanceProtocol
 from rebalance_check.model.vocabulary.events import Event, RunEnded, RunStarted, StatusQueried, StatusSent
-from rebalance_check.model.vocabulary.schedule import Schedule
 from rebalance_check.properties.judge import Judge
+from rebalance_check.properties.machines.repeating import as_code
 from rebalance_check.properties.status.catalogue import SafeStatusWrites
 from rebalance_check.properties.verdict import Violation
 
@@ -155,12 +154,7 @@ class StatusStores(RuleBasedStateMachine):
 
     def schedule(self) -> str:
         """How to do it again."""
-        steps = "".join(
-            f"    Action(ActionKind.{action.kind.name}, {action.member}, {action.choice}),\n"
-            for action in self.performed
-        )
-        address = path_of(Schedule(self.bounds, tuple(self.performed))).address()
-        return f"bounds = Bounds.from_address({self.bounds.address()!r})\nactions = (\n{steps})\nreplay   {address}"
+        return as_code(self.bounds, self.performed)
 
     def teardown(self) -> None:
         """End both runs; with nothing on its way in the end, every write must have come to rest."""
