@@ -106,14 +106,14 @@ def run(arguments: Sequence[str]) -> int:
     except RebalanceCheckError as fault:
         return _fail(str(fault), ExitCode.USAGE, as_json)
     except (click.Abort, KeyboardInterrupt):
-        return _fail(_ENDED.format("SIGINT"), ExitCode.INTERRUPTED, as_json)
+        return _fail(_ended("SIGINT", arguments), ExitCode.INTERRUPTED, as_json)
     except SystemExit as end:  # of `orderly_end`
         code = end.code if isinstance(end.code, int) else ExitCode.OUR_FAULT
         if code < _SIGNALLED:  # of Click, where the reader of a pipe ended
             return _fail(
                 "the output is not read to its end: have a program that does so take it", ExitCode.USAGE, False
             )
-        return _fail(_ENDED.format(_signal_of(code)), code, as_json)
+        return _fail(_ended(_signal_of(code), arguments), code, as_json)
     except MemoryError:
         return _fail("the memory ran out before there was a verdict: ask for less, or give it more memory",
                      ExitCode.UNDECIDED, as_json)  # fmt: skip
@@ -149,7 +149,12 @@ def main() -> None:
 _SIGNALLED: Final = 128
 """Exit codes from here on say which signal ended a command."""
 
-_ENDED: Final = "ended by {}; what is finished is kept, and the same command with --out goes on with the rest"
+
+def _ended(by: str, arguments: Sequence[str]) -> str:
+    """What is said when a signal ended a command; a campaign that keeps its runs can be resumed."""
+    said = f"ended by {by}; what is finished is kept"
+    is_kept = "fuzz" in arguments and any(each.partition("=")[0] == "--out" for each in arguments)
+    return f"{said}, and the same command goes on with the rest" if is_kept else said
 
 
 def _signal_of(code: int) -> str:

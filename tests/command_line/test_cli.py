@@ -345,7 +345,17 @@ def test_a_broker_that_goes_away__exits_2_and_says_so(command: Command, monkeypa
 
 def test_an_interrupt__exits_130(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     broken_module(monkeypatch, KeyboardInterrupt())
-    assert command("explore").code == 130
+    answer = command("explore")
+    assert answer.code == 130
+    assert answer.err.endswith("ended by SIGINT; what is finished is kept\n")
+
+
+def test_an_interrupt_of_a_campaign_that_keeps_its_runs__says_that_it_can_go_on(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken_module(monkeypatch, KeyboardInterrupt())
+    assert command("fuzz", "--out=campaign").err.endswith("and the same command goes on with the rest\n")
+    assert command("live", "--out", "histories").err.endswith("what is finished is kept\n")
 
 
 def test_help__lists_every_command_and_imports_none(command: Command) -> None:
