@@ -15,14 +15,14 @@ REPORTS: Final = read_reports(sorted((ROOT / "docs" / "brokers").glob("*.json"))
 
 
 def test_the_scoreboard_is_that_of_the_reports() -> None:
-    again = "run `python -m rebalance_check.integration.kits.scoreboard docs/brokers.md docs/brokers/*.json`"
+    again = "run `python -m rebalance_check.integration.kits.broker_reports docs/brokers.md`"
     assert with_scoreboard(PAGE, REPORTS) == PAGE, again
 
 
 def test_kafka_and_ours_hold_and_others_were_tried() -> None:
     held = {report.subject for report in REPORTS if not report.violated}
     assert held >= {"Kafka 3.9.2", "Kafka 4.3.1", "rebalance-check's embedded broker"}
-    assert {report.subject.split()[0] for report in REPORTS} >= {"kfake", "librdkafka-mock"}
+    assert {report.subject.split()[0] for report in REPORTS} >= {"kfake", "librdkafka-mock", "tansu"}
 
 
 def test_each_violation_of_a_broker_is_on_record() -> None:
