@@ -97,7 +97,8 @@ def written_commands() -> list[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize(("name", "arguments"), written_commands(), ids=lambda value: str(value)[:60])
 def test_command_lines_of_the_documents_have_the_options_that_they_show(name: str, arguments: list[str]) -> None:
-    parent = click.Context(cli)
+    # Commands keep the help option that their first context gives them: it is given the settings of the real one.
+    parent = click.Context(cli, **cli.context_settings)
     _, command, rest = cli.resolve_command(parent, arguments)
     assert command is not None, f"{name} names no sub-command"
     command.make_context(command.name, rest, parent=parent)
