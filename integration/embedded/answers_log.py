@@ -7,6 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
+from rebalance_check.integration.embedded.cluster import NOT_LEADER_OR_FOLLOWER, Leads
 from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.partition_log import AppendRefused, PartitionLog, the_batch
 from rebalance_check.integration.embedded.topics import Topics
@@ -21,7 +22,7 @@ TRANSACTIONAL_ID_AUTHORIZATION_FAILED: Final[int] = errors.TransactionalIdAuthor
 INVALID_REQUIRED_ACKS: Final[int] = errors.InvalidRequiredAcksError.errno
 
 
-async def produce(request: Any, topics: Topics, transactions: Transactions) -> ApiMessage:
+async def produce(request: Any, topics: Topics, transactions: Transactions, leads: Leads) -> ApiMessage:
     """Append each partition's records, those of a transaction where it may write.
 
     Of a partition that is named twice, the records that were named last are appended.
@@ -32,7 +33,7 @@ async def produce(request: Any, topics: Topics, transactions: Transactions) -> A
     async for topic in paced(request.topic_data):
         if topic.partition_data:
             wanted.setdefault(topic.name, {}).update({data.index: data for data in topic.partition_data})
-    writer = _Writer(request.transactional_id, topics, transactions)
+    writer = _Writer(request.transactional_id, topics, transactions, leads)
     responses = []
     for name, partitions in wanted.items():
         found = [writer.answer(name, data, code) async for data in paced(partitions.values())]
@@ -49,8 +50,11 @@ def has_null_records(request: Any) -> bool:
 class _Writer:
     """Appends what one Produce request has."""
 
-    def __init__(self, transactional_id: str | None, topics: Topics, transactions: Transactions) -> None:
+    def __init__(
+        self, transactional_id: str | None, topics: Topics, transactions: Transactions, leads: Leads
+    ) -> None:
         self._transactional_id = transactional_id
+        self._leads = leads
         self._topics = topics
         self._transactions = transactions
 
@@ -60,6 +64,8 @@ class _Writer:
         log = self._topics.log(name, data.index)
         if code == 0 and log is None:
             code = int(Error.UNKNOWN_TOPIC_OR_PARTITION)
+        if code == 0 and not self._leads(data.index):
+            code = NOT_LEADER_OR_FOLLOWER
         if code == 0 and log is not None:
             try:
                 offset, start = self._append(log, (name, data.index), bytes(data.records)), log.start_offset
@@ -92,7 +98,7 @@ class _Writer:
             raise AppendRefused(code, f"{partition} is not in a transaction of {by}")
 
 
-async def fetch(request: Any, topics: Topics) -> ApiMessage:
+async def fetch(request: Any, topics: Topics, leads: Leads) -> ApiMessage:
     """The records from each offset on; waits up to ``max_wait_ms`` until there are ``min_bytes`` of them.
 
     Incremental fetch sessions (KIP-227) are declined: session id 0 tells the client to name all partitions each time.
@@ -104,7 +110,7 @@ async def fetch(request: Any, topics: Topics) -> ApiMessage:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + request.max_wait_ms / 1000
     while True:
-        partitions = await _fetched(request, wanted, topics)
+        partitions = await _fetched(request, wanted, topics, leads)
         size = sum(len(data.records) for _, data in partitions)
         left = deadline - loop.time()
         if size >= request.min_bytes or left <= 0 or any(data.error_code for _, data in partitions):
@@ -118,12 +124,18 @@ async def fetch(request: Any, topics: Topics) -> ApiMessage:
     return consumer.FetchResponse(error_code=0, session_id=0, responses=responses)
 
 
-async def _fetched(request: Any, wanted: dict[tuple[str, int], Any], topics: Topics) -> list[tuple[str, Any]]:
+async def _fetched(
+    request: Any, wanted: dict[tuple[str, int], Any], topics: Topics, leads: Leads
+) -> list[tuple[str, Any]]:
     """What each partition has, ``max_bytes`` in all; the first batch comes also when it is longer."""
     found, left = [], request.max_bytes
     is_committed = request.isolation_level == READ_COMMITTED
     async for (name, index), partition in paced(wanted.items()):
-        data = _read(topics.log(name, index), partition, left, is_committed=is_committed)
+        log = topics.log(name, index)
+        if log is not None and not leads(index):
+            data = _refused(partition, NOT_LEADER_OR_FOLLOWER, aborted=None)
+        else:
+            data = _read(log, partition, left, is_committed=is_committed)
         left -= len(data.records)
         found.append((name, data))
     return found
@@ -158,7 +170,7 @@ def _aborted(log: PartitionLog, first: int, end: int) -> list[Any]:
     ]
 
 
-def _refused(wanted: Any, error: Error, aborted: list[Any] | None) -> Any:
+def _refused(wanted: Any, error: int, aborted: list[Any] | None) -> Any:
     return consumer.FetchResponse.FetchableTopicResponse.PartitionData(
         partition_index=wanted.partition,
         error_code=int(error),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final, NamedTuple
 
+from rebalance_check.integration.embedded.cluster import NOT_LEADER_OR_FOLLOWER, Leads
 from rebalance_check.integration.embedded.paced import paced
 from rebalance_check.integration.embedded.partition_log import Batch, PartitionLog
 from rebalance_check.integration.embedded.topics import Topics
@@ -45,7 +46,7 @@ class Found(NamedTuple):
 # ------------------------------------------------------------------------------------------------ ListOffsets
 
 
-async def list_offsets(request: Any, topics: Topics) -> ApiMessage:
+async def list_offsets(request: Any, topics: Topics, leads: Leads) -> ApiMessage:
     """The offset for each partition's timestamp: a time in ms, or what a negative one stands for (`SINCE`).
 
     A partition that is named twice is refused. Nothing is tiered, so what is local is what there is.
@@ -64,18 +65,24 @@ async def list_offsets(request: Any, topics: Topics) -> ApiMessage:
         answered = []
         async for index, partition in paced(partitions.items()):
             is_named_twice = named[name, index] > 1
-            one = Found(INVALID_REQUEST) if is_named_twice else _answer(request, topics.log(name, index), partition)
+            one = (
+                Found(INVALID_REQUEST)
+                if is_named_twice
+                else _answer(request, topics.log(name, index), partition, is_led=leads(index))
+            )
             answered.append(partition_of(partition_index=index, **one._asdict()))
         found.append(topic_of(name=name, partitions=answered))
     return consumer.ListOffsetsResponse(topics=found)
 
 
-def _answer(request: Any, log: PartitionLog | None, wanted: Any) -> Found:
+def _answer(request: Any, log: PartitionLog | None, wanted: Any, *, is_led: bool) -> Found:
     timestamp, epoch = wanted.timestamp, wanted.current_leader_epoch
     if timestamp < 0 and not SINCE.get(timestamp, NEVER) <= request.API_VERSION:
         return Found(int(Error.UNSUPPORTED_VERSION))
     if log is None:
         return Found(int(Error.UNKNOWN_TOPIC_OR_PARTITION))
+    if not is_led:
+        return Found(NOT_LEADER_OR_FOLLOWER)
     if epoch not in (-1, LEADER_EPOCH):
         return Found(FENCED_LEADER_EPOCH if epoch < LEADER_EPOCH else UNKNOWN_LEADER_EPOCH)
     return look_up(log, timestamp, is_committed=request.isolation_level == READ_COMMITTED)
@@ -125,7 +132,7 @@ def _newest(log: PartitionLog) -> Any | None:
 # ------------------------------------------------------------------------------------------------ DeleteRecords
 
 
-async def delete_records(request: Any, topics: Topics) -> ApiMessage:
+async def delete_records(request: Any, topics: Topics, leads: Leads) -> ApiMessage:
     """Delete what stands before each partition's offset (-1: all of it); of a partition that is named twice, before the
     offset that was named last."""
     topic_of = admin.DeleteRecordsResponse.DeleteRecordsTopicResult
@@ -138,16 +145,18 @@ async def delete_records(request: Any, topics: Topics) -> ApiMessage:
     for name, partitions in wanted.items():
         results = []
         async for index, offset in paced(partitions.items()):
-            code, low = _deleted(topics.log(name, index), offset)
+            code, low = _deleted(topics.log(name, index), offset, is_led=leads(index))
             results.append(partition_of(partition_index=index, low_watermark=low, error_code=code))
         answered.append(topic_of(name=name, partitions=results))
     return admin.DeleteRecordsResponse(topics=answered)
 
 
-def _deleted(log: PartitionLog | None, offset: int) -> tuple[int, int]:
+def _deleted(log: PartitionLog | None, offset: int, *, is_led: bool) -> tuple[int, int]:
     """The error code, and the first offset that is left."""
     if log is None:
         return int(Error.UNKNOWN_TOPIC_OR_PARTITION), -1
+    if not is_led:
+        return NOT_LEADER_OR_FOLLOWER, -1
     wanted = log.end_offset if offset == HIGH_WATERMARK else offset
     if not 0 <= wanted <= log.end_offset:
         return int(Error.OFFSET_OUT_OF_RANGE), -1

@@ -110,11 +110,11 @@ class WireBroker:
             return await _apart(is_long, lambda: replies_to_wire(answered, shapes_of(request, self.topics)))
         name = api_name(request)
         if name == "Fetch":
-            return await answers_log.fetch(request, self.topics)
+            return await answers_log.fetch(request, self.topics, where.leads)
         if name == "Produce":
             if answers_log.has_null_records(request):
                 return Silence.HANG_UP  # Kafka never answers, and reads nothing more from the connection
-            response = await answers_log.produce(request, self.topics, self.transactions)
+            response = await answers_log.produce(request, self.topics, self.transactions, where.leads)
             return response if request.acks != 0 else Silence.NO_REPLY
         return await self._plain_answers(where)[name](request)
 
@@ -131,8 +131,8 @@ class WireBroker:
             "DeleteTopics": lambda request: answers_topics.delete_topics(request, topics, coordinators.forget_topic),
             "DescribeConfigs": lambda request: answers_configs.describe_configs(request, topics, settings),
             "IncrementalAlterConfigs": lambda request: answers_configs.alter_configs(request, topics),
-            "ListOffsets": lambda request: answers_offsets.list_offsets(request, topics),
-            "DeleteRecords": lambda request: answers_offsets.delete_records(request, topics),
+            "ListOffsets": lambda request: answers_offsets.list_offsets(request, topics, where.leads),
+            "DeleteRecords": lambda request: answers_offsets.delete_records(request, topics, where.leads),
             "InitProducerId": lambda request: answers_transactions.init_producer_id(request, transactions),
             "AddPartitionsToTxn": lambda request: answers_transactions.add_partitions(request, transactions, topics),
             "AddOffsetsToTxn": lambda request: answers_transactions.add_offsets(request, transactions),

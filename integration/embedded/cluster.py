@@ -1,6 +1,6 @@
 """The nodes of the embedded broker: where each listens, which leads a partition, and which coordinates a group.
 
-Every node serves every partition: a client that goes where Metadata sends it does not notice.
+As in Kafka only its leader serves the records of a partition; that all logs are in one place, a client does not notice.
 """
 
 from __future__ import annotations
@@ -9,7 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rebalance_check.integration.wire.kafka_python import errors
+
 FIRST_NODE_ID: Final = 1
+
+NOT_LEADER_OR_FOLLOWER: Final[int] = errors.NotLeaderForPartitionError.errno
+"""What a node answers of a partition that another one leads."""
+
+Leads = Callable[[int], bool]
+"""Whether a node leads the partition of this number."""
 
 
 @dataclass(frozen=True, slots=True)
